@@ -162,7 +162,9 @@ class SearchEngine:
                 return []
             if request.budget is not None:
                 once, titles = self._once(ranked.allowed), self._titles(ranked)
-                found = hits.spans(self._corpus, ranked.order, once, request.budget, titles)
+                besides = timeline.DAY_TOKENS if request.dates else 0.0
+                words = None if ranked.features.keyword is None else ranked.features.keyword.unit
+                found = hits.spans(self._corpus, ranked.order, once, request.budget, titles, besides, words)
             else:
                 limit = request.max_results or self._settings.max_results
                 apart, days = ranked.features.apart, ranked.features.only_days
@@ -209,12 +211,12 @@ class SearchEngine:
                 return []
             ranked = self._rank(request, mode, asked, query_vector)
             request = ranked.request
-            parts = self._parts(request, ranked)
+            parts, relevant = (self._parts(one, ranked) for one in (request, replace(request, budget=None)))
             allowed = self._of_people(ranked.order, self._allowed(request))
             ranked = replace(ranked, allowed=self._of_people(ranked.order, ranked.allowed))
             network, seeds = self.graph.network, dict[int, float]()
             for row in hits.ranking(self._corpus, ranked.order, ranked.allowed):
-                relevance = parts(hits.Range(row, row, row)).score
+                relevance = relevant(hits.Range(row, row, row)).score
                 if len(seeds) == SEEDS or (seeds and relevance < _SEED_SHARE * max(seeds.values())):
                     break
                 seeds.setdefault(int(network.section_of[row]), relevance)
@@ -228,14 +230,14 @@ class SearchEngine:
             if request.max_results is None:
                 budget = request.budget or SEEDS * HIT_TOKENS
                 steps = thread.stops(network, graph, corpus, walked, own, allowed, _STEPS, reached=True)
-                both = self._within(budget, ranked, own, steps)
+                both = self._within(budget, ranked, own, steps, timeline.DAY_TOKENS if request.dates else 0.0)
             else:
                 stops = thread.stops(network, graph, corpus, walked, own, allowed, request.max_results)
                 ranges = hits.around(corpus, ranked.score, [stop.row for stop in stops], HIT_TOKENS, standing)
                 both = [(stop, one) for stop, one in zip(stops, ranges, strict=True) if one is not None]
             sections = [stop.arrival.section for stop, _ in both]
             wording = thread.Wording(network, graph, walked, sections, self.graph.labels, self.display.citation)
-            known = self.display.known([one for _, one in both])
+            known = self.display.known([one for _, one in both], asked=request.query)
             return [
                 RecallHit(
                     **{f.name: getattr(hit, f.name) for f in fields(SearchHit)} | {"score": round(stop.score, 4)},
@@ -255,23 +257,28 @@ class SearchEngine:
         return ~machine if allowed is None else allowed & ~machine
 
     def _within(
-        self, budget: float, ranked: Ranked, relevance: Floats, steps: Sequence[thread.Stop]
+        self, budget: float, ranked: Ranked, relevance: Floats, steps: Sequence[thread.Stop], besides: float
     ) -> list[tuple[thread.Stop, hits.Range]]:
         """What a thread of at most ``budget`` tokens holds, in order of time: lines that answer, and steps to more.
+
+        Each costs ``besides`` more than its text.
 
         ``relevance`` is the score of every row scaled to [0, 1]; a step that answers by itself is one of those lines.
         """
         corpus, network = self._corpus, self.graph.network
+        words = None if ranked.features.keyword is None else ranked.features.keyword.unit
         by_row = {step.row: step for step in steps if relevance[step.row] < _ANSWERS}
         reached = np.zeros(len(corpus), bool)
         reached[list(by_row)] = True
-        found = hits.spans(corpus, ranked.order, reached, _STEPS_SHARE * budget)
-        left = budget - sum(hits.cost(corpus, one.first, one.last) for one in found)
+        found = hits.spans(corpus, ranked.order, reached, _STEPS_SHARE * budget, besides=besides)
+        left = budget - sum(hits.cost(corpus, one.first, one.last, one.most) + besides for one in found)
         answering = relevance >= (_ANSWERS if relevance.any() else 0)
         for one in found:
             answering[one.first : one.last + 1] = False
         once = self._once(ranked.allowed)
-        found += hits.spans(corpus, ranked.order, answering if once is None else answering & once, left)
+        found += hits.spans(
+            corpus, ranked.order, answering if once is None else answering & once, left, besides=besides, words=words
+        )
         told = []
         for one in found:
             section, value = int(network.section_of[one.best]), float(relevance[one.best])
@@ -427,7 +434,7 @@ class SearchEngine:
             out: list[int] = hits.repetitions(self._corpus, row, allowed).tolist()
             return out
 
-        return self.display.hits(found, self._parts(request, ranked), repeated)
+        return self.display.hits(found, self._parts(request, ranked), repeated, asked=request.query)
 
     def _parts(self, request: SearchRequest, ranked: Ranked) -> Callable[[hits.Range], confidence.Parts]:
         spelling = analysis.words_of(request.query) if request.explain else {}
@@ -436,7 +443,7 @@ class SearchEngine:
         def parts(one: hits.Range) -> confidence.Parts:
             made = confidence.parts(
                 self._corpus, ranked.features, ranked.similarities, one, self.noise, spelling, ranked.graph, share,
-                ranked.moves, ranked.knowledge, self._sure,
+                ranked.moves, ranked.knowledge, self._sure, request.budget is not None,
             )  # fmt: skip
             return made if request.explain else replace(made, why=None)
 

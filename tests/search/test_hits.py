@@ -20,11 +20,11 @@ from benchmarks import corpus as generated
 from benchmarks.hashing import HashingEmbedder
 from openclaw_memory.config.settings import Settings
 from openclaw_memory.memory import Memory
-from openclaw_memory.model import CHARS_PER_TOKEN, Grain, Kind, SearchHit, SearchRequest
+from openclaw_memory.model import CHARS_PER_TOKEN, Grain, Kind, SearchHit, SearchRequest, tokens_of
 from openclaw_memory.model.embedder import Vectors
 from openclaw_memory.search import hits, ranking
 from openclaw_memory.search.bm25 import KeywordScores
-from openclaw_memory.search.display import snippet
+from openclaw_memory.search.display import Place, snippet
 from openclaw_memory.store.api import SectionText
 
 
@@ -130,7 +130,8 @@ def check(memory: Memory, found: tuple[SearchHit, ...]) -> None:
         seen |= lines
         text = "\n".join(file_lines(memory, hit))
         assert len(hit.snippet) <= 700
-        assert hit.snippet == text if len(text) <= 700 else hit.snippet in text
+        parts = hit.snippet.replace("\n…", "…").replace("…\n", "…").strip("…")
+        assert parts in text and ("…" in hit.snippet) == (parts.strip() != text.strip())
         info = infos[hit.path]
         mine = rows.document_id == info.id
         inside = mine & (rows.start_line >= hit.start_line) & (rows.end_line <= hit.end_line)
@@ -162,7 +163,7 @@ def test_spans_keep_the_promises_and_the_budget(texts: dict[str, str], query: st
         corpus = engine._corpus
         score = np.random.default_rng(budget).random(len(corpus)).astype(np.float32)
         ranges = hits.spans(corpus, score, None, budget)
-        assert sum(hits.cost(corpus, r.first, r.last) for r in ranges) <= budget
+        assert sum(hits.cost(corpus, r.first, r.last, r.most) for r in ranges) <= budget + 1e-6
         for r in ranges:
             assert r.first <= r.best <= r.last
             assert len(set(corpus.shape.section[r.first : r.last + 1].tolist())) == 1
@@ -364,11 +365,47 @@ def test_long_lines_are_cut_around_the_best_unit() -> None:
     lines = [f"line {n} " + "x" * 90 for n in range(20)]
     made = SectionText(1, "H", None, 11, tuple(lines))
     for best in range(11, 31):
-        text = snippet([made], (11, 30), (best, best), 700)
+        text = snippet([made], (11, 30), Place(best, best), 700)
         assert f"line {best - 11} " in text and len(text) <= 700
-        assert text in "\n".join(lines)
-    assert snippet([made], (12, 13), (12, 12), 700) == "\n".join(lines[1:3])
-    assert snippet([made], (11, 30), (11, 30), 700) == "\n".join(lines)[:700]
+        assert text.startswith("…\n") == ("line 0 " not in text) and text.endswith("\n…") == ("line 19 " not in text)
+        assert text.strip("…\n") in "\n".join(lines)
+    assert snippet([made], (12, 13), Place(12, 12), 700) == "\n".join(lines[1:3])
+    assert snippet([made], (11, 30), Place(11, 30), 700).endswith("…")
+
+
+NEIGHBOURS = "We spoke of the weather and of lunch, and nobody had an idea."
+LONG = "The compressor was bought second hand in the harbour from a dealer who sold us hoses, its serial is {} he said,"
+
+
+@pytest.mark.parametrize("budget", [12, 20, 40, 60, 100, 300])
+@pytest.mark.parametrize(
+    "line",
+    [
+        LONG.format("ZX81QF") + " with a filter set and the long cable that runs to the pontoon",
+        " ".join([NEIGHBOURS] * 12 + ["The serial is ZX81QF."] + [NEIGHBOURS] * 12),
+        "log " * 90 + "ZX81QF " + "log " * 90,
+    ],
+)
+def test_a_budget_pays_for_the_line_that_matches_before_its_neighbours(line: str, budget: int) -> None:
+    note = f"# Boat\n\nThe fee is paid.\n\n{line}\n\nPaint the hull.\n\nFetch the sails.\n"
+    with remembered({"memory/2024-05-01.md": note}, search__snippet_chars=100_000) as memory:
+        thread = memory.recall(SearchRequest("ZX81QF", budget=budget, dates=True)).results
+        for found in (ask(memory, "ZX81QF", budget=budget), ask(memory, "ZX81QF", budget=budget, dates=True), thread):
+            assert any("ZX81QF" in hit.snippet for hit in found)
+            assert sum(tokens_of(hit.snippet) for hit in found) <= 1.1 * budget
+        for hit in ask(memory, "ZX81QF", budget=budget):
+            assert "ZX81QF" in hit.snippet or not hit.text_score
+        listed = memory.timeline(budget=budget).results
+        assert listed and sum(tokens_of(hit.snippet) for hit in listed) <= 1.1 * budget
+
+
+def test_the_first_hit_has_the_same_score_at_any_number_of_results() -> None:
+    texts = {f"memory/n{n}.md": f"# Note {n}\n\n{' '.join(WORDS[n % 5 : n % 5 + 3])}\n\nA fox.\n" for n in range(9)}
+    with remembered(texts) as memory:
+        whole = ask(memory, "fox river " + WORDS[2], max_results=9)
+        for number in range(1, 9):
+            some = ask(memory, "fox river " + WORDS[2], max_results=number)
+            assert [hit.score for hit in some] == [hit.score for hit in whole[:number]]
 
 
 def test_reciprocal_rank_fusion_is_the_formula_of_the_paper() -> None:
