@@ -107,6 +107,8 @@ def timeline(cli: CliContext, query: tuple[str, ...], **options: Any) -> None:
     Without QUERY: the newest sections of the range, one hit each.  Sections whose file name, heading or
     front matter states a day come before those that have only the day of the file's last change.
     """
+    from ..model import counted
+
     asked = " ".join(query).strip()
     request = requested(asked, options)
     with cli.memory() as memory:
@@ -121,22 +123,17 @@ def timeline(cli: CliContext, query: tuple[str, ...], **options: Any) -> None:
         cli.emit(result)
     else:
         show(cli, result, asked)
+        if result.left_out:
+            cli.remark(f"{counted(result.left_out, 'section')} more in that range; -n shows more of them")
         for hit in newest:
             cli.remark(f"the newest note is of {hit.date or 'no day'}; give another --since or --until")
-
-
-def is_doubtful(result: SearchResult) -> bool:
-    """Whether no hit is better than what a question has that the notes do not answer."""
-    from ..search.confidence import NONSENSE
-
-    return max((hit.score for hit in result.results), default=0.0) < NONSENSE
 
 
 def tell_if_doubtful(result: SearchResult, asked: str = "") -> None:
     """Say so where nothing answers the question."""
     if not result.results:
         say("no good match" if asked else "nothing found")
-    elif is_doubtful(result):
+    elif not result.good_match:
         say("no good match; nearest:")
 
 

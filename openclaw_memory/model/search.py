@@ -156,7 +156,8 @@ class SearchHit:
 class SearchResult:
     """The hits of a search, best first, and what answered it.
 
-    ``corrected`` are words of the question that no note has, and what each was read as.
+    ``corrected`` are words of the question that no note has, and what each was read as.  ``good_match`` is whether the
+    hits answer the question, ``left_out`` how many further sections the range of a timeline has.
     """
 
     results: tuple[SearchHit, ...]
@@ -168,3 +169,5 @@ class SearchResult:
     stale: bool = False
     warning: str | None = None
     corrected: dict[str, str] = field(default_factory=dict)
+    good_match: bool = True
+    left_out: int | None = None

@@ -62,6 +62,11 @@ class KeywordScores:
         total = float(self.idf.sum())
         return (float(self.idf[held].sum()) / total if total else 0.0), [self.terms[i] for i in held]
 
+    def worth(self, first: int, last: int) -> float:
+        """How many words that stand in one unit alone the question's words in rows ``first..last`` are worth."""
+        held = [np.diff(rows.searchsorted([first, last + 1]))[0] > 0 for rows in self.units]
+        return float(self.idf[held].sum()) / idf(len(self.unit), 1)
+
     def evidence(self, share: float) -> float:
         """How sure a window that holds such a ``share`` of the question is about it, from 0 to 1.
 

@@ -148,18 +148,20 @@ class SearchEngine:
             rows = np.argsort(-total, kind="stable")[:limit]
             return self._corpus.rows.unit_id[rows[total[rows] > 0]]
 
-    def answer(self, request: SearchRequest, mode: str, asked: date, query_vector: Floats | None) -> list[SearchHit]:
-        """Hits of ``request``, best first; ``query_vector`` is ``float32[d]`` or ``None``.
+    def answer(
+        self, request: SearchRequest, mode: str, asked: date, query_vector: Floats | None
+    ) -> tuple[list[SearchHit], bool]:
+        """Hits of ``request``, best first, and whether they answer it; ``query_vector`` is ``float32[d]`` or ``None``.
 
         The state must have been refreshed for the model that made ``query_vector``.
         """
         with self._store.reading(), self.lock:
             if not len(self._corpus):
-                return []
+                return [], False
             ranked = self._rank(request, mode, asked, query_vector)
             request = ranked.request
             if ranked.allowed is not None and not ranked.allowed.any():
-                return []
+                return [], False
             if request.budget is not None:
                 once, titles = self._once(ranked.allowed), self._titles(ranked)
                 besides = timeline.DAY_TOKENS if request.dates else 0.0
@@ -170,7 +172,7 @@ class SearchEngine:
                 apart, days = ranked.features.apart, ranked.features.only_days
                 allowed = ranked.allowed if days else self._allowed(request)  # may take in what no word found
                 found = hits.grown(self._corpus, ranked.order, ranked.allowed, HIT_TOKENS, limit, allowed, apart)
-            return self._hits(request, found, ranked)
+            return self._hits(request, found, ranked), self._answered(request, found, ranked)
 
     def _titles(self, ranked: Ranked) -> Bools | None:
         """Headings with a word of the question that state a figure or a day themselves: ``bool[n]``."""
@@ -186,21 +188,23 @@ class SearchEngine:
         out[originals[out[summaries]]] = False
         return out
 
-    def listing(self, request: SearchRequest) -> list[SearchHit]:
-        """A hit for each section of the request's range: see :func:`openclaw_memory.search.timeline.newest`."""
+    def listing(self, request: SearchRequest) -> tuple[list[SearchHit], int]:
+        """A hit for each section of the request's range, and how many are left out: see :func:`.timeline.newest`."""
         with self._store.reading(), self.lock:
             if not len(self._corpus):
-                return []
+                return [], 0
             limit = None if request.budget is not None else request.max_results or self._settings.max_results
             standing = self.archive.standing(request.grains, request.include_archived)
-            found = timeline.newest(self._corpus, self._allowed(request), HIT_TOKENS, limit, request.budget, standing)
+            found, left_out = timeline.newest(
+                self._corpus, self._allowed(request), HIT_TOKENS, limit, request.budget, standing
+            )
             why = "in the range; newest first" if request.explain else None
-            return self.display.hits(found, lambda _: confidence.Parts(1.0, None, None, None, why))
+            return self.display.hits(found, lambda _: confidence.Parts(1.0, None, None, None, why)), left_out
 
     def recall(
         self, request: SearchRequest, mode: str, asked: date, query_vector: Floats | None, hops: int
-    ) -> list[RecallHit]:
-        """The thread behind the best hits of ``request``, in order of time; other arguments as for :meth:`answer`.
+    ) -> tuple[list[RecallHit], bool]:
+        """The thread behind the best hits of ``request``, in order of time; all else as for :meth:`answer`.
 
         The filters of ``request`` hold for what is returned and for where the thread starts, not for what it
         passes through.  With ``max_results`` each result is a passage; else the thread is what a search within
@@ -208,7 +212,7 @@ class SearchEngine:
         """
         with self._store.reading(), self.lock:
             if not len(self._corpus):
-                return []
+                return [], False
             ranked = self._rank(request, mode, asked, query_vector)
             request = ranked.request
             parts, relevant = (self._parts(one, ranked) for one in (request, replace(request, budget=None)))
@@ -221,7 +225,7 @@ class SearchEngine:
                     break
                 seeds.setdefault(int(network.section_of[row]), relevance)
             if not seeds or max(seeds.values()) <= 0:
-                return []
+                return [], False
             standing = self.archive.standing(request.grains, request.include_archived)
             passable = None if standing is None else np.logical_or.reduceat(standing, network.first_row)
             walked = walk(network, seeds, hops, passable=passable)
@@ -238,7 +242,7 @@ class SearchEngine:
             sections = [stop.arrival.section for stop, _ in both]
             wording = thread.Wording(network, graph, walked, sections, self.graph.labels, self.display.citation)
             known = self.display.known([one for _, one in both], asked=request.query)
-            return [
+            thread_hits = [
                 RecallHit(
                     **{f.name: getattr(hit, f.name) for f in fields(SearchHit)} | {"score": round(stop.score, 4)},
                     via=wording.edges(stop.arrival, sections[:at]),
@@ -248,6 +252,7 @@ class SearchEngine:
                 for at, (stop, one) in enumerate(both)
                 if (hit := self.display.hit(one, known, parts(one))) is not None
             ]
+            return thread_hits, self._answered(request, [one for _, one in both], ranked)
 
     def _of_people(self, order: Floats, allowed: Bools | None) -> Bools | None:
         """``allowed`` without what programs wrote; all of it where a program's line is the best one."""
@@ -435,6 +440,10 @@ class SearchEngine:
             return out
 
         return self.display.hits(found, self._parts(request, ranked), repeated, asked=request.query)
+
+    def _answered(self, request: SearchRequest, found: Sequence[hits.Range], ranked: Ranked) -> bool:
+        made = map(self._parts(replace(request, budget=None), ranked), found)
+        return confidence.answered(self._corpus, ranked.features, found, list(made))
 
     def _parts(self, request: SearchRequest, ranked: Ranked) -> Callable[[hits.Range], confidence.Parts]:
         spelling = analysis.words_of(request.query) if request.explain else {}

@@ -60,8 +60,10 @@ def newest(
     limit: int | None,
     budget: float | None,
     standing: Bools | None = None,
-) -> list[Range]:
+) -> tuple[list[Range], int]:
     """A range for each section, newest day first, each at most about ``tokens`` long and of ``standing`` rows.
+
+    The number is that of the sections that are left out.
 
     They end after ``limit`` of them, or when ``budget`` tokens are spent; the last one is cut to what is left.
     Sections of which no text, file name or front matter states a day come last.
@@ -82,7 +84,7 @@ def newest(
         found.append(one)
         if len(found) == limit or (left is not None and left < 1 + DAY_TOKENS):
             break
-    return found
+    return found, len(first) - len(found)
 
 
 def relevant(hits: Sequence[H]) -> list[H]:

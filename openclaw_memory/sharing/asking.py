@@ -80,7 +80,7 @@ class Asking:
         )
         hits = self.plugins.rerank(request.query, result.results)
         self._shown(hits, request.now)
-        return replace(result, results=tuple(hits))
+        return replace(result, results=tuple(hits), good_match=result.good_match and bool(hits))
 
     def search_index(self, request: SearchRequest) -> SearchResult:
         """Answer from its own index: freshen, embed the question, rank."""

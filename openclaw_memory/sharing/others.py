@@ -176,10 +176,16 @@ class Others(Generic[M]):
         hits = own.results
         if any(theirs):
             hits = tuple(_chosen(merge(own.results, *theirs, key=order), limit, budget))
+        left_out = own.left_out
+        if left_out is not None:
+            left_out += sum((answer.left_out or 0) for _, answer in answers)
+            left_out += len(own.results) + sum(map(len, theirs)) - len(hits)
         return replace(
             own,
             results=hits,
             took_ms=own.took_ms + max((answer.took_ms for _, answer in answers), default=0.0),
+            good_match=own.good_match or any(answer.good_match for _, answer in answers),
+            left_out=left_out,
             stale=own.stale or any(answer.stale for _, answer in answers),
             warning=joined([*warnings, *trouble]),
         )
