@@ -157,7 +157,10 @@ class IngestReport:
 
 @dataclass(frozen=True, slots=True)
 class FileText:
-    """Lines of a workspace file; ``status`` is ``ok``, ``not_found`` or ``error``."""
+    """Lines of a workspace file; ``status`` is ``ok``, ``not_found`` or ``error``.
+
+    ``nearest`` are the paths of files whose names are most like one that is not there.
+    """
 
     status: Literal["ok", "not_found", "error"]
     path: str
@@ -167,3 +170,4 @@ class FileText:
     next_from: int | None = None
     truncated: bool = False
     error: str | None = None
+    nearest: tuple[str, ...] = ()

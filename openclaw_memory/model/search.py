@@ -123,6 +123,7 @@ class SearchHit:
     ``text_score`` a share of the query's BM25 mass, ``time_score`` the closeness to a date the query names).  In a
     timeline hits stand in order of time, and where nothing was asked each has the score 1: being in the range is all
     that was wanted.
+    ``best_line`` is the line that ranks, ``snippet_line`` the one that the snippet begins with.
     ``also`` names the latest other lines that say the same, which are no hits of their own, in order of time.
     ``memory`` is the name of another memory that it stands in, ``None`` for one's own.
     """
@@ -150,6 +151,8 @@ class SearchHit:
     why: str | None = None
     also: tuple[Repetition, ...] = ()
     memory: str | None = None
+    best_line: int | None = None
+    snippet_line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,19 +158,22 @@ class Display:
         section = known.sections[int(rows.section_id[one.best])]
         first, last = lines(corpus, one)
         info = corpus.documents[int(rows.document_id[one.best])]
+        text, shown = snippet(
+            [known.sections[section_id] for section_id in ids],
+            (first, last),
+            self._best(one.best),
+            self._settings.snippet_chars,
+            one.most,
+            known.asked,
+        )
         return SearchHit(
             path=info.path,
             start_line=first,
             end_line=last,
             score=round(parts.score, 4),
-            snippet=snippet(
-                [known.sections[section_id] for section_id in ids],
-                (first, last),
-                self._best(one.best),
-                self._settings.snippet_chars,
-                one.most,
-                known.asked,
-            ),
+            snippet=text,
+            snippet_line=shown,
+            best_line=int(rows.start_line[one.best]),
             citation=citation(info.path, first, last),
             id=analysis.hit_id(info.path, int(rows.hash[one.best]), int(rows.occurrence[one.best])),
             heading=section.heading,
@@ -215,8 +218,10 @@ def snippet(
     chars: int,
     tokens: float | None = None,
     asked: str = "",
-) -> str:
+) -> tuple[str, int]:
     """Lines ``wanted`` of a file's ``sections``, cut around the ``best`` ones to ``chars`` characters and ``tokens``.
+
+    The number is that of the first line, be it the one before it that only holds an ellipsis.
 
     An ellipsis stands where it was cut: on a line of its own for lines, else within the line, in which words that are
     ``asked`` for are kept.
@@ -228,12 +233,12 @@ def snippet(
 
     whole = text(*wanted)
     if len(whole) <= chars and (tokens is None or tokens_of(whole) <= tokens):
-        return whole
+        return whole, wanted[0]
     first, last = best.first, best.last
     own = text(first, last)
     limit = chars if tokens is None else min(chars, chars_of(tokens, own))
     if len(own) > limit:
-        return _cut(own, best, limit, asked)
+        return _cut(own, best, limit, asked), first
     size = len(own) + 2 * len(_ELLIPSIS) + 2
     while size < limit:
         wider = [number for number in (first - 1, last + 1) if wanted[0] <= number <= wanted[1]]
@@ -243,7 +248,7 @@ def snippet(
         size += added
         first, last = min(first, number), max(last, number)
     ends = [first > wanted[0], last < wanted[1]] if size <= limit else [False, False]
-    return "\n".join([*[_ELLIPSIS] * ends[0], text(first, last), *[_ELLIPSIS] * ends[1]])
+    return "\n".join([*[_ELLIPSIS] * ends[0], text(first, last), *[_ELLIPSIS] * ends[1]]), first - ends[0]
 
 
 def _cut(line: str, best: Place, limit: int, asked: str) -> str:

@@ -39,7 +39,7 @@ class Range:
 
 
 def ranking(corpus: Corpus, score: Floats, allowed: Bools | None) -> Iterator[int]:
-    """Anchor rows by falling score; ties by path and line, so that a rebuilt index answers alike."""
+    """Anchor rows by falling score; ties by day, the newest first, path and line: a rebuilt index answers alike."""
     pool = corpus.shape.anchor if allowed is None else corpus.shape.anchor & allowed
     left = np.flatnonzero(pool)
     values = score[left]
@@ -51,7 +51,8 @@ def ranking(corpus: Corpus, score: Floats, allowed: Bools | None) -> Iterator[in
             best = values >= np.partition(values, len(values) - step)[len(values) - step]
         rows = left[best]
         document = corpus.shape.path_rank[corpus.rows.document_id[rows]]
-        yield from rows[np.lexsort((rows, corpus.rows.start_line[rows], document, -score[rows]))].tolist()
+        day = -corpus.rows.day[rows] * corpus.rows.dated[rows]
+        yield from rows[np.lexsort((rows, corpus.rows.start_line[rows], document, day, -score[rows]))].tolist()
         left, values = left[~best], values[~best]
         step *= 4
 

@@ -365,12 +365,13 @@ def test_long_lines_are_cut_around_the_best_unit() -> None:
     lines = [f"line {n} " + "x" * 90 for n in range(20)]
     made = SectionText(1, "H", None, 11, tuple(lines))
     for best in range(11, 31):
-        text = snippet([made], (11, 30), Place(best, best), 700)
+        text, shown = snippet([made], (11, 30), Place(best, best), 700)
+        assert text.split("\n")[best - shown].startswith(f"line {best - 11} ")
         assert f"line {best - 11} " in text and len(text) <= 700
         assert text.startswith("…\n") == ("line 0 " not in text) and text.endswith("\n…") == ("line 19 " not in text)
         assert text.strip("…\n") in "\n".join(lines)
-    assert snippet([made], (12, 13), Place(12, 12), 700) == "\n".join(lines[1:3])
-    assert snippet([made], (11, 30), Place(11, 30), 700).endswith("…")
+    assert snippet([made], (12, 13), Place(12, 12), 700) == ("\n".join(lines[1:3]), 12)
+    assert snippet([made], (11, 30), Place(11, 30), 700)[0].endswith("…")
 
 
 NEIGHBOURS = "We spoke of the weather and of lunch, and nobody had an idea."
