@@ -170,4 +170,4 @@ class FileText:
     next_from: int | None = None
     truncated: bool = False
     error: str | None = None
-    nearest: tuple[str, ...] = ()
+    nearest: tuple[str, ...] | None = None
