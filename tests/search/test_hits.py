@@ -400,6 +400,35 @@ def test_a_budget_pays_for_the_line_that_matches_before_its_neighbours(line: str
         assert listed and sum(tokens_of(hit.snippet) for hit in listed) <= 1.1 * budget
 
 
+@pytest.mark.parametrize(
+    ("query", "good"),
+    [
+        ("when is the boiler serviced", True),
+        ("how much does the mooring cost", True),
+        ("how much does the boiler cost", False),
+        ("when is the xylophone of the wolf", False),
+        ("zebra", False),
+    ],
+)
+def test_a_result_says_whether_it_answers(query: str, good: bool) -> None:
+    texts = {
+        "memory/2024-05-01.md": "# House\n\n- The boiler is serviced by Marlowe every spring.\n- The wolf sleeps.\n",
+        "memory/2024-05-02.md": "# Harbour\n\n- The mooring has cost 400 euros since the new owner came.\n",
+    }
+    with remembered(texts, embedding__model="none") as memory:
+        found = memory.search(SearchRequest(query, mode="keyword", now=date(2024, 7, 1)))
+        assert found.good_match is good
+        assert memory.recall(SearchRequest(query, mode="keyword", now=date(2024, 7, 1))).good_match is good
+
+
+def test_a_text_without_a_vector_has_no_score_of_meaning() -> None:
+    texts = {f"memory/n{n}.md": f"# {word}\n\nThe {word} stands alone.\n" for n, word in enumerate(WORDS)}
+    with remembered(texts, ingest__embed="lazy") as memory:
+        found = ask(memory, "fox", max_results=10)
+        assert found[0].path == "memory/n0.md" and found[0].vector_score is not None
+        assert all(hit.vector_score is None and hit.score < 0.3 for hit in found[1:])
+
+
 def test_the_first_hit_has_the_same_score_at_any_number_of_results() -> None:
     texts = {f"memory/n{n}.md": f"# Note {n}\n\n{' '.join(WORDS[n % 5 : n % 5 + 3])}\n\nA fox.\n" for n in range(9)}
     with remembered(texts) as memory:
