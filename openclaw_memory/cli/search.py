@@ -218,7 +218,7 @@ def get(cli: CliContext, path: str, from_line: int | None, lines: int | None) ->
         found = memory.get(path, from_line, lines)
     wrong = None
     if found.status == "not_found":
-        near = f"did you mean {', '.join(found.nearest)}?" if found.nearest else "'openclaw-memory search' names them"
+        near = found.error or "'openclaw-memory search' names paths as they are"
         wrong = f"{path}: not among the memory files; {near}"
     elif found.status == "error":
         wrong = f"{path}: {found.error}"

@@ -43,7 +43,8 @@ def read_lines(
             start = max(1, place[1])
             count = max(1, place[2] - start + 1)
     if found is None:
-        return FileText("not_found", path, nearest=_nearest([file.path for file in files], path) or None)
+        near = _nearest([file.path for file in files], path)
+        return FileText("not_found", path, error=f"did you mean {', '.join(near)}?" if near else None)
     try:
         text = read_text(found, max_bytes(settings))
     except Unreadable as problem:

@@ -157,10 +157,7 @@ class IngestReport:
 
 @dataclass(frozen=True, slots=True)
 class FileText:
-    """Lines of a workspace file; ``status`` is ``ok``, ``not_found`` or ``error``.
-
-    ``nearest`` are the paths of files whose names are most like one that is not there.
-    """
+    """Lines of a workspace file; ``status`` is ``ok``, ``not_found`` or ``error``."""
 
     status: Literal["ok", "not_found", "error"]
     path: str
@@ -170,4 +167,3 @@ class FileText:
     next_from: int | None = None
     truncated: bool = False
     error: str | None = None
-    nearest: tuple[str, ...] | None = None
