@@ -14,7 +14,6 @@ from openclaw_memory.config.settings import Settings
 from openclaw_memory.memory import Memory
 from openclaw_memory.model import SearchHit, SearchRequest, tokens_of
 from openclaw_memory.search import confidence, ranking
-from openclaw_memory.text import language
 from openclaw_memory.text.analysis import likeness
 from openclaw_memory.text.language import weights
 from openclaw_memory.upkeep.languages import Languages, unknown_ones
@@ -367,6 +366,6 @@ def test_of_the_days_that_are_asked_for_a_line_with_the_words_of_the_question_go
 def test_terse_lines_of_another_language_are_not_taken_for_english() -> None:
     german = "- Heizung entlüftet, Druck 1,5 bar\n- Router neu gestartet\n- Mira angerufen wegen Räume\n"
     english = "- We moved the backup to the new server.\n- The router was reset.\n- Fix backup script\n"
-    assert set(language.weights(german)) == {"german"}
-    assert language.weights(german + english)["german"] > 0.2 * sum(language.weights(german + english).values())
-    assert set(language.weights("- fix backup script\n")) == {"english"}
+    assert set(weights(german)) == {"german"}
+    assert weights(german + english)["german"] > 0.2 * sum(weights(german + english).values())
+    assert set(weights("- fix backup script\n")) == {"english"}
