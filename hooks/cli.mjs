@@ -7,7 +7,7 @@ import { escaped, inertJson } from "./arguments.mjs";
 import { childEnvironment, findExecutable, serverArguments, SETUP_COMMAND, UnavailableError } from "./child.mjs";
 import { setUp } from "./provision.mjs";
 
-const NO_HITS = { results: [], provider: "none", model: null, mode: "none", fallback: null };
+const NO_HITS = { results: [], goodMatch: false, provider: "none", model: null, mode: "none", fallback: null };
 /** What the commands for one agent print of one that has no notes. */
 const EMPTY = {
   search: NO_HITS,

@@ -89,7 +89,7 @@ function unavailable(tool, error, reason, { toolMs, action }) {
   const next = timedOut ? "Try again in a moment; if it stays slow, run: openclaw memory doctor" : "Run: openclaw memory doctor";
   const told = { error: reason, warning, action: action ?? error?.action ?? next };
   return {
-    ...(tool.result === "hits" ? { results: [] } : tool.result === "facts" ? { rows: [] } : {}),
+    ...(tool.result === "hits" ? { results: [], goodMatch: false } : tool.result === "facts" ? { rows: [] } : {}),
     disabled: true,
     unavailable: true,
     ...(timedOut ? { timedOut: true } : {}),
@@ -118,7 +118,7 @@ export function failure(tool, { path }, error, toolMs) {
   }
   if (!noWorkspace || tool.result !== "hits") return unavailable(tool, error, reason, { toolMs });
   const debug = { backend: "openclaw-memory", toolMs, hits: 0 };
-  return { results: [], provider: "none", model: null, fallback: null, mode: "none", warning: "This agent has no notes yet.", debug };
+  return { results: [], goodMatch: false, provider: "none", model: null, fallback: null, mode: "none", warning: "This agent has no notes yet.", debug };
 }
 
 /** The host's answer of a read from ours. */

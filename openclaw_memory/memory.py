@@ -98,7 +98,7 @@ class Memory(Asking):
     ) -> None:
         self.workspace = find_workspace(workspace, agent=agent)
         self.agent = agent
-        self.settings = settings if settings is not None else Settings.load()
+        self.settings = (settings if settings is not None else Settings.load()).of_workspace(self.workspace)
         names = tuple(self.settings.sharing.read_from if read_from is None else read_from)
         sources.check(self.settings, names)
         self.plugins = Plugins(self.settings.plugins.disabled, plugins, allow=self.settings.redaction.allow)

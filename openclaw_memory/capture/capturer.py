@@ -129,7 +129,7 @@ class Capturer:
         moment = calendar.now_in(self._zone, turn.now)
         day, trusted = moment.date().isoformat(), turn.origin in TRUSTED
         path = f"{FOLDER}/{day}.md" if trusted else f"{FOLDER}/{day}-untrusted.md"
-        candidates, seen = self._candidates(turn, path, trusted, everything)
+        candidates, seen, rest = self._candidates(turn, path, trusted, everything)
         warnings: list[str] = []
         if not everything and any(len(message.text) > _READ for message in turn.messages):
             warnings.append(f"only the first {_READ:,} characters of a message are looked through")
@@ -138,6 +138,7 @@ class Capturer:
             chosen, late = self._new(candidates, path, trusted, moment.date(), until)
             if late:
                 warnings.append("not everything was looked up in time; what was not is not kept")
+        rest = [*rest, *(one.text for one in candidates if one not in chosen)]
         captured = self._write(path, _heading(moment, turn), chosen, trusted, until.left()) if chosen else ()
         if captured:
             try:
@@ -150,13 +151,17 @@ class Capturer:
             seen=seen,
             took_ms=(time.monotonic() - started) * 1000,
             warning=joined(warnings),
+            not_kept=tuple(rest[:_LOOKED_UP]),
         )
 
     # -- what is worth it -----------------------------------------------------------------------------
 
-    def _candidates(self, turn: Turn, path: str, trusted: bool, everything: bool) -> tuple[list[_Candidate], int]:
-        """The sentences that may be kept, each once and in order; and how many there were."""
+    def _candidates(
+        self, turn: Turn, path: str, trusted: bool, everything: bool
+    ) -> tuple[list[_Candidate], int, list[str]]:
+        """The sentences that may be kept, each once and in order; how many there were; those not worth it."""
         found: dict[str, _Candidate] = {}
+        rest: list[str] = []
         seen = 0
         for message in turn.messages:
             # Only the end is cut off: what is private, or was put in, may begin before what would be left of it.
@@ -165,6 +170,8 @@ class Capturer:
             for sentence in sentences(self._redact(path, "\n".join(split_lines(without_private(text)))), everything):
                 seen += 1
                 score = worth(sentence, message.role)
+                if not everything and score < _WORTH and not self._forgotten(sentence):
+                    rest.append(tidied(self._redact(path, sentence)))
                 if not everything and score < _WORTH:
                     continue
                 line = tidied(without_turns(self._redact(path, _attributed(sentence, message.role, trusted))))
@@ -172,7 +179,7 @@ class Capturer:
                 if not key or self._forgotten(line) or self._forgotten(sentence):
                     continue
                 found.setdefault(key, _Candidate(line, key, score, len(found)))
-        return list(found.values()), seen
+        return list(found.values()), seen, rest
 
     def _new(
         self, candidates: list[_Candidate], path: str, trusted: bool, today: date, until: Deadline

@@ -66,4 +66,7 @@ def _show(cli: CliContext, report: CaptureReport, everything: bool) -> None:
     if not report.captured:
         why = "all of it is written there already" if everything else "nothing new that is worth keeping"
         cli.remark(f"{why} in {counted(report.seen, 'sentence')}" + ("" if everything else "; --all keeps everything"))
+    if report.not_kept:
+        more = report.seen - len(report.captured) - len(report.not_kept)
+        cli.remark(f"not kept: {' | '.join(report.not_kept)}" + (f" | … and {more} more" if more > 0 else ""))
     cli.remark(report.warning)

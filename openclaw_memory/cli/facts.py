@@ -45,7 +45,8 @@ def add(cli: CliContext, **given: Any) -> None:
 
 
 @facts.command(short_help="Show what is known.")
-@click.option("--subject", metavar="NAME", help="Only about this name.")
+@click.argument("name", required=False)
+@click.option("--subject", metavar="NAME", help="Only about this name; the same as NAME.")
 @click.option("--predicate", metavar="WORDS", help="Only this relation; 'lives in' finds 'resides in' too.")
 @click.option("--object", "object", metavar="TEXT", help="Only what has this in its object.")
 @click.option("--as-of", type=DATE, metavar="DATE", help="What held on this day.")
@@ -53,10 +54,12 @@ def add(cli: CliContext, **given: Any) -> None:
 @click.option("--all", is_flag=True, help="Also those of which it is not sure that they are right.")
 @click.option("--explain", is_flag=True, help="Say in one line why each fact is there.")
 @common_options
-def query(cli: CliContext, **given: Any) -> None:
-    """Show the facts that hold, or held on the day --as-of."""
+def query(cli: CliContext, name: str | None, subject: str | None, **given: Any) -> None:
+    """Show the facts that hold, or held on the day --as-of; with NAME those about it."""
+    if name is not None and subject is not None:
+        raise click.UsageError("give NAME or --subject, not both")
     with cli.memory() as memory:
-        result = memory.facts.query(**given)
+        result = memory.facts.query(subject=name if subject is None else subject, **given)
     if cli.json:
         cli.emit(result)
         return

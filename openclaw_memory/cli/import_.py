@@ -16,18 +16,20 @@ if TYPE_CHECKING:
 @click.command("import", short_help="Take over memories of other programs; shows what it would write and asks.")
 @click.argument("source", type=click.Choice(["obsidian", "chatgpt", "claude", "mem0", "memory-lancedb", "jsonl"]))
 @click.argument("path", required=False, type=click.Path(path_type=Path))
-@click.option("--trust", type=click.Choice(("untrusted", "agent", "owner")), default="untrusted", show_default=True,
-              help="How far the notes are trusted: as your own only if you wrote all of it.")  # fmt: skip
+@click.option("--trust", type=click.Choice(("untrusted", "agent", "owner")),
+              help="How far the notes are trusted: a vault as your own unless told, an export not.")  # fmt: skip
 @click.option("--undo", is_flag=True, help="Take out what was imported from SOURCE and not edited since.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be written.")
 @yes_option
 @common_options
-def import_(cli: CliContext, source: str, path: Path | None, trust: str, undo: bool, dry_run: bool, yes: bool) -> None:
+def import_(
+    cli: CliContext, source: str, path: Path | None, trust: str | None, undo: bool, dry_run: bool, yes: bool
+) -> None:
     """Write the memories of SOURCE in PATH as notes into memory/imported/SOURCE.
 
     PATH is the file, the ZIP archive or the folder of the export.  The same again writes nothing; what has changed in a
     newer export is brought up to date, and a note that you have edited is left as it is and named.  An Obsidian vault
-    is not copied: it becomes a folder that is read where it is, in ingest.extra_paths.
+    is not copied: it becomes a folder of this workspace that is read where it is, in ingest.extra_paths.
     """
     if path is None and (not undo or source == "obsidian"):
         what = "vault" if source == "obsidian" else "export"
@@ -37,8 +39,9 @@ def import_(cli: CliContext, source: str, path: Path | None, trust: str, undo: b
         from .import_obsidian import run
 
         assert path is not None
-        run(cli, path, trust, undo=undo, dry_run=dry_run, ask=ask)
+        run(cli, path, trust or "owner", undo=undo, dry_run=dry_run, ask=ask)
         return
+    trust = trust or "untrusted"
     if dry_run or ask:
         report = _run(cli, source, path, trust, undo, True)
         _show(cli, report)

@@ -1,4 +1,8 @@
-"""``import obsidian``: a vault is read where it is, as one of the folders in ``ingest.extra_paths``."""
+"""``import obsidian``: a vault is read where it is, as a folder of this workspace in ``ingest.extra_paths``.
+
+That stands in the settings of the person, never in the workspace: who may write there, an agent or a note, must not
+have other folders read.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,7 @@ _KEY = "ingest.extra_paths"
 
 
 def run(cli: CliContext, vault: Path, trust: str, *, undo: bool, dry_run: bool, ask: bool) -> None:
-    """Add the folder ``vault`` to the setting, or take it out; its notes stay as they are.
+    """Add the folder ``vault`` to the setting for this workspace, or take it out; its notes stay as they are.
 
     Raises :class:`~openclaw_memory.errors.OpenClawMemoryError` for what is no folder and for a setting that stands
     where this command cannot write it.
@@ -32,16 +36,30 @@ def run(cli: CliContext, vault: Path, trust: str, *, undo: bool, dry_run: bool, 
     file = settings_file(cli)
     if source[_KEY] not in ("default", str(file)):
         raise SettingsError(f"{source[_KEY]}: has {_KEY}, which counts above {file}; add the vault there")
-    before = [asdict(root) for root in settings.ingest.extra_paths]
-    after = [root for root in before if os.path.realpath(os.path.expanduser(root["path"])) != folder]
+    workspace = cli.find_workspace()
+    before, after, others, kept = [], [], [], None
+    for extra in settings.ingest.extra_paths:
+        root = {key: value for key, value in asdict(extra).items() if value}
+        before.append(root)
+        if extra.belongs_to(workspace) and os.path.realpath(os.path.expanduser(extra.path)) == folder:
+            kept = extra.name
+            continue
+        after.append(root)
+        others += [root] if extra.belongs_to(workspace) else []
     if not undo:
-        kept = next((root["name"] for root in before if root not in after), None)
-        after.append({"path": folder, "name": kept or _name(Path(folder), after), "origin": trust})
+        name = kept or _name(Path(folder), others)
+        after.append({"path": folder, "name": name, "origin": trust, "workspace": os.path.realpath(workspace)})
     changed = sorted(map(str, before)) != sorted(map(str, after))
     done = changed and not dry_run
     if not cli.json:
         say(f"{file}: {_KEY} {'is' if not changed else 'would be' if dry_run or ask else 'is now'}")
-        say("\n".join(f"  {root['path']} as @{root['name']}, {root['origin']}" for root in after) or "  nothing")
+        say(
+            "\n".join(
+                f"  {root['path']} as @{root['name']}, {root['origin']}, in {root.get('workspace', 'every workspace')}"
+                for root in after
+            )
+            or "  nothing"
+        )
     if done and ask and not click.confirm("Write this setting?", default=False):
         say("nothing was changed")
         return

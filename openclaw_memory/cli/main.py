@@ -10,6 +10,7 @@ import sys
 from importlib import import_module
 from keyword import iskeyword
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import Any, NoReturn
 
 import click
@@ -203,7 +204,14 @@ def _tell_version(ctx: click.Context, option: click.Parameter, given: bool) -> N
     ctx.exit()
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": None})
+@click.group(
+    cls=LazyGroup,
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "auto_envvar_prefix": None,
+        "max_content_width": get_terminal_size().columns,
+    },
+)
 @click.option("--workspace", "-w", metavar="DIR", envvar="OPENCLAW_MEMORY_WORKSPACE", help="The agent's workspace.")
 @click.option("--agent", metavar="ID", envvar="OPENCLAW_MEMORY_AGENT", default="main", show_default=True,
               help="Whose memory it is; each agent has an index of its own.")  # fmt: skip

@@ -9,7 +9,7 @@ import click
 
 from .context import CliContext, common_options
 from .lines import Mark, marking, show_line
-from .search import is_doubtful, meant, requested, show, tell_if_doubtful, which_options
+from .search import meant, requested, show, tell_if_doubtful, which_options
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -51,9 +51,8 @@ def recall(cli: CliContext, query: tuple[str, ...], hops: int, full: bool, **opt
         cli.emit(result)
         return
     near = sorted((replace(hit, score=hit.relevance) for hit in result.results), key=lambda hit: -hit.score)
-    sought = replace(result, results=tuple(near[:3]))
-    if near and is_doubtful(sought):  # no thread begins at what answers nothing
-        show(cli, sought, text)
+    if near and not result.good_match:  # no thread begins at what answers nothing
+        show(cli, replace(result, results=tuple(near[:3])), text)
         return
     mark = marking(meant(cli, result, text))
     if not result.results:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from ..model import SearchHit, SearchRequest, SearchResult
 
 F = TypeVar("F", bound=Callable[..., Any])
+#: Lines of a hit above its best one, and below.
+LINES_AROUND = 1
 
 
 def which_options(command: F) -> F:
@@ -73,8 +75,9 @@ def requested(query: str, options: dict[str, Any]) -> SearchRequest:
 @click.option("--near", metavar="CONCEPT", multiple=True,
               help="Rank what hangs together with this concept higher; may be repeated.")  # fmt: skip
 @click.option("--explain", is_flag=True, help="Say what each signal contributed.")
+@click.option("--full", is_flag=True, help="Print every line of each hit rather than those around its best one.")
 @common_options
-def search(cli: CliContext, query: tuple[str, ...], explain: bool, **options: Any) -> None:
+def search(cli: CliContext, query: tuple[str, ...], explain: bool, full: bool, **options: Any) -> None:
     """Find what the memory says about QUERY.
 
     \b
@@ -94,7 +97,7 @@ def search(cli: CliContext, query: tuple[str, ...], explain: bool, **options: An
     if cli.json:
         cli.emit(result)
     else:
-        show(cli, result, text)
+        show(cli, result, text, None if full else LINES_AROUND)
 
 
 @click.command(short_help="Show what was noted when, in order of time.")
@@ -107,6 +110,8 @@ def timeline(cli: CliContext, query: tuple[str, ...], **options: Any) -> None:
     Without QUERY: the newest sections of the range, one hit each.  Sections whose file name, heading or
     front matter states a day come before those that have only the day of the file's last change.
     """
+    from ..model import counted
+
     asked = " ".join(query).strip()
     request = requested(asked, options)
     with cli.memory() as memory:
@@ -121,31 +126,26 @@ def timeline(cli: CliContext, query: tuple[str, ...], **options: Any) -> None:
         cli.emit(result)
     else:
         show(cli, result, asked)
+        if result.left_out:
+            cli.remark(f"{counted(result.left_out, 'section')} more in that range; -n shows more of them")
         for hit in newest:
             cli.remark(f"the newest note is of {hit.date or 'no day'}; give another --since or --until")
-
-
-def is_doubtful(result: SearchResult) -> bool:
-    """Whether no hit is better than what a question has that the notes do not answer."""
-    from ..search.confidence import NONSENSE
-
-    return max((hit.score for hit in result.results), default=0.0) < NONSENSE
 
 
 def tell_if_doubtful(result: SearchResult, asked: str = "") -> None:
     """Say so where nothing answers the question."""
     if not result.results:
         say("no good match" if asked else "nothing found")
-    elif is_doubtful(result):
+    elif not result.good_match:
         say("no good match; nearest:")
 
 
-def show(cli: CliContext, result: SearchResult, asked: str = "") -> None:
-    """Hits for people; ``asked`` is the question, if there was one."""
+def show(cli: CliContext, result: SearchResult, asked: str = "", around: int | None = None) -> None:
+    """Hits for people, ``around`` so many lines above and below the best one; ``asked`` is the question, if any."""
     mark = marking(meant(cli, result, asked))
     tell_if_doubtful(result, asked)
     for rank, hit in enumerate(result.results, 1):
-        _show_hit(cli.out, rank, hit, mark)
+        _show_hit(cli.out, rank, hit, mark, around)
     cli.remark_on(result)
 
 
@@ -167,7 +167,15 @@ def also(hit: SearchHit) -> str:
     return f"also {' and '.join(places)}"
 
 
-def _show_hit(out: Any, rank: int, hit: SearchHit, mark: Mark) -> None:
+def _lines(hit: SearchHit, around: int | None) -> list[str]:
+    """The best line of a hit, and those above and below it that are not empty."""
+    lines = hit.snippet.split("\n")
+    at = min((hit.best_line or 0) - (hit.snippet_line or 0), len(lines) - 1)
+    above, below = ([line for line in part if line.strip()] for part in (lines[:at], lines[at + 1 :]))
+    return [*above[-around if around else None :], lines[at], *below[:around]]
+
+
+def _show_hit(out: Any, rank: int, hit: SearchHit, mark: Mark, around: int | None) -> None:
     """One hit: where it is, its lines, and what is to be said of them."""
     from rich.text import Text
 
@@ -178,7 +186,7 @@ def _show_hit(out: Any, rank: int, hit: SearchHit, mark: Mark) -> None:
     tail = [part for part in (hit.heading, hit.date.isoformat() if hit.date else "") if part]
     head.append("  " + " · ".join(tail), style="dim")
     out.print(head)
-    lines_shown = [Text(line) for line in hit.snippet.split("\n") if line.strip()]
+    lines_shown = [Text(line) for line in _lines(hit, around)]
     for line in lines_shown:
         mark(line)
     lines_shown += [Text(f"superseded: {words}", style="red") for words in hit.superseded]
@@ -210,7 +218,8 @@ def get(cli: CliContext, path: str, from_line: int | None, lines: int | None) ->
         found = memory.get(path, from_line, lines)
     wrong = None
     if found.status == "not_found":
-        wrong = f"{path}: not among the memory files; 'openclaw-memory search' names paths as they are"
+        near = found.error or "'openclaw-memory search' names paths as they are"
+        wrong = f"{path}: not among the memory files; {near}"
     elif found.status == "error":
         wrong = f"{path}: {found.error}"
     if cli.json:

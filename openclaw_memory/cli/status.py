@@ -67,7 +67,11 @@ def _standing(memory: Memory, found: Status) -> list[Check]:
     with memory.store.session():
         documents = memory.store.documents()
     checks += freshness(memory, documents, scan(memory.workspace, memory.settings.ingest))
-    if found.model and not (embedded := vectors(found.vectors)).ok:
+    if found.embedding:
+        ready, all_units = found.vectors["ready"], sum(found.vectors.values())
+        share = f"{ready} of {counted(all_units, 'unit')} ({ready / max(1, all_units):.0%})"
+        checks.append(Check("ingest", True, f"running, {share} embedded", remark=True))
+    elif found.model and not (embedded := vectors(found.vectors)).ok:
         checks.append(embedded)
     return checks
 

@@ -47,11 +47,20 @@ def setting(
 
 @dataclass(frozen=True, slots=True)
 class ExtraPath:
-    """A folder or file outside the workspace that is read too; shown as ``@name/…``."""
+    """A folder or file outside the workspace that is read too; shown as ``@name/…``.
+
+    With a ``workspace`` it belongs to that one alone.
+    """
 
     path: str
     name: str
     origin: Literal["owner", "agent", "untrusted"] = "untrusted"
+    workspace: str = ""
+
+    def belongs_to(self, workspace: Path) -> bool:
+        """Whether it is read into ``workspace``."""
+        own = Path(os.path.expanduser(self.workspace)).resolve()
+        return not self.workspace or own == workspace.expanduser().resolve()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +107,7 @@ class EmbeddingSettings:
 class IngestSettings:
     """What is read, and how it is cut."""
 
-    extra_paths: list[ExtraPath] = setting([], "more folders: a list of {path, name, origin}")
+    extra_paths: list[ExtraPath] = setting([], "more folders: a list of {path, name, origin, workspace}")
     max_file_mb: float = setting(8.0, "a larger file is reported and skipped", minimum=0.001)
     embed: Literal["eager", "lazy", "background"] = setting(
         "eager", "when new text is embedded: at once, on first need, or by a background thread"
@@ -259,6 +268,11 @@ class Settings:
     ) -> Settings:
         """The settings in force; see :func:`load`."""
         return load(config, overrides, environ)[0]
+
+    def of_workspace(self, workspace: Path) -> Settings:
+        """The same without what belongs to other workspaces."""
+        extras = [extra for extra in self.ingest.extra_paths if extra.belongs_to(workspace)]
+        return replace(self, ingest=replace(self.ingest, extra_paths=extras))
 
     def with_values(self, values: Mapping[str, Any]) -> Settings:
         """A copy with dotted ``values`` changed, validated like every other source."""

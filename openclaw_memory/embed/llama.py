@@ -25,6 +25,7 @@ from ..errors import EngineError, ModelError
 from ..model.embedder import LocalModel, Progress, Vectors
 from .bindings import BINDINGS, Binding, ModelOptions, candidates, missing
 from .gguf_file import check_gguf
+from .noise import without_unknown
 from .packing import packed
 from .process import Opened, Worker, WorkerEnded
 from .proofs import Proofs
@@ -267,14 +268,24 @@ class LlamaCppEmbedder(LocalModel):
     # -- embedding --------------------------------------------------------------------------------------
 
     def embed_documents(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
-        """Embed stored texts: ``float32[n, d]``, unit rows, in the order of ``texts``."""
-        return self._embed([self.document_prefix + text for text in texts], progress, urgent=False)
+        """Embed stored texts: ``float32[n, d]``, in the order of ``texts``.
+
+        Rows have the length 1; that of a text of which the model knows no character is 0.
+        """
+        return self._embed(self.document_prefix, texts, progress, urgent=False)
 
     def embed_query(self, texts: Sequence[str]) -> Vectors:
-        """Embed questions: ``float32[n, d]``, unit rows, in the order of ``texts``."""
-        return self._embed([self.query_prefix + text for text in texts], None, urgent=True)
+        """Embed questions, as :meth:`embed_documents` does."""
+        return self._embed(self.query_prefix, texts, None, urgent=True)
 
-    def _embed(self, texts: Sequence[str], progress: Progress | None, urgent: bool) -> Vectors:
+    def _embed(self, prefix: str, texts: Sequence[str], progress: Progress | None, urgent: bool) -> Vectors:
+        out = np.zeros((len(texts), self.dimensions), np.float32)
+        known = [without_unknown(self.path, text) for text in texts]
+        some = [i for i, text in enumerate(known) if text == texts[i] or text.strip()]
+        out[some] = self._unit_rows([prefix + known[i] for i in some], progress, urgent)
+        return out
+
+    def _unit_rows(self, texts: Sequence[str], progress: Progress | None, urgent: bool) -> Vectors:
         rows = np.empty((len(texts), self.dimensions), np.float32)
         lengths = [len(text.encode("utf-8", "replace")) for text in texts]
         for group in packed(lengths, self._batch_bytes):

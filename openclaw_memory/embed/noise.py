@@ -119,11 +119,29 @@ def vocabulary(path: Path) -> frozenset[str]:
 
     Nor are those of a vocabulary of bytes, whose pieces need not be whole characters.
     """
+    return frozenset(piece for piece in _pieces_of(path) if len(piece) > 1)
+
+
+@lru_cache(maxsize=2)
+def _characters(path: Path) -> frozenset[str]:
+    """The characters that the tokenizer has pieces of; empty where it has one for any, or that cannot be seen."""
+    pieces = _pieces_of(path)
+    return frozenset() if "<0x00>" in pieces else frozenset().union(*pieces)
+
+
+def _pieces_of(path: Path) -> list[str]:
     tokens = gguf_file.metadata(path, "tokenizer.ggml.tokens").get("tokenizer.ggml.tokens", [])
     try:
         pieces = [token.decode("utf-8").removeprefix("\u2581") for token in tokens]
     except ValueError:
-        return frozenset()
-    if any(piece.startswith("\u0120") for piece in pieces):
-        return frozenset()
-    return frozenset(piece for piece in pieces if len(piece) > 1)
+        return []
+    return [] if any(piece.startswith("\u0120") for piece in pieces) else pieces
+
+
+def without_unknown(path: Path, text: str) -> str:
+    """``text`` with blanks for the characters that a model has no token of: all of them would be one and the same."""
+    if text.isascii() or not (known := _characters(path)):
+        return text
+    unknown = {c for c in set(text) - known if unicodedata.category(c)[0] not in "CZ"}
+    plain = {c: _bare(unicodedata.normalize("NFKC", c)) for c in unknown}
+    return text.translate({ord(c): " " for c in unknown if not known.issuperset(plain[c])})

@@ -125,14 +125,14 @@ class Vectorizer:
     def query(
         self, text: str, seconds: float | None = None
     ) -> tuple[Embedder | None, VectorModel | None, str | None, Vectors | None]:
-        """As :meth:`known`, and the question's vector ``float32[d]`` if it can be had within ``seconds``."""
+        """As :meth:`known`, and the question's vector ``float32[d]`` if one can be had within ``seconds``."""
         resolved = self.resolve()
         embedder = resolved.embedder
         if embedder is None:
             return None, None, resolved.reason, None
         try:
             vector = self._models.within(seconds, lambda: self._question(embedder, text))
-            return embedder, model_of(embedder), resolved.reason, vector
+            return embedder, model_of(embedder), resolved.reason, vector if vector.any() else None
         except ModelError as error:
             log.warning("the question cannot be embedded: %s", error)
             return None, None, f"searching by keywords: {error}", None

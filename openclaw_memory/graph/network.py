@@ -96,6 +96,8 @@ class Network:
     last_row: Ints
     originals: Lists = field(default_factory=_empty)
     taken: tuple[Ints, Ints] = field(default_factory=lambda: (np.zeros(0, np.int32), np.zeros(0, np.int32)))
+    #: The place of each section among all, the newest first: of equals the one before counts, whatever was read first.
+    rank: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
 
 
 def build(index: ConceptIndex, corpus: Corpus, archive: Archive) -> Network:
@@ -113,6 +115,10 @@ def build(index: ConceptIndex, corpus: Corpus, archive: Archive) -> Network:
     first_row = np.flatnonzero(border).astype(np.int32)
     last_row = (np.append(first_row[1:], len(corpus)) - 1).astype(np.int32)
     n_sections = len(first_row)
+    day, dated = rows.day[first_row], rows.dated[first_row]
+    path = shape.path_rank[rows.document_id[first_row]]
+    rank = np.empty(n_sections, np.int32)
+    rank[np.lexsort((rows.start_line[first_row], path, -day * dated))] = np.arange(n_sections, dtype=np.int32)
     section, concept, weight = counted = shown = _by_section(references, section_of, corpus)
     of_section = _lists(section, concept, weight, n_sections)
     sections_counted, of_counted, leading = n_sections, of_section, None
@@ -123,11 +129,10 @@ def build(index: ConceptIndex, corpus: Corpus, archive: Archive) -> Network:
         sections_counted = n_sections - int(np.logical_and.reduceat(masks.copies, first_row).sum())
         of_counted = _lists(*counted, n_sections)
         leading = np.logical_or.reduceat(masks.shown, first_row)[section]
-    of_concept = _lists(concept, section, weight, n, by_weight=True, leading=leading)
+    of_concept = _lists(concept, section, weight, n, rank, leading)
     count = np.bincount(counted[1], minlength=n)
     top = np.log1p(max(sections_counted, 1))
     rarity = (np.log1p(sections_counted / np.maximum(count, 1)) / max(top, 1e-9)).astype(np.float32).clip(0, 1)
-    day, dated = rows.day[first_row], rows.dated[first_row]
     parents, children, stated = _curated(index)
     related, related_curated = _related(of_counted, rarity, count, sections_counted, stated, index.slugs())
     after, before, after_thread, before_thread = _threads(*shown, rarity, corpus, day, dated, first_row)
@@ -135,6 +140,7 @@ def build(index: ConceptIndex, corpus: Corpus, archive: Archive) -> Network:
     return Network(
         of_section, of_concept, rarity, related, related_curated, parents, children, after, before, after_thread,
         before_thread, day, dated, section_of, first_row, last_row, _originals(taken, section_of, n_sections), taken,
+        rank,
     )  # fmt: skip
 
 
@@ -168,11 +174,11 @@ def _by_section(
 
 
 def _lists(
-    source: Ints, target: Ints, weight: Floats, n: int, by_weight: bool = False, leading: Bools | None = None
+    source: Ints, target: Ints, weight: Floats, n: int, rank: Ints | None = None, leading: Bools | None = None
 ) -> Lists:
-    """Entries by source, then (those that are ``leading`` first) by falling weight or by target."""
-    if by_weight:
-        order = stable_order(target, falling(weight), *(() if leading is None else (~leading,)), source)
+    """Entries by source, then by target, or (those that are ``leading`` first) by falling weight and ``rank``."""
+    if rank is not None:
+        order = stable_order(rank[target], falling(weight), *(() if leading is None else (~leading,)), source)
     else:
         order = stable_order(target, source)
     offset = np.zeros(n + 1, np.int64)

@@ -56,9 +56,7 @@ def stops(
     sections, own = sections[own >= 0], own[own >= 0]
     dated = np.where(network.dated[sections], 1.0, _UNDATED)
     score = walked.strength[sections] * (1 - _OWN + _OWN * own) * dated
-    first = network.first_row[sections]
-    path = corpus.shape.path_rank[corpus.rows.document_id[first]]
-    order = np.lexsort((corpus.rows.start_line[first], path, -np.round(score, 5)))[: _LOOKED_AT * limit]
+    order = np.lexsort((network.rank[sections], -np.round(score, 5)))[: _LOOKED_AT * limit]
     left = [(int(sections[at]), float(score[at])) for at in order.tolist()]
     chosen: list[Stop] = []
     days: Counter[int] = Counter()

@@ -120,7 +120,7 @@ def walk(
     strength, distance = np.zeros(n, np.float32), np.full(n, -1, np.int32)
     # Step, origin, concept and other.
     reached = [np.zeros(n, np.int32), *(np.full(n, -1, np.int32) for _ in range(3))]
-    frontier = np.array(sorted(seeds), np.int32)
+    frontier = np.array(sorted(seeds, key=lambda section: int(network.rank[section])), np.int32)
     strength[frontier] = [min(1.0, max(0.0, seeds[section])) for section in frontier.tolist()]
     distance[frontier] = 0
     rarity = network.rarity if weight is None else (network.rarity * weight).clip(0, 1)
@@ -143,8 +143,8 @@ def walk(
         strength[new], distance[new] = offered[new], hop
         for column, value in zip(reached, how, strict=True):
             column[new] = value[by[new]]
-        order = np.lexsort((new, -strength[new]))
-        frontier = np.sort(new[order[:_BEAM]]).astype(np.int32)
+        some = new[np.lexsort((network.rank[new], -strength[new]))[:_BEAM]]
+        frontier = some[np.argsort(network.rank[some])].astype(np.int32)
     return Walk(strength, distance, *reached)
 
 

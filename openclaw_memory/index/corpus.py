@@ -179,7 +179,7 @@ class Corpus:
         rows = np.flatnonzero(unknown)
         if len(rows) * 4 > n:
             self._neighbours = index.neighbour_similarities(self.rows.unit_id, _REACH)
-            self.window_norm = self._norms(0, n)
+            self.window_norm = self._norms(0, n, index)
             return
         for start, stop in _runs(rows, _REACH):
             low, high = max(0, start - _REACH), min(n, stop + _REACH)
@@ -192,17 +192,22 @@ class Corpus:
         runs = [(0, len(ends) - 1)] if len(sections) > _APART else _runs(sections, 1)
         for start, stop in runs:
             low, high = int(ends[start]), int(ends[stop])
-            self.window_norm[low:high] = self._norms(low, high)
+            self.window_norm[low:high] = self._norms(low, high, index)
 
-    def _norms(self, low: int, high: int) -> Floats:
-        """Lengths of the windows of rows ``low`` to before ``high``, which are whole sections."""
+    def _norms(self, low: int, high: int, index: VectorIndex) -> Floats:
+        """Lengths of the windows of rows ``low`` to before ``high``, which are whole sections.
+
+        A row without a vector adds nothing; a window of such rows alone is infinite.
+        """
         n = high - low
-        square = np.ones(n, np.float32)
+        own = index.has(self.rows.unit_id[low:high]).astype(np.float32)
+        square = own.copy()
         section = self.shape.section[low:high]
         for d in range(1, RADIUS + 1):
             same = section[d:] == section[: n - d]
-            square[d:] += same
-            square[: n - d] += same
+            square[d:] += same * own[: n - d]
+            square[: n - d] += same * own[d:]
+        empty = square == 0
         for d in range(1, _REACH + 1):
             if n <= d:
                 break
@@ -213,6 +218,7 @@ class Corpus:
                 j = np.arange(max(0, -offset), min(n - d, n - offset))
                 i = j + offset
                 square[i] += 2 * dots[j] * (section[i] == section[j])
+        square[empty] = np.inf
         return np.sqrt(np.maximum(square, 1e-6))
 
     def rows_of(self, unit_ids: Ints) -> Ints:
@@ -230,13 +236,15 @@ class Corpus:
         return np.flatnonzero(self.rows.likeness == self.rows.likeness[row]).astype(np.int32)
 
     def window_cosine(self, similarities: Floats) -> Floats:
-        """Cosine of each window's summed vector, from those of its units: ``float32[n]``."""
-        out = similarities.copy()
+        """Cosine of each window's summed vector, from those of its units: ``float32[n]``, NaN where none has one."""
+        known = np.nan_to_num(similarities)
+        out = known.copy()
         for d in range(1, RADIUS + 1):
             same = self.shape.same[d - 1]
-            out[d:] += similarities[:-d] * same
-            out[:-d] += similarities[d:] * same
+            out[d:] += known[:-d] * same
+            out[:-d] += known[d:] * same
         np.divide(out, self.window_norm, out=out)
+        out[np.isinf(self.window_norm)] = np.nan
         return out
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import unicodedata
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 
 from ..config.settings import IngestSettings
@@ -42,12 +43,26 @@ def read_lines(
             start = max(1, place[1])
             count = max(1, place[2] - start + 1)
     if found is None:
-        return FileText("not_found", path)
+        near = _nearest([file.path for file in files], path)
+        return FileText("not_found", path, error=f"did you mean {', '.join(near)}?" if near else None)
     try:
         text = read_text(found, max_bytes(settings))
     except Unreadable as problem:
         return FileText("error", found.path, error=problem.reason)
     return excerpt(found.path, split_lines(text if mask is None else mask(found.path, text)), start, count)
+
+
+def _nearest(paths: Sequence[str], path: str) -> tuple[str, ...]:
+    """The paths that are most like ``path``, whose name counts as much as the whole."""
+    place = cited(path)
+    wanted = os.path.splitext(path if place is None else place[0])[0].casefold()
+    named: dict[str, list[str]] = {}
+    for one in paths:
+        whole = os.path.splitext(one)[0].casefold()
+        for key in dict.fromkeys((whole, os.path.basename(whole))):
+            named.setdefault(key, []).append(one)
+    near = [key for name in dict.fromkeys((wanted, os.path.basename(wanted))) for key in get_close_matches(name, named)]
+    return tuple(dict.fromkeys(one for key in near for one in named[key]))[:3]
 
 
 def _find(files: Sequence[SourceFile], workspace: Path, path: str) -> SourceFile | None:

@@ -16,7 +16,10 @@ class Captured:
 
 @dataclass(frozen=True, slots=True)
 class CaptureReport:
-    """What was kept of a turn; ``seen`` counts its sentences, ``skipped`` says why nothing was looked at."""
+    """What was kept of a turn; ``seen`` counts its sentences, ``skipped`` says why nothing was looked at.
+
+    ``not_kept`` are the first of the other sentences.
+    """
 
     captured: tuple[Captured, ...] = ()
     path: str | None = None
@@ -24,3 +27,4 @@ class CaptureReport:
     took_ms: float = 0.0
     skipped: str | None = None
     warning: str | None = None
+    not_kept: tuple[str, ...] = ()

@@ -118,10 +118,12 @@ class Repetition:
 class SearchHit:
     """One result: exact lines, the text, and how its score came about.
 
-    ``score`` is in [0, 1], never rises with rank and is comparable across queries; the component
-    scores are absolute too (``vector_score`` a cosine, ``text_score`` a share of the query's BM25
-    mass, ``time_score`` the closeness to a date the query names).  In a timeline hits stand in order of
-    time, and where nothing was asked each has the score 1: being in the range is all that was wanted.
+    ``score`` is in [0, 1], the same whatever else is returned, and comparable across queries; as hits are ranked by
+    more than it, it may rise with rank.  The component scores are absolute too (``vector_score`` a cosine,
+    ``text_score`` a share of the query's BM25 mass, ``time_score`` the closeness to a date the query names).  In a
+    timeline hits stand in order of time, and where nothing was asked each has the score 1: being in the range is all
+    that was wanted.
+    ``best_line`` is the line that ranks, ``snippet_line`` the one that the snippet begins with.
     ``also`` names the latest other lines that say the same, which are no hits of their own, in order of time.
     ``memory`` is the name of another memory that it stands in, ``None`` for one's own.
     """
@@ -149,13 +151,16 @@ class SearchHit:
     why: str | None = None
     also: tuple[Repetition, ...] = ()
     memory: str | None = None
+    best_line: int | None = None
+    snippet_line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
     """The hits of a search, best first, and what answered it.
 
-    ``corrected`` are words of the question that no note has, and what each was read as.
+    ``corrected`` are words of the question that no note has, and what each was read as.  ``good_match`` is whether the
+    hits answer the question, ``left_out`` how many further sections the range of a timeline has.
     """
 
     results: tuple[SearchHit, ...]
@@ -167,3 +172,5 @@ class SearchResult:
     stale: bool = False
     warning: str | None = None
     corrected: dict[str, str] = field(default_factory=dict)
+    good_match: bool = True
+    left_out: int | None = None

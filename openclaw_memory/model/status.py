@@ -32,7 +32,10 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What the memory holds and how it is: counts, sizes, model, embedding states, plugins."""
+    """What the memory holds and how it is: counts, sizes, model, embedding states, plugins.
+
+    ``embedding`` says that a process is at the vectors that are pending, ``found`` how many files there are to read.
+    """
 
     workspace: str
     agent: str
@@ -73,3 +76,5 @@ class Status:
     model_knows: dict[str, float] = field(default_factory=dict)
     fallback: str | None = None
     warning: str | None = None
+    embedding: bool = False
+    found: int = 0

@@ -39,7 +39,8 @@ class KeywordScores:
 
     ``terms`` has the first form of each word.  ``unit`` and ``window`` are ``float32[n]``, ``passage`` is
     ``float32[passages]`` for each way of cutting passages.  ``idf`` is that of the unit field per asked term (the
-    highest possible for an unknown one); ``windows[i]`` are the rows, ascending, whose window holds term ``i``.
+    highest possible for an unknown one); ``units[i]`` are the rows, ascending, that hold term ``i``, and ``windows[i]``
+    those whose window does.
     """
 
     terms: tuple[str, ...]
@@ -48,12 +49,23 @@ class KeywordScores:
     window: Floats
     windows: tuple[Ints, ...]
     passage: tuple[Floats, ...] = ()
+    units: tuple[Ints, ...] = ()
 
-    def coverage(self, row: int) -> tuple[float, list[str]]:
-        """Share of the question's idf mass that a row's window holds, and which terms those are."""
+    def coverage(self, row: int, shown: tuple[int, int] | None = None) -> tuple[float, list[str]]:
+        """Share of the question's idf mass that a row's window holds, and which terms those are.
+
+        Of the window only what is among the rows ``shown`` counts, where these are given: first and last one.
+        """
         held = [i for i, rows in enumerate(self.windows) if _contains(rows, row)]
+        if shown is not None:
+            held = [i for i in held if np.diff(self.units[i].searchsorted([shown[0], shown[1] + 1]))[0]]
         total = float(self.idf.sum())
         return (float(self.idf[held].sum()) / total if total else 0.0), [self.terms[i] for i in held]
+
+    def worth(self, first: int, last: int) -> float:
+        """How many words that stand in one unit alone the question's words in rows ``first..last`` are worth."""
+        held = [np.diff(rows.searchsorted([first, last + 1]))[0] > 0 for rows in self.units]
+        return float(self.idf[held].sum()) / idf(len(self.unit), 1)
 
     def evidence(self, share: float) -> float:
         """How sure a window that holds such a ``share`` of the question is about it, from 0 to 1.
@@ -104,6 +116,7 @@ def score(
     passage = tuple(np.zeros(len(counts), np.float32) for counts in shape.passage_terms)
     weights = np.zeros(len(terms), np.float32)
     windows: list[Ints] = []
+    units: list[Ints] = []
     found = index.postings([form for word in forms for form in word]) if n else None
     scratch = np.zeros(n, np.float32)
     at = 0
@@ -115,6 +128,7 @@ def score(
                 rows, tf = _either(rows, tf, *_living(corpus, *found.of(form)))
         at += len(word)
         weights[i] = idf(n, len(rows))
+        units.append(np.sort(rows))
         if not len(rows):
             windows.append(rows)
             continue
@@ -125,7 +139,7 @@ def score(
         for passage_of, length, scores in zip(shape.passage, lengths.passage, passage, strict=True):
             held, frequency = _summed(passage_of[rows], tf, len(scores))
             scores[held] += _bm25(frequency, length[held], idf(len(scores), len(held)), PASSAGE)
-    return KeywordScores(tuple(word[0] for word in forms), weights, unit, window, tuple(windows), passage)
+    return KeywordScores(tuple(word[0] for word in forms), weights, unit, window, tuple(windows), passage, tuple(units))
 
 
 def _living(corpus: Corpus, unit_ids: Ints, tf: Floats) -> tuple[Ints, Floats]:

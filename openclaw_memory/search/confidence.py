@@ -7,7 +7,7 @@ in the hit's window, and how far its cosine stands above what unrelated texts ha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +22,7 @@ from .hits import Range
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Absolute scores of a hit, in [0, 1]."""
+    """Absolute scores of a hit, in [0, 1]; ``meaning`` is how much of what is sure its cosine is with any question."""
 
     score: float
     text: float | None
@@ -30,10 +30,14 @@ class Parts:
     time: float | None
     why: str | None
     graph: float | None = None
+    meaning: float = 0.0
 
 
 #: What has nothing to do with the notes scores below this: docs/ranking.md.
-NONSENSE = 0.3
+_NONSENSE = 0.3
+#: Hits answer a question where one scores so much; and, above nonsense, where one has words of it that are worth one
+#: that stands in a single unit, or means nearly the same, as a share of what is sure.
+_ANSWERED, _RARE, _NEARLY = 0.65, 1.0, 0.72
 #: What is reported of a note on the days that a question asks for and nothing else.
 _ONLY_DAYS = 0.6
 #: A match is sure when its cosine is this share of the way from unrelated texts to identical ones.
@@ -58,6 +62,7 @@ def parts(
     moves: Moves | None = None,
     knowledge: float = 1.0,
     sure: float = SURE,
+    alone: bool = False,
 ) -> Parts:
     """How sure a hit is, and why.
 
@@ -65,7 +70,7 @@ def parts(
     each of its terms.  ``graph`` is what the graph says of every row, ``float32[n]`` in [0, 1]; with
     ``graph_share`` that is this share of the score.  ``moves`` is what time and use make of it.
     ``knowledge`` is how well the model knows the question's language, from 0 to 1: where it does not, words decide.
-    ``sure`` is that of the model.
+    ``sure`` is that of the model.  ``alone`` says that nothing beside the rows of ``found`` is shown with it.
     """
     row = found.best
     values = features.values
@@ -73,15 +78,13 @@ def parts(
     words = 0.0
     because: list[str] = []
     if features.keyword is not None:
-        text, terms = features.keyword.coverage(row)
+        text, terms = features.keyword.coverage(row, (found.first, found.last) if alone else None)
         if terms:
             words = features.keyword.evidence(text)
             own = dict.fromkeys(spelling.get(term, term) for term in terms)
             because.append(f"keywords {text:.2f} ({', '.join(list(own)[:6])})")
-    if similarities is not None and features.cosine is not None:
-        alone = float(similarities[row])
-        vector = max(0.0 if np.isnan(alone) else alone, float(features.cosine[row]))
-        vector = min(1.0, max(0.0, vector))
+    if similarities is not None and features.cosine is not None and not np.isnan(similarities[row]):
+        vector = min(1.0, max(0.0, float(similarities[row]), float(features.cosine[row])))
         because.append(f"meaning {vector:.2f}")
     if "date" in values:
         time = float(values["date"][row])
@@ -96,9 +99,11 @@ def parts(
     near = None
     script = corpus.rows.script[row]
     # What this question has in common with unrelated rows, as far as there are enough of them to tell.
+    plain = 0.0 if vector is None else _meaning(vector, noise, sure)
     noise += max(0.0, float(features.noise[script]) - noise) * float(features.telling[script])
     telling = None if time is None else time * (1 - features.dated)
-    score = _sureness(None if text is None else words, vector, telling, noise, knowledge, sure)
+    meaning = None if vector is None else _meaning(vector, noise, sure)
+    score = _sureness(None if text is None else words, meaning, telling, knowledge)
     if features.only_days:
         score = _ONLY_DAYS * (time or 0.0)
         because.append("asks for days alone")
@@ -111,17 +116,33 @@ def parts(
     if moves is not None:
         score = moves.reported(row, score)
         because += moves.because(row)
-    return Parts(score, _rounded(text), _rounded(vector), _rounded(time), "; ".join(because), _rounded(near))
+    why = "; ".join(because)
+    return Parts(score, _rounded(text), _rounded(vector), _rounded(time), why, _rounded(near), plain)
 
 
-def _sureness(
-    words: float | None, vector: float | None, time: float | None, noise: float, knowledge: float, sure: float
-) -> float:
-    meaning = 0.0 if vector is None else min(1.0, max(0.0, (vector - noise) / (sure * (1 - noise))))
+def answered(corpus: Corpus, features: ranking.Features, found: Sequence[Range], made: Sequence[Parts]) -> bool:
+    """Whether the hits answer the question; where it asks for an amount, they must have a figure."""
+    best, keyword, amount = (
+        max((one.score for one in made), default=0.0),
+        features.keyword,
+        features.values.get("amount"),
+    )
+    if best < _NONSENSE or (amount is not None and not any(amount[one.first : one.last + 1].any() for one in found)):
+        return False
+    rare = keyword is not None and any(keyword.worth(one.first, one.last) >= _RARE for one in found)
+    return rare or features.only_days or best >= _ANSWERED or max(one.meaning for one in made) >= _NEARLY
+
+
+def _meaning(vector: float, noise: float, sure: float) -> float:
+    """How much of what is sure a cosine is, from 0 to 1."""
+    return min(1.0, max(0.0, (vector - noise) / (sure * (1 - noise))))
+
+
+def _sureness(words: float | None, meaning: float | None, time: float | None, knowledge: float) -> float:
     # Without vectors that mean something the words are all there is to go by.
-    trust = 1.0 if vector is None or words is None else 1 - 0.2 * knowledge
-    meaning *= knowledge if words is not None else 1.0
-    doubt = (1 - trust * (words or 0.0)) * (1 - 0.8 * meaning) * (1 - 0.2 * (time or 0.0))
+    trust = 1.0 if meaning is None or words is None else 1 - 0.2 * knowledge
+    known = (meaning or 0.0) * (knowledge if words is not None else 1.0)
+    doubt = (1 - trust * (words or 0.0)) * (1 - 0.8 * known) * (1 - 0.2 * (time or 0.0))
     return 1 - doubt
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 
 import numpy as np
@@ -12,7 +12,7 @@ from ..config.settings import SearchSettings
 from ..graph.view import GraphView
 from ..index.archive import Archive
 from ..index.corpus import Corpus
-from ..model import Repetition, SearchHit, citation
+from ..model import Repetition, SearchHit, chars_of, citation, tokens_of
 from ..store.api import SectionText, Store
 from ..text import analysis
 from .confidence import Parts
@@ -22,16 +22,32 @@ from .hits import Range, lines
 Superseded = Callable[[], Mapping[int, tuple[str, ...]]]
 #: The rows that say the same as one.
 Repeated = Callable[[int], Sequence[int]]
+#: What stands where a snippet was cut.
+_ELLIPSIS = "…"
 #: So many other places of a repeated line are named.
 _REPETITIONS = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What several hits need from the store: texts of sections by id, and what is superseded by unit id."""
+    """What several hits need from the store: texts of sections by id, and what is superseded by unit id.
+
+    ``asked`` is the question, whose words are kept where a line is cut.
+    """
 
     sections: Mapping[int, SectionText]
     superseded: Mapping[int, tuple[str, ...]]
+    asked: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a unit stands: its lines, so many characters ``before`` it in these, and how many it has."""
+
+    first: int
+    last: int
+    before: int = 0
+    chars: int = 0
 
 
 class SectionCache:
@@ -95,23 +111,26 @@ class Display:
         parts_of: Callable[[Range], Parts],
         repeated: Repeated = lambda row: (),
         sections: Mapping[int, SectionText] | None = None,
+        asked: str = "",
     ) -> list[SearchHit]:
         """Ranges as hits, in their order; those rewritten by another process since the refresh are left out.
 
         ``repeated`` gives the rows that say the same as the best one of a range, ``sections`` the texts of their
         sections where these are known.
         """
-        known = self.known(found, sections)
+        known = self.known(found, sections, asked)
         made = [self.hit(one, known, parts_of(one), self._also(one, repeated(one.best))) for one in found]
         return [hit for hit in made if hit is not None]
 
-    def known(self, found: Sequence[Range], sections: Mapping[int, SectionText] | None = None) -> Known:
+    def known(
+        self, found: Sequence[Range], sections: Mapping[int, SectionText] | None = None, asked: str = ""
+    ) -> Known:
         """What these ranges need from the store, asked once for all but for ``sections`` that are known."""
         self._graph.know([(one.first, one.last) for one in found])
         if sections is None:
             ids = [self._corpus.rows.section_id[one.first : one.last + 1] for one in found]
             sections = self._texts.get(np.unique(np.concatenate(ids)).tolist() if ids else [])
-        return Known(sections, self._superseded())
+        return Known(sections, self._superseded(), asked)
 
     def refresh(self) -> None:
         """Keep no text that the corpus has no more: the store may have dropped it."""
@@ -139,17 +158,22 @@ class Display:
         section = known.sections[int(rows.section_id[one.best])]
         first, last = lines(corpus, one)
         info = corpus.documents[int(rows.document_id[one.best])]
+        text, shown = snippet(
+            [known.sections[section_id] for section_id in ids],
+            (first, last),
+            self._best(one.best),
+            self._settings.snippet_chars,
+            one.most,
+            known.asked,
+        )
         return SearchHit(
             path=info.path,
             start_line=first,
             end_line=last,
-            score=parts.score,
-            snippet=snippet(
-                [known.sections[section_id] for section_id in ids],
-                (first, last),
-                (int(rows.start_line[one.best]), int(rows.end_line[one.best])),
-                self._settings.snippet_chars,
-            ),
+            score=round(parts.score, 4),
+            snippet=text,
+            snippet_line=shown,
+            best_line=int(rows.start_line[one.best]),
             citation=citation(info.path, first, last),
             id=analysis.hit_id(info.path, int(rows.hash[one.best]), int(rows.occurrence[one.best])),
             heading=section.heading,
@@ -172,6 +196,14 @@ class Display:
             also=also,
         )
 
+    def _best(self, row: int) -> Place:
+        """Where a row stands among the lines that it shares."""
+        rows, first = self._corpus.rows, row
+        while self._corpus.shape.tied[first] and rows.start_line[first] == rows.start_line[row]:
+            first -= 1
+        before = int((rows.chars[first:row] + 1).sum())
+        return Place(int(rows.start_line[row]), int(rows.end_line[row]), before, int(rows.chars[row]))
+
     def citation(self, row: int) -> str:
         """The lines of one row: ``path#L3``."""
         rows = self._corpus.rows
@@ -179,37 +211,35 @@ class Display:
         return citation(path, int(rows.start_line[row]), int(rows.end_line[row]))
 
 
-def monotone(found: Sequence[SearchHit]) -> list[SearchHit]:
-    """Scores that never rise with rank: a hit goes half way up to the surest one that is ranked behind it.
+def snippet(
+    sections: Sequence[SectionText],
+    wanted: tuple[int, int],
+    best: Place,
+    chars: int,
+    tokens: float | None = None,
+    asked: str = "",
+) -> tuple[str, int]:
+    """Lines ``wanted`` of a file's ``sections``, cut around the ``best`` ones to ``chars`` characters and ``tokens``.
 
-    What no longer holds, or has a summary, lifts nothing before it: it was put behind for that, not for its score.
+    The number is that of the first line, be it the one before it that only holds an ellipsis.
+
+    An ellipsis stands where it was cut: on a line of its own for lines, else within the line, in which words that are
+    ``asked`` for are kept.
     """
-    best = 0.0
-    lifted = []
-    for hit in reversed(found):
-        if not hit.superseded and not hit.archived:
-            best = max(best, hit.score)
-        lifted.append((max(best, hit.score) + hit.score) / 2)
-    out = []
-    least = 1.0
-    for hit, score in zip(found, lifted[::-1], strict=True):
-        least = min(least, score)
-        out.append(replace(hit, score=round(least, 4)))
-    return out
-
-
-def snippet(sections: Sequence[SectionText], wanted: tuple[int, int], best: tuple[int, int], limit: int) -> str:
-    """Lines ``wanted`` of a file's ``sections``, cut to ``limit`` characters around the ``best`` ones."""
     lines = {number: line for section in sections for number, line in enumerate(section.lines, section.start_line)}
 
     def text(first: int, last: int) -> str:
         return "\n".join([lines.get(number, "") for number in range(first, last + 1)])
 
     whole = text(*wanted)
-    if len(whole) <= limit:
-        return whole
-    first, last = best
-    size = len(text(first, last))
+    if len(whole) <= chars and (tokens is None or tokens_of(whole) <= tokens):
+        return whole, wanted[0]
+    first, last = best.first, best.last
+    own = text(first, last)
+    limit = chars if tokens is None else min(chars, chars_of(tokens, own))
+    if len(own) > limit:
+        return _cut(own, best, limit, asked), first
+    size = len(own) + 2 * len(_ELLIPSIS) + 2
     while size < limit:
         wider = [number for number in (first - 1, last + 1) if wanted[0] <= number <= wanted[1]]
         added, number = min(((1 + len(lines.get(number, "")), number) for number in wider), default=(limit, 0))
@@ -217,4 +247,24 @@ def snippet(sections: Sequence[SectionText], wanted: tuple[int, int], best: tupl
             break
         size += added
         first, last = min(first, number), max(last, number)
-    return text(first, last)[:limit]
+    ends = [first > wanted[0], last < wanted[1]] if size <= limit else [False, False]
+    return "\n".join([*[_ELLIPSIS] * ends[0], text(first, last), *[_ELLIPSIS] * ends[1]]), first - ends[0]
+
+
+def _cut(line: str, best: Place, limit: int, asked: str) -> str:
+    """At most ``limit`` characters of ``line`` around its ``best`` part, or the words there that are asked for."""
+    room = max(1, limit - 2 * len(_ELLIPSIS))
+    start = min(best.before, max(0, len(line) - best.chars))
+    begin = start - (room - best.chars) // 2
+    if best.chars > room:
+        places = [start + at for at, _ in analysis.occurrences(asked, line[start : start + best.chars])]
+        most = max(places, key=lambda at: sum(at <= other < at + room // 2 for other in places), default=start)
+        begin = max(start, most - room // 4)
+    begin = max(0, min(begin, len(line) - room))
+    end = begin + room
+    part = line[begin:end]
+    if begin and not line[begin - 1].isspace() and 0 < (gap := part.find(" ")) <= room // 8:
+        part = part[gap + 1 :]
+    if end < len(line) and not line[end].isspace() and (gap := part.rfind(" ")) >= room - room // 8:
+        part = part[:gap]
+    return _ELLIPSIS * (begin > 0) + part.strip() + _ELLIPSIS * (end < len(line))

@@ -21,7 +21,7 @@ from ..text import analysis
 from ..use.boosts import UsedRows, UsesOn
 from . import bm25, confidence, decay, hits, nearest, ranking, timeline
 from . import question as asking
-from .display import Display, Superseded, monotone
+from .display import Display, Superseded
 
 #: Best units whose concepts speak for others that share them.
 _SHARING = 10
@@ -148,27 +148,31 @@ class SearchEngine:
             rows = np.argsort(-total, kind="stable")[:limit]
             return self._corpus.rows.unit_id[rows[total[rows] > 0]]
 
-    def answer(self, request: SearchRequest, mode: str, asked: date, query_vector: Floats | None) -> list[SearchHit]:
-        """Hits of ``request``, best first; ``query_vector`` is ``float32[d]`` or ``None``.
+    def answer(
+        self, request: SearchRequest, mode: str, asked: date, query_vector: Floats | None
+    ) -> tuple[list[SearchHit], bool]:
+        """Hits of ``request``, best first, and whether they answer it; ``query_vector`` is ``float32[d]`` or ``None``.
 
         The state must have been refreshed for the model that made ``query_vector``.
         """
         with self._store.reading(), self.lock:
             if not len(self._corpus):
-                return []
+                return [], False
             ranked = self._rank(request, mode, asked, query_vector)
             request = ranked.request
             if ranked.allowed is not None and not ranked.allowed.any():
-                return []
+                return [], False
             if request.budget is not None:
                 once, titles = self._once(ranked.allowed), self._titles(ranked)
-                found = hits.spans(self._corpus, ranked.order, once, request.budget, titles)
+                besides = timeline.DAY_TOKENS if request.dates else 0.0
+                words = None if ranked.features.keyword is None else ranked.features.keyword.unit
+                found = hits.spans(self._corpus, ranked.order, once, request.budget, titles, besides, words)
             else:
                 limit = request.max_results or self._settings.max_results
                 apart, days = ranked.features.apart, ranked.features.only_days
                 allowed = ranked.allowed if days else self._allowed(request)  # may take in what no word found
                 found = hits.grown(self._corpus, ranked.order, ranked.allowed, HIT_TOKENS, limit, allowed, apart)
-            return self._hits(request, found, ranked)
+            return self._hits(request, found, ranked), self._answered(request, found, ranked)
 
     def _titles(self, ranked: Ranked) -> Bools | None:
         """Headings with a word of the question that state a figure or a day themselves: ``bool[n]``."""
@@ -184,21 +188,23 @@ class SearchEngine:
         out[originals[out[summaries]]] = False
         return out
 
-    def listing(self, request: SearchRequest) -> list[SearchHit]:
-        """A hit for each section of the request's range: see :func:`openclaw_memory.search.timeline.newest`."""
+    def listing(self, request: SearchRequest) -> tuple[list[SearchHit], int]:
+        """A hit for each section of the request's range, and how many are left out: see :func:`.timeline.newest`."""
         with self._store.reading(), self.lock:
             if not len(self._corpus):
-                return []
+                return [], 0
             limit = None if request.budget is not None else request.max_results or self._settings.max_results
             standing = self.archive.standing(request.grains, request.include_archived)
-            found = timeline.newest(self._corpus, self._allowed(request), HIT_TOKENS, limit, request.budget, standing)
+            found, left_out = timeline.newest(
+                self._corpus, self._allowed(request), HIT_TOKENS, limit, request.budget, standing
+            )
             why = "in the range; newest first" if request.explain else None
-            return self.display.hits(found, lambda _: confidence.Parts(1.0, None, None, None, why))
+            return self.display.hits(found, lambda _: confidence.Parts(1.0, None, None, None, why)), left_out
 
     def recall(
         self, request: SearchRequest, mode: str, asked: date, query_vector: Floats | None, hops: int
-    ) -> list[RecallHit]:
-        """The thread behind the best hits of ``request``, in order of time; other arguments as for :meth:`answer`.
+    ) -> tuple[list[RecallHit], bool]:
+        """The thread behind the best hits of ``request``, in order of time; all else as for :meth:`answer`.
 
         The filters of ``request`` hold for what is returned and for where the thread starts, not for what it
         passes through.  With ``max_results`` each result is a passage; else the thread is what a search within
@@ -206,20 +212,20 @@ class SearchEngine:
         """
         with self._store.reading(), self.lock:
             if not len(self._corpus):
-                return []
+                return [], False
             ranked = self._rank(request, mode, asked, query_vector)
             request = ranked.request
-            parts = self._parts(request, ranked)
+            parts, relevant = (self._parts(one, ranked) for one in (request, replace(request, budget=None)))
             allowed = self._of_people(ranked.order, self._allowed(request))
             ranked = replace(ranked, allowed=self._of_people(ranked.order, ranked.allowed))
             network, seeds = self.graph.network, dict[int, float]()
             for row in hits.ranking(self._corpus, ranked.order, ranked.allowed):
-                relevance = parts(hits.Range(row, row, row)).score
+                relevance = relevant(hits.Range(row, row, row)).score
                 if len(seeds) == SEEDS or (seeds and relevance < _SEED_SHARE * max(seeds.values())):
                     break
                 seeds.setdefault(int(network.section_of[row]), relevance)
             if not seeds or max(seeds.values()) <= 0:
-                return []
+                return [], False
             standing = self.archive.standing(request.grains, request.include_archived)
             passable = None if standing is None else np.logical_or.reduceat(standing, network.first_row)
             walked = walk(network, seeds, hops, passable=passable)
@@ -228,15 +234,15 @@ class SearchEngine:
             if request.max_results is None:
                 budget = request.budget or SEEDS * HIT_TOKENS
                 steps = thread.stops(network, graph, corpus, walked, own, allowed, _STEPS, reached=True)
-                both = self._within(budget, ranked, own, steps)
+                both = self._within(budget, ranked, own, steps, timeline.DAY_TOKENS if request.dates else 0.0)
             else:
                 stops = thread.stops(network, graph, corpus, walked, own, allowed, request.max_results)
                 ranges = hits.around(corpus, ranked.score, [stop.row for stop in stops], HIT_TOKENS, standing)
                 both = [(stop, one) for stop, one in zip(stops, ranges, strict=True) if one is not None]
             sections = [stop.arrival.section for stop, _ in both]
             wording = thread.Wording(network, graph, walked, sections, self.graph.labels, self.display.citation)
-            known = self.display.known([one for _, one in both])
-            return [
+            known = self.display.known([one for _, one in both], asked=request.query)
+            thread_hits = [
                 RecallHit(
                     **{f.name: getattr(hit, f.name) for f in fields(SearchHit)} | {"score": round(stop.score, 4)},
                     via=wording.edges(stop.arrival, sections[:at]),
@@ -246,6 +252,7 @@ class SearchEngine:
                 for at, (stop, one) in enumerate(both)
                 if (hit := self.display.hit(one, known, parts(one))) is not None
             ]
+            return thread_hits, self._answered(request, [one for _, one in both], ranked)
 
     def _of_people(self, order: Floats, allowed: Bools | None) -> Bools | None:
         """``allowed`` without what programs wrote; all of it where a program's line is the best one."""
@@ -255,23 +262,28 @@ class SearchEngine:
         return ~machine if allowed is None else allowed & ~machine
 
     def _within(
-        self, budget: float, ranked: Ranked, relevance: Floats, steps: Sequence[thread.Stop]
+        self, budget: float, ranked: Ranked, relevance: Floats, steps: Sequence[thread.Stop], besides: float
     ) -> list[tuple[thread.Stop, hits.Range]]:
         """What a thread of at most ``budget`` tokens holds, in order of time: lines that answer, and steps to more.
+
+        Each costs ``besides`` more than its text.
 
         ``relevance`` is the score of every row scaled to [0, 1]; a step that answers by itself is one of those lines.
         """
         corpus, network = self._corpus, self.graph.network
+        words = None if ranked.features.keyword is None else ranked.features.keyword.unit
         by_row = {step.row: step for step in steps if relevance[step.row] < _ANSWERS}
         reached = np.zeros(len(corpus), bool)
         reached[list(by_row)] = True
-        found = hits.spans(corpus, ranked.order, reached, _STEPS_SHARE * budget)
-        left = budget - sum(hits.cost(corpus, one.first, one.last) for one in found)
+        found = hits.spans(corpus, ranked.order, reached, _STEPS_SHARE * budget, besides=besides)
+        left = budget - sum(hits.cost(corpus, one.first, one.last, one.most) + besides for one in found)
         answering = relevance >= (_ANSWERS if relevance.any() else 0)
         for one in found:
             answering[one.first : one.last + 1] = False
         once = self._once(ranked.allowed)
-        found += hits.spans(corpus, ranked.order, answering if once is None else answering & once, left)
+        found += hits.spans(
+            corpus, ranked.order, answering if once is None else answering & once, left, besides=besides, words=words
+        )
         told = []
         for one in found:
             section, value = int(network.section_of[one.best]), float(relevance[one.best])
@@ -288,7 +300,7 @@ class SearchEngine:
             similarities, self.missing = nearest.similarities(corpus, self._vector, query_vector, keyword)
         known = self.knowledge(request.query) if similarities is not None else 1.0
         whole = self._vector is None or self._vector.exhaustive
-        features = ranking.collect(corpus, request.query, asked, keyword, similarities, known, whole)
+        features = ranking.collect(corpus, request.query, asked, keyword, similarities, known, whole, self.noise)
         if not features.named_dates and asking.asks_now(request.query):
             features.values["now"] = decay.youth(corpus, asked)
         given, request = request, self._reaching(request)
@@ -427,7 +439,11 @@ class SearchEngine:
             out: list[int] = hits.repetitions(self._corpus, row, allowed).tolist()
             return out
 
-        return monotone(self.display.hits(found, self._parts(request, ranked), repeated))
+        return self.display.hits(found, self._parts(request, ranked), repeated, asked=request.query)
+
+    def _answered(self, request: SearchRequest, found: Sequence[hits.Range], ranked: Ranked) -> bool:
+        made = map(self._parts(replace(request, budget=None), ranked), found)
+        return confidence.answered(self._corpus, ranked.features, found, list(made))
 
     def _parts(self, request: SearchRequest, ranked: Ranked) -> Callable[[hits.Range], confidence.Parts]:
         spelling = analysis.words_of(request.query) if request.explain else {}
@@ -436,7 +452,7 @@ class SearchEngine:
         def parts(one: hits.Range) -> confidence.Parts:
             made = confidence.parts(
                 self._corpus, ranked.features, ranked.similarities, one, self.noise, spelling, ranked.graph, share,
-                ranked.moves, ranked.knowledge, self._sure,
+                ranked.moves, ranked.knowledge, self._sure, request.budget is not None,
             )  # fmt: skip
             return made if request.explain else replace(made, why=None)
 

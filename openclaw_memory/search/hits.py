@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 
 import numpy as np
 
-from ..index.corpus import Corpus
+from ..index.corpus import RADIUS, Corpus
 from ..model import CHARS_PER_TOKEN
 from ..store.api import Bools, Floats, Ints
 
@@ -27,15 +27,19 @@ _SAYING = 4
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Rows ``first..last`` (inclusive) of one file; ``best`` is the row that ranks."""
+    """Rows ``first..last`` (inclusive) of one file; ``best`` is the row that ranks.
+
+    Of longer lines ``most`` tokens are shown, around that row.
+    """
 
     first: int
     last: int
     best: int
+    most: float | None = None
 
 
 def ranking(corpus: Corpus, score: Floats, allowed: Bools | None) -> Iterator[int]:
-    """Anchor rows by falling score; ties by path and line, so that a rebuilt index answers alike."""
+    """Anchor rows by falling score; ties by day, the newest first, path and line: a rebuilt index answers alike."""
     pool = corpus.shape.anchor if allowed is None else corpus.shape.anchor & allowed
     left = np.flatnonzero(pool)
     values = score[left]
@@ -47,7 +51,8 @@ def ranking(corpus: Corpus, score: Floats, allowed: Bools | None) -> Iterator[in
             best = values >= np.partition(values, len(values) - step)[len(values) - step]
         rows = left[best]
         document = corpus.shape.path_rank[corpus.rows.document_id[rows]]
-        yield from rows[np.lexsort((rows, corpus.rows.start_line[rows], document, -score[rows]))].tolist()
+        day = -corpus.rows.day[rows] * corpus.rows.dated[rows]
+        yield from rows[np.lexsort((rows, corpus.rows.start_line[rows], document, day, -score[rows]))].tolist()
         left, values = left[~best], values[~best]
         step *= 4
 
@@ -91,13 +96,21 @@ def repetitions(corpus: Corpus, row: int, allowed: Bools | None) -> Ints:
 
 
 def spans(
-    corpus: Corpus, score: Floats, allowed: Bools | None, budget: float, telling: Bools | None = None
+    corpus: Corpus,
+    score: Floats,
+    allowed: Bools | None,
+    budget: float,
+    telling: Bools | None = None,
+    besides: float = 0.0,
+    words: Floats | None = None,
 ) -> list[Range]:
-    """The best units whose lines cost at most ``budget`` tokens together; best first.
+    """The best units whose lines cost at most ``budget`` tokens together, and ``besides`` each; best first.
 
     A ``telling`` heading (``bool[n]``) comes with the first line below it, where it is not said again.
 
-    A result that no longer fits is passed over for smaller ones behind it.
+    Of lines that no longer fit as much is shown as there is room for, around a unit that does fit; one that is too long
+    itself is passed over for smaller ones behind it, unless it is the best of all.  What only stands beside the line
+    that has the question's words (``words`` says how much each row has of them) leaves enough for that one.
     """
     ranked = distinct(corpus, score, ranking(corpus, score, allowed), allowed)
     order: list[int] = []
@@ -117,11 +130,34 @@ def spans(
     left, misses = budget, 0
     out: list[Range] = []
     taken: set[int] = set()
-    for candidate in chain(found, (Range(row, row, row) for row in ranked)):
+    waiting = found[::-1]
+    before: set[int] = set()
+    while misses < _LIMIT and left >= 1 + besides:
+        if waiting:
+            candidate = waiting.pop()
+        elif (row := next(ranked, None)) is not None:
+            candidate = Range(row, row, row)
+        else:
+            break
         whole = _headed(corpus, _whole_lines(corpus, candidate), telling, taken)
         if any(row in taken for row in range(whole.first, whole.last + 1)):
             continue
-        price = cost(corpus, whole.first, whole.last)
+        price = cost(corpus, whole.first, whole.last) + besides
+        having = None if words is None else _having(corpus, words, allowed, whole)
+        if having is not None and having not in before and price + cost(corpus, having, having) + besides > left:
+            before.add(having)
+            waiting += [candidate, Range(having, having, having)]
+            continue
+        if price > left and candidate.first < candidate.last:
+            rows = range(candidate.first, candidate.last + 1)
+            waiting = sorted([*waiting, *(Range(row, row, row) for row in rows)], key=lambda r: -order.index(r.best))
+            continue
+        if price > left and (not out or cost(corpus, candidate.best, candidate.best) + besides <= left):
+            whole = cut(_whole_lines(corpus, candidate), left - besides)
+            price = left
+            if words is not None and not words[whole.best]:
+                at = whole.first + int(words[whole.first : whole.last + 1].argmax())
+                whole = replace(whole, best=at if words[at] else whole.best)
         if price <= left:
             left -= price
             taken.update(range(whole.first, whole.last + 1))
@@ -129,9 +165,23 @@ def spans(
             misses = 0
         else:
             misses += 1
-        if misses == _LIMIT or left < 1:
-            break
     return out
+
+
+def cut(found: Range, tokens: float) -> Range:
+    """``found``, of which so many tokens are shown."""
+    return replace(found, most=tokens)
+
+
+def _having(corpus: Corpus, words: Floats, allowed: Bools | None, found: Range) -> int | None:
+    """The row beside ``found`` that has the question's words where it has none itself."""
+    if words[found.first : found.last + 1].any():
+        return None
+    near = np.arange(max(0, found.best - RADIUS), min(len(corpus), found.best + RADIUS + 1))
+    near = near[corpus.shape.section[near] == corpus.shape.section[found.best]]
+    near = near if allowed is None else near[allowed[near]]
+    best = int(near[words[near].argmax()])
+    return best if words[best] else None
 
 
 def _headed(corpus: Corpus, found: Range, telling: Bools | None, taken: Set[int]) -> Range:
@@ -262,9 +312,10 @@ def opening(corpus: Corpus, row: int, tokens: float, standing: Bools | None = No
     return found
 
 
-def cost(corpus: Corpus, first: int, last: int) -> float:
-    """Tokens of rows ``first..last`` as they are shown, with their line ends."""
-    return float(corpus.shown_tokens[first : last + 1].sum(dtype=np.float64))
+def cost(corpus: Corpus, first: int, last: int, most: float | None = None) -> float:
+    """Tokens of rows ``first..last`` as they are shown, with their line ends, and at ``most`` so many."""
+    whole = float(corpus.shown_tokens[first : last + 1].sum(dtype=np.float64))
+    return whole if most is None else min(whole, most)
 
 
 def lines(corpus: Corpus, found: Range) -> tuple[int, int]:

@@ -119,10 +119,12 @@ def collect(
     similarities: Floats | None,
     knowledge: float = 1.0,
     whole: bool = True,
+    unrelated: float = 1.0,
 ) -> Features:
     """Features of all rows; ``similarities`` holds NaN for units that have no vector.
 
-    ``whole`` says that they were computed for all units, not for candidates alone.
+    ``whole`` says that they were computed for all units, not for candidates alone; ``unrelated`` is the cosine that
+    unrelated texts rarely exceed.
     """
     rows, shape = corpus.rows, corpus.shape
     features = Features(keyword=keyword, knowledge=knowledge)
@@ -135,18 +137,15 @@ def collect(
         first, second = (own.take(of) for own, of in zip(keyword.passage, shape.passage, strict=True))
         values["bm25_passage"] = np.maximum(first, second, out=first)
     if similarities is not None:
-        unknown = np.isnan(similarities)
-        if not unknown.all():
-            # A unit without a vector is neither helped nor hurt: it gets the mean.
-            filled: Floats = similarities
-            if unknown.any():
-                filled = np.where(unknown, similarities[~unknown].mean(), similarities).astype(np.float32)
-            features.cosine = corpus.window_cosine(filled)
-            some = sample(len(rows.unit_id))
+        features.cosine = corpus.window_cosine(similarities)
+        some = np.arange(len(rows.unit_id))[sample(len(rows.unit_id))]
+        some = some[~np.isnan(features.cosine[some])]
+        if len(some):
             features.noise, features.telling = _noise(features.cosine[some], rows.script[some])
-            mixed = whole and shape.scripts.max() < len(filled)
-            values["vector_unit"] = _standing_out(filled, rows.script) if mixed else filled
-            values["vector_window"] = _standing_out(features.cosine, rows.script) if mixed else features.cosine
+            mixed = whole and shape.scripts.max() < len(similarities)
+            for name, cosine in zip(VECTOR_FEATURES, (similarities, features.cosine), strict=True):
+                filled = _filled(cosine, unrelated)
+                values[name] = _standing_out(filled, rows.script) if mixed else filled
     values["length"] = np.log(np.maximum(rows.chars, 1)).astype(np.float32)
     values["heading"] = rows.heading.astype(np.float32)
     names = asking.named(query)
@@ -223,6 +222,17 @@ def _standing_out(cosine: Floats, script: NDArray[np.int8]) -> Floats:
         return cosine
     out: Floats = (cosine - mean.astype(np.float32)[script]) / deviation.astype(np.float32)[script]
     return out
+
+
+def _filled(cosine: Floats, unrelated: float) -> Floats:
+    """``cosine`` with one for what has no vector that neither helps nor hurts it: the mean, or that of unrelated texts.
+
+    Where only what shares words with the question has a vector, the mean is that of related ones.
+    """
+    unknown = np.isnan(cosine)
+    if not unknown.any() or unknown.all():
+        return cosine
+    return np.where(unknown, min(float(cosine[~unknown].mean()), unrelated), cosine).astype(np.float32)
 
 
 def _noise(cosine: Floats, script: NDArray[np.int8]) -> tuple[Floats, Floats]:

@@ -47,6 +47,7 @@ LAZY_CANDIDATES = 256
 MOST_HOPS = 4
 
 H = TypeVar("H", SearchHit, RecallHit)
+A = TypeVar("A")
 
 
 @dataclass
@@ -101,11 +102,12 @@ class Questions:
     def _search(self, request: SearchRequest, until: Deadline) -> SearchResult:
         asked = self._ask(request, until)
         hits: list[SearchHit] = []
+        good = False
         if request.query.strip():
-            hits = self._ranked(asked, lambda engine, *how: engine.answer(asked.request, *how))
+            hits, good = self._ranked(asked, lambda engine, *how: engine.answer(asked.request, *how))
         floor = self.settings.search.min_score if request.min_score is None else request.min_score
         hits = _dated(request, [hit for hit in hits if hit.score >= floor])
-        return SearchResult(results=tuple(hits), **self._told(asked))
+        return SearchResult(results=tuple(hits), **self._told(asked), good_match=good and bool(hits))
 
     def recall(self, request: SearchRequest, hops: int) -> RecallResult:
         """The thread behind the best hits of ``request``."""
@@ -116,23 +118,25 @@ class Questions:
     def _recall(self, request: SearchRequest, hops: int, until: Deadline) -> RecallResult:
         asked = self._ask(request, until)
         hits: list[RecallHit] = []
+        good = False
         if request.query.strip():
-            hits = self._ranked(
+            hits, good = self._ranked(
                 asked, lambda engine, mode, day, vector: engine.recall(asked.request, mode, day, vector, hops)
             )
         # Plugins may drop and change hits; a thread stays in order of time.
         place = {hit.id: at for at, hit in enumerate(hits)}
         kept = [hit for hit in self._plugins.rerank(request.query, hits) if isinstance(hit, RecallHit)]
         kept.sort(key=lambda hit: place.get(hit.id, len(place)))
-        return RecallResult(results=tuple(_dated(request, kept)), **self._told(asked))
+        return RecallResult(results=tuple(_dated(request, kept)), **self._told(asked), good_match=good and bool(kept))
 
     def listing(self, request: SearchRequest) -> SearchResult:
         """The sections of a range of days, newest first."""
         with self._asking(request) as until:
             asked = self._started(request, until, "timeline")
             engine = self.engine()
-            hits = self._settled(engine, None, lambda: engine.listing(request), asked)
-        return SearchResult(results=tuple(_dated(request, self._plugins.rerank("", hits))), **self._told(asked))
+            hits, left_out = self._settled(engine, None, lambda: engine.listing(request), asked)
+        shown = tuple(_dated(request, self._plugins.rerank("", hits)))
+        return SearchResult(results=shown, **self._told(asked), left_out=left_out, good_match=bool(shown))
 
     def grains(self) -> tuple[GrainUse, ...]:
         """What the index holds of each grain, finest first; looks at no file."""
@@ -253,28 +257,26 @@ class Questions:
         asked.corrected = misspelt(question, self.engine(), self._store, self._vectorizer, asked.until)
         asked.request = replace(asked.request, query=rewritten(question, asked.corrected))
 
-    def _ranked(self, asked: _Asked, answer: Callable[[SearchEngine, str, date, Any], list[H]]) -> list[H]:
+    def _ranked(self, asked: _Asked, answer: Callable[[SearchEngine, str, date, Any], A]) -> A:
         engine = self.engine()
         day = asked.request.now or date.today()
 
-        def ranked() -> list[H]:
+        def ranked() -> A:
             return self._settled(engine, asked.model, lambda: answer(engine, asked.mode, day, asked.vector), asked)
 
         if asked.embedder is not None:
             engine.noise = self._vectorizer.noise(asked.embedder, asked.until.left(0.5))
-        hits = ranked()
+        found = ranked()
         if asked.embedder is not None and self._embed_candidates(asked, engine, asked.embedder):
-            hits = ranked()
+            found = ranked()
         if asked.model is not None and engine.missing:
             asked.remarks.append(
                 f"{counted(engine.missing, 'unit')} without a vector yet, ranked by keywords; "
                 "run: openclaw-memory ingest"
             )
-        return hits
+        return found
 
-    def _settled(
-        self, engine: SearchEngine, model: VectorModel | None, answer: Callable[[], list[H]], asked: _Asked
-    ) -> list[H]:
+    def _settled(self, engine: SearchEngine, model: VectorModel | None, answer: Callable[[], A], asked: _Asked) -> A:
         """``answer()`` of one state of the index: again if another process wrote before it had read all it needs.
 
         Where others have the index for half of the time that is left, the state from before answers.

@@ -11,12 +11,15 @@ import numpy as np
 
 from ..errors import RequestError
 from ..index.corpus import Corpus
-from ..model import SearchHit, SearchRequest, bounds
+from ..model import SearchHit, SearchRequest, bounds, tokens_of
 from ..store.api import Bools
-from .hits import Range, cost, opening
+from .hits import Range, cost, cut, opening
 
 #: Share of the best score from which on a hit is of a timeline too.
 _RELEVANT = 0.25
+
+#: Tokens of the day that a snippet begins with.
+DAY_TOKENS = tokens_of(f"[{date.min}] ")
 
 H = TypeVar("H", bound=SearchHit)
 
@@ -57,11 +60,13 @@ def newest(
     limit: int | None,
     budget: float | None,
     standing: Bools | None = None,
-) -> list[Range]:
+) -> tuple[list[Range], int]:
     """A range for each section, newest day first, each at most about ``tokens`` long and of ``standing`` rows.
 
-    They end after ``limit`` of them, or when ``budget`` tokens are spent (one that no longer fits is passed
-    over).  Sections of which no text, file name or front matter states a day come last.
+    The number is that of the sections that are left out.
+
+    They end after ``limit`` of them, or when ``budget`` tokens are spent; the last one is cut to what is left.
+    Sections of which no text, file name or front matter states a day come last.
     """
     anchors = np.flatnonzero(corpus.shape.anchor if allowed is None else corpus.shape.anchor & allowed)
     _, at = np.unique(corpus.shape.section[anchors], return_index=True)
@@ -72,16 +77,14 @@ def newest(
     found: list[Range] = []
     left = budget
     for row in first[np.lexsort((rows.start_line[first], path, -day))].tolist():
-        one = opening(corpus, row, tokens if left is None else min(tokens, left), standing)
-        price = cost(corpus, one.first, one.last)
+        one = opening(corpus, row, tokens if left is None else min(tokens, left - DAY_TOKENS), standing)
         if left is not None:
-            if price > left:
-                continue
-            left -= price
+            one = cut(one, left - DAY_TOKENS)
+            left -= cost(corpus, one.first, one.last, one.most) + DAY_TOKENS
         found.append(one)
-        if len(found) == limit or (left is not None and left < 1):
+        if len(found) == limit or (left is not None and left < 1 + DAY_TOKENS):
             break
-    return found
+    return found, len(first) - len(found)
 
 
 def relevant(hits: Sequence[H]) -> list[H]:

@@ -261,7 +261,8 @@ TOOLS = (
             "Search the agent's long-term memory (MEMORY.md, USER.md, memory/**/*.md) by meaning, exact names, "
             "numbers and codes, and by dates that the question names. Use it before answering about earlier work, "
             "decisions, dates, people, preferences or to-dos. A hit with `superseded` is out of date: what it says "
-            "there holds now. If the result has unavailable, stale or warning, tell the user."
+            "there holds now; with `goodMatch: false` the notes have no answer. If the result has unavailable, stale "
+            "or warning, tell the user."
         ),
         arguments={
             "query": text("The question in plain words."),
@@ -292,7 +293,7 @@ TOOLS = (
         description=(
             "What hangs together with the answer to a question, in order of time: from the best hits over related "
             "concepts and time. `distance` 0 answers the question itself; `via` says how the others are connected. "
-            "`relevance` below 0.3 in all of them means that the notes have no answer. Use it for 'why', 'how did "
+            "`goodMatch: false` means that the notes have no answer. Use it for 'why', 'how did "
             "that come about' and 'what followed from it'."
         ),
         arguments={

@@ -80,7 +80,7 @@ class Asking:
         )
         hits = self.plugins.rerank(request.query, result.results)
         self._shown(hits, request.now)
-        return replace(result, results=tuple(hits))
+        return replace(result, results=tuple(hits), good_match=result.good_match and bool(hits))
 
     def search_index(self, request: SearchRequest) -> SearchResult:
         """Answer from its own index: freshen, embed the question, rank."""
@@ -98,12 +98,13 @@ class Asking:
         until = Deadline.after(request.deadline)
         own = self._questions.recall(request, hops)
         budget = request.budget or SEEDS * HIT_TOKENS
+        best_first = _best_first(own)
         result = self.others.joined(
-            own, request, until, lambda memory, asked: memory._questions.recall(asked, hops), _best,
+            best_first, request, until, lambda memory, asked: _best_first(memory._questions.recall(asked, hops)), _best,
             request.max_results, None if request.max_results else budget,
         )  # fmt: skip
-        if result.results != own.results:
-            result = replace(result, results=tuple(sorted(result.results, key=_by_time)))
+        same = result.results == best_first.results
+        result = replace(result, results=own.results if same else tuple(sorted(result.results, key=_by_time)))
         self._shown(result.results, request.now)
         return result
 
@@ -239,6 +240,10 @@ class Asking:
 
 def _best(hit: SearchHit) -> tuple[object, ...]:
     return (-hit.score,)
+
+
+def _best_first(thread: RecallResult) -> RecallResult:
+    return replace(thread, results=tuple(sorted(thread.results, key=_best)))
 
 
 def _newest(hit: SearchHit) -> tuple[object, ...]:

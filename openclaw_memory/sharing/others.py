@@ -5,10 +5,11 @@ from __future__ import annotations
 import copy
 import logging
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
+from heapq import merge
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
@@ -153,9 +154,10 @@ class Others(Generic[M]):
         limit: int | None,
         budget: float | None,
     ) -> R:
-        """``own`` and what the others answer, in ``order``, at most ``limit`` hits or hits worth ``budget`` tokens.
+        """``own`` and what the others answer, at most ``limit`` hits or hits worth ``budget`` tokens.
 
-        Own hits come first among equals, and what they say is not said again.
+        Each keeps its ranking; of the next of each the first by ``order`` is taken, its own among equals, and what own
+        hits say is not said again.
         """
 
         def question(memory: M, source: Source, seconds: float) -> R:
@@ -166,26 +168,30 @@ class Others(Generic[M]):
             return own
         said = {hit.snippet for hit in own.results}
         theirs = [
-            hit_of(hit, source)
+            [hit_of(hit, source) for hit in answer.results if stands_in_itself(hit) and hit.snippet not in said]
             for source, answer in answers
-            for hit in answer.results
-            if stands_in_itself(hit) and hit.snippet not in said
         ]
         warnings = [own.warning] if own.warning else []
         warnings += [f"@{source.name}: {answer.warning}" for source, answer in answers if answer.warning]
         hits = own.results
-        if theirs:
-            hits = tuple(_chosen(sorted([*own.results, *theirs], key=order), limit, budget))
+        if any(theirs):
+            hits = tuple(_chosen(merge(own.results, *theirs, key=order), limit, budget))
+        left_out = own.left_out
+        if left_out is not None:
+            left_out += sum((answer.left_out or 0) for _, answer in answers)
+            left_out += len(own.results) + sum(map(len, theirs)) - len(hits)
         return replace(
             own,
             results=hits,
             took_ms=own.took_ms + max((answer.took_ms for _, answer in answers), default=0.0),
+            good_match=own.good_match or any(answer.good_match for _, answer in answers),
+            left_out=left_out,
             stale=own.stale or any(answer.stale for _, answer in answers),
             warning=joined([*warnings, *trouble]),
         )
 
 
-def _chosen(hits: Sequence[SearchHit], limit: int | None, budget: float | None) -> Iterator[SearchHit]:
+def _chosen(hits: Iterable[SearchHit], limit: int | None, budget: float | None) -> Iterator[SearchHit]:
     """The first of ``hits``, as many as there is room for, none of other memories that says the same as another."""
     said: set[str] = set()
     given = 0

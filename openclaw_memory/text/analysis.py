@@ -4,7 +4,8 @@ Words are lower-cased, accents folded, English stop words dropped and the rest s
 language of their script (English for Latin letters).  So a word has the same term in every text.  A text in
 another language with Latin letters has the stems of that language too.  Identifiers are kept whole and in parts:
 ``10.0.0.17``, ``QX-7714``, ``v2.3.1``, ``snake_case`` and ``camelCase``.  Runs of scripts that put no spaces
-between words become bigrams, and so do the syllables of Vietnamese, which has a space after each.
+between words become bigrams, and so do the syllables of Vietnamese, which has a space after each; a pictograph is a
+term.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from . import language as languages
 from .scripts import HANGUL, HIRAGANA, INDIC, KANA, POINTS, SOUTH_EAST_ASIAN, UNSPACED
 
 #: Grows when the terms of a text change, so that stored postings are known to be of another make.
-ANALYSIS_VERSION = 9
+ANALYSIS_VERSION = 10
 
 STOP_WORDS = frozenset(
     """
@@ -56,6 +57,8 @@ _HYPHENS = {0x2010: "-", 0x00AD: None}
 #: Letters whose stroke, or missing dot, no normal form parts from them: people leave it out as they do an accent.
 _STROKES = str.maketrans("łŁđĐøØħĦŧŦı", "lLdDoOhHtTi")
 VIETNAMESE = "vietnamese"
+#: Emoji and other small pictures, but for the modifiers of a skin's colour.
+_PICTOGRAPH = re.compile("[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001f3fa\U0001f400-\U0001faff]")
 #: Letters that only Vietnamese has.
 _VIETNAMESE = re.compile("[\u01a0\u01a1\u01af\u01b0\u1ea0-\u1ef9]")
 #: A word of an alphabet, as long as people may misspell one; what digits or marks of programs join is none.
@@ -166,7 +169,9 @@ def _terms(text: str, query: bool) -> list[str]:
     found = _stemmed([word for word in words if word not in STOP_WORDS])
     if not query:
         found += _native(languages.latin_words(_composed(text).lower()), found)
-    return found + whole + [_pair(*both) for both in _syllables(text)]
+    found += whole + [_pair(*both) for both in _syllables(text)]
+    # Who asks with words does not mean the pictures among them.
+    return found if query and found else found + list(dict.fromkeys(_PICTOGRAPH.findall(text)))
 
 
 def _stemmed(words: list[str]) -> list[str]:

@@ -105,6 +105,11 @@ def of_words(words: Iterable[str]) -> str:
     One is enough where a word has a letter that English does not have, or where it is no short one and none is English.
     A letter that a language does not have speaks against it; of several languages it is the most common one.
     """
+    return _told(words) or ENGLISH
+
+
+def _told(words: Iterable[str]) -> str | None:
+    """As :func:`of_words`; ``None`` where they do not speak for English more than for another language, nor for one."""
     voters = _voters()
     votes: dict[str, int] = {}
     distinct = set(words)
@@ -115,14 +120,14 @@ def of_words(words: Iterable[str]) -> str:
     for language in votes:
         votes[language] -= len(accented - letters(language))
     english = votes.pop(ENGLISH, 0)
-    if not votes or (most := max(votes.values())) <= english:
-        return ENGLISH
+    if (most := max(votes.values(), default=0)) <= english:
+        return ENGLISH if most < english else None
     best = min(
         (one for one, count in votes.items() if count == most), key=lambda one: (_RANK.get(one, len(_RANK)), one)
     )
     alone = most < 2 and not accented
     if alone and (english or not any(len(word) >= _TELLING and best in voters.get(word, ()) for word in distinct)):
-        return ENGLISH
+        return None
     return best
 
 
@@ -146,7 +151,10 @@ _OTHER_WORD = re.compile("[\u0370-\u058f\u0590-\u06ff\u0750-\u077f\u0900-\u097f\
 
 
 def weights(text: str) -> dict[str, float]:
-    """About how many tokens of ``text`` are in which language, that of its letters and words."""
+    """About how many tokens of ``text`` are in which language, that of its letters and words; a line has one.
+
+    Lines in Latin letters that tell none count for nothing beside those that do.
+    """
     text = text.lower()
     out = {name: float(len(script.findall(text))) for name, script in _UNSPACED_SCRIPTS}
     # Japanese has Chinese characters too, but Chinese no kana to speak of.
@@ -156,10 +164,19 @@ def weights(text: str) -> dict[str, float]:
         name = of_script(word)
         if name is not None:
             out[name] = out.get(name, 0.0) + tokens_of(word)
-    latin = latin_words(text)
-    name = of_words(latin)
-    out[name] = out.get(name, 0.0) + sum(map(tokens_of, latin))
+    lines = list(filter(None, map(latin_words, text.split("\n"))))
+    named = [(_told(line) or _of_letters(accents(line)), line) for line in lines]
+    if not any(name for name, _ in named):
+        named = [(ENGLISH, line) for line in lines]
+    for own, line in named:
+        if own is not None:
+            out[own] = out.get(own, 0.0) + sum(map(tokens_of, line))
     return {name: weight for name, weight in out.items() if weight}
+
+
+def _of_letters(accented: frozenset[str]) -> str | None:
+    """The most common language that has all of these letters, which English does not have."""
+    return next((one for one in _RANK if accented and accented <= letters(one)), None)
 
 
 def words_in(text: str, language: str) -> list[str]:

@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
+from filelock import FileLock, Timeout
+
 from ..config.openclaw_home import OpenClawHome
 from ..errors import ModelError, OpenClawMemoryError, SettingsError
 from ..hookspecs import MemoryApi
@@ -95,7 +97,20 @@ def status(memory: Examined, store: Store) -> Status:
         private_lines=sum(said.private),
         unread_front_matter=tuple(said.unread),
         skipped=found.skipped,
+        embedding=_is_held(store.beside(".embedding")),
+        found=len(found.files),
     )
+
+
+def _is_held(file: Path | None) -> bool:
+    """Whether a process has the lock ``file``, as far as can be seen."""
+    if file is None or not file.exists():
+        return False
+    try:
+        FileLock(file).acquire(timeout=0).lock.release()
+    except OSError as error:
+        return isinstance(error, Timeout)
+    return False
 
 
 @dataclass(slots=True)

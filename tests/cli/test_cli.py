@@ -302,3 +302,20 @@ def test_the_module_can_be_run(notes: Notes) -> None:
     done = subprocess.run(command, cwd=notes.root, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout)["results"][0]["path"] == "MEMORY.md"
     assert done.stderr == ""
+
+
+def test_get_names_the_nearest_paths(run: Callable[..., Result], notes: Notes) -> None:
+    notes.write("memory/2026-02-05.md", "- a lamp\n")
+    assert "did you mean MEMORY.md?" in run("get", "MEMORI.md", code=1).stderr
+    assert "did you mean memory/2026-02-05.md?" in run("get", "2026-02-5.md", code=1).stderr
+    assert "no facts" in run("facts", "query", "Lamp").stdout
+
+
+def test_a_hit_shows_its_best_line_and_two_around_it(run: Callable[..., Result], notes: Notes) -> None:
+    notes.write(
+        "memory/long.md",
+        "# Long\n\n" + "".join(f"- line {n} of the {'zebra' if n == 9 else 'list'}\n" for n in range(20)),
+    )
+    run("ingest")
+    shown = [line.strip() for line in run("search", "zebra", "-n", "1").stdout.splitlines()[1:] if line.strip()]
+    assert shown == [f"- line {n} of the {'zebra' if n == 9 else 'list'}" for n in (8, 9, 10)]

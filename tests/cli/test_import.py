@@ -66,7 +66,7 @@ def test_nobody_is_asked_where_nobody_is(run: Run, notes: Notes, export: str) ->
     assert not (notes.root / "memory/imported").exists()
 
 
-def test_a_vault_is_read_where_it_is(run: Run, tmp_path: Path) -> None:
+def test_a_vault_is_read_where_it_is(run: Run, notes: Notes, tmp_path: Path) -> None:
     vault = tmp_path / "Meine Notizen"
     vault.mkdir()
     (vault / "Garten.md").write_text("Die [[Hecke]] wird im Oktober geschnitten. #garten\n", encoding="utf-8")
@@ -76,17 +76,23 @@ def test_a_vault_is_read_where_it_is(run: Run, tmp_path: Path) -> None:
     before = config_path().read_text(encoding="utf-8")
     assert "would be\n" in run("import", "obsidian", str(vault), "--dry-run").stdout
     assert config_path().read_text(encoding="utf-8") == before
-    run("import", "obsidian", str(vault), "--yes", "--trust", "owner")
+    run("import", "obsidian", str(vault), "--yes")
     text = config_path().read_text(encoding="utf-8")
     assert text.startswith(before)
     assert yaml.safe_load(text)["ingest"] == {
-        "extra_paths": [{"path": str(vault.resolve()), "name": "Meine-Notizen", "origin": "owner"}]
+        "extra_paths": [
+            {"path": str(vault.resolve()), "name": "Meine-Notizen", "origin": "owner", "workspace": str(notes.root)}
+        ]
     }
     run("ingest")
     hit = json.loads(run("search", "Oktober geschnitten", "--json").stdout)["results"][0]
     assert hit["path"] == "@Meine-Notizen/Garten.md" and hit["origin"] == "owner"
     listed = run("concepts", "list", "--json").stdout
     assert "Hecke" in listed and "garten" in listed
+    other = tmp_path / "other"
+    (other / "memory").mkdir(parents=True)
+    run("-w", str(other), "ingest")
+    assert json.loads(run("-w", str(other), "search", "Oktober geschnitten", "--json").stdout)["results"] == []
     assert config_path().read_text(encoding="utf-8") == text
     again = json.loads(run("import", "obsidian", str(vault), "--yes", "--trust", "owner", "--json").stdout)
     assert again["changed"] is False
@@ -100,7 +106,7 @@ def test_two_vaults_of_one_name_have_two(run: Run, tmp_path: Path) -> None:
         (tmp_path / parent / "Notes").mkdir(parents=True)
         run("import", "obsidian", str(tmp_path / parent / "Notes"), "--yes")
     shown = json.loads(run("config", "show", "ingest.extra_paths", "--json").stdout)["settings"][0]["value"]
-    assert [(one["name"], one["origin"]) for one in shown] == [("Notes", "untrusted"), ("Notes-2", "untrusted")]
+    assert [(one["name"], one["origin"]) for one in shown] == [("Notes", "owner"), ("Notes-2", "owner")]
 
 
 def test_a_setting_that_would_not_count_is_not_written(

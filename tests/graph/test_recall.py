@@ -18,6 +18,7 @@ from properties import examples
 from openclaw_memory import Memory
 from openclaw_memory.cli.main import cli
 from openclaw_memory.errors import RequestError
+from openclaw_memory.graph import walk as graph_walk
 from openclaw_memory.graph.network import Lists, Network
 from openclaw_memory.graph.walk import walk
 from openclaw_memory.model import CHARS_PER_TOKEN
@@ -251,6 +252,24 @@ def test_the_command_tells_the_thread(memory: Memory, notes: Notes) -> None:
     assert "no good match" in run(memory, notes, "recall", "xylophone").output
 
 
+def test_a_thread_is_the_same_whatever_was_read_first(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graph_walk, "_DEGREE", 4)
+    monkeypatch.setattr(graph_walk, "_BEAM", 3)
+    days = [f"2026-0{1 + n % 6}-{10 + n}" for n in range(12)]
+    for n, day in enumerate(days):
+        notes.write(f"memory/{day}.md", f"# Day\n\n- Heron Attic Ana\n- {['Router', 'Kestrel'][n % 2]} Heron disk\n")
+    threads = []
+    for number, order in enumerate((days, days[::-1], days[1::2] + days[::2])):
+        with open_memory(notes, db=notes.root.parent / f"{number}.duckdb") as memory:
+            for day in order:
+                memory.ingest([f"memory/{day}.md"])
+            found = [memory.recall("Heron router", **how).results for how in ({}, {"max_results": 5}, {"budget": 40})]
+            threads.append([[(hit.citation, hit.via) for hit in thread] for thread in found])
+            first = memory.search("Heron Attic Ana", mode="keyword").results[0]
+            assert first.path == f"memory/{max(days)}.md"
+    assert threads[0] == threads[1] == threads[2]
+
+
 # -- the walk -----------------------------------------------------------------------------------------
 
 
@@ -276,6 +295,7 @@ def network(
         lists(after, sections), lists(before, sections),
         np.zeros(len(after), np.int32), np.zeros(len(before), np.int32),
         np.arange(sections, dtype=np.int32), np.ones(sections, bool), none, none, none,
+        rank=np.arange(sections, dtype=np.int32),
     )  # fmt: skip
 
 

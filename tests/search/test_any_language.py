@@ -331,7 +331,7 @@ def test_a_model_that_finds_all_texts_alike_has_its_own_noise(least: float) -> N
     """What is no nearer than unrelated texts are says nothing; half of the rest of the way is as much with any model."""
     near = least + 0.5 * (1 - least)
     scores = [
-        confidence._sureness(None, cosine, None, noise=least, knowledge=1.0, sure=0.69)
+        confidence._sureness(None, confidence._meaning(cosine, least, 0.69), None, knowledge=1.0)
         for cosine in (least - 0.1, least, near, 1.0)
     ]
     assert scores[0] == scores[1] == 0.0
@@ -361,3 +361,11 @@ def test_of_the_days_that_are_asked_for_a_line_with_the_words_of_the_question_go
     with opened(tmp_path, notes) as memory:
         hits = ask(memory, question, now=date(2026, 4, 15), budget=90)
         assert "pump" in hits[0].snippet
+
+
+def test_terse_lines_of_another_language_are_not_taken_for_english() -> None:
+    german = "- Heizung entlüftet, Druck 1,5 bar\n- Router neu gestartet\n- Mira angerufen wegen Räume\n"
+    english = "- We moved the backup to the new server.\n- The router was reset.\n- Fix backup script\n"
+    assert set(weights(german)) == {"german"}
+    assert weights(german + english)["german"] > 0.2 * sum(weights(german + english).values())
+    assert set(weights("- fix backup script\n")) == {"english"}

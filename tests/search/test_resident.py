@@ -372,7 +372,7 @@ def test_units_without_a_vector_are_counted_by_every_index(store: DuckStore) -> 
     put(store, {"b.md": [["a green fox"]]})
     engine = engine_of(store, model)
     asked = embedder.embed_query(["fox"])[0]
-    found = engine.answer(SearchRequest("fox"), "hybrid", TODAY, asked)
+    found, _ = engine.answer(SearchRequest("fox"), "hybrid", TODAY, asked)
     assert engine.missing == 1
     assert {hit.path for hit in found} == {"a.md", "b.md"}
 
