@@ -240,14 +240,17 @@ def _accents_fit(phrase: _Phrase, words: Sequence[str]) -> bool:
 @lru_cache(maxsize=2048)
 def _beginning(atom: str) -> tuple[_Phrase, ...]:
     """The phrases that may begin with ``atom``."""
-    closed, opened = _phrases()
-    starts = (opened.get(atom[:size], ()) for size in range(1, len(atom) + 1))
+    closed, opened, longest = _phrases()
+    starts = (opened.get(atom[:size], ()) for size in range(1, min(len(atom), longest) + 1))
     return (*closed.get(atom, ()), *(phrase for some in starts for phrase in some))
 
 
 @cache
-def _phrases() -> tuple[dict[str, list[_Phrase]], dict[str, list[_Phrase]]]:
-    """Phrases by their first atom: those that begin with just it, and those whose one atom has any ending."""
+def _phrases() -> tuple[dict[str, list[_Phrase]], dict[str, list[_Phrase]], int]:
+    """Phrases by their first atom: those that begin with just it, and those whose one atom has any ending.
+
+    The last is the length of the longest atom of these.
+    """
     closed: dict[str, list[_Phrase]] = {}
     opened: dict[str, list[_Phrase]] = {}
     for spoken, line in word_lists.lines_of(__package__, "speech.txt"):
@@ -258,7 +261,7 @@ def _phrases() -> tuple[dict[str, list[_Phrase]], dict[str, list[_Phrase]]]:
             if atoms:
                 phrase = _Phrase(atoms, tuple(_words(bare)), word.strip().endswith("*"), kind, spoken)
                 (opened if phrase.open and len(atoms) == 1 else closed).setdefault(atoms[0], []).append(phrase)
-    return closed, opened
+    return closed, opened, max(map(len, opened))
 
 
 def _atoms(text: str) -> list[tuple[str, int, int]]:

@@ -137,7 +137,8 @@ _GUARDS = """
     DO $$
     DECLARE each TEXT;
     BEGIN
-        FOR each IN SELECT p.oid::regprocedure FROM pg_proc p WHERE p.pronamespace = 'openclaw_memory'::regnamespace LOOP
+        FOR each IN SELECT p.oid::regprocedure FROM pg_proc p WHERE p.pronamespace = 'openclaw_memory'::regnamespace
+        LOOP
             EXECUTE format('ALTER FUNCTION %s SET search_path = pg_catalog, pg_temp', each);
         END LOOP;
         FOR each IN
