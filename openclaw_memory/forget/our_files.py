@@ -38,6 +38,7 @@ def edit_notes(workspace: Path, matcher: Matcher, notes: Iterable[str]) -> list[
     due = {path for note in notes if not note.startswith(f"{SUMMARIES}/") for path in _summaries_of(note)}
     changed = []
     with atomic.locked(workspace / CAPTURES, root=workspace):
+        atomic.sweep(workspace)
         for path, file in _ours(workspace):
             try:
                 text = file.read_bytes().decode("utf-8")

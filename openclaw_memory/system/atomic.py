@@ -6,11 +6,13 @@ import errno
 import glob
 import hashlib
 import os
+import re
 import secrets
 import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -29,6 +31,9 @@ LOCK_TIMEOUT = 30.0
 
 #: Windows' "access denied" and "used by another process", and seconds for which a reader may cause them.
 _HELD, _PATIENCE = (5, 32), 1.0
+
+#: A file that :func:`swap` has not given its name yet, with the process that writes it; seconds until it never will.
+_UNFINISHED, _STALE = re.compile(r"\..+\.(\d{1,10})-[0-9a-f]{8}\.tmp"), 3600.0
 
 #: Folder of a workspace for what this package keeps in it beside the files that people read.
 OWN_FOLDER = ".openclaw-memory"
@@ -181,6 +186,22 @@ def remove(target: Path) -> None:
     unfinished = glob.escape(f".{target.name}.")
     for each in (target, *target.parent.glob(f"{unfinished}*-*.tmp")):
         each.unlink(missing_ok=True)
+
+
+def sweep(workspace: Path) -> None:
+    """Delete what processes left in a workspace that died in :func:`swap`."""
+    import psutil
+
+    for folder, _, names in chain(islice(os.walk(workspace), 1), os.walk(workspace / "memory")):
+        for name in names:
+            if (found := _UNFINISHED.fullmatch(name)) is None:
+                continue
+            left = Path(folder, name)
+            with suppress(OSError):
+                age = time.time() - left.lstat().st_mtime
+                # A process of another container has no number here, and writes for a moment only.
+                if age > _STALE or (age > _PATIENCE and not psutil.pid_exists(int(found[1]))):
+                    left.unlink()
 
 
 def move(made: Path, target: Path) -> None:

@@ -492,3 +492,19 @@ def test_a_small_archive_takes_no_more_memory_than_the_largest_entry(
     file.write_bytes(opening + piece * (3_000_000 // len(piece)))
     [skipped] = bring(root, source, file).skipped
     assert "64 MB" in skipped.reason
+
+
+def test_what_was_forgotten_is_not_written_again(root: Path) -> None:
+    def mask(path: str, text: str) -> str:
+        return text.replace("the vault opens with zebra", "[forgotten]")
+
+    entries = [
+        Entry(
+            "1", (Said("Tea. the vault opens with zebra"), Said("Cake")), "the vault opens with zebra", tags=("tea",)
+        ),
+        Entry("2", (Said("the vault opens"), Said("with zebra")), facts={"source": "the vault opens with zebra"}),
+    ]
+    report = writer.bring(root, "jsonl", entries, Origin.UNTRUSTED, LIMIT, False, mask)
+    text = "".join(file.read_text() + file.name for file in root.rglob("*.md"))
+    assert len(report.written) == 2 and "opens with" not in text and "vault-opens" not in text
+    assert "Tea. [forgotten]" in text and "Cake" in text
