@@ -67,15 +67,13 @@ class _Run:
             return
         self.removed.append(known.path)
         if not self.dry_run:
-            file = self.root / known.path
-            _inside(file.parent, self.root)
-            file.unlink(missing_ok=True)
+            atomic.delete(self.root / known.path, self.root)
 
     def _write(self, path: str, text: str) -> None:
         file = self.root / path
         _inside(file.parent, self.root)
         try:
-            atomic.swap(file, text.encode("utf-8"), 0o600)
+            atomic.swap(file, text.encode("utf-8"), 0o600, self.root)
         except OSError as error:
             raise WorkspaceError(
                 f"{file}: cannot be written ({error.strerror or error}); make room or make its folder writable, "
@@ -188,8 +186,8 @@ def _known(root: Path, source: str) -> Iterator[tuple[str, _Known]]:
             if not name.endswith(".md") or file.is_symlink() or not file.is_file():
                 continue
             try:
-                found = stated(file.read_bytes().decode("utf-8"))
-            except (OSError, UnicodeDecodeError):
+                found = stated(atomic.read(file, root).decode("utf-8"))
+            except (OSError, UnicodeDecodeError, WorkspaceError):
                 continue
             if found is not None:
                 yield found[0], _Known(file.relative_to(root).as_posix(), found[1], found[2])
