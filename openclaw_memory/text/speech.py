@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import islice
 
 from . import analysis, language, word_lists
 from .scripts import GREEK, HIRAGANA, UNSPACED
@@ -104,11 +105,13 @@ def thanks(sentence: str) -> bool:
 
 def reminds(sentence: str) -> bool:
     """Whether a sentence asks to be remembered: "remember" opens it, which "I remember" does not."""
+    rest, at = _without(sentence, [*found(sentence, ("courtesy",))]), 0
     for one in found(sentence, ("remember",)):
-        before = _without(sentence[: one.start], [*found(sentence[: one.start], ("courtesy",))]).rstrip()
-        phrase = sentence[one.start : one.end]
-        if len(_ATOM.findall(phrase)) > 1 or not before or not before[-1].isalnum():
+        between = rest[at : one.start].rstrip()
+        opens = not between[-1].isalnum() if between else not at
+        if opens or len(_ATOM.findall(sentence[one.start : one.end])) > 1:
             return True
+        at = one.end
     return False
 
 
@@ -169,18 +172,24 @@ def _terms_of(word: str) -> tuple[str, ...]:
 def bare(message: str) -> str:
     """A message without its courtesies and without what makes a question or a request of it."""
     text = _without(message, [*found(message, ("courtesy",))])
-    return _without(text, [one for one in found(text, ("asking", "request")) if _leads(text, one)])
-
-
-def _leads(text: str, one: Said) -> bool:
-    """Whether nothing but phrases of one or two words stands before a phrase, or its script has no spaces."""
-    return len(_ATOM.findall(text[: one.start])) <= 2 or _UNSPACED.match(text[one.start]) is not None
+    third = next(islice(_ATOM.finditer(text), 2, None), None)
+    last = len(text) if third is None else third.start()
+    # What leads has nothing but one or two words before it, or a script without spaces.
+    leading = [
+        one for one in found(text, ("asking", "request")) if one.start <= last or _UNSPACED.match(text[one.start])
+    ]
+    return _without(text, leading)
 
 
 def _without(text: str, phrases: Collection[Said]) -> str:
+    """``text`` with blanks in the place of phrases, which are in order."""
+    parts, at = [], 0
     for one in phrases:
-        text = text[: one.start] + " " * (one.end - one.start) + text[one.end :]
-    return text
+        if one.end > at:
+            start = max(one.start, at)
+            parts += (text[at:start], " " * (one.end - start))
+            at = one.end
+    return "".join([*parts, text[at:]])
 
 
 def found(text: str, wanted: Collection[str] | None = None, every: bool = False) -> Iterator[Said]:
