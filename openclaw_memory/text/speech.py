@@ -183,7 +183,8 @@ def bare(message: str) -> str:
 
 def _without(text: str, phrases: Collection[Said]) -> str:
     """``text`` with blanks in the place of phrases, which are in order."""
-    parts, at = [], 0
+    parts: list[str] = []
+    at = 0
     for one in phrases:
         if one.end > at:
             start = max(one.start, at)

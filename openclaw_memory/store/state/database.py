@@ -305,9 +305,8 @@ class State:
             here = all_of(self.read)["tombstones"]
         known = {row[:2] for row in rows["tombstones"]}
         since = [row for row in map(tuple, here) if row[:2] not in known]
-        rows["tombstones"] = [*rows["tombstones"], *since]
         with self.writing(*CHANGED) as connection:
-            put(connection, rows)
+            put(connection, {**rows, "tombstones": [*rows["tombstones"], *since]})
         return len(since)
 
     def purge(self) -> None:
