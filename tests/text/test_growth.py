@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-import re
 import time
-from collections import deque
 from collections.abc import Callable
 from datetime import date
 from functools import partial
@@ -15,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-import openclaw_memory
 from openclaw_memory.capture import novelty
 from openclaw_memory.config.settings import IngestSettings
 from openclaw_memory.context import prose
@@ -139,33 +134,6 @@ def refused(read: Callable[[], object]) -> object:
         return error
 
 
-#: What reads no note, question, message or capture, but our own data.
-OURS = {"openclaw_memory.knowledge.fact_sentences._SLOT"}
-
-
-def patterns() -> dict[str, Callable[[str], object]]:
-    """Every pattern of a module, used as its source uses it."""
-    found: dict[str, Callable[[str], object]] = {}
-    for module in pkgutil.walk_packages(openclaw_memory.__path__, "openclaw_memory."):
-        if module.name.endswith("__main__"):
-            continue
-        loaded = importlib.import_module(module.name)
-        source = Path(str(loaded.__file__)).read_text(encoding="utf-8")
-        for name, value in vars(loaded).items():
-            if not isinstance(value, re.Pattern) or not isinstance(value.pattern, str):
-                continue
-            uses = set(re.findall(rf"\b{name}\.(match|fullmatch|search|sub|finditer|findall|split)\(", source))
-            if f"{module.name}.{name}" not in OURS:
-                found |= {f"{module.name}.{name}.{use}": partial(used, value, use) for use in uses}
-    return found
-
-
-def used(pattern: re.Pattern[str], use: str, text: str) -> object:
-    if use == "sub":
-        return pattern.sub("", text)
-    return deque(pattern.finditer(text), 0) if use == "finditer" else getattr(pattern, use)(text)
-
-
 def too_fast(read: Callable[[str], object]) -> dict[str, float]:
     """The shapes of which ten times as much takes more than fifteen times as long, with how many times."""
     run = count()
@@ -193,7 +161,3 @@ def too_fast(read: Callable[[str], object]) -> dict[str, float]:
 @pytest.mark.parametrize("name", readers())
 def test_ten_times_as_much_takes_at_most_fifteen_times_as_long(name: str) -> None:
     assert too_fast(readers()[name]) == {}
-
-
-def test_so_it_is_with_every_pattern() -> None:
-    assert {name: grown for name, read in patterns().items() if (grown := too_fast(read))} == {}
