@@ -159,6 +159,7 @@ class Memory(Asking):
             changed=self._freshness.relink,
             similarities=self._questions.similarities,
             redact=partial(self.plugins.redacted, FILE_NAME),
+            forgotten=self.forgotten.covers_name,
         )
         self._forgetter = Forgetter(
             workspace=self.workspace,

@@ -248,7 +248,7 @@ class Capturer:
             # Once more, as one line may make a secret of the next.
             block = split_lines(self._redact(path, "\n".join(block)))
             text = "\n".join(block) + "\n"
-            atomic.append(file, text if not lines or self._ends(file) else f"\n{text}")
+            atomic.append(file, text if not lines or self._ends(file) else f"\n{text}", self._workspace)
         texts = [line.removeprefix("- ") for line in block[-len(new) :]]
         return tuple(
             Captured(said, one.score, citation(path, first + at, first + at))
@@ -266,18 +266,16 @@ class Capturer:
     def _lines(self, path: str) -> list[str]:
         """The lines of a capture file; none when there is none."""
         file = self._file(path)
-        atomic.check(file)
         try:
-            return split_lines(file.read_bytes().decode("utf-8", "replace"))
+            return split_lines(atomic.read(file, self._workspace).decode("utf-8", "replace"))
         except FileNotFoundError:
             return []
         except OSError as error:
             raise WorkspaceError(f"{file}: cannot be read ({error.strerror or error}); make it readable") from error
 
-    @staticmethod
-    def _ends(file: Path) -> bool:
+    def _ends(self, file: Path) -> bool:
         """Whether the last line of a file has an end."""
-        data = file.read_bytes()
+        data = atomic.read(file, self._workspace)
         return not data or data.endswith((b"\n", b"\r"))
 
 

@@ -74,6 +74,9 @@ def restore(cli: CliContext, file: Path, dry_run: bool, overwrite: bool) -> None
     Whatever is there already and differs is named and nothing is written, unless --overwrite is given; so is an address
     in its settings, such as an endpoint that would be sent what you write.
     """
+    from ..forget.operations import redo
+    from ..knowledge.concepts_file import FILE_NAME as CONCEPTS
+    from ..model import counted, joined
     from ..system import atomic
     from .config import settings_file
 
@@ -102,10 +105,11 @@ def restore(cli: CliContext, file: Path, dry_run: bool, overwrite: bool) -> None
             raise WorkspaceError(
                 f"nothing was restored: {', '.join(here)} would be replaced; see --dry-run, or give --overwrite"
             )
+        since = 0
         if not dry_run:
             if _STATE in held:  # first, as it is what may turn out to be unusable
                 try:
-                    memory.state.restore(held[_STATE])
+                    since = memory.state.restore(held[_STATE])
                 except WorkspaceError as error:
                     why = str(error).replace(str(held[_STATE]), _STATE)
                     raise WorkspaceError(f"{file}: nothing was restored: {why}") from error
@@ -117,7 +121,12 @@ def restore(cli: CliContext, file: Path, dry_run: bool, overwrite: bool) -> None
                 if row["name"] in places and row["action"] != "same":
                     mode = 0o600 if row["name"] == _SETTINGS else 0o666
                     atomic.swap(Path(os.path.realpath(row["to"])), held[row["name"]].read_bytes(), mode)
-    _told(cli, file, plan, new, dry_run)
+            if report.tombstones or since:
+                redo(memory.state)
+        forgot = [f"{counted(since, 'phrase')} forgotten since this backup was made stay so"] if since else []
+        if (concepts := held.get(CONCEPTS)) and memory.forgotten.covers(concepts.read_text(encoding="utf-8")):
+            forgot.append(f"{CONCEPTS} names what was forgotten; take it out there")
+    _told(cli, file, plan, new, dry_run, joined(forgot))
 
 
 def _ours(memory: Memory, settings: Path) -> dict[str, Path]:
@@ -204,10 +213,19 @@ def _extract(file: Path, folder: Path) -> dict[str, Path]:
         raise WorkspaceError(f"{file}: is no backup; name one that 'openclaw-memory backup' wrote") from error
 
 
-def _told(cli: CliContext, file: Path, plan: list[dict[str, str]], addresses: list[str], dry_run: bool) -> None:
+def _told(
+    cli: CliContext,
+    file: Path,
+    plan: list[dict[str, str]],
+    addresses: list[str],
+    dry_run: bool,
+    warning: str | None,
+) -> None:
     if cli.json:
-        cli.emit({"file": str(file.absolute()), "dryRun": dry_run, "entries": plan, "addresses": addresses})
+        answer = {"file": str(file.absolute()), "dryRun": dry_run, "entries": plan, "addresses": addresses}
+        cli.emit({**answer, "warning": warning})
         return
+    cli.remark(warning)
     will = {"write": "would write", "replace": "would replace", "same": "is the same"}
     done = {"write": "written", "replace": "replaced", "same": "is the same"}
     for row in plan:

@@ -54,7 +54,10 @@ def import_(
 
 
 def _run(cli: CliContext, source: str, path: Path | None, trust: str, undo: bool, dry_run: bool) -> ImportReport:
+    from functools import partial
+
     from ..config.workspace import expanded
+    from ..forget.masking import readable
     from ..importers import exports, writer
     from ..ingest.scan import max_bytes
     from ..model import Origin
@@ -64,9 +67,11 @@ def _run(cli: CliContext, source: str, path: Path | None, trust: str, undo: bool
     if undo or path is None:
         return writer.undo(workspace, source, dry_run)
     settings = cli.settings()
-    with model_progress(cli) as show:
+    with model_progress(cli) as show, cli.memory() as memory:
+        memory.forgotten.check()
+        mask = partial(readable, memory.forgotten)
         found = exports.entries(source, expanded(path), settings.consolidate.time_zone, show)
-        report = writer.bring(workspace, source, found, Origin(trust), max_bytes(settings.ingest), dry_run)
+        report = writer.bring(workspace, source, found, Origin(trust), max_bytes(settings.ingest), dry_run, mask)
     if not report.entries and report.skipped:
         first = report.skipped[0]
         raise exports.ExportError(

@@ -45,7 +45,8 @@ def state(cli: CliContext) -> None:
 @yes_option
 @common_options
 def purge(cli: CliContext, forgotten: bool, yes: bool) -> None:
-    """Delete the state of this workspace, its key and its identity.  Notes and indexes stay.
+    """Delete the state of this workspace, its key and its identity.  Notes and index files stay; on a server the index
+    of the agent goes too.
 
     Notes that still have what was forgotten are indexed again.
     """

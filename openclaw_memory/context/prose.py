@@ -25,12 +25,12 @@ WHOLE = 320
 #: How far from where a sentence should begin its beginning is looked for, in characters.
 _NEAR = 40
 
-_BOX = re.compile(rf"(?m)^(\s*(?:>\s*)*{BULLET}\s+)\[([ xX])\]\s+")
+_BOX = re.compile(rf"(?m)^([ \t]*+(?:>[ \t]*+)*+{BULLET}[ \t]++)\[([ xX])\]\s++")
 _CELL_BORDER = re.compile(r"(?<!\\)\|")
 _SPEAKER = re.compile(r"[^\s:：]{1,30}[:：]\s+(?=\S)")
 _DAY = re.compile(r"^\W*\d{4}-\d{2}-\d{2}\b[^\w(\[]*")
 #: The lines of a drawing, between what it shows: a tree of files, say.
-_DRAWN = re.compile(r"\s*[\u2500-\u257f][\s\u2500-\u257f]*")
+_DRAWN = re.compile(r" ?[\u2500-\u257f][ \u2500-\u257f]*")
 
 #: Relations that are a verb in the third person, beside those that end in "s" and are none.
 _NOUNS = frozenset("status address progress pronouns business class glasses news gps os dns ips tasks".split())

@@ -232,8 +232,13 @@ def in_step(store: Store, state: State, tombstones: Tombstones) -> None:
     if unpurged and not unfinished(state):
         # An older copy of the index, whose free blocks hold what was forgotten, or one in which forgetting was cut
         # short before others finished it in theirs: the next ingest purges it.
-        with state.writing() as connection:
-            connection.execute("INSERT INTO forgetting VALUES (?, ?, ?)", _row({}))
+        redo(state)
+
+
+def redo(state: State) -> None:
+    """Have the next ingest take what was forgotten out of our files and the index once more."""
+    with state.writing() as connection:
+        connection.execute("INSERT INTO forgetting VALUES (?, ?, ?)", _row({}))
 
 
 def unfinished(state: State) -> list[str]:

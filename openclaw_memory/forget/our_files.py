@@ -38,9 +38,10 @@ def edit_notes(workspace: Path, matcher: Matcher, notes: Iterable[str]) -> list[
     due = {path for note in notes if not note.startswith(f"{SUMMARIES}/") for path in _summaries_of(note)}
     changed = []
     with atomic.locked(workspace / CAPTURES, root=workspace):
+        atomic.sweep(workspace)
         for path, file in _ours(workspace):
             try:
-                text = file.read_bytes().decode("utf-8")
+                text = atomic.read(file, workspace).decode("utf-8")
             except FileNotFoundError:
                 continue
             except (OSError, UnicodeDecodeError) as problem:
@@ -48,7 +49,7 @@ def edit_notes(workspace: Path, matcher: Matcher, notes: Iterable[str]) -> list[
                 continue
             made = _without(text, path, matcher, path in due)
             if made != text:
-                atomic.replace(file, made)
+                atomic.replace(file, made, workspace)
                 changed.append(path)
     return changed
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -106,9 +107,20 @@ class Matcher:
     def find(self, words: Words, path: str, every: bool = False) -> list[Match]:
         """The forgotten words in a text of the file ``path``, in order; they may overlap.
 
-        Of those that begin with the same word the longest is found, or with ``every`` each.
+        Of those that begin with the same word the longest is found, or with ``every`` each; of what a reader sees, too.
         """
-        found = [match for each in self.others for match in each.find(words, path, every)]
+        found = self._find(words, path, every)
+        if (read := words.read) is not None:
+            for match in self._find(read, path, every):
+                first = bisect_right(words.ends, read.starts[match.first])
+                last = bisect_left(words.starts, read.ends[match.last]) - 1
+                if first <= last:
+                    found.append(Match(first, last, match.digest))
+            found = sorted(dict.fromkeys(found), key=lambda match: match.first)
+        return found
+
+    def _find(self, words: Words, path: str, every: bool) -> list[Match]:
+        found = [match for each in self.others for match in each._find(words, path, every)]
         if not self.digests:
             return found
         bits = [self._word(word) for word in words.folded]
@@ -246,17 +258,21 @@ class Tombstones:
         first.others = tuple(others)
         return first
 
-    def covers(self, text: str) -> bool:
-        """Whether ``text`` holds anything that was forgotten in every file."""
+    def covers(self, text: str, least: float = 0) -> bool:
+        """Whether ``text`` holds anything that was forgotten in every file, of at least so many words."""
         matcher = self.matcher
-        return bool(matcher) and bool(matcher.find(words_of(text), ""))
+        words = words_of(text) if matcher else None
+        return words is not None and any(
+            weight(words.folded[match.first : match.last + 1]) >= least for match in matcher.find(words, "")
+        )
 
     def covers_fact(self, fact: StatedFact) -> bool:
-        """Whether a stated fact was forgotten, or says what was; a few words alone may be said of something else."""
+        """Whether a stated fact was forgotten, or says what was."""
         matcher = self.matcher
-        if not matcher:
-            return False
-        words = words_of(f"{fact.subject} {fact.predicate} {fact.object}")
-        return matcher.holds_fact(fact.id) or any(
-            weight(words.folded[match.first : match.last + 1]) >= LONG for match in matcher.find(words, "")
+        return bool(matcher) and (
+            matcher.holds_fact(fact.id) or self.covers_name(f"{fact.subject} {fact.predicate} {fact.object}")
         )
+
+    def covers_name(self, text: str) -> bool:
+        """Whether ``text`` says what was forgotten; a few words alone may be said of something else."""
+        return self.covers(text, LONG)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -37,7 +38,19 @@ _UNSEEN = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]+")
 
 #: Where a sentence of a summary, or a fact, was taken from: never a part of what is said.
 _CITATION = re.compile(r"\[[^\[\]\n]+?\.md#L\d{1,9}(?:-L\d{1,9})?\]", re.IGNORECASE)
-_TARGET = re.compile(r"\]\([^()\s]*\)")
+#: What a reader does not see: comments, images, where links lead to and what that is called, footnotes, tags.
+_UNREAD = re.compile(
+    r"""<!--.*?(?:-->|\Z) | %%[^%\n]{1,800}%%
+      | (?:!\[[^\[\]\n]{0,400})?\]\((?:[^()\n]|\([^()\n]{0,300}\)){0,2000}\)
+      | \[\[[^\[\]|\n]{1,400}\| | \]\[[^\[\]\n]{0,200}\] | \[\^[^\[\]\s]{1,100}\] | <sup\b.{0,300}?</sup>
+      | (?P<between></?(?:br|p|div|li|tr|t[dh]|h\d|[ou]l)\b[^<>]{0,300}>) | </?[A-Za-z][^<>]{0,300}>""",
+    re.DOTALL | re.IGNORECASE | re.VERBOSE,
+)
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
+#: Inside a word: emphasis, and an end of line behind a hyphen, with the marks that open the next one.
+_INSIDE = re.compile("(?<=[\\w\u200b])(?:[*~=`]{1,3}|-[ \\t]*\\r?\\n[ \\t>]*)(?=[\\w\u200b])")
+#: Stands for what is left out inside a word, as long as that was: it is no part of a word.
+_JOINT = "\u200b"
 #: What may open a line: quote marks, list markers, marks of a heading, a task's box.
 _LEAD = re.compile(r"(?:[ \t]*(?:>|(?:[-*+•]|\d{1,9}[.)]|#{1,6}|\[[ xX]\])(?=[ \t]|$)))*[ \t]*")
 _TIME = r"\d{1,2}:\d\d(?::\d\d)?(?:[ ]?[apAP]\.?[mM]\.?)?"
@@ -70,12 +83,16 @@ def _weight(word: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words of a text: word ``i`` is ``text[starts[i]:ends[i]]``, and is compared as ``folded[i]``."""
+    """The words of a text: word ``i`` is ``text[starts[i]:ends[i]]``, and is compared as ``folded[i]``.
+
+    ``read`` are those that a reader sees, at the same places of the text, where markup makes others of them.
+    """
 
     text: str
     starts: list[int]
     ends: list[int]
     folded: list[str]
+    read: Words | None = None
 
     def alone(self, first: int, last: int) -> bool:
         """Whether words ``first..last`` are a line, a cell or a sentence of their own rather than a part of one."""
@@ -106,8 +123,13 @@ class Phrase:
 
 def words_of(text: str) -> Words:
     """The words of ``text``, citations left out."""
-    scanned = _CITATION.sub(lambda match: " " * len(match[0]), text) if "#" in text else text
-    words = Words(text, [], [], [])
+    scanned = _CITATION.sub(_blank, text) if "#" in text else text
+    read = _INSIDE.sub(_joint, _ENTITY.sub(_decoded, _UNREAD.sub(_unread, scanned)))
+    return _words(text, scanned, None if read == scanned else _words(read, read))
+
+
+def _words(text: str, scanned: str, read: Words | None = None) -> Words:
+    words = Words(text, [], [], [], read)
     for match in _WORD.finditer(scanned):
         # Nothing is left of a stroke that lengthens a letter where it stands alone.
         if folded := _folded(match[0]):
@@ -115,6 +137,23 @@ def words_of(text: str) -> Words:
             words.ends.append(match.end())
             words.folded.append(folded)
     return words
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match[0])
+
+
+def _joint(match: re.Match[str]) -> str:
+    return _JOINT * len(match[0])
+
+
+def _unread(match: re.Match[str]) -> str:
+    """What is read in the place of markup: nothing, or a gap, as long as it was."""
+    return (_blank if match["between"] or match[0].startswith("[[") else _joint)(match)
+
+
+def _decoded(match: re.Match[str]) -> str:
+    return html.unescape(match[0])[:1].ljust(len(match[0]), _JOINT)
 
 
 def _folded(word: str) -> str:
@@ -145,7 +184,6 @@ def phrases(text: str, speaker: str | None = None, code: bool = False) -> list[P
         _add(found, form, part=False)
     for piece in (*_sentences(forms[-1]), *(_lines(forms[-1]) if code else ())):
         _add(found, piece, part=True, least=LONG)
-        _add(found, _TARGET.sub("]", piece), part=True, least=LONG)  # a link without its address
     return list(found.values())
 
 
@@ -175,9 +213,11 @@ def _lead(line: str) -> int:
 
 
 def _add(found: dict[tuple[str, ...], Phrase], text: str, part: bool, least: int = 0) -> None:
-    words = tuple(words_of(text).folded)
-    if words and weight(words) >= least:
-        found.setdefault(words, Phrase(words, part))
+    written = words_of(text)
+    for form in (written, written.read):
+        words = tuple(form.folded) if form is not None else ()
+        if words and weight(words) >= least:
+            found.setdefault(words, Phrase(words, part))
 
 
 def _forms(text: str, speaker: str | None) -> list[str]:

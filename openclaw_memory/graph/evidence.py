@@ -215,7 +215,7 @@ def _siblings(names: Sequence[str]) -> Floats:
 _DIGITS = re.compile(r"\d+")
 
 
-_NUMBERED = re.compile(r"(?:-\d+)+\Z")
+_NUMBERED = re.compile(r"(?:-\d{1,9}){1,9}\Z")
 
 
 @lru_cache(maxsize=1 << 16)

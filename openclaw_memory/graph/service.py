@@ -45,7 +45,7 @@ class ConceptBook:
 
     ``view()`` is a context in which the graph is up to date with the files; ``changed()`` has the workspace's
     ``concepts.yaml`` taken over and returns how many references that changed; ``similarities(question)`` scores
-    rows by meaning; ``redact`` takes secrets out of a text.
+    rows by meaning; ``redact`` takes secrets out of a text; ``forgotten`` knows what is not to be written again.
     """
 
     def __init__(
@@ -55,12 +55,14 @@ class ConceptBook:
         changed: Callable[[], int],
         similarities: Similarities,
         redact: atomic.Redact = str,
+        forgotten: Callable[[str], bool] = lambda text: False,
     ) -> None:
         self._file = file
         self._view = view
         self._changed = changed
         self._similarities = similarities
         self._redact = redact
+        self._forgotten = forgotten
 
     def list(self, kind: str | None = None, curated: bool = False, limit: int | None = None) -> ConceptsResult:
         """Concepts, those that matter most first; of one ``kind``, or only ``curated`` ones."""
@@ -132,9 +134,12 @@ class ConceptBook:
     ) -> ConceptsResult:
         """Curate a concept, or add to one; existing units are linked to it at once.
 
-        Raises :class:`~openclaw_memory.errors.RequestError` for a name that is a secret.
+        Raises :class:`~openclaw_memory.errors.RequestError` for a name that is a secret or was forgotten.
         """
-        self._refuse_secrets(name, *aliases, *parents, *related, kind or "")
+        names = (name, *aliases, *parents, *related, kind or "")
+        self._refuse_secrets(*names)
+        if any(map(self._forgotten, names)):
+            raise RequestError("a name given for the concept was forgotten and stays out of the memory; give another")
         return self._edited(
             lambda: concepts_file.add(
                 self._file, name, aliases=tuple(aliases), parents=tuple(parents), kind=kind, related=tuple(related),

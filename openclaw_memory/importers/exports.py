@@ -23,6 +23,9 @@ _LISTS = ("results", "memories", "conversations")
 #: How the reading is called to who shows it; names of files are not ours to show there.
 STAGE = "export"
 _BOM = b"\xef\xbb\xbf"
+#: Bytes that are read at once, and bytes of the largest entry: a small archive may hold what no memory does.
+_CHUNK, _LARGEST = 1 << 20, 64_000_000
+_TOO_LARGE = "an entry of more than 64 MB"
 
 
 class ExportError(OpenClawMemoryError):
@@ -139,7 +142,7 @@ def _elements(name: str, stream: IO[bytes]) -> Iterator[tuple[str, Any]]:
             stream.seek(0)
             if stream.read(len(_BOM)) != _BOM:
                 stream.seek(0)
-            for item in ijson.items(ijson.parse(_shallow(ijson.basic_parse(stream))), where):
+            for item in ijson.items(_bounded(ijson.parse(_shallow(_events(stream))), where), where):
                 if not where and (item == [] or (isinstance(item, dict) and set(_LISTS) & {*item})):
                     return  # a list without an entry
                 number += 1
@@ -151,6 +154,34 @@ def _elements(name: str, stream: IO[bytes]) -> Iterator[tuple[str, Any]]:
         why = str(error.args[0] if not isinstance(error.args[0], bytes) else error.args[0].decode("utf-8", "replace"))
         why = why.partition("\n")[0].strip()[:120]
         yield name, SkippedFile(f"{name}, behind entry {number}", f"not valid JSON from there on ({why})")
+
+
+def _events(stream: IO[bytes]) -> Iterator[tuple[str, Any]]:
+    """The events of a parser; raises ``ValueError`` where nothing ends within as many bytes as an entry may have.
+
+    Its lexer reads a text that goes on in the next chunk again from its beginning, so chunks are large.  Numbers are
+    the machine's: one that Python refuses to convert ends the process where it lies across two chunks.
+    """
+    import ijson
+
+    events = ijson.sendable_list()
+    parser = ijson.basic_parse_coro(events, use_float=True)
+    silent = 0
+    while chunk := stream.read(_CHUNK):
+        silent += len(chunk)
+        try:
+            parser.send(chunk)
+        except ijson.JSONError:
+            yield from events  # what stands before the damage
+            raise
+        if events:
+            silent = 0
+            yield from events
+            del events[:]
+        if silent > _LARGEST:
+            raise ValueError(_TOO_LARGE)
+    parser.close()
+    yield from events
 
 
 def _shallow(events: Iterable[tuple[str, Any]], deepest: int = 200) -> Iterator[tuple[str, Any]]:
@@ -169,11 +200,26 @@ def _shallow(events: Iterable[tuple[str, Any]], deepest: int = 200) -> Iterator[
         yield kind, value
 
 
+def _bounded(events: Iterable[tuple[str, str, Any]], where: str) -> Iterator[tuple[str, str, Any]]:
+    """``events`` as they are; raises ``ValueError`` where an entry, which is made at ``where``, is too large."""
+    size = 0
+    for prefix, kind, value in events:
+        if prefix.startswith(where):
+            size = 0 if prefix == where and kind.startswith("start_") else size + 8
+            size += len(value) if isinstance(value, str) else 0
+            if size > _LARGEST:
+                raise ValueError(_TOO_LARGE)
+        yield prefix, kind, value
+
+
 def _lines(name: str, stream: IO[bytes]) -> Iterator[tuple[str, Any]]:
     """What each line of a file holds, with its place; blank lines are none."""
-    for number, line in enumerate(stream, start=1):
+    for number, line in enumerate(iter(lambda: stream.readline(_LARGEST + 1), b""), start=1):
         place = f"{name}, line {number}"
         try:
+            if len(line) > _LARGEST:
+                yield place, SkippedFile(place, f"{_TOO_LARGE}; nothing behind it is read")
+                return
             if line.strip():
                 yield place, json.loads(line.removeprefix(_BOM) if number == 1 else line)
         except (ValueError, RecursionError) as error:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from ..errors import WorkspaceError
@@ -16,6 +17,9 @@ from .notes import Note, note_of, stated
 
 #: Folder of what was imported, in a workspace; each source has one of its own in it.
 FOLDER = "memory/imported"
+
+#: Takes out of the text of a file, named by its path in the workspace, what must not be written.
+Mask = Callable[[str, str], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +67,13 @@ class _Run:
             return
         self.removed.append(known.path)
         if not self.dry_run:
-            file = self.root / known.path
-            _inside(file.parent, self.root)
-            file.unlink(missing_ok=True)
+            atomic.delete(self.root / known.path, self.root)
 
     def _write(self, path: str, text: str) -> None:
         file = self.root / path
         _inside(file.parent, self.root)
         try:
-            atomic.swap(file, text.encode("utf-8"), 0o600)
+            atomic.swap(file, text.encode("utf-8"), 0o600, self.root)
         except OSError as error:
             raise WorkspaceError(
                 f"{file}: cannot be written ({error.strerror or error}); make room or make its folder writable, "
@@ -80,10 +82,17 @@ class _Run:
 
 
 def bring(
-    workspace: Path, source: str, entries: Iterable[Entry | SkippedFile], origin: Origin, most: int, dry_run: bool
+    workspace: Path,
+    source: str,
+    entries: Iterable[Entry | SkippedFile],
+    origin: Origin,
+    most: int,
+    dry_run: bool,
+    mask: Mask = lambda path, text: text,
 ) -> ImportReport:
     """Write ``entries`` as notes of at most so many bytes, whose front matter says ``origin``.
 
+    What ``mask`` takes out of the text of a file is not written, and neither is an entry that it hides all of.
     A note that is there is replaced when its entry has changed and nobody has edited it.  Entries that are not in this
     export stay.  Raises :class:`~openclaw_memory.errors.WorkspaceError` when a file cannot be written.
     """
@@ -102,11 +111,30 @@ def bring(
                 continue
             seen.add(entry.key)
             note = note_of(entry, source, origin)
+            path = f"{FOLDER}/{source}/{note.path}"
+            if mask(path, note.text) != note.text:
+                entry = _masked(entry, partial(mask, path))
+                note = note_of(entry, source, origin)
+                if mask(path, note.text) != note.text:
+                    skipped.append(SkippedFile(f"entry {number}", "what it says was forgotten"))
+                    continue
             if len(note.text.encode("utf-8")) > most:
                 skipped.append(SkippedFile(entry.name, "it is longer than ingest.max_file_mb allows"))
             else:
                 run.put(note)
     return replace(_report(run), entries=number, skipped=tuple(skipped))
+
+
+def _masked(entry: Entry, mask: Callable[[str], str]) -> Entry:
+    """``entry`` without what ``mask`` hides; a title, a tag or a fact of which that is a part goes as a whole."""
+    kept = {name: value for name, value in entry.facts.items() if mask(value) == value}
+    return replace(
+        entry,
+        said=tuple(each._replace(text=mask(each.text)) for each in entry.said),
+        title=entry.title if mask(entry.title) == entry.title else "",
+        tags=tuple(tag for tag in entry.tags if mask(tag) == tag),
+        facts=kept,
+    )
 
 
 def undo(workspace: Path, source: str, dry_run: bool) -> ImportReport:
@@ -142,6 +170,8 @@ def _report(run: _Run) -> ImportReport:
 def _locked(run: _Run) -> Iterator[None]:
     """Read what is there, and keep other imports of the workspace out; a dry run makes no lock."""
     with nullcontext() if run.dry_run else atomic.locked(run.root / FOLDER, root=run.root):
+        if not run.dry_run:
+            atomic.sweep(run.root)
         run.known = dict(_known(run.root, run.source))
         yield
 
@@ -156,8 +186,8 @@ def _known(root: Path, source: str) -> Iterator[tuple[str, _Known]]:
             if not name.endswith(".md") or file.is_symlink() or not file.is_file():
                 continue
             try:
-                found = stated(file.read_bytes().decode("utf-8"))
-            except (OSError, UnicodeDecodeError):
+                found = stated(atomic.read(file, root).decode("utf-8"))
+            except (OSError, UnicodeDecodeError, WorkspaceError):
                 continue
             if found is not None:
                 yield found[0], _Known(file.relative_to(root).as_posix(), found[1], found[2])

@@ -26,6 +26,7 @@ def redact(workspace: Path, file: SourceFile, text: str, plugins: Plugins) -> No
     path = Path(file.absolute)
     try:
         with atomic.locked(workspace / FOLDER, root=workspace):
-            atomic.replace(path, plugins.without_secrets(path.read_bytes().decode("utf-8", "surrogateescape")))
+            there = atomic.read(path, workspace).decode("utf-8", "surrogateescape")
+            atomic.replace(path, plugins.without_secrets(there), workspace)
     except (OSError, UnicodeError, WorkspaceError) as error:
         log.warning("%s: holds a secret and cannot be rewritten (%s); make it writable", file.path, error)

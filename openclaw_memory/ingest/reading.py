@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import re
 import stat
+from pathlib import PurePath
 
 from ..errors import OpenClawMemoryError
 from ..model import SourceFile
+from ..system import descent
 
 MEGABYTE = 1_000_000
 
@@ -65,32 +67,24 @@ def human_size(size: int) -> str:
 
 
 def _read(file: SourceFile, max_bytes: int) -> bytes:
-    path = file.absolute
-    # Not blocking, in case a pipe has taken the file's place.
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    path = PurePath(file.absolute)
     try:
-        descriptor = os.open(path, flags)
-    except FileNotFoundError as error:
-        raise Unreadable("it has vanished since the scan") from error
-    except OSError as error:
-        if os.path.islink(path):
-            raise Unreadable("a link has taken its place since the scan") from error
-        raise Unreadable(reason_of(error)) from error
-    try:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise Unreadable("not a regular file any more")
-        # O_NOFOLLOW guards the last name only; a folder above it may have become a link.
-        if os.path.normcase(os.path.realpath(path)) != os.path.normcase(path):
-            raise Unreadable("a link has taken the place of a folder above it since the scan")
-        if not os.path.samestat(status, os.lstat(path)):
-            raise Unreadable("it was replaced while it was read")
-        with os.fdopen(descriptor, "rb", closefd=False) as stream:
+        with descent.opened(path.parent, file.top or path.parent) as folder:
+            name = descent.name_in(folder, path)
+            try:
+                descriptor = os.open(name, os.O_RDONLY | descent.FILE, dir_fd=folder)
+            except FileNotFoundError as error:
+                raise Unreadable("it has vanished since the scan") from error
+        with os.fdopen(descriptor, "rb") as stream:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise Unreadable("not a regular file any more")
+            if folder is None and os.path.normcase(os.path.realpath(path)) != os.path.normcase(path):
+                raise Unreadable("a link has taken the place of a folder above it since the scan")
             data = stream.read(max_bytes + 1)
     except OSError as error:
+        if os.path.normcase(os.path.realpath(path)) != os.path.normcase(path):
+            raise Unreadable("a link has taken its place, or that of a folder above it, since the scan") from error
         raise Unreadable(reason_of(error)) from error
-    finally:
-        os.close(descriptor)
     if len(data) > max_bytes:
         raise Unreadable(f"it has grown past {human_size(max_bytes)} (ingest.max_file_mb)", content=True)
     return data

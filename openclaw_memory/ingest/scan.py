@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from ..config.settings import ExtraPath, IngestSettings
 from ..errors import SettingsError, WorkspaceError
 from ..model import Grain, Kind, Origin, ScanResult, SkippedFile, SourceFile
+from ..system import descent
 from ..text import calendar
 from ..text.lines import split_lines
 from .reading import MEGABYTE, Unreadable, human_size, read_text, reason_of
@@ -169,9 +170,12 @@ class _Walk:
                 continue
             self.seen.add(real)
             try:
-                with os.scandir(real) as entries:
+                with (
+                    descent.opened(real, root.real) as folder,
+                    os.scandir(real if folder is None else folder) as entries,
+                ):
                     for entry in entries:
-                        self._entry(root, entry, shown, pending, links)
+                        self._entry(root, entry, os.path.join(real, entry.name), shown, pending, links)
             except FileNotFoundError:
                 pass  # gone since its parent was listed
             except OSError as error:
@@ -181,6 +185,7 @@ class _Walk:
         self,
         root: _Root,
         entry: os.DirEntry[str],
+        path: str,
         folder: str,
         pending: list[tuple[str, str]],
         links: list[tuple[str, str]],
@@ -192,10 +197,10 @@ class _Walk:
         if entry.is_symlink():
             # A link to a file that is no note is nobody's business; one to nothing may be a folder's.
             if (_is_note(name) or not _is_file(entry)) and self._is_named(folder, name):
-                links.append((shown, entry.path))
+                links.append((shown, path))
         elif entry.is_dir(follow_symlinks=False):
-            if self._is_named(folder, name) and not self._is_ignored(root, f"{entry.path}/", f"{shown}/"):
-                pending.append((entry.path, f"{shown}/"))
+            if self._is_named(folder, name) and not self._is_ignored(root, f"{path}/", f"{shown}/"):
+                pending.append((path, f"{shown}/"))
         elif _is_note(name) and self._is_named(folder, name):
             try:
                 status = entry.stat(follow_symlinks=False)
@@ -204,9 +209,9 @@ class _Walk:
             except OSError as error:
                 self._unreadable(shown, reason_of(error))
                 return
-            self._file(root, entry.path, shown, status)
+            self._file(root, path, shown, status)
         elif os.path.splitext(name)[1].lower() in _OTHER_TEXTS and entry.is_file(follow_symlinks=False):
-            if self._is_named(folder, name) and not self._is_ignored(root, entry.path, shown):
+            if self._is_named(folder, name) and not self._is_ignored(root, path, shown):
                 self._skip(shown, "only Markdown is read; save it as .md, or ignore it")
 
     def _file(self, root: _Root, real: str, shown: str, status: os.stat_result) -> None:
@@ -218,7 +223,7 @@ class _Walk:
             self._skip(shown, f"{human_size(status.st_size)} is more than ingest.max_file_mb allows ({limit})")
             return
         size, mtime_ns = status.st_size, status.st_mtime_ns
-        self.files.append(SourceFile(shown, real, size, mtime_ns, _kind(shown), _grain(shown), root.origin))
+        self.files.append(SourceFile(shown, real, size, mtime_ns, _kind(shown), _grain(shown), root.origin, root.real))
 
     def _is_ignored(self, root: _Root, real: str, shown: str) -> bool:
         if self.ignored is None:

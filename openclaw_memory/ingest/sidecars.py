@@ -54,7 +54,7 @@ def stamp(workspace: Path, name: str) -> WorkspaceFile:
     """Identity of a file as it is now; one that is not there has size and time 0."""
     try:
         found = (workspace / name).stat()
-        content = (workspace / name).read_bytes()
+        content = atomic.read(workspace / name)
     except FileNotFoundError:
         return WorkspaceFile(name, 0, 0, "")
     return WorkspaceFile(name, found.st_size, found.st_mtime_ns, hashlib.sha256(content).hexdigest())

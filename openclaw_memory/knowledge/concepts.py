@@ -49,7 +49,7 @@ _REDACTED = re.compile(r"\[redacted:[\w-]{1,40}\]|\bredacted:[\w-]{1,40}")
 _STRENGTH = {rule: at for at, rule in enumerate(_RULES)}
 
 #: A name with an underscore, as columns of tables have, and how many of them are a table's.
-_COLUMN = re.compile(r"(?<![\w./-])[^\W_]\w*_\w*[^\W_](?![\w(]|\.\w)")
+_COLUMN = re.compile(r"(?<![\w./-])(?=[^\W_]++_)\w++(?<!_)(?!\(|\.\w)")
 _COLUMNS = 5
 
 #: Rule and spelling of what was found, in any order.

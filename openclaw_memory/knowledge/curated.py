@@ -128,8 +128,7 @@ def read(file: Path, redact: atomic.Redact = str) -> Ontology:
 def load(file: Path, redact: atomic.Redact = str) -> ParsedFile:
     """What ``file`` says and where; raises as :func:`read`."""
     try:
-        atomic.check(file)
-        text = file.read_bytes().decode("utf-8-sig")
+        text = atomic.read(file).decode("utf-8-sig")
     except FileNotFoundError:
         text = ""
     except WorkspaceError as error:

@@ -14,7 +14,7 @@ from .heading_names import ASIDE, DATE, SIGNS, WITHOUT_CAPITALS, is_common, is_f
 from .predicates import is_relation, normalise
 
 #: The name of the file before its title: "USER.md - About Mira".
-_FILE_NAME = re.compile(r"\S+\.md\s*[-–—:：|]?\s*", re.IGNORECASE)
+_FILE_NAME = re.compile(r"(?<!\S)\S+\.md\s*[-–—:：|]?\s*", re.IGNORECASE)
 #: Relations that a heading may give to the items below it.
 LIKINGS = frozenset(("likes", "dislikes", "prefers"))
 _RELATIVES = frozenset(("children", "siblings", "parents", "partner", "married to"))

@@ -19,7 +19,9 @@ from .predicates import is_place, kind_of_key, names_of
 
 #: Underlined, and no part of a name: "__init__.py", "@mira__".
 _UNDERLINED = re.compile(r"(?<![\w@])__(?=\S)((?:(?!__).)+)(?<=\S)__(?![\w.])")
-_MARKUP = re.compile(r"`([^`\n]+)`|\*\*|`|\[\[(?:[^\]|]*\|)?|\]\]|\]\([^)\s]*\)|(?<!\w)\*(?=\S)|(?<=\S)\*(?!\w)")
+_MARKUP = re.compile(
+    r"`([^`\n]+)`|\*\*|`|\[\[(?:[^\]|]{0,200}\|)?|\]\]|\]\([^)\s]{0,500}\)|(?<!\w)\*(?=\S)|(?<=\S)\*(?!\w)"
+)
 _LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)|\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
 _OUTER = ' .,;:!?"“”。、，；：！？「」『』'
 #: The dot that a name begins with.
@@ -28,7 +30,7 @@ _UNCASED = re.compile(f"[{UNCASED}]")
 _UNSPACED = re.compile(f"[{UNSPACED}{HANGUL}]")
 #: A full stop before a capital ends no clause: it would end the sentence but for an abbreviation (*Dr. Heron*).
 _CLAUSE_END = re.compile(
-    r"\s+[–—-]\s|\s?[(（]|[;:!?](?:\s|$)|[。；：！？]|(?<!\d)\.(?:\s(?![^\W\d_a-zß-öø-ÿа-яё])|$)|[，、](?!\d)|\s→\s"
+    r"(?<!\s)\s+[–—-]\s|\s?[(（]|[;:!?](?:\s|$)|[。；：！？]|(?<!\d)\.(?:\s(?![^\W\d_a-zß-öø-ÿа-яё])|$)|[，、](?!\d)|\s→\s"
 )
 _COMMA = re.compile(r",\s(?![^\W\da-z])|,\s(?=\S+\s\S+\s\S+)")
 _VERSION = r"v?\d+\.\d+[\w.+-]*|v\d+"

@@ -40,10 +40,10 @@ _KEYED = re.compile(
     re.S,
 )
 #: Where the next pair of a line begins.
-_PAIRS = re.compile(r"\s+[|·•]\s+(?=(?:\*\*|__)?[^\W\d_][^:：|\n]{0,40}[:：])")
+_PAIRS = re.compile(r"(?<!\s)\s+[|·•]\s++(?=(?:\*\*|__)?[^\W\d_][^:：|\n]{0,40}[:：])")
 _UNSPACED = re.compile(f"(?![ァ-ヺー])[{UNSPACED}]")
 _CELL_BORDER = re.compile(r"(?<!\\)\|")
-_COMMENT = re.compile(r"\s*<!--.*?(?:-->|\Z)", re.S)
+_COMMENT = re.compile(r"(?<!\s)\s*<!--.*?(?:-->|\Z)", re.S)
 #: The day of an entry before what it says: "[2026-03-21] Mira prefers tea".
 _DATED = re.compile(r"\[\d[\d:T /.-]+\]\s+")
 #: A line that is nothing but bold words, perhaps with a sign behind them: a heading of the lines below it.

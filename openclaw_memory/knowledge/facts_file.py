@@ -145,9 +145,8 @@ def _text(path: Path) -> str:
 
 
 def _bytes(path: Path) -> bytes:
-    atomic.check(path)
     try:
-        return path.read_bytes()
+        return atomic.read(path)
     except FileNotFoundError:
         return b""
     except OSError as error:

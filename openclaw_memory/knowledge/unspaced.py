@@ -29,7 +29,9 @@ _VERB = re.compile(f"[{HAN}\u30a1-\u30fa\u30fc][\u3041-\u3096]+[うくぐすつ�
 #: Runs without space in which words must be found by what stands around them.
 _RUN = re.compile(f"[{HAN}]{{2,200}}|[{SOUTH_EAST_ASIAN}]{{4,400}}")
 #: A number and the word by which things are counted, that stands behind it, and an ordinal (第三方 is a word).
-_MEASURED = re.compile(rf"(?<![A-Za-z0-9_.:])\d[\d.,]*\+? ?[{HAN}]|第[一二三四五六七八九十百]{{1,5}}(?!方)[{HAN}]?")
+_MEASURED = re.compile(
+    rf"(?<![A-Za-z0-9_.:])\d[\d.,]{{0,20}}+\+? ?[{HAN}]|第[一二三四五六七八九十百]{{1,5}}(?!方)[{HAN}]?"
+)
 ANY = re.compile(f"[{HAN}\u3041-\u30fa{SOUTH_EAST_ASIAN}]")
 _LONGEST_COMPOUND, _LONGEST = 12, {True: 6, False: 16}
 _SHORTEST = {True: 2, False: 4}

@@ -94,7 +94,10 @@ class ParsedDocument:
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file that a scan found: where it is, what it is, and its cheap identity."""
+    """A file that a scan found: where it is, what it is, and its cheap identity.
+
+    ``top`` is the folder below which it was found; what leads from there to ``absolute`` is no link.
+    """
 
     path: str
     absolute: str
@@ -103,6 +106,7 @@ class SourceFile:
     kind: Kind
     grain: Grain
     origin: Origin
+    top: str = ""
 
     @property
     def day(self) -> date:

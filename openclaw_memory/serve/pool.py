@@ -66,6 +66,8 @@ class Pool:
         self._stopping = threading.Event()
         self._cold: queue.SimpleQueue[Key | None] = queue.SimpleQueue()
         self._warmer: threading.Thread | None = None
+        #: What closes the memories that were put out.
+        self._closing: list[threading.Thread] = []
 
     @cached_property
     def models(self) -> Models:
@@ -110,8 +112,11 @@ class Pool:
             self._entries.move_to_end(key)
             entry.users += 1
             idle = self._surplus()
-        for memory in idle:
-            _close(memory)
+            # Elsewhere: what it is reading may be large, and this call is another one's.
+            self._closing = [thread for thread in self._closing if thread.is_alive()]
+            for memory in idle:
+                self._closing.append(threading.Thread(target=_close, args=(memory,), name="close", daemon=True))
+                self._closing[-1].start()
         try:
             yield entry.memory
         finally:
@@ -225,6 +230,8 @@ class Pool:
             self._entries.clear()
         for entry in entries:
             _close(entry.memory)
+        for thread in self._closing:
+            thread.join()
         if "models" in vars(self):
             self.models.close()
 

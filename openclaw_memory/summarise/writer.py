@@ -33,13 +33,13 @@ class SummaryFiles:
         Raises :class:`~openclaw_memory.errors.WorkspaceError` when it cannot be written.
         """
         target = self._target(path)
-        there = _text(target)
+        there = self._text(target)
         if there == text:
             return "same"
         if summary_files.is_edited(there) if there is not None else os.path.lexists(target):
             return "theirs"
         if not dry:
-            atomic.replace(target, text)
+            atomic.replace(target, text, self._workspace)
         return "done"
 
     def remove(self, path: str, dry: bool = False) -> Outcome:
@@ -50,12 +50,12 @@ class SummaryFiles:
         target = self._target(path)
         if not os.path.lexists(target):
             return "same"
-        there = _text(target)
+        there = self._text(target)
         if there is None or summary_files.is_edited(there):
             return "theirs"
         try:
             if not dry:
-                target.unlink(missing_ok=True)
+                atomic.delete(target, self._workspace)
         except OSError as error:
             raise WorkspaceError(
                 f"{target}: cannot be removed ({error.strerror or error}); make its folder writable"
@@ -87,12 +87,11 @@ class SummaryFiles:
             raise WorkspaceError(f"{target.parent}: a link that leads out of the workspace; put a folder in its place")
         return target
 
-
-def _text(target: Path) -> str | None:
-    """What a regular file says; ``None`` for what is none, is a link, or is no text."""
-    try:
-        if target.is_symlink() or not target.is_file():
+    def _text(self, target: Path) -> str | None:
+        """What a regular file says; ``None`` for what is none, is a link, or is no text."""
+        try:
+            if target.is_symlink() or not target.is_file():
+                return None
+            return atomic.read(target, self._workspace).decode("utf-8").removeprefix("\ufeff")
+        except (OSError, UnicodeDecodeError):
             return None
-        return target.read_bytes().decode("utf-8").removeprefix("\ufeff")
-    except (OSError, UnicodeDecodeError):
-        return None

@@ -6,17 +6,20 @@ import errno
 import glob
 import hashlib
 import os
+import re
 import secrets
 import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from ..config.settings import data_dir
 from ..errors import WorkspaceError, remedy
+from . import descent
 
 if TYPE_CHECKING:
     import filelock
@@ -29,6 +32,9 @@ LOCK_TIMEOUT = 30.0
 
 #: Windows' "access denied" and "used by another process", and seconds for which a reader may cause them.
 _HELD, _PATIENCE = (5, 32), 1.0
+
+#: A file that :func:`swap` has not given its name yet, with the process that writes it; seconds until it never will.
+_UNFINISHED, _STALE = re.compile(r"\..+\.(\d{1,10})-[0-9a-f]{8}\.tmp"), 3600.0
 
 #: Folder of a workspace for what this package keeps in it beside the files that people read.
 OWN_FOLDER = ".openclaw-memory"
@@ -143,37 +149,75 @@ def check(path: Path) -> None:
         raise WorkspaceError(f"{path}: is {what}, which cannot be written or read as one; move it away")
 
 
-def replace(path: Path, text: str) -> None:
-    """Put ``text`` in the place of the file ``path`` in one atomic step, kept through a power cut.
+def read(path: Path, root: Path | None = None) -> bytes:
+    """The content of the file ``path`` of the workspace ``root``, or of a trusted folder.
 
-    A link within the folder is followed, the file's permissions stay.  Raises
-    :class:`~openclaw_memory.errors.WorkspaceError`, also for what :func:`check` refuses.
+    Raises ``OSError``, and :class:`~openclaw_memory.errors.WorkspaceError` for what :func:`check` refuses.
+    """
+    check(path)
+    real = Path(os.path.realpath(path))
+    with _folder(real.parent, root) as folder:
+        descriptor = os.open(descent.name_in(folder, real), os.O_RDONLY | descent.FILE, dir_fd=folder)
+    with open(descriptor, "rb") as file:
+        return file.read()
+
+
+def replace(path: Path, text: str, root: Path | None = None) -> None:
+    """Put ``text`` in the place of the file ``path`` of the workspace ``root``, or of a trusted folder.
+
+    That is one atomic step, kept through a power cut.  A link within the folder is followed, the file's permissions
+    stay.  Raises :class:`~openclaw_memory.errors.WorkspaceError`, also for what :func:`check` refuses.
     """
     check(path)
     try:
-        swap(Path(os.path.realpath(path)), text.encode("utf-8"))
+        swap(path, text.encode("utf-8"), root=root)
     except OSError as error:
         raise _unwritable(path, error) from error
 
 
-def swap(target: Path, data: bytes, new_mode: int = 0o666) -> None:
-    """Put ``data`` in the place of the file ``target``, which is no link, in one step, kept through a power cut.
+def swap(target: Path, data: bytes, new_mode: int = 0o666, root: Path | None = None) -> None:
+    """Put ``data`` in the place of the file ``target`` in one step, kept through a power cut.
 
-    Its permissions stay; a new file gets ``new_mode`` less the umask, and its folder is made.  Raises ``OSError``.
+    Its permissions stay; a new file gets ``new_mode`` less the umask, and its folder is made.  Raises ``OSError``, and
+    :class:`~openclaw_memory.errors.WorkspaceError` where a link leads out of the workspace ``root``.
     """
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
-    try:
-        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, new_mode), "wb") as out:
-            out.write(data)
-            out.flush()
-            os.fsync(out.fileno())
-        if target.exists():
-            os.chmod(temporary, target.stat().st_mode & 0o777)
-        _rename(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
-    _sync_folder(target.parent)
+    real = Path(os.path.realpath(target))
+    with _folder(real.parent, root, make=True) as folder:
+        name = descent.name_in(folder, real)
+        unfinished = real.with_name(f".{real.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+        temporary = descent.name_in(folder, unfinished)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        try:
+            with open(os.open(temporary, flags, new_mode, dir_fd=folder), "wb") as out:
+                out.write(data)
+                out.flush()
+                os.fsync(out.fileno())
+                with suppress(FileNotFoundError):
+                    mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode & 0o777
+                    os.chmod(out.fileno() if os.chmod in os.supports_fd else temporary, mode)
+            _rename(temporary, name, folder)
+        finally:
+            with suppress(FileNotFoundError):
+                os.unlink(temporary, dir_fd=folder)
+        _sync_folder(real.parent, folder)
+
+
+@contextmanager
+def _folder(folder: Path, root: Path | None, make: bool = False) -> Iterator[int | None]:
+    """The descriptor of ``folder``, in which there is no link, opened from the workspace ``root`` down."""
+    if make and root is None:
+        folder.mkdir(parents=True, exist_ok=True)
+    top = folder if root is None else Path(os.path.realpath(root))
+    if not folder.is_relative_to(top):
+        raise WorkspaceError(f"{folder}: a link that leads out of the workspace; put a folder in its place")
+    with descent.opened(folder, top, make) as opened:
+        yield opened
+
+
+def delete(target: Path, root: Path) -> None:
+    """Delete the file ``target`` of the workspace ``root``, if it is there; a link goes itself.  Raises ``OSError``."""
+    with suppress(FileNotFoundError), _folder(Path(os.path.realpath(target.parent)), root) as folder:
+        os.unlink(descent.name_in(folder, target), dir_fd=folder)
 
 
 def remove(target: Path) -> None:
@@ -183,54 +227,74 @@ def remove(target: Path) -> None:
         each.unlink(missing_ok=True)
 
 
+def sweep(workspace: Path) -> None:
+    """Delete what processes left in a workspace that died in :func:`swap`."""
+    import psutil
+
+    for folder, _, names in chain(islice(os.walk(workspace), 1), os.walk(workspace / "memory")):
+        for name in names:
+            if (found := _UNFINISHED.fullmatch(name)) is None:
+                continue
+            left = Path(folder, name)
+            with suppress(OSError):
+                age = time.time() - left.lstat().st_mtime
+                # A process of another container has no number here, and writes for a moment only.
+                if age > _STALE or (age > _PATIENCE and not psutil.pid_exists(int(found[1]))):
+                    left.unlink()
+
+
 def move(made: Path, target: Path) -> None:
     """Put the finished file ``made`` in the place of ``target`` in the same file system, as :func:`swap` does."""
     with made.open("r+b") as file:
         os.fsync(file.fileno())
-    _rename(made, target)
+    _rename(str(made), str(target))
     _sync_folder(target.parent)
 
 
-def append(path: Path, text: str) -> None:
+def append(path: Path, text: str, root: Path | None = None) -> None:
     """Write ``text`` behind what the file ``path`` holds, in one piece, kept through a power cut.
 
-    Makes the file if need be.  Raises :class:`~openclaw_memory.errors.WorkspaceError`, also for what :func:`check`
-    refuses; the file is then as it was, and so are its folders.
+    Makes the file if need be.  ``root`` is as for :func:`replace`.  Raises
+    :class:`~openclaw_memory.errors.WorkspaceError`, also for what :func:`check` refuses; the file is then as it was,
+    and so are its folders.
     """
     check(path)
     data = text.encode("utf-8")
     fresh, made = not path.exists(), [folder for folder in path.parents if not folder.exists()]
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
-        try:
-            before = os.fstat(handle).st_size
+        real = Path(os.path.realpath(path))
+        with _folder(real.parent, root, make=True) as folder:
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | descent.FILE
+            name = descent.name_in(folder, real)
+            handle = os.open(name, flags, 0o666, dir_fd=folder)
             try:
-                if os.write(handle, data) != len(data):
-                    raise OSError(28, "no space left on device")
-                os.fsync(handle)
-            except OSError:
-                os.ftruncate(handle, before)
-                raise
-        finally:
-            os.close(handle)
-        if fresh:
-            _sync_folder(path.parent)
+                before = os.fstat(handle).st_size
+                try:
+                    if os.write(handle, data) != len(data):
+                        raise OSError(28, "no space left on device")
+                    os.fsync(handle)
+                except OSError:
+                    os.ftruncate(handle, before)
+                    raise
+            finally:
+                os.close(handle)
+            if fresh:
+                _sync_folder(real.parent, folder)
     except OSError as error:
         with suppress(OSError):
             if fresh and path.stat().st_size == 0:
                 path.unlink()
-            for folder in made:
-                folder.rmdir()  # only if nothing is in it
+            for each in made:
+                each.rmdir()  # only if nothing is in it
         raise _unwritable(path, error) from error
 
 
-def _rename(made: Path, target: Path) -> None:
+def _rename(made: str, target: str, folder: int | None = None) -> None:
     """Give ``made`` the name ``target``; Windows refuses that for a moment while somebody reads ``target``."""
     until = time.monotonic() + _PATIENCE
     while True:
         try:
-            os.replace(made, target)
+            os.replace(made, target, src_dir_fd=folder, dst_dir_fd=folder)
         except PermissionError as error:
             if getattr(error, "winerror", None) not in _HELD or time.monotonic() > until:
                 raise
@@ -246,11 +310,12 @@ def _unwritable(path: Path, error: OSError) -> WorkspaceError:
     )
 
 
-def _sync_folder(folder: Path) -> None:
+def _sync_folder(folder: Path, opened: int | None = None) -> None:
     # So that the new name survives a power cut; not every system can open a folder.
     with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
+        handle = os.open(folder, os.O_RDONLY) if opened is None else opened
         try:
             os.fsync(handle)
         finally:
-            os.close(handle)
+            if opened is None:
+                os.close(handle)

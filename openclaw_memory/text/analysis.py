@@ -38,7 +38,7 @@ _LETTERS = rf"[\w{INDIC}{SOUTH_EAST_ASIAN}]+"
 _RUN = re.compile(rf"{_LETTERS}(?:[.\-]{_LETTERS})*")
 #: Something in it that plain lower-case words do not have: joined parts, inner capitals, digits beside letters.
 _COMPLEX = re.compile(r"[A-Za-z0-9_][.\-_][A-Za-z0-9_]|[a-z][A-Z]|[A-Z]{2}[a-z]|[^\x00-\x7f]")
-_WORDS = re.compile(r"[^\s,;!?\"()]+(?<![.:'’])")
+_WORDS = re.compile(r"(?<![^\s,;!?\"()])[^\s,;!?\"()]+(?<![.:'’])")
 _SPLIT = re.compile(r"[._\-]+")
 _CAMEL = re.compile(r"[A-Z]+(?![^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 _CJK = re.compile(f"[{UNSPACED}{HANGUL}]+")

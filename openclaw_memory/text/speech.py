@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import islice
 
 from . import analysis, language, word_lists
 from .scripts import GREEK, HIRAGANA, UNSPACED
@@ -104,11 +105,13 @@ def thanks(sentence: str) -> bool:
 
 def reminds(sentence: str) -> bool:
     """Whether a sentence asks to be remembered: "remember" opens it, which "I remember" does not."""
+    rest, at = _without(sentence, [*found(sentence, ("courtesy",))]), 0
     for one in found(sentence, ("remember",)):
-        before = _without(sentence[: one.start], [*found(sentence[: one.start], ("courtesy",))]).rstrip()
-        phrase = sentence[one.start : one.end]
-        if len(_ATOM.findall(phrase)) > 1 or not before or not before[-1].isalnum():
+        between = rest[at : one.start].rstrip()
+        opens = not between[-1].isalnum() if between else not at
+        if opens or len(_ATOM.findall(sentence[one.start : one.end])) > 1:
             return True
+        at = one.end
     return False
 
 
@@ -169,18 +172,25 @@ def _terms_of(word: str) -> tuple[str, ...]:
 def bare(message: str) -> str:
     """A message without its courtesies and without what makes a question or a request of it."""
     text = _without(message, [*found(message, ("courtesy",))])
-    return _without(text, [one for one in found(text, ("asking", "request")) if _leads(text, one)])
-
-
-def _leads(text: str, one: Said) -> bool:
-    """Whether nothing but phrases of one or two words stands before a phrase, or its script has no spaces."""
-    return len(_ATOM.findall(text[: one.start])) <= 2 or _UNSPACED.match(text[one.start]) is not None
+    third = next(islice(_ATOM.finditer(text), 2, None), None)
+    last = len(text) if third is None else third.start()
+    # What leads has nothing but one or two words before it, or a script without spaces.
+    leading = [
+        one for one in found(text, ("asking", "request")) if one.start <= last or _UNSPACED.match(text[one.start])
+    ]
+    return _without(text, leading)
 
 
 def _without(text: str, phrases: Collection[Said]) -> str:
+    """``text`` with blanks in the place of phrases, which are in order."""
+    parts: list[str] = []
+    at = 0
     for one in phrases:
-        text = text[: one.start] + " " * (one.end - one.start) + text[one.end :]
-    return text
+        if one.end > at:
+            start = max(one.start, at)
+            parts += (text[at:start], " " * (one.end - start))
+            at = one.end
+    return "".join([*parts, text[at:]])
 
 
 def found(text: str, wanted: Collection[str] | None = None, every: bool = False) -> Iterator[Said]:
@@ -240,14 +250,17 @@ def _accents_fit(phrase: _Phrase, words: Sequence[str]) -> bool:
 @lru_cache(maxsize=2048)
 def _beginning(atom: str) -> tuple[_Phrase, ...]:
     """The phrases that may begin with ``atom``."""
-    closed, opened = _phrases()
-    starts = (opened.get(atom[:size], ()) for size in range(1, len(atom) + 1))
+    closed, opened, longest = _phrases()
+    starts = (opened.get(atom[:size], ()) for size in range(1, min(len(atom), longest) + 1))
     return (*closed.get(atom, ()), *(phrase for some in starts for phrase in some))
 
 
 @cache
-def _phrases() -> tuple[dict[str, list[_Phrase]], dict[str, list[_Phrase]]]:
-    """Phrases by their first atom: those that begin with just it, and those whose one atom has any ending."""
+def _phrases() -> tuple[dict[str, list[_Phrase]], dict[str, list[_Phrase]], int]:
+    """Phrases by their first atom: those that begin with just it, and those whose one atom has any ending.
+
+    The last is the length of the longest atom of these.
+    """
     closed: dict[str, list[_Phrase]] = {}
     opened: dict[str, list[_Phrase]] = {}
     for spoken, line in word_lists.lines_of(__package__, "speech.txt"):
@@ -258,7 +271,7 @@ def _phrases() -> tuple[dict[str, list[_Phrase]], dict[str, list[_Phrase]]]:
             if atoms:
                 phrase = _Phrase(atoms, tuple(_words(bare)), word.strip().endswith("*"), kind, spoken)
                 (opened if phrase.open and len(atoms) == 1 else closed).setdefault(atoms[0], []).append(phrase)
-    return closed, opened
+    return closed, opened, max(map(len, opened))
 
 
 def _atoms(text: str) -> list[tuple[str, int, int]]:

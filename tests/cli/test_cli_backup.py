@@ -143,3 +143,19 @@ def test_what_is_no_backup_changes_nothing(old: Machine, new: Machine, tmp_path:
             "no settings": ": nothing was restored: settings.yaml: "}  # fmt: skip
     assert "; " in message and message.startswith(f"error: {file}{said.get(what, ': ')}"), message
     assert not (new.notes.root / "concepts.yaml").exists() and not list(tmp_path.rglob("evil.md"))
+
+
+def test_what_was_forgotten_since_stays_so_and_is_said(old: Machine, tmp_path: Path) -> None:
+    old.notes.write("memory/captures/2026-01-10.md", "# 2026-01-10\n\n- User: Mallory hid it under the floorboard.\n")
+    old.run("facts", "add", "Mallory", "hid it under", "the third floorboard")
+    old.run("backup", str(tmp_path / "b.zip"), "--with-key")
+    text = old.notes.root / "memory/captures/2026-01-10.md"
+    before = text.read_bytes()
+    old.run("forget", "--query", "Mallory floorboard", "--yes")
+    answer = old.json("restore", str(tmp_path / "b.zip"), "--overwrite")
+    assert "forgotten since this backup was made" in answer["warning"]
+    text.write_bytes(before)
+    old.run("ingest")
+    assert "floorboard" not in text.read_text() + (old.notes.root / "facts.yaml").read_text()
+    assert old.json("search", "floorboard")["results"] == []
+    assert "Vesta" in (old.notes.root / "facts.yaml").read_text()

@@ -678,6 +678,8 @@ def test_a_concept_goes_with_all_that_mentions_it(notes: Notes) -> None:
             memory.forget(concept="falcon")
         # It may be curated again; what was forgotten stays so.
         memory.concepts.add("Falcon")
+        with pytest.raises(RequestError, match="was forgotten"):
+            memory.concepts.add("Moon", aliases=["Project Falcon starts soon"])
         assert not snippets(memory, "starts soon")
     gone(notes, "project falcon", "asked k7")
 

@@ -55,12 +55,19 @@ def said(text: str) -> list[str]:
         "「The vault opens with 7714 zebra」",
         "The vau\u00adlt opens\u200b with ７７１４ zebra",
         "title: 'The vault opens with 7714 zebra'",
+        "The <b>vault</b> opens<br>with <span class='a b'>7714</span> zebra",
+        "The [vault](http://a.b/c_(d) 'where') opens with [7714][1] zebra[^note]",
+        "The ![drawn](v.png) [[Safe|vault]] opens with 7714<sup>2</sup> zebra",
+        "The vault <!-- which\none? --> opens with %%now%% 7714 zebra",
+        "The&nbsp;va&#117;lt opens with 77&#x31;4 z&#101;bra",
+        "The vault ope-\n> ns with 7714 ze-\n  bra",
+        "The <i>va</i>-\nult opens with ~~77~~14 ==zebra==",
     ],
 )
 def test_it_is_recognised_in_any_dress(text: str) -> None:
     matcher = forgetting(f"- {SECRET}.")
     hidden = masked(text, "memory/any.md", matcher)
-    assert "vault" not in hidden.lower()
+    assert "opens" not in hidden.lower() and "7714" not in hidden
     assert "zebra" not in hidden
     assert len(split_lines(hidden)) == len(split_lines(text))
     assert touched(text, "memory/any.md", matcher)
@@ -79,6 +86,11 @@ def test_it_is_recognised_in_any_dress(text: str) -> None:
 )
 def test_other_words_stay(text: str) -> None:
     assert masked(text, "memory/any.md", forgetting(SECRET)) == text
+
+
+def test_what_was_forgotten_in_markup_is_recognised_without() -> None:
+    matcher = forgetting("The <b>va</b>ult op-\nens [with](http://a.b) 7714[^1]&nbsp;zebra")
+    assert masked(f"- {SECRET}", "a.md", matcher) == f"- {INDEX_MARK}"
 
 
 def test_a_sentence_of_a_unit_goes_by_itself_too() -> None:

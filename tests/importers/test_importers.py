@@ -465,3 +465,46 @@ def test_what_is_no_json_takes_neither_the_memory_nor_the_screen(root: Path, tmp
     assert not report.entries and tree(root) == before
     [skipped] = report.skipped
     assert "not valid JSON" in skipped.reason and skipped.reason.isprintable() and len(skipped.reason) < 200
+
+
+@pytest.mark.parametrize("digits", [5_000, 100_000, 1_100_000])
+def test_a_number_without_end_is_no_end_of_the_process(root: Path, tmp_path: Path, digits: int) -> None:
+    file = tmp_path / "conversations.json"
+    file.write_bytes(b'[{"memory": "before"}, {"memory": "x", "created_at": ' + b"9" * digits + b"}]")
+    report = bring(root, "mem0", file)
+    assert report.entries == 1 and "not valid JSON" in report.skipped[0].reason
+
+
+@pytest.mark.parametrize(
+    ("source", "opening", "piece"),
+    [
+        ("mem0", b'[{"memory": "', b"a"),
+        ("mem0", b"[", b" "),
+        ("mem0", b'[{"memory": "x", "metadata": [', b'"0123456789", '),
+        ("jsonl", b'{"memory": "', b"a"),
+    ],
+)
+def test_a_small_archive_takes_no_more_memory_than_the_largest_entry(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, opening: bytes, piece: bytes
+) -> None:
+    monkeypatch.setattr(exports, "_LARGEST", 1_500_000)
+    file = tmp_path / ("export.jsonl" if source == "jsonl" else "export.json")
+    file.write_bytes(opening + piece * (3_000_000 // len(piece)))
+    [skipped] = bring(root, source, file).skipped
+    assert "64 MB" in skipped.reason
+
+
+def test_what_was_forgotten_is_not_written_again(root: Path) -> None:
+    def mask(path: str, text: str) -> str:
+        return text.replace("the vault opens with zebra", "[forgotten]")
+
+    entries = [
+        Entry(
+            "1", (Said("Tea. the vault opens with zebra"), Said("Cake")), "the vault opens with zebra", tags=("tea",)
+        ),
+        Entry("2", (Said("the vault opens"), Said("with zebra")), facts={"source": "the vault opens with zebra"}),
+    ]
+    report = writer.bring(root, "jsonl", entries, Origin.UNTRUSTED, LIMIT, False, mask)
+    text = "".join(file.read_text() + file.name for file in root.rglob("*.md"))
+    assert len(report.written) == 2 and "opens with" not in text and "vault-opens" not in text
+    assert "Tea. [forgotten]" in text and "Cake" in text

@@ -305,28 +305,6 @@ def test_a_link_to_nothing_keeps_the_index_below_it(workspace: Path) -> None:
     assert all("link to nothing" in reason for reason in reasons(result).values())
 
 
-def test_a_folder_that_cannot_be_opened_keeps_the_index_below_it(workspace: Path) -> None:
-    # Permissions do not stop root; a path longer than the system takes stops everyone.
-    write(workspace / "memory" / "a.md")
-    folder = workspace / "memory"
-    name, made = "d" * 200, []
-    os.chdir(folder)
-    for _ in range(30):
-        os.mkdir(name)
-        os.chdir(name)
-        made.append(name)
-    try:
-        result = scan(workspace, DEFAULT)
-    finally:
-        for _ in made:
-            os.chdir("..")
-            os.rmdir(name)
-    assert paths(result) == ["memory/a.md"]
-    (prefix,) = result.unreadable
-    assert prefix.startswith(f"memory/{name}/") and prefix.endswith("/")
-    assert "too long" in reasons(result)[prefix]
-
-
 def test_a_folder_without_permission_keeps_the_index_below_it() -> None:
     # pytest's own folders are closed to others, nobody included.
     with tempfile.TemporaryDirectory() as name:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import logging
 import re
+import socket
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -177,6 +180,80 @@ def test_no_statement_of_a_role_reaches_another_memory(postgres: Postgres) -> No
         assert c.execute(f"SELECT role FROM openclaw_memory.shares WHERE memory = {memory}").fetchall() == []
     assert list(texts_of(owner).values()) == ["the fox sleeps"]
     owner.close()
+
+
+@server
+def test_no_function_of_a_role_stands_in_for_one_of_the_server(postgres: Postgres) -> None:
+    owner = opened(postgres.url("owner"), "kept")
+    put(owner, {"a.md": [["the fox sleeps"]]})
+    with psycopg.connect(postgres.url()) as c:
+        loose = "SELECT proname FROM pg_proc WHERE pronamespace = 'openclaw_memory'::regnamespace AND proconfig IS NULL"
+        assert c.execute(loose).fetchall() == []
+    for writes in (True, False):
+        url = role(postgres, "hostile", writes)
+        name = url.split("//")[1].split("@")[0]
+        postgres.sql(f"CREATE SCHEMA {name} AUTHORIZATION {name}; SET ROLE {name}; " + HOSTILE.format(name))
+        with psycopg.connect(url, autocommit=True) as c:
+            c.execute(f"SET search_path TO {name}, openclaw_memory, pg_catalog")
+            for table in ("units", "memories", "sections"):
+                assert c.execute(f"SELECT * FROM openclaw_memory.{table}").fetchall() == []
+    owner.close()
+
+
+#: What the policies and functions call, as somebody else would have it.
+HOSTILE = """
+    CREATE FUNCTION {0}.pg_has_role(regrole, text) RETURNS boolean LANGUAGE sql STABLE AS 'select true';
+    CREATE FUNCTION {0}.to_regrole(text) RETURNS regrole LANGUAGE sql STABLE AS 'select current_user::regrole';
+    CREATE FUNCTION {0}.quote_ident(text) RETURNS text LANGUAGE sql STABLE AS 'select current_user::text';
+    CREATE FUNCTION {0}.is_mine(text) RETURNS boolean LANGUAGE sql STABLE AS 'select true';
+    CREATE FUNCTION {0}.always(integer, integer) RETURNS boolean LANGUAGE sql STABLE AS 'select true';
+    CREATE OPERATOR {0}.= (LEFTARG = integer, RIGHTARG = integer, FUNCTION = {0}.always);
+    CREATE TABLE {0}.shares AS SELECT current_user::text AS role, n AS memory, true AS writes FROM generate_series(1, 99) n
+"""
+
+
+@server
+def test_a_memory_takes_its_rows_along_and_so_it_did_in_tables_that_were_made_before(own_server: Postgres) -> None:
+    url = own_server.url("owner")
+    kept, gone = opened(url, "kept"), opened(url, "gone")
+    for store in (kept, gone):
+        put(store, {"a.md": [["the fox sleeps"]]})
+    own_server.sql(
+        "ALTER TABLE openclaw_memory.units DROP CONSTRAINT units_memory_fkey; "
+        "DELETE FROM openclaw_memory.memories WHERE agent = 'gone'; "
+        "DELETE FROM openclaw_memory.schemas WHERE part = 'guards'"
+    )
+    kept.close(), gone.close()  # type: ignore[func-returns-value]
+    again = opened(url, "kept")
+    assert list(texts_of(again).values()) == ["the fox sleeps"]
+    state = ServerState(url, "garden", "kept", Keys(own_server.folder / "keys"))
+    state.purge()
+    with psycopg.connect(own_server.url()) as c:
+        for table in set(database_tables(own_server)) - {"schemas", "roles", "memories"}:
+            assert c.execute(f"SELECT * FROM openclaw_memory.{table}").fetchall() == [], table
+    again.close(), state.close()  # type: ignore[func-returns-value]
+
+
+def test_of_threads_that_wait_for_a_server_that_says_nothing_one_finds_out(tmp_path: Path) -> None:
+    tries = []
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        server = Server.of(f"postgresql://x@127.0.0.1:{silent.getsockname()[1]}/x")
+
+        def ask(_: int) -> bool:
+            with server.patience(Deadline.after(2.0)), pytest.raises(StoreUnreachable), server.transaction(read=True):
+                pass
+            return True
+
+        with ThreadPoolExecutor(6) as threads:
+            assert all(threads.map(ask, range(6)))
+        silent.setblocking(False)
+        with suppress(BlockingIOError):
+            while True:
+                tries.append(silent.accept()[0])
+    for each in tries:
+        each.close()
+    server.close()
+    assert len(tries) == 1
 
 
 def database_tables(postgres: Postgres) -> list[str]:

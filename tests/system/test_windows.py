@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from openclaw_memory.hosts import HostError, process
-from openclaw_memory.system import atomic, shell
+from openclaw_memory.system import atomic, descent, shell
 
 
 @pytest.mark.parametrize(
@@ -53,11 +53,11 @@ def test_a_file_that_somebody_reads_is_replaced_when_they_are_done(
 ) -> None:
     real, calls = os.replace, []
 
-    def replace(made: Path, target: Path) -> None:
+    def replace(made: Path, target: Path, **folder: Any) -> None:
         calls.append(target)
         if len(calls) < 4:
             raise refused(number)
-        real(made, target)
+        real(made, target, **folder)
 
     monkeypatch.setattr(os, "replace", replace)
     atomic.replace(tmp_path / "facts.yaml", "new\n")
@@ -70,7 +70,7 @@ def test_a_file_that_may_not_be_replaced_is_left_and_that_is_said(
     target, calls = tmp_path / "facts.yaml", []
     target.write_text("old\n", encoding="utf-8")
 
-    def replace(made: Path, to: Path) -> None:
+    def replace(made: Path, to: Path, **folder: Any) -> None:
         calls.append(to)
         raise refused(32) if held else PermissionError(13, "Permission denied")
 
@@ -92,10 +92,10 @@ def test_what_is_appended_is_written_byte_by_byte(tmp_path: Path, monkeypatch: p
         flags.append(how)
         return real(path, how & ~binary, *rest, **more)
 
-    monkeypatch.setattr(os, "O_BINARY", binary, raising=False)
+    monkeypatch.setattr(descent, "FILE", binary)
     monkeypatch.setattr(os, "open", opened)
     atomic.append(tmp_path / "facts.yaml", "- a\n")
-    assert flags[0] & binary and (tmp_path / "facts.yaml").read_bytes() == b"- a\n"
+    assert flags[-1] & binary and (tmp_path / "facts.yaml").read_bytes() == b"- a\n"
 
 
 def test_what_a_command_started_ends_with_it_where_there_are_no_process_groups(

@@ -131,6 +131,30 @@ _CORE = """
     END $$;
     """
 
+#: What holds for all functions and tables, whatever part they are of: nobody's search path is that of a function, and
+#: the rows of a memory go with it.  Rows of memories that went before are nobody's to see.
+_GUARDS = """
+    DO $$
+    DECLARE each TEXT;
+    BEGIN
+        FOR each IN SELECT p.oid::regprocedure FROM pg_proc p WHERE p.pronamespace = 'openclaw_memory'::regnamespace
+        LOOP
+            EXECUTE format('ALTER FUNCTION %s SET search_path = pg_catalog, pg_temp', each);
+        END LOOP;
+        FOR each IN
+            SELECT c.oid::regclass FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'memory'
+            WHERE c.relnamespace = 'openclaw_memory'::regnamespace AND c.relkind IN ('r', 'p')
+                AND c.relname <> 'memories' AND NOT c.relispartition AND NOT EXISTS (
+                    SELECT FROM pg_constraint f WHERE f.conrelid = c.oid AND f.contype = 'f')
+        LOOP
+            EXECUTE format('ALTER TABLE %s NO FORCE ROW LEVEL SECURITY', each);
+            EXECUTE format('DELETE FROM %s WHERE memory NOT IN (SELECT memory FROM openclaw_memory.memories)', each);
+            EXECUTE format('ALTER TABLE %s FORCE ROW LEVEL SECURITY, ADD FOREIGN KEY (memory)
+                REFERENCES openclaw_memory.memories ON DELETE CASCADE', each);
+        END LOOP;
+    END $$;
+    """
+
 
 class Server:
     """One pool of connections to a URL, shared by all that this process opens there."""
@@ -143,9 +167,11 @@ class Server:
         self.name = shown(url)
         self._pool: ConnectionPool[psycopg.Connection[Any]] | None = None
         self._uses = 0
-        self._opening = threading.Lock()
+        self._opening, self._trying = threading.Lock(), threading.Lock()
         self._prepared: set[str] = set()
+        #: Until when it is not tried again and why, and when a connection was had last.
         self._away: tuple[float, str] | None = None
+        self._reached = float("-inf")
         #: The connections by which a thread reads, innermost last, and until when it waits.
         self._local = threading.local()
 
@@ -238,7 +264,7 @@ class Server:
 
         Raises :class:`StoreError` where those of another version are there, and changes nothing then.
         """
-        parts = {"core": _CORE, part: tables}
+        parts = {"core": _CORE, part: tables, "guards": _GUARDS}
         if self._prepared.issuperset(parts):
             return
         with self.transaction() as c:
@@ -289,9 +315,9 @@ class Server:
         c.execute(f"CREATE TABLE IF NOT EXISTS {SCHEMA}.schemas (part TEXT PRIMARY KEY, version INTEGER NOT NULL)")
         there = self._parts(c)
         for name, tables in parts.items():
-            if name not in there:
+            if name not in there or name == "guards":  # which are for what is new, too
                 c.execute(tables)
-                c.execute("INSERT INTO schemas VALUES (%s, %s)", [name, VERSION])
+                c.execute("INSERT INTO schemas VALUES (%s, %s) ON CONFLICT DO NOTHING", [name, VERSION])
         c.execute("SELECT permit(role, writes) FROM roles WHERE to_regrole(quote_ident(role)) IS NOT NULL")
 
     def _begun(self, read: bool, timeout: float | None, wait: float, memory: int | None) -> psycopg.Connection[Any]:
@@ -333,26 +359,44 @@ class Server:
                 self._pool.putconn(connection)
 
     def _opened(self, seconds: float, doubtful: bool) -> ConnectionPool[psycopg.Connection[Any]]:
-        """The pool; a connection is tried first where it may have none: it would wait for long, and say nothing."""
+        """The pool; a connection is tried first where it may have none: it would wait for long, and say nothing.
+
+        One thread tries at a time, and its outcome is that of all who have waited for it.
+        """
         psycopg, pools = _driver()
-        with self._opening:
-            if self._pool is None or doubtful:
-                given = {"application_name": "openclaw-memory", "connect_timeout": max(int(min(seconds, 10)), 2)}
-                try:
-                    options = {**given, **psycopg.conninfo.conninfo_to_dict(self._url)}
-                except psycopg.ProgrammingError:
-                    raise StoreError(
-                        f"{self.name}: this is no URL of PostgreSQL; it is to look like "
-                        "postgresql://user@host:5432/database, with special characters as %40"
-                    ) from None  # what libpq says of it may hold the password
-                psycopg.connect(**options).close()
-            if self._pool is None:
-                logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # what it warns of is raised here
-                self._pool = pools.ConnectionPool(
-                    kwargs={**options, "autocommit": True, "prepare_threshold": None},
-                    min_size=0, max_size=_MOST, max_idle=60.0, num_workers=1, reconnect_timeout=1.0, open=True,
-                )  # fmt: skip
+        asked = time.monotonic()
+        if self._pool is not None and not doubtful:
             return self._pool
+        if not self._trying.acquire(timeout=seconds):
+            raise StoreUnreachable(f"{self.name}: the server has not answered yet; check store.url and the server")
+        try:
+            if self._away is not None and self._away[0] - _PAUSE >= asked:
+                raise StoreUnreachable(self._away[1])
+            if self._pool is not None and self._reached >= asked:
+                return self._pool
+            given = {"application_name": "openclaw-memory", "connect_timeout": max(int(min(seconds, 10)), 2)}
+            try:
+                options = {**given, **psycopg.conninfo.conninfo_to_dict(self._url)}
+            except psycopg.ProgrammingError:
+                raise StoreError(
+                    f"{self.name}: this is no URL of PostgreSQL; it is to look like "
+                    "postgresql://user@host:5432/database, with special characters as %40"
+                ) from None  # what libpq says of it may hold the password
+            try:
+                psycopg.connect(**options).close()
+            except psycopg.Error as error:
+                raise self.translated(error) from error
+            self._reached = time.monotonic()
+            with self._opening:
+                if self._pool is None:
+                    logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # what it warns of is raised here
+                    self._pool = pools.ConnectionPool(
+                        kwargs={**options, "autocommit": True, "prepare_threshold": None},
+                        min_size=0, max_size=_MOST, max_idle=60.0, num_workers=1, reconnect_timeout=1.0, open=True,
+                    )  # fmt: skip
+                return self._pool
+        finally:
+            self._trying.release()
 
     def translated(self, error: psycopg.Error) -> StoreError:
         """What a person is told of an error of the driver."""
@@ -409,7 +453,7 @@ def memory_id(c: psycopg.Connection[Any], agent: str, workspace: str) -> int:
 
 def _settings(timeout: float | None, wait: float, memory: int | None) -> str:
     return (
-        f"SET LOCAL search_path TO {'' if memory is None else f'{VIEWS}, '}{SCHEMA}, public; "
+        f"SET LOCAL search_path TO {'' if memory is None else f'{VIEWS}, '}{SCHEMA}; "
         f"SET LOCAL openclaw_memory.memory TO '{'' if memory is None else int(memory)}'; "
         f"SET LOCAL lock_timeout TO {_milliseconds(wait)}; "
         f"SET LOCAL statement_timeout TO {_milliseconds(timeout)}"

@@ -45,8 +45,8 @@ def _table(name: str, columns: str) -> str:
     body, _, key = columns.rpartition(", KEY (")
     body = body.replace(" TEXT", ' TEXT COLLATE "C"')
     return (
-        f"CREATE TABLE {name} (memory INTEGER NOT NULL DEFAULT current_setting('openclaw_memory.memory')::INTEGER "
-        f"REFERENCES memories ON DELETE CASCADE, {body}, "
+        f"CREATE TABLE {name} (memory INTEGER NOT NULL DEFAULT current_setting('openclaw_memory.memory')::INTEGER, "
+        f"{body}, "
         "author TEXT NOT NULL DEFAULT coalesce(current_setting('openclaw_memory.author', true), ''), "
         f"PRIMARY KEY (memory, {key}); SELECT protect('{name}'); SELECT show('{name}');"
     )
@@ -165,11 +165,12 @@ class ServerState(State):
         return self._report(None, exists, 0, self.where)
 
     def purge(self) -> None:
-        """Delete everything, and the keys on this machine."""
+        """Delete everything, the index of the agent that writes here, and the keys on this machine."""
         name = self._identity()
         with self.writing() as connection:
             for table in _TABLES:
                 connection.execute(f"DELETE FROM {table}")
+            connection.execute("DELETE FROM memories WHERE agent = ? AND workspace = ?", [self._agent, self._workspace])
         if name is not None:
             self._kept.remove(name)
 

@@ -285,9 +285,10 @@ class State:
             for key in self.keys().values():
                 Keys(target.parent).add(target.name, key)
 
-    def restore(self, source: Path) -> None:
+    def restore(self, source: Path) -> int:
         """Put what :meth:`backup` wrote in the place of what is here; the keys beside it are added to those here.
 
+        What was forgotten here stays so: returns how many phrases of these the backup does not know.
         Raises :class:`StateError`, before anything is changed, for what is no backup.
         """
         try:
@@ -299,8 +300,14 @@ class State:
             raise StateError(f"{source}: cannot be read ({error}); name one that 'backup' wrote") from error
         for key in Keys(source.parent).all(source.name).values():
             self.add_key(key)
+        here: Sequence[Row] = ()
+        with suppress(StateError):  # what is restored may be what mends it
+            here = all_of(self.read)["tombstones"]
+        known = {row[:2] for row in rows["tombstones"]}
+        since = [row for row in map(tuple, here) if row[:2] not in known]
         with self.writing(*CHANGED) as connection:
-            put(connection, rows)
+            put(connection, {**rows, "tombstones": [*rows["tombstones"], *since]})
+        return len(since)
 
     def purge(self) -> None:
         """Delete everything, the keys and the identity of the workspace too.  Raises :class:`StateError`."""

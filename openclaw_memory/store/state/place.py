@@ -109,7 +109,7 @@ class Workplace(Place):
             assert new is not None
             try:
                 self._mark.parent.mkdir(exist_ok=True)
-                atomic.replace(self._mark, f"{new}\n")
+                atomic.replace(self._mark, f"{new}\n", self._root)
                 for made in (self._mark.parent, self._mark):
                     atomic.give(made, self._root)
             except (OSError, WorkspaceError) as problem:

@@ -1,0 +1,163 @@
+"""No text costs more than it is long: whatever reads one takes at most fifteen times as long for ten times as much."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import date
+from functools import partial
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from openclaw_memory.capture import novelty
+from openclaw_memory.config.settings import IngestSettings
+from openclaw_memory.context import prose
+from openclaw_memory.forget import masking, words
+from openclaw_memory.forget.tombstones import Matcher
+from openclaw_memory.ingest.notes import NoteReader
+from openclaw_memory.knowledge import fact_sentences, facts_file, identifiers, names, unspaced
+from openclaw_memory.knowledge.linking import Linker
+from openclaw_memory.plugins.manager import Plugins
+from openclaw_memory.plugins.redact import redact_text
+from openclaw_memory.search import question
+from openclaw_memory.store.api import OntologyRows
+from openclaw_memory.summarise import sentences as summary_sentences
+from openclaw_memory.summarise import words as summary_words
+from openclaw_memory.system import inert, yaml_edit
+from openclaw_memory.text import (
+    analysis,
+    calendar_words,
+    dates,
+    front_matter,
+    labels,
+    language,
+    machine,
+    markdown,
+    negation,
+    plain,
+    sentences,
+    speech,
+    turns,
+    withheld,
+)  # fmt: skip
+from openclaw_memory.text.lines import split_lines
+
+DAY = date(2026, 3, 5)
+#: Characters of a short text, how many times as much a long one has, and how many times as long that may take.
+SHORT, TIMES, MOST = 3_000, 10, 15
+#: Seconds for the long text below which nothing grows too fast, whatever the clock says; and how many of the shapes
+#: that take longest are tried at length.
+FLOOR, SLOWEST = 0.06, 3
+
+
+def shapes() -> dict[str, str]:
+    """Pieces that a text is made of by repetition."""
+    out = {
+        f"run of {char!r}": char
+        for char in "a Z0é中ü.,;:!?-–—_*~`'\"#>|<([{)]}@/\\&%$+=^\t\n\r\0\u200b\u0301\u2028،。："
+    }
+    pairs = "** __ ~~ `` -- == :: // [[ ]] (( () [] {} <> []( ![ ]( <! --> %% ## >> || $$ \\[ \\( .. ,, '' a. a, a: a- 1. 1, 1: 1- a@ @a a/ a= =a *a _a a_ a* `a a` [a a] (a <a a> |a \"a 1a".split()
+    out |= {f"pairs {pair!r}": pair for pair in pairs}
+    lines = [
+        "Key: value", "- **Key:** value", "**Key:** value", "- Key: value", "Ana: hello there?", "**Ana:** fine.", "[10:20] Ana: yes.",
+        "- [ ] a task", "- [x] done", "1. item", "  - nested", "> quote", "> > > deep", "# Heading", "###### Six", "Title\n===", "---", "***",
+        "| a | b |", "| a | b |\n|---|---|", "|---|", "||||", "a | b | c", "```", "```py\nx = 1\n```", "~~~", "    code", "\tcode",
+        "<!-- private -->", "<!-- /private -->", "<!-- c -->", "<!--", "<file a>", "<div>", "</div>", "<br>", "<system-reminder>",
+        "[a](http://b.c)", "![a](b)", "[[link]]", "[[a|b]]", "[^1]: note", "[1]: http://a.b", "http://a.b/c?d=e", "a@b.cd", "<http://a.b>",
+        "2026-03-05", "5 March 2026", "March 5, 2026", "05.03.2026", "## 2026-03-05", "10:20", "am 5. März", "2026年3月5日", "on Monday", "last week",
+        "Ana Ruiz met Ben Ode.", "We decided that it is so.", "I prefer tea.", "Why?", "e.g. i.e. etc.", "Mr. Dr. No.", "...", "A.B.C.",
+        "{\"a\": 1}", "{'a':", "[redacted:key]", "password: x", "password", "API_KEY=abc123", "-----BEGIN KEY-----", "eyJ.eyJ.x", "user:pass@host",
+        "0123 4567 8901", "DE89 3704 0044", "+49 170 123", "abandon ability able", "192.168.0.1", "12 € 34", "3.5 kg", "f81d4fae-7dec", "deadbeef",
+        "---\na: b\n---", "a: [b", "- {a: b", "a: &x *x", "memory: false", "memory : ", "+++", "@@ -1 +1 @@", "<<<<<<< a\nb\n=======\nc\n>>>>>>> d",
+        "Traceback (most recent call last):", "2026-03-05T10:20:30Z INFO x", "$ ls -la", "at a.b.c(D.java:1)", "0x7f", "User: hi", "Assistant: hi",
+        "Untrusted context (metadata", "a (untrusted metadata):", "[Telegram Ana 2026-02-07 03:39 GMT+8] x", "<<<EXTERNAL_UNTRUSTED_CONTENT",
+        "Thanks for your help, please do it.", "bitte nicht", "не надо", "今天天气很好", "ประเทศไทย", "مرحبا بالعالم", "שלום עולם", "नमस्ते दुनिया",
+        "안녕하세요", "ありがとう。", "Größe a中b", "a\u0301", "👍🏽", "👩‍👩‍👧", "İI", "x=y+z", "a;b;c", "a,b,c", "a\tb", "tab\t|\t", "a → b", "a -> b", "“a”", "«a»",
+        "antidisestablishmentarianism", "a1b2c3", "CamelCaseWord", "snake_case_word", "kebab-case-word", "path/to/file.md", "memory/a.md#L1-L2", "[memory/a.md#L1]",
+        "\\* \\_ \\`", "*a* **b** ***c***", "*a **b", "_a __b", "~~a~~", "`a` ``b``", "$x$", "&amp; &lt;", "&#x41;", "%20", "\u00ad", "\u202e",
+    ]  # fmt: skip
+    out |= {f"lines {line!r}": f"{line}\n" for line in lines}
+    out["quotes that deepen"] = "".join("> " * n + "a\n" for n in range(1, 40))
+    out["lists that deepen"] = "".join("  " * n + "- a\n" for n in range(40))
+    return out
+
+
+def readers() -> dict[str, Callable[[str], object]]:
+    """What reads a note, a question, a message or a capture."""
+    matcher = Matcher(b"key")
+    for number in range(40):
+        matcher.add(matcher.tombstone([f"w{number}", "a", "b"], "anywhere", ""))
+    parse = partial(markdown.parse, path="memory/a.md", mtime=DAY)
+    linker = Linker(OntologyRows())
+    reader = NoteReader(IngestSettings(), Plugins())
+
+    def linked(text: str) -> object:
+        from openclaw_memory.ingest import plan
+
+        parsed = parse(text)
+        sections, units = plan.prepare(parsed, Plugins(), True)
+        return linker.linked("memory/a.md", parsed.front_matter, sections, units)
+
+    return {
+        "markdown": parse, "linked": linked, "cleared": partial(reader.cleared, "memory/a.md"),
+        "private": withheld.without_private, "foreign": lambda text: withheld.without_foreign(text, True),
+        "front matter": lambda text: front_matter.front_matter(split_lines(f"---\n{text}\n---\n")),
+        "turns": lambda text: turns.find_turns(split_lines(text)), "plain": plain.plain, "inline": plain.inline,
+        "capture": novelty.sentences, "worth": lambda text: novelty.worth(text, "user"), "tidied": novelty.tidied,
+        "searched": speech.searched, "bare": speech.bare, "wants": speech.wants, "kinds": speech.kinds, "reminds": speech.reminds,
+        "terms": analysis.terms, "asked": analysis.asked, "words of": analysis.words_of, "is question": analysis.is_question,
+        "time words": analysis.time_words, "amount": analysis.has_amount, "likeness": analysis.likeness, "hash": analysis.unit_hash,
+        "days": lambda text: question.intervals(text, DAY), "named in question": question.named, "asks": question.asks_amount,
+        "content": question.content, "asks when": question.asks_when,
+        "dates": lambda text: (dates.named(text), dates.said(text, DAY), dates.date_in_heading(text), dates.order_of(text)),
+        "calendar": lambda text: (calendar_words.spoken(text), calendar_words.months(text), calendar_words.without(text)),
+        "language": lambda text: (language.weights(text), language.silent_words(text)), "negation": negation.negations,
+        "sentences": sentences.sentence_spans, "pieces": lambda text: sentences.pieces(text, 200), "machine": machine.is_machine,
+        "signs": machine.is_signs, "label": labels.is_label,
+        "facts": lambda text: fact_sentences.plain(text), "identifiers": identifiers.in_text, "unspaced": lambda text: list(unspaced.in_text(text)),
+        "names": lambda text: names.names(text, False, "en", []),
+        "prose": lambda text: (prose.plain(text), prose.sentence(text), prose.shortened(text, 300), prose.is_machine(text)),
+        "summary": lambda text: (summary_words.words(text), summary_words.marker(text), summary_sentences.tokens(text)),
+        "forget": words.phrases, "mask": lambda text: masking.masked(text, "memory/a.md", matcher),
+        "shown": lambda text: masking.shown(text, text, "memory/a.md", matcher), "inert": inert.inert, "scalar": yaml_edit.scalar,
+        "facts file": lambda text: refused(lambda: list(facts_file._facts(Path("facts.yaml"), text))),
+        "redact": redact_text,
+    }  # fmt: skip
+
+
+def refused(read: Callable[[], object]) -> object:
+    try:
+        return read()
+    except Exception as error:
+        return error
+
+
+def too_fast(read: Callable[[str], object]) -> dict[str, float]:
+    """The shapes of which ten times as much takes more than fifteen times as long, with how many times."""
+    run = count()
+
+    def seconds(piece: str, length: int) -> float:
+        text = f"{next(run)} {piece * (length // len(piece) + 1)}"[:length]  # what was read before may be kept
+        begun = time.process_time()
+        read(text)
+        return time.process_time() - begun
+
+    pieces = shapes()
+    read("a")
+    first = {name: seconds(piece, SHORT) for name, piece in pieces.items()}
+    grown = {}
+    for name in sorted(first, key=first.__getitem__)[-SLOWEST:]:
+        piece = pieces[name]
+        if (long := seconds(piece, TIMES * SHORT)) > FLOOR and long > MOST * first[name]:
+            short = max(min(seconds(piece, SHORT) for _ in range(5)), first[name] / 4)
+            long = min(long, seconds(piece, TIMES * SHORT))
+            if long > MOST * short:
+                grown[name] = round(long / short, 1)
+    return grown
+
+
+@pytest.mark.parametrize("name", readers())
+def test_ten_times_as_much_takes_at_most_fifteen_times_as_long(name: str) -> None:
+    assert too_fast(readers()[name]) == {}
