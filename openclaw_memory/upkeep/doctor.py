@@ -275,18 +275,17 @@ def _engine(settings: Settings, embedder: object) -> list[Check]:
 
 def _graphics() -> str | None:
     """The name of an NVIDIA GPU of this machine."""
-    import shutil
-    import subprocess
+    from ..hosts import HostError
+    from ..hosts.process import find, run
 
-    tool = shutil.which("nvidia-smi")
+    tool = find("nvidia-smi")
     if tool is None:
         return None
-    query = [tool, "--query-gpu=name", "--format=csv,noheader"]
     try:
-        told = subprocess.run(query, capture_output=True, text=True, timeout=20, check=True).stdout
-    except (OSError, subprocess.SubprocessError):
+        answer = run([tool, "--query-gpu=name", "--format=csv,noheader"], timeout=20)
+    except HostError:
         return None  # a driver that does not answer runs nothing
-    return next((line.strip() for line in told.splitlines() if line.strip()), None)
+    return None if answer.code else next(filter(None, map(str.strip, answer.out.splitlines())), None)
 
 
 def _extensions(settings: Settings) -> list[Check]:
