@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import StoreError
+from ...errors import Refused, StoreError
 from ..rows.arrays import batches
 from ..tables.needles import Cells
 from ..tables.schema import VERSION
@@ -383,6 +383,8 @@ class Database:
         return None
 
     def _translated(self, error: duckdb.Error) -> StoreError:
+        import duckdb
+
         first = _first_line(error)
         text = self._plain(error)
         if any(word in text for word in _FULL):
@@ -407,7 +409,10 @@ class Database:
                 f"{self.path}: the index cannot be opened for writing ({first}); "
                 "check the permissions of the file and its folder, or choose another file with --db"
             )
-        return StoreError(f"{self.path}: the index failed ({first}); run: openclaw-memory doctor")
+        given = isinstance(error, (duckdb.DataError, duckdb.IntegrityError, duckdb.ProgrammingError))
+        return (Refused if given else StoreError)(
+            f"{self.path}: the index failed ({first}); run: openclaw-memory doctor"
+        )
 
 
 def _first_line(error: BaseException) -> str:
