@@ -25,6 +25,8 @@ BROKEN = {
     "more than 16000 characters; ": f"---\ntitle: {'a' * 16_001}\n---\n",
     "more values than a note states about itself; ": f"---\ntags: [{'a, ' * 2_001}]\n---\n",
     "not valid YAML in line 4 (": "\n---\ntitle: Plans\nowner: %x\n---\n",
+    "not valid TOML (": "+++\ntitle = a\n+++\n",
+    "not valid JSON (": '{\n"title": a\n}\n',
     "a character that YAML does not have; take it out": "---\ntitle: a\x0eb\n---\n",
 }
 FINE = ["", "A note.\n", "---\ntitle: Plans\n---\n", "---\n\nA rule above.\n", "---\n# nothing\n---\n"]
@@ -68,11 +70,11 @@ def test_doctor_and_status_name_the_files(notes: Notes) -> None:
         "memory/n0.md is taken as untrusted, as its front matter cannot be read: not valid YAML in line 3 ("
     )
     assert told[0].fix == "mend that line, or ignore it in .memoryignore"
-    assert len(told) == 6 and told[-1].detail.startswith("and 3 more files taken as untrusted")
+    assert len(told) == 6 and told[-1].detail.startswith("and 5 more files taken as untrusted")
     run = CliRunner()
     shown = run.invoke(cli, [*options, "status"]).output
     assert "! trust: memory/n0.md is taken as untrusted, as its front matter cannot be read: not valid YAML" in shown
-    assert "! trust: memory/n1.md is " in shown and "! trust: and 3 more files taken as untrusted" in shown
+    assert "! trust: memory/n1.md is " in shown and "! trust: and 5 more files taken as untrusted" in shown
     found = json.loads(run.invoke(cli, [*options, "--json", "status"]).stdout)
     assert found["unreadFrontMatter"][1] == {
         "path": "memory/n1.md", "reason": "a key stands twice; keep one of them"
