@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import textwrap
 import tomllib
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -11,6 +12,8 @@ from datetime import date, datetime
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
+
+from .characters import whole
 
 if TYPE_CHECKING:
     import yaml
@@ -83,14 +86,44 @@ def withholds(front: Mapping[str, Any]) -> bool:
 def read_front_matter(lines: Sequence[str], fence: str = "---") -> dict[str, Any]:
     """The mapping in ``lines`` (without fences of lines), in values that JSON has; dates as ISO text.
 
-    What cannot be read may have said anything of its file: of what is broken, a key that stands twice, anything but a
-    mapping, and what is too large to be a note's own data comes ``{"origin": "untrusted"}``, with ``memory: false``
-    where a line keeps the file out.
+    Where something of it cannot be read, the other keys are.  What may have been one of trust comes as
+    ``{"origin": "untrusted"}``, with ``memory: false`` where a line keeps the file out.
     """
     try:
         return _stated(lines, fence)
     except _Refused:
-        return _unread(lines)
+        return _unread(lines) if fence == "{" else _partly_stated(lines, fence)
+
+
+def _partly_stated(lines: Sequence[str], fence: str) -> dict[str, Any]:
+    """What can be read in broken ``lines``, a top-level key at a time; a line's value is text where it is no other."""
+    stated: dict[str, Any] = {}
+    unread: list[str] = []
+    left = _MAX_CHARS
+    lines = textwrap.dedent("\n".join(lines).expandtabs(2)).split("\n")
+    for first, last in groups(lines, 0, len(lines)):
+        part = lines[first:last]
+        fits = sum(map(len, part)) <= left
+        left -= sum(map(len, part)) if fits else 0
+        try:
+            values = _stated(part, fence) if fits else {}
+            unread += part if not fits and any(map(_names_trust, part)) else []
+        except _Refused:
+            key = _KEY.match(part[0])
+            value = whole(part[0][key.end() :]).strip(" \"'") if key else ""
+            values = {key["name"].strip(" \"'"): value} if key and value else {}
+            # What begins with a mark may be a key in a form that only YAML itself reads.
+            plain = part[0][:1].isalnum() or (key is not None and "\\" not in key["name"])
+            unread += part if not plain or any(map(_names_trust, part)) else []
+        # What decides about trust may not stand twice.
+        if any(bare(name) in _TRUST and bare(name) in map(bare, stated) for name in values):
+            unread += part
+        stated = values | stated
+    return stated | (_unread(unread) if unread else {})
+
+
+def _names_trust(line: str) -> bool:
+    return bare(re.split("[:=]", line)[0]) in _TRUST
 
 
 def _stated(lines: Sequence[str], fence: str = "---", first: int = 1) -> dict[str, Any]:
@@ -203,7 +236,9 @@ def _plain(value: Any, left: list[int], depth: int) -> Any:
         return [_plain(inner, left, depth + 1) for inner in value]
     if isinstance(value, (date, datetime)):
         return value.isoformat()
-    if value is None or isinstance(value, (bool, int, str)):
+    if isinstance(value, str):
+        return whole(value).replace("\0", "")
+    if value is None or isinstance(value, (bool, int)):
         return value
     if isinstance(value, float):
         return value if value - value == 0 else str(value)

@@ -108,7 +108,7 @@ class _Said:
 
     private: list[int] = field(default_factory=list)
     unread: list[SkippedFile] = field(default_factory=list)
-    recoded: list[SkippedFile] = field(default_factory=list)
+    guessed: list[SkippedFile] = field(default_factory=list)
     languages: Languages = field(default_factory=Languages)
 
     def strange(self, memory: Examined) -> tuple[str, str] | None:
@@ -120,7 +120,7 @@ class _Said:
 
 def _said(memory: Examined, found: ScanResult, trusted: Collection[str] = ()) -> _Said:
     """What the files say; of those that are known to be ``trusted`` the front matter was read already."""
-    from ..text.front_matter import trouble
+    from ..text.front_matter import front_matter, trouble
     from ..text.lines import split_lines
     from ..text.withheld import private_lines
 
@@ -131,14 +131,15 @@ def _said(memory: Examined, found: ScanResult, trusted: Collection[str] = ()) ->
         except Unreadable:
             continue
         if remark is not None:
-            said.recoded.append(SkippedFile(file.path, remark))
+            said.guessed.append(SkippedFile(file.path, remark))
         said.private.append(private_lines(text))
         said.languages.add(text.split("\n"))
         # That of a summary is ours.
         if file.grain is not Grain.WORKING or file.path in trusted:
             continue
-        if (problem := trouble(split_lines(text))) is not None:
-            said.unread.append(SkippedFile(file.path, problem))
+        if (problem := trouble(lines := split_lines(text))) is not None:
+            untrusted = front_matter(lines).get("origin") == Origin.UNTRUSTED
+            (said.unread if untrusted else said.guessed).append(SkippedFile(file.path, problem))
     return said
 
 
@@ -207,7 +208,7 @@ def _workspace(memory: Examined, found: ScanResult) -> list[Check]:
         )
     ]
     said = _said(memory, found)
-    checks += unread_files(said.unread, found.skipped, said.recoded)
+    checks += unread_files(said.unread, found.skipped, said.guessed)
     strange = said.strange(memory)
     return [*checks, *([Check("languages", True, *strange, remark=True)] if strange else [])]
 
@@ -215,7 +216,7 @@ def _workspace(memory: Examined, found: ScanResult) -> list[Check]:
 def unread_files(
     untrusted: Sequence[SkippedFile],
     skipped: Sequence[SkippedFile],
-    recoded: Sequence[SkippedFile] = (),
+    guessed: Sequence[SkippedFile] = (),
     most: int = 5,
 ) -> Iterator[Check]:
     """Files of which nothing is read, or not as it was meant, or not how far they are trusted; the memory works.
@@ -225,7 +226,7 @@ def unread_files(
     for name, files, what in (
         ("trust", untrusted, "taken as untrusted, as its front matter cannot be read"),
         ("file", skipped, "skipped"),
-        ("file", recoded, "read by guessing"),
+        ("file", guessed, "read by guessing"),
     ):
         for file in files[:most]:
             why, _, step = file.reason.removesuffix(", or ignore it").partition("; ")
