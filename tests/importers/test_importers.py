@@ -24,6 +24,7 @@ from openclaw_memory.importers.notes import note_of
 from openclaw_memory.ingest.scan import scan
 from openclaw_memory.model import ImportReport, Kind, Origin, SkippedFile, silent
 from openclaw_memory.system.inert import inert
+from openclaw_memory.text.characters import whole
 from openclaw_memory.text.front_matter import front_matter, trouble
 from openclaw_memory.text.lines import split_lines
 from openclaw_memory.text.markdown import parse
@@ -331,7 +332,7 @@ def written_as(source: str, talks: list[tuple[str, list[tuple[str, str]]]]) -> t
 
 
 def lines_of(text: str) -> Iterable[str]:
-    clean = inert("\n".join(split_lines(text)).encode("utf-8", "replace").decode())
+    clean = inert(whole("\n".join(split_lines(text))))
     return (line for line in clean.split("\n") if line.strip())
 
 

@@ -258,6 +258,13 @@ class Database:
         if begin and not begin.endswith(_MAGIC):
             raise StoreError(f"{self.path}: is no index, and is left as it is; choose another file with --db")
 
+    def is_read_only(self) -> bool:
+        """Whether the file is there and cannot be written, or no log beside it: it is opened to be read then."""
+        places = (self.path, self.path.parent) if os.path.exists(self.path) else ()
+        return not all(
+            os.access(each, os.W_OK, effective_ids=os.access in os.supports_effective_ids) for each in places
+        )
+
     def connect(self) -> duckdb.DuckDBPyConnection:
         """Open the file; one that is damaged, or of another version, is moved aside first."""
         import duckdb
@@ -306,7 +313,7 @@ class Database:
     def _open(self) -> duckdb.DuckDBPyConnection:
         import duckdb
 
-        connection = duckdb.connect(str(self.path), config=dict(self._options))
+        connection = duckdb.connect(str(self.path), read_only=self.is_read_only(), config=dict(self._options))
         try:
             schema.prepare(connection, str(self.path))
             self._opened(connection)
