@@ -51,9 +51,16 @@ def decoded(data: bytes) -> tuple[str, str | None]:
         if len(data) - len(data.translate(None, _CONTROLS)) > _NULS * len(data):
             raise Unreadable(f"binary content: {where}", content=True) from error
         remark = f"not valid UTF-8 ({where}), read as Windows-1252; save it as UTF-8"
-        codecs.register_error("windows", lambda e: (e.object[e.start : e.end].decode("cp1252", "replace"), e.end))
         text = data.decode("utf-8", "windows")
     return text.removeprefix("\ufeff").replace("\0", ""), remark
+
+
+def _from_windows(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeDecodeError)
+    return error.object[error.start : error.end].decode("cp1252", "replace"), error.end
+
+
+codecs.register_error("windows", _from_windows)
 
 
 def read_text(file: SourceFile, max_bytes: int) -> str:

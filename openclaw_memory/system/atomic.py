@@ -49,6 +49,8 @@ def locked(path: Path, timeout: float = LOCK_TIMEOUT, root: Path | None = None) 
     """
     import filelock
 
+    if root is not None and not root.is_dir():  # a lock in it would make it anew
+        raise WorkspaceError(f"{root}: the workspace is gone; start again when it is back")
     real = Path(os.path.realpath(path))
     digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:24]
     spare = data_dir() / "locks" / f"{digest}.lock"
@@ -93,11 +95,11 @@ def _taken(place: Path, timeout: float, root: Path | None) -> filelock.BaseFileL
     import filelock
 
     if root is None:
-        place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(place.parent, 0o700)
     else:
         for folder in (place.parent.parent, place.parent):
             if not folder.is_dir():
-                folder.mkdir(parents=True, exist_ok=True)
+                make_folder(folder)
                 give(folder, root)
                 if folder == place.parent:  # what is in it is nobody's to keep; what lies beside it may be
                     (folder / ".gitignore").write_text("*\n", encoding="ascii")
@@ -116,9 +118,18 @@ def give(path: Path, root: Path) -> None:
     """Let those write ``path`` who may write in ``root``: a container may run as another user than its host."""
     own = root.stat()
     with suppress(OSError):
-        os.chmod(path, stat.S_IMODE(own.st_mode) & (0o777 if path.is_dir() else 0o666))
+        mode = stat.S_IMODE(own.st_mode)
+        # Where everybody may write, nobody may take away what others put there.
+        everybody = stat.S_ISVTX if mode & 0o002 else 0
+        os.chmod(path, mode & 0o777 | everybody if path.is_dir() else mode & 0o666)
         if hasattr(os, "chown"):
             os.chown(path, own.st_uid, own.st_gid)
+
+
+def make_folder(path: Path, mode: int = 0o775) -> None:
+    """Make the folder ``path`` and those missing above it; whatever the umask, not everybody may write in them."""
+    for missing in reversed([folder for folder in (path, *path.parents) if not folder.exists()]):
+        missing.mkdir(mode, exist_ok=True)
 
 
 def check(path: Path) -> None:
@@ -161,7 +172,7 @@ def swap(target: Path, data: bytes, new_mode: int = 0o666) -> None:
 
     Its permissions stay; a new file gets ``new_mode`` less the umask, and its folder is made.  Raises ``OSError``.
     """
-    target.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(target.parent)
     temporary = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
     try:
         with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, new_mode), "wb") as out:
@@ -201,7 +212,7 @@ def append(path: Path, text: str) -> None:
     data = text.encode("utf-8")
     fresh, made = not path.exists(), [folder for folder in path.parents if not folder.exists()]
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
         try:
             before = os.fstat(handle).st_size

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import Refused, StoreError
+from ...system import atomic
 from ..rows.arrays import batches
 from ..tables.needles import Cells
 from ..tables.schema import VERSION
@@ -114,6 +115,10 @@ class Database:
                 yield connection
         except duckdb.Error as error:
             raise self._translated(error) from error
+        except RuntimeError as error:
+            if str(error) == "Query interrupted":  # so DuckDB says that there was a Ctrl-C
+                raise KeyboardInterrupt from error
+            raise
 
     def turn(self, timeout: float | None = None) -> contextlib.AbstractContextManager[object]:
         """This thread's turn, within which the first query opens the file."""
@@ -238,8 +243,7 @@ class Database:
         self._check_own()
         folder = self.path.parent
         try:
-            if not folder.is_dir():
-                folder.mkdir(parents=True, mode=0o700, exist_ok=True)
+            atomic.make_folder(folder, 0o700)
         except OSError as error:
             raise StoreError(
                 f"{folder}: the index's folder cannot be created ({error.strerror}); "
@@ -396,7 +400,7 @@ class Database:
         text = self._plain(error)
         if any(word in text for word in _FULL):
             return StoreError(
-                f"{self.path}: the disk is full ({first}); what was being written was undone and nothing is lost: "
+                f"{self.path}: the disk is full ({first}); the index is as it was before and nothing is lost: "
                 "free some space and run it again"
             )
         if "version number" in text and "read" in text:
