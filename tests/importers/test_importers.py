@@ -332,7 +332,8 @@ def written_as(source: str, talks: list[tuple[str, list[tuple[str, str]]]]) -> t
 
 
 def lines_of(text: str) -> Iterable[str]:
-    clean = inert(whole("\n".join(split_lines(text))))
+    # For half of a character one reader of JSON has a question mark.
+    clean = inert(whole("\n".join(split_lines(text)))).replace("\ufffd", "?")
     return (line for line in clean.split("\n") if line.strip())
 
 
@@ -353,7 +354,7 @@ def test_every_text_is_found_again_once_and_undone(
     assert tree(root) == empty
     report = bring(root, source, file)
     assert report.written == planned.written and report.skipped == planned.skipped
-    found = text_in(root)
+    found = text_in(root).replace("\ufffd", "?")
     for text in texts:
         for line in lines_of(text):
             assert line.strip() in found  # a heading stands deeper
