@@ -133,6 +133,7 @@ def _stated(lines: Sequence[str], fence: str = "---", first: int = 1) -> dict[st
         raise _Refused(f"more than {_MAX_CHARS} characters; put what is no data of the note below it")
     import yaml
 
+    data: Any
     try:
         if fence == "+++":
             data = tomllib.loads(text)
