@@ -28,7 +28,12 @@ const CONSTRAINTS = ".ci/constraints.txt"; // the versions that the tests have r
 const PYTHON_SOURCE = ["pyproject.toml", "README.md", "LICENSE", "openclaw_memory"];
 const PLUGIN_FILES = ["package.json", "openclaw.plugin.json", "hooks", "skill", CONSTRAINTS];
 
-const execute = promisify(execFile);
+/** Where programs are looked for and work: no folder of PATH that begins in the working one, which may be the notes'. */
+const apart = () => ({
+  cwd: path.dirname(process.execPath),
+  env: { ...process.env, PATH: (process.env.PATH ?? "").split(path.delimiter).filter(path.isAbsolute).join(path.delimiter) },
+});
+const execute = (command, args, options) => promisify(execFile)(command, args, { ...apart(), ...options });
 
 /**
  * The first Python that can make the environment.
@@ -38,7 +43,7 @@ const execute = promisify(execFile);
  */
 export async function findPython(named, candidates = CANDIDATES) {
   const problems = [];
-  for (const candidate of named ? [named] : candidates) {
+  for (const candidate of named ? [/[\\/]/.test(named) ? path.resolve(named) : named] : candidates) {
     let found;
     try {
       found = JSON.parse((await execute(candidate, ["-I", "-c", PROBE], { timeout: 20_000 })).stdout);
@@ -168,8 +173,8 @@ async function findInstallers(named) {
   const inside = (environment) => path.join(environment, process.platform === "win32" ? "Scripts/python.exe" : "bin/python");
   const pip = {
     name: "pip",
-    make: (environment) => [python.executable, ["-m", "venv", environment]],
-    install: (environment, args) => [inside(environment), ["-m", "pip", "install", "--verbose", "--no-input", "--disable-pip-version-check", ...args]],
+    make: (environment) => [python.executable, ["-I", "-m", "venv", environment]],
+    install: (environment, args) => [inside(environment), ["-I", "-m", "pip", "install", "--verbose", "--no-input", "--disable-pip-version-check", ...args]],
   };
   const withUv = {
     name: "uv",
@@ -228,13 +233,13 @@ async function copySource(from, to) {
 function buildEnvironment(source) {
   const include = path.join(source, "openclaw_memory", "embed", "llama-only.cmake");
   const ours = `-DLLAVA_BUILD=OFF "-DCMAKE_PROJECT_INCLUDE=${include}"`;
-  return { ...process.env, PYTHONSAFEPATH: "1", CMAKE_ARGS: [ours, process.env.CMAKE_ARGS].filter(Boolean).join(" ") };
+  return { ...apart().env, PYTHONSAFEPATH: "1", CMAKE_ARGS: [ours, process.env.CMAKE_ARGS].filter(Boolean).join(" ") };
 }
 
 /** Run a command with its output in the log; rejects with the line that names the cause. */
 function logged(command, args, env, writer, progress) {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], env });
+    const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], cwd: apart().cwd, env });
     const lines = [];
     const keep = (text) => {
       const line = text.trim();
@@ -287,7 +292,7 @@ function configure(host, executable, yes) {
   const node = path.dirname(process.execPath);
   const env = {
     ...childEnvironment(process.env, host.stateDir()),
-    PATH: [node, process.env.PATH].filter(Boolean).join(path.delimiter),
+    PATH: [node, apart().env.PATH].filter(Boolean).join(path.delimiter),
   };
   const entry = process.argv[1];
   if (entry) args.push("--openclaw", entry);

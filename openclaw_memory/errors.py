@@ -43,6 +43,10 @@ class StoreError(OpenClawMemoryError):
     """The index file cannot be opened, read or written."""
 
 
+class Refused(StoreError):
+    """The index works, and refuses what it was given: one text is to blame and not the others."""
+
+
 class LeaseTimeout(StoreError):
     """Another process kept the index file for longer than ``store.lock_timeout``."""
 

@@ -128,6 +128,8 @@ class Memory(Asking):
             ready=partial(in_step, self._store, self.state, self.forgotten),
             forgotten=self.forgotten.covers_fact,
         )
+        #: Reads a file as the index sees it.
+        self.reader = ingestor.reader
         self._freshness = Freshness(
             workspace=self.workspace,
             settings=self.settings.ingest,
@@ -165,7 +167,7 @@ class Memory(Asking):
             workspace=self.workspace,
             settings=self.settings.ingest,
             store=self._store,
-            reader=ingestor.reader,
+            reader=self.reader,
             state=self.state,
             tombstones=self.forgotten,
             uses=self.usage,
@@ -177,7 +179,7 @@ class Memory(Asking):
             workspace=self.workspace,
             settings=self.settings,
             store=self._store,
-            reader=ingestor.reader,
+            reader=self.reader,
             plugins=self.plugins,
             state=self.state,
             retired=retired,

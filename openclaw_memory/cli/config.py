@@ -163,10 +163,11 @@ def unset(cli: CliContext, key: str) -> None:
 def edit(cli: CliContext) -> None:
     """Open the settings file in $VISUAL or $EDITOR, and check it afterwards."""
     from ..config.settings import load
+    from ..system import atomic
     from .editor import open_in_editor
 
     file = settings_file(cli)
-    file.parent.mkdir(parents=True, exist_ok=True)  # an editor would not
+    atomic.make_folder(file.parent)  # an editor would not
     open_in_editor(file)
     if file.exists():
         ignored = [text for text in load(file, {}, {})[0].ignored if text.startswith(str(file))]

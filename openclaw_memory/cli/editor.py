@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 from ..errors import OpenClawMemoryError
 from ..system import shell
+from ..system.child import programs, start
 
 #: Editors that take ``FILE:LINE`` behind an option, and those that take it alone; all others take ``+LINE``.
 _GOTO = frozenset({"code", "code-insiders", "codium", "cursor", "windsurf"})
@@ -36,8 +35,9 @@ def open_in_editor(file: Path, line: int | None = None) -> None:
         # Where standard output is read as JSON, an editor in the terminal takes that of errors.
         stdout = None if sys.stdout.isatty() else 2
         # With its ending, which Windows wants of scripts such as code.cmd.
-        program = shutil.which(command[0]) or command[0]
-        code = subprocess.run([program, *command[1:], *place], check=False, stdout=stdout).returncode
+        program = next(programs(os.path.expanduser(command[0])), command[0])
+        with start([program, *command[1:], *place], stdout=stdout) as editor:
+            code = editor.wait()
     except OSError as error:
         raise OpenClawMemoryError(
             f"{command[0]} cannot be started ({error.strerror or error}); set EDITOR to your editor"
@@ -48,7 +48,7 @@ def open_in_editor(file: Path, line: int | None = None) -> None:
 
 def _usual() -> list[str]:
     names = ["notepad"] if os.name == "nt" else ["sensible-editor", "nano", "vim", "vi"]
-    found = next(filter(shutil.which, names), None)
+    found = next((file for name in names for file in programs(name)), None)
     if found is None:
         raise OpenClawMemoryError("there is no editor; set EDITOR to yours")
     return [found]

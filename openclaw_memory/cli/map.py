@@ -48,10 +48,12 @@ def map(  # noqa: A001 - a command is the function of its name
 
 def _opened(file: Path) -> bool:
     """Show the file in a browser; one in the terminal, or on a machine without a screen, would show nothing."""
+    import contextlib
     import webbrowser
 
     screen = sys.platform in ("win32", "darwin") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     try:
-        return bool(screen) and webbrowser.open(file.as_uri())
+        with contextlib.chdir(sys.prefix):  # else an entry "." of PATH would name programs of the notes
+            return bool(screen) and webbrowser.open(file.as_uri())
     except webbrowser.Error:
         return False

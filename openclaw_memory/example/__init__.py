@@ -47,7 +47,7 @@ def copy_to(target: Path) -> list[Path]:
             raise WorkspaceError(f"{path}: exists and is not the example's own file; choose an empty folder")
     for path, content in wanted.items():
         if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(0o755, parents=True, exist_ok=True)
             path.write_bytes(content)
     return sorted(wanted)
 

@@ -11,6 +11,7 @@ from typing import Any
 from ..errors import RequestError
 from ..knowledge.predicates import normalise
 from ..model import Origin
+from ..text.characters import whole
 
 #: What the operations of a batch take, and which of it they need.
 OPERATIONS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -57,7 +58,7 @@ def _argument(where: str, key: str, value: Any) -> Any:
             raise RequestError(f"{where}origin must be one of {', '.join(Origin)}, not {value!r}")
         return Origin(value)
     # One line of Unicode text: what no file can hold is replaced as any editor does.
-    text = " ".join(value.encode("utf-8", "replace").decode("utf-8").split())
+    text = " ".join(whole(value).split())
     if not text:
         raise RequestError(f"{where}{key} is empty")
     longest = 2000

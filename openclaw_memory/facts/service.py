@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
-from ..errors import OpenClawMemoryError, RequestError
+from ..errors import OpenClawMemoryError, RequestError, StoreError
 from ..knowledge import facts_file
 from ..knowledge.concept_keys import owners
 from ..knowledge.predicates import normalise
@@ -190,7 +190,11 @@ class FactBook:
             read = self._store.workspace_file(facts_file.NAME)
             entries = [facts_file.redacted(entry, self._redact) for entry in plan.entries]
             facts_file.append(self._file, entries, "" if read is None else read.sha256)
-            self._take_over()
+            try:
+                self._take_over()
+            except StoreError as error:  # what is written is not undone by that
+                unread = f"written to {self._file}, but not read into the index yet: {error}"
+                return FactsResult((), plan.added, plan.updated, plan.removed, _since(started), unread)
         known = self._now()
         rows = [row for shown in dict.fromkeys(plan.shown) for row in known.history.ids.get(shown, ())]
         rows = list(dict.fromkeys(rows))

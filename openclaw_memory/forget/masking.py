@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-from ..system import yaml_edit
 from ..text.front_matter import front_matter, front_matter_end
 from ..text.lines import split_lines
 from .tombstones import Matcher, Tombstones
@@ -23,7 +23,7 @@ SUMMARIES, CAPTURES = "memory/consolidated", "memory/captures"
 
 _BREAK = re.compile(r"(\r\n|\r|\n)")
 #: What of a file's front matter counts for how far it is trusted, when it is from, and whether it is read at all.
-_KEPT = ("origin", "date", "memory")
+_KEPT = ("origin", "date", "memory", "private")
 
 
 def masked(text: str, path: str, matcher: Matcher, mark: str = INDEX_MARK) -> str:
@@ -136,10 +136,9 @@ def _front_kept(given: Sequence[str], made: list[str], path: str) -> list[str]:
     before = front_matter(given)
     if front_matter_end(made) == end and _kept(front_matter(made)) == _kept(before):
         return made
-    # It is no YAML any more, or says something else now.
-    said = [f"{key}: {yaml_edit.scalar(str(before[key]))}" for key in _KEPT if key in before]
-    inner = (said + [""] * end)[: end - 2]
-    return ["---", *inner, given[end - 1], *made[end:]]
+    # It cannot be read any more, or says something else now.
+    kept = {key: before[key] for key in _KEPT if key in before}
+    return [json.dumps(kept, ensure_ascii=False), *[""] * (end - 1), *made[end:]]
 
 
 def _front_end(lines: Sequence[str], path: str) -> int:

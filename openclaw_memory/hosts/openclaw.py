@@ -43,7 +43,7 @@ class OpenClaw:
     def call(self, *arguments: str, timeout: float = 120, input: str | None = None) -> Done:
         """Run ``openclaw`` with these arguments; a Raspberry Pi takes ten times as long as a laptop."""
         options = ["--profile", self.profile] if self.profile else []
-        node = ["node"] if self.command.endswith((".js", ".mjs")) else []
+        node = [find("node") or "node"] if self.command.endswith((".js", ".mjs")) else []
         return run([*node, self.command, *options, *arguments], timeout=timeout, input=input, environ=self.environ)
 
     def version(self) -> tuple[int, ...]:

@@ -6,13 +6,13 @@ Nothing is started but the configured executable, to ask for its version: a star
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from pathlib import Path
 from typing import Any
 
 from ..config.openclaw_home import MISSING, OpenClawHome, value_at
 from ..model import Check
+from ..system.child import programs
 from ..version import DISTRIBUTION, __version__, build_id
 from . import NAME, HostError
 from .environments import current
@@ -114,9 +114,7 @@ def _executable(config: dict[str, Any], home: OpenClawHome) -> Check:
 
 def _ours_on_path() -> str | None:
     """The first executable on PATH that says it is ours, as the plugin wants it: another project has the same name."""
-    for folder in filter(os.path.isabs, os.get_exec_path()):
-        if (command := shutil.which(NAME, path=folder)) is None:
-            continue
+    for command in programs(NAME):
         try:
             told = run([command, "--version", "--json"], timeout=5).json
         except HostError:

@@ -6,6 +6,7 @@ import json
 import shutil
 from pathlib import Path
 
+from ..system import atomic
 from . import HostError
 
 MANIFEST = "openclaw.plugin.json"
@@ -40,7 +41,7 @@ def plugin_version(folder: Path) -> str | None:
 def stage(target: Path) -> Path:
     """Copy the plugin into ``target``, with the Python source as the npm package has it; returns ``target``."""
     for name, file in sorted(_files().items()):
-        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        atomic.make_folder((target / name).parent)
         shutil.copy(file, target / name)  # with its mode: the skill has scripts
     return target
 

@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from typing import Any
 
 import psutil
 
+from ..system.child import programs, start
 from . import NAME, HostError
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -71,12 +71,13 @@ def run(
     name = Path(command[0]).name
     shown = " ".join([name, *command[1:3]])
     try:
-        process = subprocess.Popen(
-            list(command),
+        process = start(
+            command,
+            {**(os.environ if environ is None else environ), "NO_COLOR": "1", "FORCE_COLOR": "0"},
+            cwd=sys.prefix,  # where a host finds no settings of the notes, which may name programs of their own
             stdin=subprocess.PIPE if input is not None else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env={**(os.environ if environ is None else environ), "NO_COLOR": "1", "FORCE_COLOR": "0"},
             start_new_session=True,  # so that what it starts ends with it
         )
     except OSError as error:
@@ -110,9 +111,12 @@ def _end(process: subprocess.Popen[bytes], patience: float = 3.0) -> None:
 
 
 def find(name: str, given: str | Path | None = None) -> str | None:
-    """The absolute path of a program: as ``given``, else from PATH; ``None`` when it is not there."""
-    found = shutil.which(os.path.expanduser(given) if given else name)
-    return os.path.abspath(found) if found else None
+    """The absolute path of a program: as ``given``, which may begin in the working folder, else from PATH.
+
+    ``None`` when it is not there.
+    """
+    wanted = os.path.expanduser(given) if given else name
+    return next(programs(os.path.abspath(wanted) if os.path.dirname(wanted) else wanted), None)
 
 
 def own_command() -> str:

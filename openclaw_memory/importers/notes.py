@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 from ..model import Origin
 from ..system import yaml_edit
 from ..system.inert import inert
+from ..text.characters import whole
 from ..text.lines import split_lines
 from .entry import Entry
 
@@ -117,4 +118,4 @@ def _message(text: str, speaker: str) -> Iterator[str]:
 
 def _clean(text: str) -> str:
     """``text`` in lines of our own, without what no file may hold or what hides in it."""
-    return inert("\n".join(split_lines(text)).encode("utf-8", "replace").decode("utf-8"))
+    return inert(whole("\n".join(split_lines(text))))

@@ -133,7 +133,8 @@ class Freshness:
             self._scanned = time.monotonic()
 
     def _gaps(self, outcome: Outcome) -> list[str]:
-        remarks = [*self._nothing_there(), *self._unfinished()]  # broken files are among those that were skipped
+        # Broken files are among those that were skipped.
+        remarks = [*filter(None, [outcome.report.warning]), *self._nothing_there(), *self._unfinished()]
         if not outcome.complete:
             remarks.append("not all changed files were read in time; run: openclaw-memory ingest")
         return remarks

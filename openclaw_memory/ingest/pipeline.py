@@ -12,9 +12,9 @@ from pathlib import Path
 from types import MappingProxyType
 
 from ..config.settings import IngestSettings
-from ..errors import RedactionError, WorkspaceError
+from ..errors import OpenClawMemoryError, RedactionError, Refused, WorkspaceError
 from ..knowledge.linking import Linker
-from ..model import IngestReport, Progress, ScanResult, SkippedFile, SourceFile, silent
+from ..model import IngestReport, Progress, ScanResult, SkippedFile, SourceFile, counted, joined, silent
 from ..plugins.manager import Plugins
 from ..store.api import (
     DocumentChange,
@@ -31,6 +31,7 @@ from ..system.deadline import NEVER, Deadline
 from . import captures, sidecars
 from . import plan as planning
 from .notes import Mask, NoteReader
+from .reading import defect
 from .scan import Unreadable, scan
 
 log = logging.getLogger("openclaw_memory.ingest")
@@ -45,6 +46,7 @@ class _Run:
 
     counts: planning.ChangeCounts = field(default_factory=planning.ChangeCounts)
     skipped: dict[str, str] = field(default_factory=dict)
+    remarks: dict[str, str] = field(default_factory=dict)
     units: dict[str, int] = field(default_factory=dict)
     linked: int = 0
     complete: bool = True
@@ -159,6 +161,7 @@ class Ingestor:
             concepts_linked=run.linked,
             seconds=time.monotonic() - started,
             skipped=tuple(SkippedFile(path, reason) for path, reason in sorted(run.skipped.items())),
+            warning=joined(_listed([f"{path}: {remark}" for path, remark in run.remarks.items()])),
         )
         complete = run.complete and not run.left
         return Outcome(report, complete, wrote, found, broken, tuple(run.left))
@@ -191,7 +194,7 @@ class Ingestor:
                 break
             progress("read", done, len(work))
             try:
-                change = self._read(file, row)
+                change = self._read(file, row, run)
             except RedactionError as problem:
                 run.skipped[file.path] = str(problem)
                 continue
@@ -203,7 +206,7 @@ class Ingestor:
                 continue
             if row is None or change.sha256 != row.sha256:
                 batch.append(change)
-            elif (row.size, row.mtime_ns) != (file.size, file.mtime_ns):
+            elif change.file.size >= 0 and (row.size, row.mtime_ns) != (file.size, file.mtime_ns):
                 touched.append((row.id, file))
             if sum(len(each.units) for each in batch) >= _UNITS_PER_TRANSACTION:
                 version = self._apply(batch, version, run)
@@ -230,7 +233,20 @@ class Ingestor:
             units, gone = planning.match(change.units, stored[change.replaces])
             changes.append(replace(change, units=units))
             counts += planning.counted(units, gone)
-        version = self._store.apply(changes, version)
+        try:
+            version = self._store.apply(changes, version)
+        except Exception as error:
+            if isinstance(error, TextsChanged) or (
+                isinstance(error, OpenClawMemoryError) and not isinstance(error, Refused)
+            ):
+                raise
+            log.debug("%d files could not be written together", len(batch), exc_info=True)
+            if len(batch) == 1:
+                run.skipped[batch[0].file.path] = str(error) if isinstance(error, Refused) else defect(error)
+            else:
+                for change in batch:
+                    version = self._apply([change], version, run)
+            return version
         run.counts += counts
         run.linked += sum(len(planned.mentions) for change in batch for planned in change.units)
         run.units |= {change.file.path: len(change.units) for change in batch}
@@ -242,16 +258,23 @@ class Ingestor:
             self._names[path] = self._plugins.without_secrets(path)
         return self._names[path]
 
-    def _read(self, file: SourceFile, row: DocumentRow | None) -> DocumentChange:
+    def _read(self, file: SourceFile, row: DocumentRow | None, run: _Run) -> DocumentChange:
         """Read and parse a file; one with the old content comes back without sections."""
         known = self.reader.text(file)
         captures.redact(self._workspace, file, known.raw, self._plugins)
         if row is not None and known.sha256 == row.sha256:
             return DocumentChange(file, known.sha256, {}, (), (), row.id)
         note = self.reader.read(file, self._linker, known)
-        return DocumentChange(
-            note.file, note.sha256, note.front_matter, note.sections, note.units, row.id if row else None
-        )
+        if remark := joined(list(filter(None, (known.remark, note.left_out)))):
+            run.remarks[file.path] = remark
+        # With another size than it has it is read again until no plugin fails on it.
+        noted = replace(note.file, size=-1) if note.left_out else note.file
+        return DocumentChange(noted, note.sha256, note.front_matter, note.sections, note.units, row.id if row else None)
+
+
+def _listed(remarks: Sequence[str], most: int = 5) -> list[str]:
+    more = len(remarks) - most
+    return [*remarks[:most], *([f"the like of {counted(more, 'more file')}"] if more > 0 else [])]
 
 
 def _check_paths(paths: Sequence[str], found: ScanResult, documents: Documents) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache
 
+from ..errors import RedactionError
 from ..model import ParsedDocument, Section, Unit, script_of, tokens_of
 from ..plugins.manager import Plugins
 from ..store.api import PlannedUnit, StoredUnit
@@ -29,11 +30,14 @@ class ChangeCounts:
         return ChangeCounts(self.added + other.added, self.updated + other.updated, self.deleted + other.deleted)
 
 
-def prepare(parsed: ParsedDocument, plugins: Plugins, analysed: bool = True) -> tuple[list[Section], list[PlannedUnit]]:
+def prepare(
+    parsed: ParsedDocument, plugins: Plugins, analysed: bool = True, failures: dict[int, str] | None = None
+) -> tuple[list[Section], list[PlannedUnit]]:
     """Pass units through the plugins and analyse them; ids are still open.
 
     What a plugin changes or drops is changed or blanked in the section's lines too.  Units that are not to be
-    ``analysed``, as they are not stored, have nothing of what the index wants to know of their words.
+    ``analysed``, as they are not stored, have nothing of what the index wants to know of their words.  A unit that a
+    plugin fails on is left out; ``failures`` gets its first line and why.
     """
     asks = plugins.has_any("openclaw_memory_prepare_unit")
     sections: list[Section] = []
@@ -44,7 +48,12 @@ def prepare(parsed: ParsedDocument, plugins: Plugins, analysed: bool = True) -> 
         day = None if section.date_source == "mtime" else section.date
         lines: list[str] | None = None
         for unit in section.units:
-            kept: Unit | None = plugins.prepare_unit(unit) if asks else unit
+            try:
+                kept: Unit | None = plugins.prepare_unit(unit) if asks else unit
+            except RedactionError as error:
+                kept = None
+                if failures is not None:
+                    failures[unit.start_line] = str(error)
             if kept is not unit:
                 lines = list(section.lines) if lines is None else lines
                 _rewrite(lines, section.start_line, unit, kept)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import stat
@@ -16,6 +17,8 @@ MEGABYTE = 1_000_000
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 #: Share of NUL bytes from which on a file is binary; a few stray ones, which crashes leave in files, are left out.
 _NULS = 0.01
+#: What text does not have that is no UTF-8 either: control characters but for tabs, ends of lines and escapes.
+_CONTROLS = bytes(set(range(32)) - set(b"\t\n\f\r\x1b"))
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -31,27 +34,54 @@ class Unreadable(OpenClawMemoryError):
         self.content = content
 
 
-def read_text(file: SourceFile, max_bytes: int) -> str:
-    """The text of ``file``, without a byte order mark and stray NUL bytes; line ends are kept as they are.
+def decoded(data: bytes) -> tuple[str, str | None]:
+    """The text in ``data`` without a byte order mark and stray NUL bytes, and what is to be said of it.
 
-    Raises :class:`Unreadable` when the file is gone, may not be read, has grown past ``max_bytes``,
-    holds many NUL bytes or broken UTF-8, or when a link has taken its place since the scan.
+    Bytes that are not UTF-8 are read as Windows-1252, for whoever reads a note; nobody writes it in another encoding.
+    Raises :class:`Unreadable` for UTF-16 and for what is no text.
     """
-    data = _read(file, max_bytes)
     if data[:2] in _UTF16:
         raise Unreadable("it is UTF-16 text; save it as UTF-8", content=True)
     if data.count(0) > _NULS * len(data):
         nul = data.find(b"\0")
         raise Unreadable(f"binary content: a NUL byte in line {_line(data, nul)}", content=True)
+    remark = None
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        at = error.start
-        raise Unreadable(
-            f"not valid UTF-8: line {_line(data, at)}, byte 0x{data[at]:02x} at offset {at}; save it as UTF-8",
-            content=True,
-        ) from error
-    return text.removeprefix("\ufeff").replace("\0", "")
+        where = f"line {_line(data, error.start)}, byte 0x{data[error.start]:02x}"
+        if len(data) - len(data.translate(None, _CONTROLS)) > _NULS * len(data):
+            raise Unreadable(f"binary content: {where}", content=True) from error
+        remark = f"not valid UTF-8 ({where}), read as Windows-1252; save it as UTF-8"
+        text = data.decode("utf-8", "windows")
+    return text.removeprefix("\ufeff").replace("\0", ""), remark
+
+
+def _from_windows(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeDecodeError)
+    return error.object[error.start : error.end].decode("cp1252", "replace"), error.end
+
+
+codecs.register_error("windows", _from_windows)
+
+
+def read_text(file: SourceFile, max_bytes: int) -> str:
+    """As :func:`read_note`, without the remark."""
+    return read_note(file, max_bytes)[0]
+
+
+def read_note(file: SourceFile, max_bytes: int) -> tuple[str, str | None]:
+    """The text of ``file`` and a remark as of :func:`decoded`; line ends are kept as they are.
+
+    Raises :class:`Unreadable` as that, when the file is gone, may not be read or has grown past ``max_bytes``, and when
+    a link has taken its place since the scan.
+    """
+    return decoded(_read(file, max_bytes))
+
+
+def defect(error: Exception) -> str:
+    """What is said of a file that something failed on which should not have."""
+    return f"a defect of openclaw-memory ({type(error).__name__}: {' '.join(str(error).split())[:200]}); report it"
 
 
 def reason_of(error: OSError) -> str:

@@ -18,7 +18,7 @@ from ..model import Grain, Kind, Origin, ScanResult, SkippedFile, SourceFile
 from ..system import descent
 from ..text import calendar
 from ..text.lines import split_lines
-from .reading import MEGABYTE, Unreadable, human_size, read_text, reason_of
+from .reading import MEGABYTE, Unreadable, decoded, human_size, read_text, reason_of
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -320,12 +320,12 @@ def _check_extras(extras: Sequence[ExtraPath]) -> None:
 def _ignore_spec(root: str) -> GitIgnoreSpec | None:
     file = os.path.join(root, IGNORE_FILE)
     try:
-        lines = split_lines(Path(file).read_text(encoding="utf-8-sig"))
+        lines = split_lines(decoded(Path(file).read_bytes())[0])
     except FileNotFoundError:
         return None
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, Unreadable) as error:
         # Reading on without it could index what a person wanted left alone.
-        reason = reason_of(error) if isinstance(error, OSError) else "it is not UTF-8"
+        reason = reason_of(error) if isinstance(error, OSError) else error.reason
         raise WorkspaceError(f"{file}: the ignore file cannot be read ({reason}); mend it") from error
     if not any(line.strip() for line in lines):
         return None

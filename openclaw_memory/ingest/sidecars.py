@@ -15,7 +15,7 @@ from ..knowledge.facts_file import take_over as take_facts
 from ..plugins.manager import Plugins
 from ..store.api import CuratedRow, OntologyRows, StatedFact, Store, WorkspaceFile
 from ..system import atomic
-from .reading import reason_of
+from .reading import defect, reason_of
 
 
 def sync(workspace: Path, store: Store, plugins: Plugins, forgotten: Callable[[StatedFact], bool]) -> Mapping[str, str]:
@@ -33,6 +33,8 @@ def sync(workspace: Path, store: Store, plugins: Plugins, forgotten: Callable[[S
             broken[name] = _reason(workspace / name, problem)
         except OSError as error:
             broken[name] = f"cannot be read now: {reason_of(error)}"
+        except Exception as error:  # whatever is in it, the notes are read
+            broken[name] = defect(error)
     return broken
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from ..config.settings import IngestSettings
 from ..config.workspace import expanded
-from ..errors import WorkspaceError
-from .scan import IGNORE_FILE
+from ..errors import SettingsError, WorkspaceError
+from ..model import ScanResult
+from .scan import IGNORE_FILE, scan
 
 log = logging.getLogger("openclaw_memory.ingest")
 
@@ -19,6 +22,8 @@ log = logging.getLogger("openclaw_memory.ingest")
 _TICK = 400
 #: Milliseconds of quiet after which a burst of changes is over.
 _QUIET = 800
+#: Seconds between two looks at all files, and how many times as long as the last one took.
+_LOOK, _PAUSE = 2.0, 50
 
 
 class AnyOf:
@@ -35,15 +40,33 @@ class AnyOf:
 def changes(workspace: Path, settings: IngestSettings, stop: AnyOf) -> Iterator[None]:
     """Yield once when the files are being watched, then after every burst of changes to Markdown files.
 
-    Ends with ``stop``, and with Ctrl-C.
-    Raises :class:`WorkspaceError` when the workspace vanishes or the system cannot watch it.
+    What the system does not report, as in a folder of ``extra_paths`` that is made later, or where it has too few
+    watches, is found by a look at the files now and then.  Ends with ``stop``, and with Ctrl-C.
+    Raises :class:`WorkspaceError` when the workspace vanishes.
     """
+    known: ScanResult | None = None
+    look_at, first = 0.0, True
+    for reported in _reported(workspace, settings, stop):
+        if not workspace.is_dir():
+            raise WorkspaceError(f"{workspace}: the workspace is gone; start again when it is back")
+        if not (reported or time.monotonic() >= look_at):
+            continue
+        began = time.monotonic()
+        try:
+            found = scan(workspace, settings)
+        except (WorkspaceError, SettingsError):
+            found = None  # whoever reads the files says why
+        look_at = time.monotonic() + max(_LOOK, _PAUSE * (time.monotonic() - began))
+        if reported or first or found != known:
+            known, first = found, False
+            yield
+
+
+def _reported(workspace: Path, settings: IngestSettings, stop: AnyOf) -> Iterator[bool]:
+    """Several times a second, whether the system reports changes."""
     from watchfiles import Change, watch
 
     extras = [Path(os.path.realpath(workspace / expanded(extra.path))) for extra in settings.extra_paths]
-    for extra in extras:
-        if not extra.exists():
-            log.warning("%s is not there and is not watched; start --watch again when it is", extra)
 
     def concerns(change: Change, path: str) -> bool:
         root = next((root for root in (workspace, *extras) if Path(path).is_relative_to(root)), workspace)
@@ -56,7 +79,6 @@ def changes(workspace: Path, settings: IngestSettings, stop: AnyOf) -> Iterator[
         # beside the notes must not count: its files come and go with every ingest.
         return name.lower().endswith(".md") or (change != Change.modified and "." not in name)
 
-    watching = False
     try:
         for found in watch(
             workspace,
@@ -70,13 +92,10 @@ def changes(workspace: Path, settings: IngestSettings, stop: AnyOf) -> Iterator[
             raise_interrupt=False,
             ignore_permission_denied=True,
         ):
-            if not workspace.is_dir():
-                raise WorkspaceError(f"{workspace}: the workspace is gone; start again when it is back")
-            if found or not watching:
-                watching = True
-                yield
-    except OSError as error:
-        raise WorkspaceError(
-            f"{workspace}: cannot be watched ({error.strerror or error}); "
-            "run 'openclaw-memory ingest' from time to time instead"
-        ) from error
+            yield bool(found)
+    except (OSError, RuntimeError) as error:  # no free instance of inotify is a RuntimeError
+        log.warning("%s: the system cannot watch it (%s); looking at the files every few seconds", workspace, error)
+        with contextlib.suppress(KeyboardInterrupt):
+            while not stop.is_set():
+                yield False
+                time.sleep(_TICK / 1000)

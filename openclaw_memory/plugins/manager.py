@@ -130,7 +130,8 @@ class Plugins:
     def _pass_on(self, hook: str, argument: str, value: Any, check: Callable[[Any, Any], Any], **others: Any) -> Any:
         """``value`` after every plugin has been given what the ones before made of it, first registered first.
 
-        ``check`` makes the next value of a result, ``None`` for the last, or raises: then the value stays.
+        ``check`` makes the next value of a result, ``None`` for the last, or raises.  Where a plugin fails, hits stay
+        as they are; of a note it may be what keeps something out, so :class:`RedactionError` is raised.
         """
         for implementation in getattr(self.manager.hook, hook).get_hookimpls():
             # A list is copied: a plugin may change it in place, and then say nothing.
@@ -142,6 +143,9 @@ class Plugins:
                 self._note(implementation.plugin_name, hook, error)
                 if implementation.plugin_name == REDACTION:
                     raise RedactionError(f"its secrets could not be redacted ({error})") from error
+                if hook.startswith("openclaw_memory_prepare_"):
+                    plugin, cause = implementation.plugin_name, f"{type(error).__name__}: {error}"
+                    raise RedactionError(f"the plugin {plugin} failed on it ({cause}); mend or disable that") from error
             if value is None:
                 break
         return value
@@ -165,7 +169,7 @@ class Plugins:
     def prepare_lines(self, path: str, lines: list[str]) -> list[str]:
         """Lines of a file after every plugin has seen them; a changed count of lines is refused.
 
-        Raises :class:`RedactionError` when the built-in redaction fails.
+        Raises :class:`RedactionError` when a plugin fails.
         """
         prepared: list[str] = self._pass_on("openclaw_memory_prepare_lines", "lines", lines, _checked_lines, path=path)
         return prepared
@@ -180,7 +184,7 @@ class Plugins:
         return text if redaction is None else str(redaction.redact(text))
 
     def prepare_unit(self, unit: Unit) -> Unit | None:
-        """The unit after every plugin has seen it; ``None`` when one drops it."""
+        """The unit after every plugin has seen it; ``None`` when one drops it.  Raises as :meth:`prepare_lines`."""
         prepared: Unit | None = self._pass_on("openclaw_memory_prepare_unit", "unit", unit, _checked_unit)
         return prepared
 

@@ -31,6 +31,8 @@ from mcp.types import (
     jsonrpc_message_adapter,
 )
 
+from ..text.characters import whole
+
 log = logging.getLogger("openclaw_memory.serve")
 
 #: Bytes of a line that are read at most; what is longer is refused without being kept.
@@ -155,8 +157,7 @@ def _message(line: bytes) -> JSONRPCMessage:
             raise
     # A text that was cut within a character leaves half a surrogate pair, which UTF-8 does not have.
     given = json.loads(line)
-    whole = json.dumps(given, ensure_ascii=False).encode("utf-8", "replace")
-    message = jsonrpc_message_adapter.validate_json(whole, by_name=False)
+    message = jsonrpc_message_adapter.validate_json(whole(json.dumps(given, ensure_ascii=False)), by_name=False)
     if getattr(message, "id", None) != given.get("id"):
         raise ValueError("an id that no answer can name")
     return message

@@ -55,6 +55,8 @@ def locked(path: Path, timeout: float = LOCK_TIMEOUT, root: Path | None = None) 
     """
     import filelock
 
+    if root is not None and not root.is_dir():  # a lock in it would make it anew
+        raise WorkspaceError(f"{root}: the workspace is gone; start again when it is back")
     real = Path(os.path.realpath(path))
     digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:24]
     spare = data_dir() / "locks" / f"{digest}.lock"
@@ -99,11 +101,11 @@ def _taken(place: Path, timeout: float, root: Path | None) -> filelock.BaseFileL
     import filelock
 
     if root is None:
-        place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(place.parent, 0o700)
     else:
         for folder in (place.parent.parent, place.parent):
             if not folder.is_dir():
-                folder.mkdir(parents=True, exist_ok=True)
+                make_folder(folder)
                 give(folder, root)
                 if folder == place.parent:  # what is in it is nobody's to keep; what lies beside it may be
                     (folder / ".gitignore").write_text("*\n", encoding="ascii")
@@ -122,9 +124,18 @@ def give(path: Path, root: Path) -> None:
     """Let those write ``path`` who may write in ``root``: a container may run as another user than its host."""
     own = root.stat()
     with suppress(OSError):
-        os.chmod(path, stat.S_IMODE(own.st_mode) & (0o777 if path.is_dir() else 0o666))
+        mode = stat.S_IMODE(own.st_mode)
+        # Where everybody may write, nobody may take away what others put there.
+        everybody = stat.S_ISVTX if mode & 0o002 else 0
+        os.chmod(path, mode & 0o777 | everybody if path.is_dir() else mode & 0o666)
         if hasattr(os, "chown"):
             os.chown(path, own.st_uid, own.st_gid)
+
+
+def make_folder(path: Path, mode: int = 0o775) -> None:
+    """Make the folder ``path`` and those missing above it; whatever the umask, not everybody may write in them."""
+    for missing in reversed([folder for folder in (path, *path.parents) if not folder.exists()]):
+        missing.mkdir(mode, exist_ok=True)
 
 
 def check(path: Path) -> None:
@@ -206,7 +217,7 @@ def swap(target: Path, data: bytes, new_mode: int = 0o666, root: Path | None = N
 def _folder(folder: Path, root: Path | None, make: bool = False) -> Iterator[int | None]:
     """The descriptor of ``folder``, in which there is no link, opened from the workspace ``root`` down."""
     if make and root is None:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
     top = folder if root is None else Path(os.path.realpath(root))
     if not folder.is_relative_to(top):
         raise WorkspaceError(f"{folder}: a link that leads out of the workspace; put a folder in its place")

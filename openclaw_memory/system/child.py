@@ -1,4 +1,6 @@
-"""A child process for what may crash, hang or take too much memory: started, spoken to, and its end told in words.
+"""Starting programs, none of which the working folder can supply, and talking to a child process of our own.
+
+A child is for what may crash, hang or take too much memory: started, spoken to, and its end told in words.
 
 Frames go both ways over the standard streams: four bytes of length, that many bytes of JSON, and a body behind it.
 The child ends when its input ends, so it never outlives the process that started it.
@@ -7,6 +9,7 @@ The child ends when its input ends, so it never outlives the process that starte
 from __future__ import annotations
 
 import contextlib
+import errno
 import importlib
 import json
 import os
@@ -17,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Any, BinaryIO, cast
 
 Frame = tuple[dict[str, Any], bytes]
@@ -56,6 +59,49 @@ def read_frame(stream: BinaryIO) -> Frame | None:
     return (header, body) if len(body) == header["bytes"] else None
 
 
+# -- programs -----------------------------------------------------------------------------------------
+
+
+def programs(name: str) -> Iterator[str]:
+    """Absolute paths of the programs called ``name``: that one if it is absolute, else those on PATH.
+
+    The working folder may be the notes', so a path that begins there names none, be it in ``name`` or on PATH.
+    """
+    endings = [""]
+    if sys.platform == "win32" and not os.path.splitext(name)[1]:
+        endings = os.environ.get("PATHEXT", ".EXE").split(os.pathsep)
+    folders = os.get_exec_path() if name == os.path.basename(name) else [""]
+    for folder in folders:
+        for ending in endings:
+            file = os.path.join(folder, name + ending)
+            if os.path.isabs(file) and os.path.isfile(file) and os.access(file, os.X_OK):
+                yield file
+
+
+def start(
+    command: Sequence[str], environment: Mapping[str, str] | None = None, **options: Any
+) -> subprocess.Popen[bytes]:
+    """Start a program that is named by its absolute path; everything that is started here goes through this.
+
+    ``options`` are those of ``Popen``.  What the program starts in turn is not looked for in the working folder.
+    Raises ``OSError``, also for a path that is not absolute.
+    """
+    if not os.path.isabs(command[0]):
+        raise FileNotFoundError(errno.ENOENT, "there is no such program on PATH", command[0])
+    inherited = dict(os.environ if environment is None else environment)
+    inherited["PATH"] = os.pathsep.join(filter(os.path.isabs, os.get_exec_path(inherited)))
+    inherited["NoDefaultCurrentDirectoryInExePath"] = "1"  # as Windows looks there before PATH
+    return subprocess.Popen(list(command), env=inherited, **options)
+
+
+def start_python(arguments: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:
+    """Start this Python as :func:`start` does, in its own folder.
+
+    So neither the notes' folder nor an empty entry of PYTHONPATH offers modules, and no library is loaded from there.
+    """
+    return start([sys.executable, "-P", *arguments], cwd=sys.prefix, **options)
+
+
 # -- the parent's side --------------------------------------------------------------------------------
 
 
@@ -65,12 +111,12 @@ class Child:
     def __init__(self, module: str, environment: Mapping[str, str] | None = None) -> None:
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the process
         try:
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", os.path.abspath(__file__), module],
+            self._process = start_python(
+                [os.path.abspath(__file__), module],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
-                env={**os.environ, **(environment or {})},
+                environment={**os.environ, **(environment or {})},
                 **_GROUP,
             )
         except OSError:

@@ -31,7 +31,7 @@ def opened(folder: str | PurePath, top: str | PurePath, make: bool = False) -> I
         for name in PurePath(folder).relative_to(top).parts:
             if make:
                 with suppress(FileExistsError):
-                    os.mkdir(name, dir_fd=descriptor)
+                    os.mkdir(name, 0o775, dir_fd=descriptor)  # whatever the umask, not for everybody
             above, descriptor = descriptor, os.open(name, _FOLDER, dir_fd=descriptor)
             os.close(above)
         yield descriptor

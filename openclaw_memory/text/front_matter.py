@@ -1,24 +1,38 @@
-"""YAML front matter: the data a note states about itself."""
+"""Front matter: the data a note states about itself, in YAML, as Hugo has it in TOML too, or in JSON."""
 
 from __future__ import annotations
 
+import json
 import re
+import textwrap
+import tomllib
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
+
+from .characters import whole
 
 if TYPE_CHECKING:
     import yaml
 
 _MAX_LINES = 400
 _MAX_CHARS = 16_000
-_KEY = re.compile(r"""(?:[^\W_][\w .-]*|"[^"]*"|'[^']*')[ \t]*:(?:\s|$)""")
-_WITHHELD = re.compile(r"\W*memory\W*:\W*(?:false|no|off)\b", re.IGNORECASE)
+#: What opens front matter, and what may close it.
+_FENCES = {"---": ("---", "..."), "+++": ("+++",), "{": ("}",)}
+#: What stands before a text unseen.
+_UNSEEN = " \t\ufeff\u200b"
+_KEY = re.compile(r"""(?P<name>[^\W_][\w .-]*|"[^"]*"|'[^']*')[ \t]*(?P<sign>[:=])(?P<apart>\s|$)?""")
+#: Keys that lower the trust in a file, or keep it out; without a blank behind it such a key is still one.
+_TRUST = ("origin", "memory", "private")
+_TIGHT = re.compile(r"^((?:origin|memory|private):)(?=\S)", re.IGNORECASE | re.MULTILINE)
+_NO, _YES = "false|no|off|0", "true|yes|on|1"
+_WITHHELD = re.compile(rf"\W*(?:memory\W*[:=]\W*(?:{_NO})|private\W*[:=]\W*(?:{_YES}))\b", re.IGNORECASE)
 # What PyYAML's constructors raise for values such as "2026-02-30" or "!!int x", besides its own error.
 _CONSTRUCTOR_ERRORS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+_TWICE = "a key stands twice; keep one of them"
 _NOT_A_VALUE = "a value that cannot be, such as the day 2026-02-30; mend it"
 
 
@@ -29,61 +43,104 @@ class _Refused(ValueError):
 def front_matter_end(lines: Sequence[str]) -> int:
     """How many lines the front matter takes, its two fences included; 0 when there is none, or none with an end.
 
-    Only blank lines stand before it, it is closed, and its first line is a ``key:``, so a note that merely
-    begins with a rule is left alone.
+    Only blank lines stand before it, it is closed, and its first line is a key, so a note that merely begins with a
+    rule is left alone.
     """
-    opening = _opening(lines)
-    if opening is None:
-        return 0
-    return next((at + 1 for at in range(opening + 1, min(len(lines), opening + _MAX_LINES)) if _closes(lines[at])), 0)
+    fence, opening = _opening(lines)
+    first = opening + (fence != "{")
+    closes = (at + 1 for at in range(first, min(len(lines), opening + _MAX_LINES)) if _closes(lines[at], fence))
+    return next(closes, 0) if fence else 0
 
 
 def front_matter(lines: Sequence[str]) -> dict[str, Any]:
     """What the front matter of the file ``lines`` states, ``{}`` without any; as :func:`read_front_matter`."""
-    opening = _opening(lines)
-    if opening is None:
+    fence, opening = _opening(lines)
+    if not fence:
         return {}
     end = front_matter_end(lines)
-    return read_front_matter(lines[opening + 1 : end - 1]) if end else _unread(lines[opening + 1 :])
+    return read_front_matter(_inner(lines, fence, opening, end), fence) if end else _unread(lines[opening:])
 
 
 def trouble(lines: Sequence[str]) -> str | None:
     """Why the front matter of the file ``lines`` cannot be read; what is wrong and, after a ``;``, what to do."""
-    opening = _opening(lines)
-    if opening is None:
+    fence, opening = _opening(lines)
+    if not fence:
         return None
     end = front_matter_end(lines)
     if not end:
-        return f"no line '---' ends it within {_MAX_LINES} lines; write one below it"
+        return f"no line '{_FENCES[fence][0]}' ends it within {_MAX_LINES} lines; write one below it"
     try:
-        _stated(lines[opening + 1 : end - 1], opening + 2)
+        _stated(_inner(lines, fence, opening, end), fence, opening + 2)
     except _Refused as refused:
         return str(refused)
     return None
 
 
-def read_front_matter(lines: Sequence[str]) -> dict[str, Any]:
-    """The mapping in ``lines`` (without fences), in values that JSON has; dates as ISO text.
+def withholds(front: Mapping[str, Any]) -> bool:
+    """Whether front matter keeps its file out: by ``memory: false``, or ``private:`` with anything but a no."""
+    stated = [(bare(key), bare(str(value))) for key, value in front.items() if value is not None]
+    no = _NO.split("|")
+    return any(value in no if key == "memory" else key == "private" and value not in no for key, value in stated)
 
-    What cannot be read may have said anything of its file: of broken YAML, a key that stands twice, anything but a
-    mapping, and what is too large to be a note's own data comes ``{"origin": "untrusted"}``, with ``memory: false``
-    where a line says so.
+
+def read_front_matter(lines: Sequence[str], fence: str = "---") -> dict[str, Any]:
+    """The mapping in ``lines`` (without fences of lines), in values that JSON has; dates as ISO text.
+
+    Where something of it cannot be read, the other keys are.  What may have been one of trust comes as
+    ``{"origin": "untrusted"}``, with ``memory: false`` where a line keeps the file out.
     """
     try:
-        return _stated(lines)
+        return _stated(lines, fence)
     except _Refused:
-        return _unread(lines)
+        return _unread(lines) if fence == "{" else _partly_stated(lines, fence)
 
 
-def _stated(lines: Sequence[str], first: int = 1) -> dict[str, Any]:
+def _partly_stated(lines: Sequence[str], fence: str) -> dict[str, Any]:
+    """What can be read in broken ``lines``, a top-level key at a time; a line's value is text where it is no other."""
+    stated: dict[str, Any] = {}
+    unread: list[str] = []
+    left = _MAX_CHARS
+    lines = textwrap.dedent("\n".join(lines).expandtabs(2)).split("\n")
+    for first, last in groups(lines, 0, len(lines)):
+        part = lines[first:last]
+        fits = sum(map(len, part)) <= left
+        left -= sum(map(len, part)) if fits else 0
+        try:
+            values = _stated(part, fence) if fits else {}
+            unread += part if not fits and any(map(_names_trust, part)) else []
+        except _Refused:
+            key = _KEY.match(part[0])
+            value = whole(part[0][key.end() :]).strip(" \"'") if key else ""
+            values = {key["name"].strip(" \"'"): value} if key and value else {}
+            # What begins with a mark may be a key in a form that only YAML itself reads.
+            plain = part[0][:1].isalnum() or (key is not None and "\\" not in key["name"])
+            unread += part if not plain or any(map(_names_trust, part)) else []
+        # What decides about trust may not stand twice.
+        if any(bare(name) in _TRUST and bare(name) in map(bare, stated) for name in values):
+            unread += part
+        stated = values | stated
+    return stated | (_unread(unread) if unread else {})
+
+
+def _names_trust(line: str) -> bool:
+    return bare(re.split("[:=]", line)[0]) in _TRUST
+
+
+def _stated(lines: Sequence[str], fence: str = "---", first: int = 1) -> dict[str, Any]:
     """The mapping in ``lines``, the first of which has the number ``first``.  Raises :class:`_Refused`."""
     text = "\n".join(lines)
     if len(text) > _MAX_CHARS:
         raise _Refused(f"more than {_MAX_CHARS} characters; put what is no data of the note below it")
     import yaml
 
+    data: Any
     try:
-        data = yaml.load(text, _loader())
+        if fence == "+++":
+            data = tomllib.loads(text)
+        elif fence == "{":
+            data = json.loads(text.lstrip(_UNSEEN), object_pairs_hook=_once)
+        else:
+            data = yaml.load(_TIGHT.sub(r"\1 ", text), _loader())
         if data is not None and not isinstance(data, dict):
             raise _Refused("no 'key: value'; write one a line")
         return {} if data is None else _plain(data, [2_000], 0)
@@ -93,8 +150,22 @@ def _stated(lines: Sequence[str], first: int = 1) -> dict[str, Any]:
         raise _Refused(f"not valid YAML{where} ({error.problem or error.context}); mend that line") from error
     except yaml.YAMLError as error:
         raise _Refused("a character that YAML does not have; take it out") from error
+    except (tomllib.TOMLDecodeError, json.JSONDecodeError) as error:
+        raise _Refused(f"not valid {'JSON' if fence == '{' else 'TOML'} ({error}); mend that line") from error
     except _CONSTRUCTOR_ERRORS as error:
         raise error if isinstance(error, _Refused) else _Refused(_NOT_A_VALUE) from error
+
+
+def _inner(lines: Sequence[str], fence: str, opening: int, end: int) -> Sequence[str]:
+    """What stands between fences; those of JSON are a part of it."""
+    return lines[opening:end] if fence == "{" else lines[opening + 1 : end - 1]
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The mapping of ``pairs``, in which a key stands once."""
+    if len(dict(pairs)) < len(pairs):
+        raise _Refused(_TWICE)
+    return dict(pairs)
 
 
 @lru_cache(maxsize=1)
@@ -108,7 +179,7 @@ def _loader() -> type[yaml.SafeLoader]:
             """Refuse a mapping that says two things of one key."""
             keys = {str(key.value) for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"}
             if len(keys) < len(node.value):
-                raise _Refused("a key stands twice; keep one of them")
+                raise _Refused(_TWICE)
 
     return Loader
 
@@ -118,18 +189,29 @@ def bare(word: str) -> str:
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", word).casefold()))
 
 
-def _opening(lines: Sequence[str]) -> int | None:
-    """The number of the line that opens front matter, if something looks like it."""
-    said = ((at, line) for at, line in enumerate(lines[:_MAX_LINES]) if line.strip())
-    opening, fence = next(said, (0, ""))
-    if fence.strip() != "---":
-        return None
-    first = next((line for _, line in said if not line.lstrip().startswith("#")), "")
-    return opening if _closes(first) or _KEY.match(first.lstrip()) else None
+def _opening(lines: Sequence[str]) -> tuple[str, int]:
+    """The fence that opens front matter and the number of its line, if something looks like it; else an empty one."""
+    standing = ((at, line.strip(_UNSEEN)) for at, line in enumerate(lines[:_MAX_LINES]) if line.strip(_UNSEEN))
+    opening, line = next(standing, (0, ""))
+    fence = line[:1] if line[:1] == "{" else line.rstrip()
+    if fence not in _FENCES:
+        return "", 0
+    inside = line[1:].lstrip() if fence == "{" else ""
+    first = inside or next((text for _, text in standing if not text.startswith("#")), "")
+    if fence == "{":
+        return (fence, opening) if first[:1] in ('"', "}") else ("", 0)
+    key = _KEY.match(first)
+    if key is None:
+        looks = first.rstrip() in _FENCES[fence] or (fence == "+++" and first.startswith("["))
+    else:
+        sure = key["sign"] == "=" if fence == "+++" else key["sign"] == ":" and key["apart"] is not None
+        looks = sure or bare(key["name"]) in _TRUST
+    return (fence, opening) if looks else ("", 0)
 
 
-def _closes(line: str) -> bool:
-    return line.rstrip() in ("---", "...")
+def _closes(line: str, fence: str) -> bool:
+    # One object may stand on one line.
+    return line.rstrip() in _FENCES[fence] or (fence == "{" and line.startswith("{") and line.rstrip().endswith("}"))
 
 
 def _unread(lines: Sequence[str]) -> dict[str, Any]:
@@ -155,7 +237,9 @@ def _plain(value: Any, left: list[int], depth: int) -> Any:
         return [_plain(inner, left, depth + 1) for inner in value]
     if isinstance(value, (date, datetime)):
         return value.isoformat()
-    if value is None or isinstance(value, (bool, int, str)):
+    if isinstance(value, str):
+        return whole(value).replace("\0", "")
+    if value is None or isinstance(value, (bool, int)):
         return value
     if isinstance(value, float):
         return value if value - value == 0 else str(value)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from .front_matter import bare, front_matter
+from .front_matter import front_matter, withholds
 from .lines import split_lines
 
 #: What readers see in the place of a private line.
 READ_MARK = "[private]"
 
 # Possessive: a megabyte of blanks stays linear.
-_MARKER = re.compile(r"<!--\s*+(?P<end>/?)\s*+private\s*+-->", re.IGNORECASE)
-_DENIES = re.compile(r"^[^\w\r\n]*memory[^\w\r\n]*:", re.IGNORECASE | re.MULTILINE)
+_MARKER = re.compile(
+    r"<!--\s*+(?P<end>/?)\s*+private(?:(?:\s*+[:：(]|\s++(?!-->)[-–—])(?:(?!-->)[^\r\n])*+|\s*+)-->", re.IGNORECASE
+)
 _LINE = re.compile(r"[^\r\n]+")
 # The first line of a block that OpenClaw puts into a message, as it was written before 2026.9 and since.
 # Who speaks stays: what follows the block is this turn's.
@@ -49,11 +50,11 @@ _HOST_BLOCKS = (
 def without_private(text: str, mark: str = " ") -> str:
     """``text`` with ``mark`` in the place of each private line or part of one; line ends stay where they are.
 
-    Private is what stands between ``<!-- private -->`` and ``<!-- /private -->``, or the end of the text; pairs may
-    stand in one another.  Where the front matter says ``memory: false`` everything is.
+    Private is what stands between ``<!-- private -->``, which may say why (``<!-- private: salary -->``), and
+    ``<!-- /private -->``, or the end of the text; pairs may stand in one another.  Where the front matter says
+    ``memory: false`` or ``private: true`` everything is.
     """
-    stated = front_matter(split_lines(text)) if _DENIES.search(text) else {}
-    if any(bare(key) == "memory" and bare(str(value)) in ("false", "no", "off") for key, value in stated.items()):
+    if withholds(front_matter(split_lines(text))):
         return _LINE.sub(mark, text)
     return _covered(text, _private(text), mark)
 

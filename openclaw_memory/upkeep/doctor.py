@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Protocol
 from filelock import FileLock, Timeout
 
 from ..config.openclaw_home import OpenClawHome
-from ..errors import ModelError, OpenClawMemoryError, SettingsError
+from ..errors import ModelError, OpenClawMemoryError, RedactionError, SettingsError
 from ..hookspecs import MemoryApi
-from ..ingest.reading import Unreadable, read_text
+from ..ingest.reading import Unreadable, read_note
 from ..ingest.scan import IGNORE_FILE, max_bytes, scan
+from ..knowledge.linking import Linker
 from ..model import Check, Grain, Origin, ScanResult, SkippedFile, Status, counted, joined
+from ..store.api import OntologyRows
 from .languages import Languages, unknown_ones
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from ..config.settings import Settings
     from ..context.ambient import Ambient
     from ..embed.factory import Resolved
+    from ..ingest.notes import NoteReader
     from ..model import GrainUse
     from ..model.embedder import Embedder
     from ..plugins.manager import Plugins
@@ -35,6 +38,7 @@ class Examined(MemoryApi, Protocol):
 
     plugins: Plugins
     ambient: Ambient
+    reader: NoteReader
     upkeep: Upkeep
 
     def vectors_in_use(self) -> tuple[Embedder | None, VectorModel | None, str | None]: ...
@@ -119,6 +123,7 @@ class _Said:
 
     private: list[int] = field(default_factory=list)
     unread: list[SkippedFile] = field(default_factory=list)
+    guessed: list[SkippedFile] = field(default_factory=list)
     languages: Languages = field(default_factory=Languages)
 
     def strange(self, memory: Examined) -> tuple[str, str] | None:
@@ -130,23 +135,26 @@ class _Said:
 
 def _said(memory: Examined, found: ScanResult, trusted: Collection[str] = ()) -> _Said:
     """What the files say; of those that are known to be ``trusted`` the front matter was read already."""
-    from ..text.front_matter import trouble
+    from ..text.front_matter import front_matter, trouble
     from ..text.lines import split_lines
     from ..text.withheld import private_lines
 
     said = _Said()
     for file in found.files:
         try:
-            text = read_text(file, max_bytes(memory.settings.ingest))
+            text, remark = read_note(file, max_bytes(memory.settings.ingest))
         except Unreadable:
             continue
+        if remark is not None:
+            said.guessed.append(SkippedFile(file.path, remark))
         said.private.append(private_lines(text))
         said.languages.add(text.split("\n"))
         # That of a summary is ours.
         if file.grain is not Grain.WORKING or file.path in trusted:
             continue
-        if (problem := trouble(split_lines(text))) is not None:
-            said.unread.append(SkippedFile(file.path, problem))
+        if (problem := trouble(lines := split_lines(text))) is not None:
+            untrusted = front_matter(lines).get("origin") == Origin.UNTRUSTED
+            (said.unread if untrusted else said.guessed).append(SkippedFile(file.path, problem))
     return said
 
 
@@ -219,19 +227,25 @@ def _workspace(memory: Examined, found: ScanResult) -> list[Check]:
         )
     ]
     said = _said(memory, found)
-    checks += unread_files(said.unread, found.skipped)
+    checks += unread_files(said.unread, found.skipped, said.guessed)
     strange = said.strange(memory)
     return [*checks, *([Check("languages", True, *strange, remark=True)] if strange else [])]
 
 
-def unread_files(untrusted: Sequence[SkippedFile], skipped: Sequence[SkippedFile], most: int = 5) -> Iterator[Check]:
-    """Files of which nothing is read, or not how far they are trusted; the memory works without.
+def unread_files(
+    untrusted: Sequence[SkippedFile],
+    skipped: Sequence[SkippedFile],
+    guessed: Sequence[SkippedFile] = (),
+    most: int = 5,
+) -> Iterator[Check]:
+    """Files of which nothing is read, or not as it was meant, or not how far they are trusted; the memory works.
 
     So many of each sort are named one by one.
     """
     for name, files, what in (
         ("trust", untrusted, "taken as untrusted, as its front matter cannot be read"),
         ("file", skipped, "skipped"),
+        ("file", guessed, "read by guessing"),
     ):
         for file in files[:most]:
             why, _, step = file.reason.removesuffix(", or ignore it").partition("; ")
@@ -294,18 +308,17 @@ def _engine(settings: Settings, embedder: object) -> list[Check]:
 
 def _graphics() -> str | None:
     """The name of an NVIDIA GPU of this machine."""
-    import shutil
-    import subprocess
+    from ..hosts import HostError
+    from ..hosts.process import find, run
 
-    tool = shutil.which("nvidia-smi")
+    tool = find("nvidia-smi")
     if tool is None:
         return None
-    query = [tool, "--query-gpu=name", "--format=csv,noheader"]
     try:
-        told = subprocess.run(query, capture_output=True, text=True, timeout=20, check=True).stdout
-    except (OSError, subprocess.SubprocessError):
+        answer = run([tool, "--query-gpu=name", "--format=csv,noheader"], timeout=20)
+    except HostError:
         return None  # a driver that does not answer runs nothing
-    return next((line.strip() for line in told.splitlines() if line.strip()), None)
+    return None if answer.code else next(filter(None, map(str.strip, answer.out.splitlines())), None)
 
 
 def _extensions(settings: Settings) -> list[Check]:
@@ -352,17 +365,21 @@ def freshness(memory: Examined, documents: Documents, found: ScanResult) -> list
     # What cannot be looked at now is kept in the index: files, and folders that end in a slash.
     folders = tuple(name for name in found.unreadable if name.endswith("/"))
     gone = documents.by_path.keys() - files.keys()
-    changed = sum(path not in found.unreadable and not path.startswith(folders) for path in gone)
+    again = [path for path in sorted(gone) if path not in found.unreadable and not path.startswith(folders)]
     for path, file in files.items():
         row = documents.by_path.get(path)
         if row is not None and (row.size, row.mtime_ns) == (file.size, file.mtime_ns):
             continue
         try:
-            read_text(file, max_bytes(memory.settings.ingest))
-        except Unreadable as problem:
-            checks += unread_files((), [SkippedFile(path, problem.reason)])
-            changed += row is not None and problem.content  # what the index has of it goes
+            memory.reader.read(file, Linker(OntologyRows()))
+        except (Unreadable, RedactionError) as problem:
+            checks += unread_files((), [SkippedFile(path, str(problem))])
+            if row is not None and getattr(problem, "content", False):
+                again.append(path)  # what the index has of it goes
         else:
-            changed += 1
-    detail = f"{counted(changed, 'file')} to be read again" if changed else "the index is up to date"
-    return [*checks, Check("freshness", not changed, detail, "run: openclaw-memory ingest" if changed else None)]
+            again.append(path)
+    more = ", ..." if len(again) > 3 else ""
+    detail = f"{counted(len(again), 'file')} to be read again: {', '.join(again[:3])}{more}"
+    if not again:
+        return [*checks, Check("freshness", True, "the index is up to date")]
+    return [*checks, Check("freshness", False, detail, "run: openclaw-memory ingest")]

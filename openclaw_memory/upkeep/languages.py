@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ..config.settings import IngestSettings
 from ..errors import OpenClawMemoryError
+from ..ingest.reading import Unreadable, decoded
 from ..ingest.scan import scan
 from ..model.embedder import Embedder
 from ..text import language
@@ -68,8 +69,8 @@ def other_than_english(workspace: Path, settings: IngestSettings, enough: int = 
     except OpenClawMemoryError:
         return 0.0  # whoever reads the notes says so
     for file in files[:: max(1, len(files) // enough)]:
-        with suppress(OSError), open(file.absolute, encoding="utf-8", errors="replace") as text:
-            said.add(text.read(characters).split("\n"))
+        with suppress(OSError, Unreadable), open(file.absolute, "rb") as data:
+            said.add(decoded(data.read(characters))[0].split("\n"))
     return 1 - said.shares().get(language.ENGLISH, 0.0) if said.weights else 0.0
 
 

@@ -120,7 +120,7 @@ def test_doctor(run: Callable[..., Result], notes: Notes) -> None:
     notes.write("memory/b.md", b"\0")
     notes.touch("MEMORY.md")
     ill = run("doctor", code=1).stdout
-    assert "✗ freshness: 1 file to be read again\n  run: openclaw-memory ingest\n" in ill
+    assert "✗ freshness: 1 file to be read again: MEMORY.md\n  run: openclaw-memory ingest\n" in ill
     assert both(run, "doctor", code=1)["ok"] is False
     assert json.loads(run("status", "--json").stdout)["files"] == 1  # a look changes nothing
 
@@ -142,7 +142,7 @@ def test_doctor_names_values_that_fail_only_where_they_are_used(
 
 SKIPPED: dict[str, tuple[Callable[[Path], object], str]] = {
     "binary": (lambda file: file.write_bytes(b"\0"), "binary content"),
-    "no UTF-8": (lambda file: file.write_bytes(b"caf\xe9\n"), "not valid UTF-8"),
+    "no text": (lambda file: file.write_bytes(b"caf\xe9\x01\n"), "binary content"),
     "UTF-16": (lambda file: file.write_bytes("é".encode("utf-16")), "UTF-16"),
     "too large": (lambda file: file.write_bytes(b"a" * 9_000_000), "ingest.max_file_mb"),
     "a link to nothing": (lambda file: file.symlink_to("none.md"), "a link to nothing"),

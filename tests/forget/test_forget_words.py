@@ -18,7 +18,7 @@ from openclaw_memory.forget.words import LONG, needles, phrases, words_of
 from openclaw_memory.model import Origin
 from openclaw_memory.store.api import StatedFact
 from openclaw_memory.store.state import State, StateError
-from openclaw_memory.text.front_matter import read_front_matter
+from openclaw_memory.text.front_matter import front_matter, read_front_matter
 from openclaw_memory.text.lines import split_lines
 from openclaw_memory.text.markdown import parse
 
@@ -155,7 +155,7 @@ def test_front_matter_keeps_what_lowers_trust() -> None:
     }
     # The words reach over the end of a value, and would take the key of the next with them.
     both = masked(text, "memory/a.md", forgetting("opens with 7714 zebra origin untrusted"))
-    assert read_front_matter(both.split("\n")[1:4])["origin"] == "untrusted"
+    assert front_matter(both.split("\n"))["origin"] == "untrusted"
     assert "zebra" not in both
     assert both.count("\n") == text.count("\n")
     first = "---\norigin: untrusted\n---\nMore.\n"

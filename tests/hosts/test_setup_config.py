@@ -132,7 +132,7 @@ def test_the_plugin_is_staged_as_its_npm_package_is(tmp_path: Path) -> None:
 def test_a_command_that_does_not_end_is_ended_with_what_it_started(tmp_path: Path) -> None:
     told = tmp_path / "pid"
     with pytest.raises(HostError, match=r"did not end within 2 s; run it yourself"):
-        run(["sh", "-c", f"sleep 600 & echo $! > '{told}'; trap '' TERM; while :; do sleep 600; done"], timeout=2)
+        run(["/bin/sh", "-c", f"sleep 600 & echo $! > '{told}'; trap '' TERM; while :; do sleep 600; done"], timeout=2)
     import psutil
 
     pid = int(told.read_text())

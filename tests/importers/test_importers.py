@@ -24,6 +24,7 @@ from openclaw_memory.importers.notes import note_of
 from openclaw_memory.ingest.scan import scan
 from openclaw_memory.model import ImportReport, Kind, Origin, SkippedFile, silent
 from openclaw_memory.system.inert import inert
+from openclaw_memory.text.characters import whole
 from openclaw_memory.text.front_matter import front_matter, trouble
 from openclaw_memory.text.lines import split_lines
 from openclaw_memory.text.markdown import parse
@@ -331,7 +332,8 @@ def written_as(source: str, talks: list[tuple[str, list[tuple[str, str]]]]) -> t
 
 
 def lines_of(text: str) -> Iterable[str]:
-    clean = inert("\n".join(split_lines(text)).encode("utf-8", "replace").decode())
+    # For half of a character one reader of JSON has a question mark.
+    clean = inert(whole("\n".join(split_lines(text)))).replace("\ufffd", "?")
     return (line for line in clean.split("\n") if line.strip())
 
 
@@ -352,7 +354,7 @@ def test_every_text_is_found_again_once_and_undone(
     assert tree(root) == empty
     report = bring(root, source, file)
     assert report.written == planned.written and report.skipped == planned.skipped
-    found = text_in(root)
+    found = text_in(root).replace("\ufffd", "?")
     for text in texts:
         for line in lines_of(text):
             assert line.strip() in found  # a heading stands deeper

@@ -86,7 +86,7 @@ def test_what_does_not_fit_into_the_deadline_makes_the_answer_stale(
 
 
 def test_a_slow_file_costs_one_search_and_no_more(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = notes_reader.read_text
+    real = notes_reader.read_note
     clock = [0.0]
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
 
@@ -94,7 +94,7 @@ def test_a_slow_file_costs_one_search_and_no_more(notes: Notes, monkeypatch: pyt
         clock[0] += 10
         return real(file, most)
 
-    monkeypatch.setattr(notes_reader, "read_text", slow)
+    monkeypatch.setattr(notes_reader, "read_note", slow)
     for number in range(3):
         notes.write(f"memory/{number}.md", f"- stove {number}\n")
     monkeypatch.setattr(freshness, "LOOK_SECONDS", 5.0)
@@ -111,14 +111,14 @@ def test_a_running_ingest_makes_the_answer_stale_and_does_not_hold_it_up(
         memory.ingest()
         notes.write("memory/a.md", "- the stove smokes\n")
         reading, go = threading.Event(), threading.Event()
-        real = notes_reader.read_text
+        real = notes_reader.read_note
 
         def read(file: SourceFile, most: int) -> str:
             reading.set()
             assert go.wait(20)
             return real(file, most)
 
-        monkeypatch.setattr(notes_reader, "read_text", read)
+        monkeypatch.setattr(notes_reader, "read_note", read)
         thread = threading.Thread(target=memory.ingest)
         thread.start()
         assert reading.wait(20)
@@ -136,7 +136,7 @@ class Held:
     def __init__(self, notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(freshness, "_LARGE", 100)
         self.reading, self.go, self.path = threading.Event(), threading.Event(), "memory/large.md"
-        real = notes_reader.read_text
+        real = notes_reader.read_note
 
         def read(file: SourceFile, most: int) -> str:
             if file.path == self.path and not self.go.is_set():
@@ -144,7 +144,7 @@ class Held:
                 assert self.go.wait(20)
             return real(file, most)
 
-        monkeypatch.setattr(notes_reader, "read_text", read)
+        monkeypatch.setattr(notes_reader, "read_note", read)
         self.text = "# Yard\n\n" + "".join(f"- the stove smokes on day {day}\n" for day in range(20))
         notes.write(self.path, self.text)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -21,7 +21,12 @@ from properties import examples
 from openclaw_memory import Memory, hookimpl
 from openclaw_memory.errors import WorkspaceError
 from openclaw_memory.ingest import notes as notes_reader
+from openclaw_memory.ingest import plan as planning
+from openclaw_memory.ingest import sidecars
 from openclaw_memory.model import Grain, Kind, Origin, SourceFile, Unit
+from openclaw_memory.store.api import DocumentChange
+from openclaw_memory.store.tables import writing
+from openclaw_memory.upkeep.doctor import examine
 
 GARDEN = "# Garden\n\n- plant tulips in the autumn\n- water the ferns on Monday\n"
 HOUSE = "# House\n\n- the boiler was serviced in March\n- the attic key hangs behind the door\n"
@@ -73,7 +78,7 @@ def test_nothing_changed_means_nothing_is_read(
     memory.ingest()
     generation = memory.store.state().generation
     embedder.taken()
-    monkeypatch.setattr(notes_reader, "read_text", lambda *_: pytest.fail("a file was opened"))
+    monkeypatch.setattr(notes_reader, "read_note", lambda *_: pytest.fail("a file was opened"))
     report = memory.ingest()
     assert counts(report) == (3, 0, 0, 0, 3)
     assert (report.embedded, embedder.taken(), memory.store.state().generation) == (0, [], generation)
@@ -86,8 +91,8 @@ def test_a_touched_file_is_read_once_and_not_written(
     memory.ingest()
     embedder.taken()
     opened: list[str] = []
-    real = notes_reader.read_text
-    monkeypatch.setattr(notes_reader, "read_text", lambda file, most: opened.append(file.path) or real(file, most))
+    real = notes_reader.read_note
+    monkeypatch.setattr(notes_reader, "read_note", lambda file, most: opened.append(file.path) or real(file, most))
     notes.touch("MEMORY.md")
     assert counts(memory.ingest()) == (3, 0, 0, 0, 3)
     assert counts(memory.ingest()) == (3, 0, 0, 0, 3)
@@ -215,7 +220,7 @@ def test_a_file_deleted_while_ingest_runs_is_reported_and_goes_with_the_next_run
     notes.write("memory/a.md", GARDEN)
     notes.write("memory/b.md", HOUSE)
     memory.ingest()
-    real = notes_reader.read_text
+    real = notes_reader.read_note
 
     def read(file: SourceFile, most: int) -> str:
         if file.path == "memory/a.md":
@@ -223,7 +228,7 @@ def test_a_file_deleted_while_ingest_runs_is_reported_and_goes_with_the_next_run
         return real(file, most)
 
     notes.write("memory/a.md", GARDEN + "- and roses\n")
-    monkeypatch.setattr(notes_reader, "read_text", read)
+    monkeypatch.setattr(notes_reader, "read_note", read)
     report = memory.ingest()
     assert [skip.path for skip in report.skipped] == ["memory/a.md"]
     assert "vanished" in report.skipped[0].reason
@@ -233,7 +238,7 @@ def test_a_file_deleted_while_ingest_runs_is_reported_and_goes_with_the_next_run
 
 @pytest.mark.parametrize(
     ("data", "word"),
-    [(b"GIF89a\0\0 tulips", "NUL"), (b"tulips \xff\xfe", "UTF-8"), ("tulips".encode("utf-16"), "UTF-16")],
+    [(b"GIF89a\0\0 tulips", "NUL"), (b"tulips \xff\xfe\x01", "binary"), ("tulips".encode("utf-16"), "UTF-16")],
 )
 def test_a_note_that_becomes_binary_leaves_the_index(memory: Memory, notes: Notes, data: bytes, word: str) -> None:
     notes.write("MEMORY.md", GARDEN)
@@ -483,15 +488,7 @@ def test_hooks_change_and_drop_units_and_their_lines_in_snippets(notes: Notes) -
 
 
 class Broken:
-    """Fails in every hook."""
-
-    @hookimpl
-    def openclaw_memory_prepare_lines(self, path: str, lines: list[str]) -> list[str]:
-        raise RuntimeError("no lines today")
-
-    @hookimpl
-    def openclaw_memory_prepare_unit(self, unit: Unit) -> Unit:
-        raise KeyError(unit.start_line)
+    """Fails in every hook that keeps nothing out."""
 
     @hookimpl
     def openclaw_memory_rerank(self, query: str) -> list[Any]:
@@ -512,9 +509,53 @@ def test_a_plugin_that_raises_is_named_in_the_log_and_breaks_nothing(
     ):
         assert memory.ingest().added == 3
         assert snippets(memory, "tulips")
-        for hook in ("prepare_lines", "prepare_unit", "rerank", "search"):
+        for hook in ("rerank", "search"):
             assert f"plugin Broken failed in openclaw_memory_{hook}" in caplog.text
         assert memory.status().plugin_failures["Broken"].startswith("openclaw_memory_")
+
+
+@pytest.mark.parametrize("note", ["- ANALYSIS\n", "- STORE\n"])
+@pytest.mark.parametrize("known", [False, True])
+def test_whatever_a_file_does_the_others_are_read_and_it_is_named(
+    memory: Memory, notes: Notes, monkeypatch: pytest.MonkeyPatch, note: str, known: bool
+) -> None:
+    """Nobody knows what a note can break: in parsing, in analysis or in the store."""
+    write = writing.apply
+
+    def apply(db: Any, c: Any, changes: Sequence[DocumentChange]) -> None:
+        if any("STORE" in unit.unit.text for change in changes for unit in change.units):
+            c.execute("DELETE FROM units")  # a write that is cut short is undone
+            raise RuntimeError("cannot be cast")
+        write(db, c, changes)
+
+    monkeypatch.setattr(writing, "apply", apply)
+    monkeypatch.setattr(planning, "tokens_of", lambda text: 1 // ("ANALYSIS" not in text) + len(text) // 4)
+    notes.write("memory/a.md", GARDEN)
+    notes.write("memory/b.md", GARDEN if known else note)
+    memory.ingest()
+    notes.write("memory/b.md", note)
+    notes.write("memory/c.md", HOUSE)
+    report = memory.ingest()
+    assert [skip.path for skip in report.skipped] == ["memory/b.md"]
+    assert "a defect of openclaw-memory" in report.skipped[0].reason
+    assert snippets(memory, "boiler") and {hit.path for hit in memory.search("tulips").results} >= {"memory/a.md"}
+    memory.consolidate(dry_run=True)
+    assert [check for check in examine(memory, memory.store) if "memory/b.md" in check.detail]
+    notes.write("memory/b.md", "- mended\n")
+    assert not memory.ingest().skipped and snippets(memory, "mended")
+
+
+@pytest.mark.parametrize("name", ["concepts.yaml", "facts.yaml"])
+def test_whatever_a_file_of_ours_does_the_notes_are_read(
+    memory: Memory, notes: Notes, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    for take in ("take_concepts", "take_facts"):
+        monkeypatch.setattr(sidecars, take, lambda *_: 1 / 0)
+    notes.write(name, "[]\n")
+    notes.write("MEMORY.md", GARDEN)
+    report = memory.ingest()
+    assert [skip.path for skip in report.skipped] == [name] and "ZeroDivisionError" in report.skipped[0].reason
+    assert snippets(memory, "tulips")
 
 
 # -- edit histories ---------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from indexing import without_root
 from openclaw_memory.config.settings import ExtraPath, IngestSettings
 from openclaw_memory.errors import SettingsError, WorkspaceError
 from openclaw_memory.ingest.origin import lowered
+from openclaw_memory.ingest.reading import read_note
 from openclaw_memory.ingest.scan import Unreadable, read_text, scan
 from openclaw_memory.model import Grain, Kind, Origin, ScanResult, SourceFile
 
@@ -189,7 +190,7 @@ def test_a_broken_ignore_file_stops_the_scan(workspace: Path) -> None:
     with pytest.raises(WorkspaceError, match=r"\.memoryignore, line 2"):
         scan(workspace, DEFAULT)
     write(workspace / ".memoryignore", b"\xff\xfe")
-    with pytest.raises(WorkspaceError, match="not UTF-8"):
+    with pytest.raises(WorkspaceError, match="UTF-16"):
         scan(workspace, DEFAULT)
 
 
@@ -377,9 +378,20 @@ def test_binary_content_is_refused_with_its_line(workspace: Path) -> None:
     assert "UTF-16" in reason(one_file(workspace, "text".encode("utf-16")))
 
 
-def test_broken_utf8_is_refused_with_line_and_byte(workspace: Path) -> None:
-    words = reason(one_file(workspace, b"one\ntwo\ncaf\xe9 three\n"))
-    assert "line 3" in words and "0xe9" in words and "offset 11" in words
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b"one\r\ntwo\ncaf\xe9 three\n", "one\r\ntwo\ncafé three\n"),
+        ("Übung: “Grüße”\n".encode("cp1252"), "Übung: “Grüße”\n"),
+        ("Übung – 東京\n".encode() + b"caf\xe9", "Übung – 東京\ncafé"),  # what is UTF-8 is read as that
+        ("😀".encode()[:3] + b"\n\x81", "ðŸ˜\n\ufffd"),
+        (b"\xef\xbb\xbfa\xff\n", "aÿ\n"),
+    ],
+)
+def test_what_is_not_utf8_is_read_as_windows_has_it_and_that_is_said(workspace: Path, data: bytes, text: str) -> None:
+    read, remark = read_note(one_file(workspace, data), LIMIT)
+    assert read == text and read.encode()
+    assert str(remark).startswith("not valid UTF-8 (line ") and "; save it as UTF-8" in str(remark)
 
 
 def test_a_file_that_grew_since_the_scan_is_refused(workspace: Path) -> None:

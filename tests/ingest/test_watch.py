@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import shutil
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -175,3 +176,31 @@ def test_a_locked_index_is_tried_again(
         memory.ingest = ingest  # type: ignore[method-assign]
         assert watch(memory).next().added == 1
         assert "in use by PID 1" in caplog.text
+
+
+@pytest.mark.parametrize("watches", ["none is free", "too few", "enough"])
+def test_what_the_system_does_not_report_is_seen_all_the_same(
+    notes: Notes, watch: Callable[..., Watching], monkeypatch: pytest.MonkeyPatch, caplog: Any, watches: str
+) -> None:
+    def deaf(*_: Any, stop_event: threading.Event, **options: Any) -> Iterator[set[Any]]:
+        if watches == "none is free":
+            raise RuntimeError("Too many open files (os error 24)")
+        while not stop_event.is_set():
+            time.sleep(0.01)
+            yield set()
+
+    monkeypatch.setattr(watching_files, "_LOOK", 0.05)
+    if watches != "enough":
+        monkeypatch.setattr("watchfiles.watch", deaf)
+    notes.write("MEMORY.md", "- one\n")
+    late = notes.root.parent / "late"
+    extra = {"path": str(late), "name": "late", "origin": "owner"}
+    with open_memory(notes, ingest__extra_paths=[extra]) as memory:
+        watching = watch(memory)
+        assert watching.next().files == 1
+        late.mkdir()
+        (late / "otter.md").write_text("- the otter\n")
+        assert watching.until(lambda report: report.added == 1).files == 2
+        (late / "otter.md").write_text("- the otter and the ibis\n")
+        assert watching.until(lambda report: report.updated == 1).files == 2
+    assert ("the system cannot watch it (Too many open files" in caplog.text) == (watches == "none is free")

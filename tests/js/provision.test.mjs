@@ -23,8 +23,9 @@ async function fakePython(file, { version = [3, 12, 1], missing = [], fails = []
   await writeFile(
     file,
     `#!/bin/sh
-if [ "$2" = -c ]; then echo '${probe}'; exit 0; fi
-if [ "$PYTHONSAFEPATH" != 1 ]; then echo "a module of the working folder would be run" >&2; exit 1; fi
+if [ "$1" != -I ] || [ "$PWD" = "${process.cwd()}" ]; then echo "a module of the working folder would be run" >&2; exit 1; fi
+shift
+if [ "$1" = -c ]; then echo '${probe}'; exit 0; fi
 if [ "$2" = venv ]; then mkdir -p "$3/bin" && cp "$0" "$3/bin/python"; exit 0; fi
 if [ "$2" = pip ]; then
   here=$(dirname "$0")
@@ -71,7 +72,7 @@ async function tools(t, { uv, compiler = false } = {}) {
   if (compiler) await program("c++", "exit 0");
   if (uv) {
     const make = 'while [ "$2" ]; do [ "$1" = --python ] && python=$2; shift; done; mkdir -p "$1/bin" && cp "$python" "$1/bin/python"';
-    const install = uv === "works" ? '[ "$3" = --compile-bytecode ] || exit 3; shift 4; python=$1; shift; exec "$python" -m pip install "$@"' : 'echo "error: Failed to fetch" >&2; exit 2';
+    const install = uv === "works" ? '[ "$3" = --compile-bytecode ] || exit 3; shift 4; python=$1; shift; exec "$python" -I -m pip install "$@"' : 'echo "error: Failed to fetch" >&2; exit 2';
     await program("uv", `case $1 in venv) ${make} ;; pip) ${install} ;; esac`);
   }
   process.env.PATH = bin;
@@ -111,6 +112,18 @@ test("the first Python that is new enough and can make an environment is taken",
   });
   await assert.rejects(findPython(undefined, []), /there is none on PATH/);
   await assert.rejects(findPython(path.join(bin, "none")), /does not run as Python/);
+});
+
+test("no program of the working folder is run, wherever PATH says that programs are", async (t) => {
+  const here = await folder(t);
+  const was = process.cwd();
+  t.after(() => process.chdir(was));
+  process.chdir(here);
+  for (const name of ["python3", "python3.12", "uv", "c++"]) await writeFile(name, "#!/bin/sh\n: > EXECUTED\n", { mode: 0o755 });
+  await tools(t);
+  process.env.PATH = ["", ".", process.env.PATH].join(path.delimiter);
+  await assert.rejects(setUp(await host(t)), /there is none on PATH/);
+  assert.equal(existsSync("EXECUTED"), false);
 });
 
 test("setup installs from the plugin's source, prebuilt and without a compiler, then hands over to the Python command", async (t) => {

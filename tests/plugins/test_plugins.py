@@ -170,8 +170,9 @@ def test_lines_that_would_shift_the_numbers_are_refused(notes: Notes, change: Ca
 
     notes.write("MEMORY.md", "- a lamp\n- a chair\n")
     with open_memory(notes, plugins=[Wrong()]) as memory:
-        memory.ingest()
-        assert memory.search("chair").results[0].end_line == 2
+        (skipped,) = memory.ingest().skipped  # what it was to keep out is not known
+        assert skipped.path == "MEMORY.md" and "Wrong failed" in skipped.reason
+        assert not memory.search("chair").results
         assert "prepare_lines" in memory.status().plugin_failures["Wrong"]
 
 
@@ -184,9 +185,34 @@ def test_a_unit_of_another_type_or_place_is_refused(notes: Notes, result: Any) -
 
     notes.write("MEMORY.md", "- a lamp\n")
     with open_memory(notes, plugins=[Wrong()]) as memory:
-        assert memory.ingest().added == 1
-        assert memory.search("lamp").results[0].snippet == "- a lamp"
+        report = memory.ingest()
+        assert report.added == 0 and "MEMORY.md: 1 unit left out (line 1): the plugin Wrong failed" in report.warning
+        assert not memory.search("lamp").results
         assert "prepare_unit" in memory.status().plugin_failures["Wrong"]
+
+
+def test_a_unit_that_a_plugin_failed_on_is_left_out_until_it_works(notes: Notes) -> None:
+    failing = [True]
+
+    class Filter:
+        @hookimpl
+        def openclaw_memory_prepare_unit(self, unit: Unit) -> Any:
+            if failing and "4711" in unit.text:
+                raise TimeoutError("the classifier did not answer")
+
+    notes.write("MEMORY.md", "- my salary is 4711\n- the heron moved\n")
+    with open_memory(notes, plugins=[Filter()], ingest__fresh_seconds=0) as memory:
+        assert "TimeoutError" in str(memory.ingest().warning)
+        for _ in range(2):  # it is looked at again, and nothing is written for that
+            generation = memory.status().generation
+            assert "4711" not in "".join(hit.snippet for hit in memory.search("salary heron").results)
+            assert memory.status().generation == generation
+        assert not all(
+            check.ok for check in examine(memory, memory.store) if check.name in ("freshness", "plugin Filter")
+        )
+        failing.clear()
+        assert memory.search("salary").results[0].snippet.startswith("- my salary is 4711")
+        assert memory.ingest().warning == "embedding.model is none: searching by keywords"
 
 
 def test_an_embedder_of_a_plugin_is_chosen_by_name(notes: Notes) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -16,7 +18,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from indexing import drop, open_store, put, python, texts_of
+from indexing import drop, open_store, put, python, texts_of, without_root
 
 from benchmarks import corpus
 from openclaw_memory.errors import LeaseTimeout, StoreError
@@ -525,3 +527,41 @@ def test_one_process_embeds_at_a_time(path: Path) -> None:
     assert re.fullmatch(r"0o100600", oct(os.stat(f"{path}.embedding").st_mode))
     first.close()
     second.close()
+
+
+# -- who may only read -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("closed", ["folder", "file"])
+def test_who_may_only_read_is_answered_without_a_lock_and_writes_nothing(closed: str) -> None:
+    with tempfile.TemporaryDirectory() as name, contextlib.closing(open_store(Path(name) / "i.duckdb")) as store:
+        put(store, {"memory/a.md": [["a lamp"]]})
+        store.close()
+        folder, path = Path(name), store.path
+        for file in folder.glob("i.duckdb.*"):
+            file.unlink()
+        path.chmod(0o444 if closed == "file" else 0o666)
+        folder.chmod(0o555 if closed == "folder" else 0o777)
+        before = sorted(os.listdir(folder)), path.read_bytes()
+        with without_root(), contextlib.closing(open_store(path, idle=5)) as reader:
+            assert list(texts_of(reader).values()) == ["a lamp"]
+            with contextlib.closing(open_store(path)) as another:
+                assert list(texts_of(another).values()) == ["a lamp"]
+            with reader.embedding_turn(0) as ours:
+                assert not ours
+            with pytest.raises(StoreError, match=r"cannot be opened for writing .*read-only"):
+                put(reader, {"memory/b.md": [["a chair"]]})
+            assert list(texts_of(reader).values()) == ["a lamp"]
+        assert before == (sorted(os.listdir(folder)), path.read_bytes())
+        folder.chmod(0o700)
+
+
+def test_the_holder_is_noted_in_a_file_of_its_own_and_in_no_other(path: Path) -> None:
+    victim = path.parent / "victim"
+    victim.write_text("PID 1, but mine\n")
+    holder = Path(f"{path}.holder")
+    holder.symlink_to(victim)
+    with contextlib.closing(open_store(path)) as store, store.session():
+        store.state()
+        assert not holder.is_symlink() and holder.read_text() == f"PID {os.getpid()}"
+    assert victim.read_text() == "PID 1, but mine\n"

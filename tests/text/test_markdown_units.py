@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
 import time
 from datetime import date
@@ -10,6 +11,7 @@ import pytest
 from tables import table
 
 from openclaw_memory.model import ParsedDocument, Section, Unit
+from openclaw_memory.text.front_matter import withholds
 from openclaw_memory.text.markdown import parse
 from openclaw_memory.text.turns import without_speaker
 
@@ -161,7 +163,7 @@ def test_front_matter_is_data_and_units() -> None:
 )
 def test_broken_front_matter_is_text_all_the_same(broken: str) -> None:
     parsed = document(f"---\ntitle2: x\n{broken}\n---\nBody.\n")
-    assert parsed.front_matter == {"origin": "untrusted"}
+    assert parsed.front_matter["title2"] == "x"
     assert [unit.form for unit in parsed.sections[0].units][-1] == "line"
     assert len(parsed.sections[0].units) > 1
 
@@ -169,7 +171,13 @@ def test_broken_front_matter_is_text_all_the_same(broken: str) -> None:
 def test_a_small_text_cannot_become_a_huge_tree() -> None:
     rows = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     rows += [f"a{n}: &a{n} [" + ", ".join([f"*a{n - 1}"] * 10) + "]" for n in range(1, 12)]
-    assert document("---\n" + "\n".join(rows) + "\n---\n").front_matter == {"origin": "untrusted"}
+    assert len(str(document("---\n" + "\n".join(rows) + "\n---\n").front_matter)) < 2 * len(str(rows))
+
+
+@pytest.mark.parametrize(("stated", "read"), table("markdown_units.tsv", "front matter is read as far as it can be"))
+def test_front_matter_is_read_as_far_as_it_can_be(stated: str, read: str) -> None:
+    """A note keeps its day and its trust; who may have said something of that is untrusted."""
+    assert document(f"---\n{stated}\n---\nBody.\n").front_matter == json.loads(read)
 
 
 @pytest.mark.parametrize("opening", ["\n---\n", "---\n\n", " \n\t\n--- \n", "---\n# said by a stranger\n", " ---\n  "])
@@ -179,7 +187,7 @@ def test_blank_lines_and_remarks_may_stand_around_the_first_fence(opening: str) 
 
 @pytest.mark.parametrize("held", ["memory: false", "Memory: FALSE", "'memory' : no", "  memory: off # mine"])
 def test_what_cannot_be_read_still_keeps_a_note_out(held: str) -> None:
-    assert document(f"---\ntitle: [\n{held}\n---\nBody.\n").front_matter == {"origin": "untrusted", "memory": False}
+    assert withholds(document(f"---\ntitle: [\n{held}\n---\nBody.\n").front_matter)
 
 
 def test_a_note_that_begins_with_a_rule_has_no_front_matter() -> None:

@@ -40,6 +40,29 @@ KINDS = [
     "- <!-- private --> a <!-- private --> b <!-- /private --> The zeppelin is moored. <!-- /private -->\n",
 ]
 
+#: The same in other front matter and with other marks, which all keep a zeppelin out.
+FORMS = [
+    "+++\nmemory = false\n+++\nzeppelin", "+++\ntitle = 'a'\nprivate = true\n[params]\nx = 1\n+++\nzeppelin",
+    '{\n  "memory": false\n}\nzeppelin', '{"private": true}\nzeppelin', '{ "title": "a", "memory": "no" }\nzeppelin',
+    "---\nmemory:false\n---\nzeppelin", "---\ntitle: a\nprivate:true\n---\nzeppelin", "---\nprivate: yes\n---\nzeppelin",
+    "\ufeff---\nmemory: false\n---\nzeppelin", "\ufeff\ufeff+++\nmemory = false\n+++\nzeppelin",
+    "---\nｍｅｍｏｒｙ: false\n---\nzeppelin", "---\nmemory = false\n---\nzeppelin", "---\nprivate: salaries\n---\nzeppelin",
+    '+++\ntitle = "a\nprivate = true\n+++\nzeppelin', '{\n  "memory": false,,\n}\nzeppelin',
+    "<!-- private: salary -->\nzeppelin\n<!-- /private -->", "<!-- Private (salary) -->zeppelin<!-- /private: salary -->",
+    "<!-- private - for Ana -->\nzeppelin", "a <!--private:x--> zeppelin",
+]  # fmt: skip
+READ = [
+    "---\nprivate: false\n---\nzeppelin", "+++\nmemory = true\n+++\nzeppelin", "<!-- privateer -->\nzeppelin",
+    "<!-- private -->a<!-- /private --> zeppelin -->", "{zeppelin}", "---\nA rule = true\n---\nzeppelin",
+    "<!-- private -->a<!-- /private: a -->zeppelin", "+++\n\nzeppelin",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", FORMS)
+def test_every_front_matter_and_mark_keeps_out_what_it_says(text: str) -> None:
+    assert "zeppelin" not in without_private(text)
+    assert all("zeppelin" in without_private(other) for other in READ)
+
 
 def lines_with(memory: Memory, word: str) -> set[int]:
     """The numbers of the lines that hits show a word in."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from click.testing import CliRunner
@@ -25,6 +26,8 @@ BROKEN = {
     "more than 16000 characters; ": f"---\ntitle: {'a' * 16_001}\n---\n",
     "more values than a note states about itself; ": f"---\ntags: [{'a, ' * 2_001}]\n---\n",
     "not valid YAML in line 4 (": "\n---\ntitle: Plans\nowner: %x\n---\n",
+    "not valid TOML (": "+++\ntitle = a\n+++\n",
+    "not valid JSON (": '{\n"title": a\n}\n',
     "a character that YAML does not have; take it out": "---\ntitle: a\x0eb\n---\n",
 }
 FINE = ["", "A note.\n", "---\ntitle: Plans\n---\n", "---\n\nA rule above.\n", "---\n# nothing\n---\n"]
@@ -45,12 +48,15 @@ def test_nothing_is_said_of_what_can_be_read(text: str) -> None:
 @given(
     st.lists(st.sampled_from(["---", "a: 1", "a: 2", "b: [", "- c", "", "# d", "e", "...", "f: {", "2: 2026-02-30"]))
 )
-def test_what_is_untrusted_for_it_is_told_and_nothing_else(lines: list[str]) -> None:
-    assert (trouble(lines) is not None) == (front_matter(lines).get("origin") == "untrusted")
+def test_what_is_untrusted_for_it_is_told(lines: list[str]) -> None:
+    assert trouble(lines) is not None or front_matter(lines).get("origin") != "untrusted"
 
 
 def test_doctor_and_status_name_the_files(notes: Notes) -> None:
-    broken = list(BROKEN.values())
+    # What is not read may have been the word that lowers trust.
+    broken = [re.sub(r'title("?)( = |: )', r"origin\1\2", text) for text in BROKEN.values()]
+    broken = [text for text in broken if "tags" not in text and "date" not in text and "%x" not in text]
+    notes.write("memory/partly.md", "---\ntitle: a: b\ndate: 2026-02-16\n---\n- The lamp there is blue.\n")
     for number, text in enumerate(broken):
         notes.write(f"memory/n{number}.md", f"{text}- The lamp number {number} is green.\n")
     notes.write("memory/fine.md", "---\norigin: untrusted\n---\n- The lamp in the hall is red.\n")
@@ -62,21 +68,26 @@ def test_doctor_and_status_name_the_files(notes: Notes) -> None:
         assert len(untrusted) == len(broken)
         status = memory.status()
         assert {one.path for one in status.unread_front_matter} == untrusted
-        told = [check for check in examine(memory, memory.store) if check.name == "trust"]
+        checks = examine(memory, memory.store)
+    assert [check.detail.split(": ")[0] for check in checks if "partly" in check.detail] == [
+        "memory/partly.md is read by guessing"
+    ]
+    told = [check for check in checks if check.name == "trust"]
     assert all(check.ok and check.remark and check.fix for check in told)
     assert told[0].detail.startswith(
-        "memory/n0.md is taken as untrusted, as its front matter cannot be read: not valid YAML in line 3 ("
+        "memory/n0.md is taken as untrusted, as its front matter cannot be read: a key stands twice"
     )
-    assert told[0].fix == "mend that line, or ignore it in .memoryignore"
-    assert len(told) == 6 and told[-1].detail.startswith("and 3 more files taken as untrusted")
+    assert told[0].fix == "keep one of them, or ignore it in .memoryignore"
+    assert len(told) == 6 and told[-1].detail.startswith("and 1 more file taken as untrusted")
     run = CliRunner()
     shown = run.invoke(cli, [*options, "status"]).output
-    assert "! trust: memory/n0.md is taken as untrusted, as its front matter cannot be read: not valid YAML" in shown
-    assert "! trust: memory/n1.md is " in shown and "! trust: and 3 more files taken as untrusted" in shown
+    assert "! trust: memory/n0.md is taken as untrusted, as its front matter cannot be read: a key stands" in shown
+    assert "! trust: memory/n1.md is " in shown and "! trust: and 1 more file taken as untrusted" in shown
     found = json.loads(run.invoke(cli, [*options, "--json", "status"]).stdout)
-    assert found["unreadFrontMatter"][1] == {
-        "path": "memory/n1.md", "reason": "a key stands twice; keep one of them"
+    assert found["unreadFrontMatter"][0] == {
+        "path": "memory/n0.md", "reason": "a key stands twice; keep one of them"
     }  # fmt: skip
+    notes.write("memory/partly.md", "- The lamp there is blue.\n")
     for number in range(len(broken)):
         notes.write(f"memory/n{number}.md", "- The lamp is green.\n")
     assert json.loads(run.invoke(cli, [*options, "--json", "status"]).stdout)["unreadFrontMatter"] == []

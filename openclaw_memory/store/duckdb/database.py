@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import StoreError
+from ...errors import Refused, StoreError
+from ...system import atomic
 from ..rows.arrays import batches
 from ..tables.needles import Cells
 from ..tables.schema import VERSION
@@ -114,6 +115,10 @@ class Database:
                 yield connection
         except duckdb.Error as error:
             raise self._translated(error) from error
+        except RuntimeError as error:
+            if str(error) == "Query interrupted":  # so DuckDB says that there was a Ctrl-C
+                raise KeyboardInterrupt from error
+            raise
 
     def turn(self, timeout: float | None = None) -> contextlib.AbstractContextManager[object]:
         """This thread's turn, within which the first query opens the file."""
@@ -238,8 +243,7 @@ class Database:
         self._check_own()
         folder = self.path.parent
         try:
-            if not folder.is_dir():
-                folder.mkdir(parents=True, mode=0o700, exist_ok=True)
+            atomic.make_folder(folder, 0o700)
         except OSError as error:
             raise StoreError(
                 f"{folder}: the index's folder cannot be created ({error.strerror}); "
@@ -257,6 +261,13 @@ class Database:
             return
         if begin and not begin.endswith(_MAGIC):
             raise StoreError(f"{self.path}: is no index, and is left as it is; choose another file with --db")
+
+    def is_read_only(self) -> bool:
+        """Whether the file is there and cannot be written, or no log beside it: it is opened to be read then."""
+        places = (self.path, self.path.parent) if os.path.exists(self.path) else ()
+        return not all(
+            os.access(each, os.W_OK, effective_ids=os.access in os.supports_effective_ids) for each in places
+        )
 
     def connect(self) -> duckdb.DuckDBPyConnection:
         """Open the file; one that is damaged, or of another version, is moved aside first."""
@@ -306,7 +317,7 @@ class Database:
     def _open(self) -> duckdb.DuckDBPyConnection:
         import duckdb
 
-        connection = duckdb.connect(str(self.path), config=dict(self._options))
+        connection = duckdb.connect(str(self.path), read_only=self.is_read_only(), config=dict(self._options))
         try:
             schema.prepare(connection, str(self.path))
             self._opened(connection)
@@ -383,11 +394,13 @@ class Database:
         return None
 
     def _translated(self, error: duckdb.Error) -> StoreError:
+        import duckdb
+
         first = _first_line(error)
         text = self._plain(error)
         if any(word in text for word in _FULL):
             return StoreError(
-                f"{self.path}: the disk is full ({first}); what was being written was undone and nothing is lost: "
+                f"{self.path}: the disk is full ({first}); the index is as it was before and nothing is lost: "
                 "free some space and run it again"
             )
         if "version number" in text and "read" in text:
@@ -407,7 +420,10 @@ class Database:
                 f"{self.path}: the index cannot be opened for writing ({first}); "
                 "check the permissions of the file and its folder, or choose another file with --db"
             )
-        return StoreError(f"{self.path}: the index failed ({first}); run: openclaw-memory doctor")
+        given = isinstance(error, (duckdb.DataError, duckdb.IntegrityError, duckdb.ProgrammingError))
+        return (Refused if given else StoreError)(
+            f"{self.path}: the index failed ({first}); run: openclaw-memory doctor"
+        )
 
 
 def _first_line(error: BaseException) -> str:

@@ -93,6 +93,9 @@ class DuckStore(PurgeTables, Queries):
     @contextlib.contextmanager
     def embedding_turn(self, timeout: float) -> Iterator[bool]:
         """One process embeds at a time, so that several do not compute the same vectors."""
+        if self._db.is_read_only():
+            yield False  # whoever can write the index embeds
+            return
         turn = FileLock(f"{self.path}.embedding", mode=0o600)
         try:
             self._db.prepare()

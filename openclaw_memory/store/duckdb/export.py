@@ -96,7 +96,7 @@ class Target:
     def filling(self) -> Iterator[Path]:
         """A temporary folder beside the target, for its owner only; whatever is left of it is removed."""
         parent = self.folder.parent
-        parent.mkdir(parents=True, exist_ok=True)
+        atomic.make_folder(parent)
         # Inside a folder that stays, else beside it: a rename must not cross file systems.
         temporary = Path(
             tempfile.mkdtemp(prefix=f".{self.folder.name}-", dir=self.folder if self._replaced else parent)

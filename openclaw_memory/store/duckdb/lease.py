@@ -51,6 +51,9 @@ class Leased(Protocol):
     def prepare(self) -> None:
         """Make the folder that the lock files lie in."""
 
+    def is_read_only(self) -> bool:
+        """Whether the file is there and may not be written."""
+
     def connect(self) -> duckdb.DuckDBPyConnection:
         """Open the file."""
 
@@ -87,6 +90,8 @@ class Lease:
         self._mutex = threading.RLock()
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._depth = 0
+        #: Whether locks are taken: whoever only can read keeps nobody out, and writes nothing.
+        self._locks = True
         #: The files as this process closed them; ``None`` where a later write might leave them looking the same.
         self._left: _Stamp | None = None
         self._untouched = False
@@ -205,13 +210,16 @@ class Lease:
                 f"{self.path}: this process was forked while the index was in use, and must not share its parent's "
                 "open file; make a new Memory after the fork, in a process started with 'spawn'"
             )
-        self._leased.prepare()
+        self._locks = not self._leased.is_read_only()
+        if self._locks:
+            self._leased.prepare()
         try:
-            self._queue.acquire(timeout=deadline.within(patience), poll_interval=_POLL)
-            try:
-                self._owner.acquire(timeout=deadline.within(patience), poll_interval=_POLL)
-            finally:
-                self._queue.release()
+            if self._locks:
+                self._queue.acquire(timeout=deadline.within(patience), poll_interval=_POLL)
+                try:
+                    self._owner.acquire(timeout=deadline.within(patience), poll_interval=_POLL)
+                finally:
+                    self._queue.release()
             left, found = self._left, _stamp(self.path)
             self._connection = self._connect_patiently(deadline, patience)
             self._left, self._strange = None, False
@@ -227,8 +235,11 @@ class Lease:
         finally:
             if self._connection is None and self._owner.is_locked:
                 self._owner.release()
-        with contextlib.suppress(OSError):
-            self._holder.write_text(f"PID {os.getpid()}", encoding="ascii")
+        if self._locks:
+            with contextlib.suppress(OSError):  # a link there, or a file of somebody's, is not written through
+                self._holder.unlink(missing_ok=True)
+                with open(os.open(self._holder, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+                    file.write(f"PID {os.getpid()}")
 
     def _connect_patiently(self, deadline: Deadline, patience: float) -> duckdb.DuckDBPyConnection:
         import duckdb
@@ -255,8 +266,9 @@ class Lease:
         )
 
     def _holder_text(self) -> str:
-        with contextlib.suppress(OSError):
-            return self._holder.read_text(encoding="ascii").strip() or "another process"
+        with contextlib.suppress(OSError, UnicodeError):
+            if holder := re.match(r"PID \d+", self._holder.read_text(encoding="ascii")):  # whatever a link leads to
+                return holder[0]
         return "another process"
 
     def _let_go(self) -> None:
@@ -281,6 +293,8 @@ class Lease:
             self._closer.start()
 
     def _somebody_waits(self) -> bool:
+        if not self._locks:
+            return False
         try:
             self._queue.acquire(timeout=0)
         except (Timeout, OSError):  # without a queue to look at it is polite to let go
@@ -300,11 +314,13 @@ class Lease:
 
     def _close(self) -> None:
         self._close_at = None
+        opened = self._connection is not None
         try:
             self._disconnect()
         finally:
-            if self._owner.is_locked:
+            if opened or self._owner.is_locked:
                 self._left = None if self._strange else _settled(_stamp(self.path))
+            if self._owner.is_locked:
                 with contextlib.suppress(OSError):
                     self._holder.unlink()
                 self._owner.release()

@@ -31,7 +31,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...config.store_url import shown
-from ...errors import LeaseTimeout, StoreError, StoreUnreachable
+from ...errors import LeaseTimeout, Refused, StoreError, StoreUnreachable
 from ...system.deadline import NEVER, Deadline
 from ..tables.schema import VERSION
 
@@ -420,7 +420,8 @@ class Server:
             return StoreUnreachable(said)
         if isinstance(error, psycopg.errors.DiskFull):
             return StoreError(f"{self.name}: the server's disk is full ({first}); nothing was lost: free some space")
-        return StoreError(f"{self.name}: the server refused ({first}); run: openclaw-memory doctor")
+        kind = Refused if isinstance(error, (psycopg.DataError, psycopg.IntegrityError)) else StoreError
+        return kind(f"{self.name}: the server refused ({first}); run: openclaw-memory doctor")
 
 
 def memory_id(c: psycopg.Connection[Any], agent: str, workspace: str) -> int:

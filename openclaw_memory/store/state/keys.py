@@ -81,7 +81,7 @@ class Keys:
     def _write(self, name: str, text: str) -> None:
         file = self._file(name)
         try:
-            file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            atomic.make_folder(file.parent, 0o700)
             atomic.swap(Path(os.path.realpath(file)), text.encode("ascii"), 0o600)
         except OSError as error:
             raise WorkspaceError(

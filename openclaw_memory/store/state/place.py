@@ -47,7 +47,7 @@ class Place:
 
     def claim(self, lasting: bool = True) -> Path:
         """The file to write to, its folder made; with ``lasting`` it is found after a move too.  Raises ``OSError``."""
-        self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        atomic.make_folder(self._file.parent, 0o700)
         return self._file
 
     def disown(self) -> None:
@@ -92,7 +92,7 @@ class Workplace(Place):
 
         Counts of use do not ask for one: who only looks leaves nothing in the workspace.
         """
-        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        atomic.make_folder(self._folder, 0o700)
         if (file := self._claimed()) is not None:
             return file
         if not lasting and self._identity() is None:
