@@ -52,6 +52,7 @@ single_valued: [Favourite Colour]
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
+    (tmp_path / "workspace").mkdir()
     return tmp_path / "workspace" / "concepts.yaml"
 
 
