@@ -111,7 +111,7 @@ class Matcher:
         """
         found = self._find(words, path, every)
         if (read := words.read) is not None:
-            for match in self._find(read, path, every):
+            for match in self.find(read, path, every):
                 first = bisect_right(words.ends, read.starts[match.first])
                 last = bisect_left(words.starts, read.ends[match.last]) - 1
                 if first <= last:

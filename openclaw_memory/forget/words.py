@@ -46,6 +46,8 @@ _UNREAD = re.compile(
       | (?P<between></?(?:br|p|div|li|tr|t[dh]|h\d|[ou]l)\b[^<>]{0,300}>) | </?[A-Za-z][^<>]{0,300}>""",
     re.DOTALL | re.IGNORECASE | re.VERBOSE,
 )
+#: A tag may be one of the words that are read, or stand beside them.
+_TAG = re.compile(r"(?<![\w#&/])#[^\W\d_][\w/-]{0,100}")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
 #: Inside a word: emphasis, and an end of line behind a hyphen, with the marks that open the next one.
 _INSIDE = re.compile("(?<=[\\w\u200b])(?:[*~=`]{1,3}|-[ \\t]*\\r?\\n[ \\t>]*)(?=[\\w\u200b])")
@@ -85,7 +87,8 @@ def _weight(word: str) -> float:
 class Words:
     """The words of a text: word ``i`` is ``text[starts[i]:ends[i]]``, and is compared as ``folded[i]``.
 
-    ``read`` are those that a reader sees, at the same places of the text, where markup makes others of them.
+    ``read`` are those that a reader sees, at the same places of the text, where markup makes others of them; its own
+    are those without tags.
     """
 
     text: str
@@ -125,7 +128,10 @@ def words_of(text: str) -> Words:
     """The words of ``text``, citations left out."""
     scanned = _CITATION.sub(_blank, text) if "#" in text else text
     read = _INSIDE.sub(_joint, _ENTITY.sub(_decoded, _UNREAD.sub(_unread, scanned)))
-    return _words(text, scanned, None if read == scanned else _words(read, read))
+    untagged = _TAG.sub(_blank, read)
+    without_tags = None if untagged == read else _words(untagged, untagged)
+    as_read = None if read == scanned and without_tags is None else _words(read, read, without_tags)
+    return _words(text, scanned, as_read)
 
 
 def _words(text: str, scanned: str, read: Words | None = None) -> Words:
@@ -214,9 +220,10 @@ def _lead(line: str) -> int:
 
 def _add(found: dict[tuple[str, ...], Phrase], text: str, part: bool, least: int = 0) -> None:
     written = words_of(text)
-    for form in (written, written.read):
-        words = tuple(form.folded) if form is not None else ()
-        if words and weight(words) >= least:
+    read = written.read
+    for form, enough in ((written, least), (read, least), (read and read.read, max(least, LONG))):
+        words = tuple(form.folded) if form else ()
+        if words and weight(words) >= enough:
             found.setdefault(words, Phrase(words, part))
 
 

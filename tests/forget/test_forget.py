@@ -835,7 +835,7 @@ def test_front_matter_of_which_nothing_is_left_says_nothing(notes: Notes) -> Non
         memory.ingest()
         forgotten(memory, query="vault zebra")
         texts = [text for _, text in _texts(memory)]
-        assert sorted(set(texts)) == ["- Bought a chair.", "- Bought a lamp.", "origin: untrusted"]
+        assert sorted(set(texts)) == ["- Bought a chair.", "- Bought a lamp."]
     gone(notes)
 
 

@@ -93,6 +93,14 @@ def test_what_was_forgotten_in_markup_is_recognised_without() -> None:
     assert masked(f"- {SECRET}", "a.md", matcher) == f"- {INDEX_MARK}"
 
 
+def test_a_tag_is_a_word_or_stands_beside_the_words() -> None:
+    for said in (SECRET, f"The vault opens #door with {SECRET[-10:]}"):
+        for text in ("The #vault opens with 7714 zebra", "The vault opens #x with 7714 zebra #y"):
+            assert "zebra" not in masked(text, "a.md", forgetting(said)), (said, text)
+    matcher = forgetting("- #shopping milk")
+    assert masked("- #list milk", "a.md", matcher) == "- #list milk"
+
+
 def test_a_sentence_of_a_unit_goes_by_itself_too() -> None:
     matcher = forgetting("- Met Mira for lunch today. The vault opens with 7714 zebra! Fine.")
     assert masked("Yes. The vault opens with 7714 zebra. Good.", "a.md", matcher) == f"Yes. {INDEX_MARK}. Good."

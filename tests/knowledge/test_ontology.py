@@ -58,7 +58,6 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def edited(file: Path) -> Path:
-    file.parent.mkdir()
     file.write_text(HAND_EDITED, encoding="utf-8")
     return file
 
@@ -68,7 +67,7 @@ def edited(file: Path) -> Path:
 
 def test_no_file_is_no_concepts(file: Path) -> None:
     assert concepts_file.read(file) == Ontology()
-    assert not file.parent.exists()
+    assert not file.exists()
 
 
 def test_a_hand_edited_file_is_read(edited: Path) -> None:
@@ -86,13 +85,11 @@ def test_a_hand_edited_file_is_read(edited: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "# nothing yet\n", "---\n", "concepts:\nignore:\nsingle_valued:\n", "concepts: {}", "null\n"])  # fmt: skip
 def test_a_file_that_says_nothing_is_no_concepts(file: Path, text: str) -> None:
-    file.parent.mkdir()
     file.write_text(text)
     assert concepts_file.read(file) == Ontology()
 
 
 def test_words_that_yaml_takes_for_something_else_are_names(file: Path) -> None:
-    file.parent.mkdir()
     file.write_text("concepts: {no: {aliases: [on, 2026-02-16, 007, 1.5, 'null']}}\nignore: yes\n")
     found = concepts_file.read(file)
     assert found.concepts["no"].aliases == ("on", "2026-02-16", "007", "1.5", "null")
@@ -100,13 +97,11 @@ def test_words_that_yaml_takes_for_something_else_are_names(file: Path) -> None:
 
 
 def test_a_mark_of_byte_order_and_windows_line_ends_are_read(file: Path) -> None:
-    file.parent.mkdir()
     file.write_bytes(b"\xef\xbb\xbf" + HAND_EDITED.replace("\n", "\r\n").encode())
     assert len(concepts_file.read(file).concepts) == 5
 
 
 def test_parents_and_related_ones_are_meant_by_any_of_their_names(file: Path) -> None:
-    file.parent.mkdir()
     file.write_text(
         "concepts:\n  kubernetes: {aliases: [k8s]}\n  pod: {parents: [K8S], related: [Kubernetes, k8s, Grafana]}\n"
     )
@@ -137,7 +132,6 @@ def test_a_related_name_without_an_entry_is_kept_until_it_has_one(file: Path) ->
 
 
 def test_a_parent_without_an_entry_is_a_concept(file: Path) -> None:
-    file.parent.mkdir()
     file.write_text("concepts:\n  wren: {parents: [Build Server]}\n  lark: {parents: [build-servers]}\n")
     found = concepts_file.read(file)
     assert found.concepts["build-server"] == CuratedConcept("build-server", "Build Server")
@@ -183,7 +177,6 @@ def test_a_parent_without_an_entry_is_a_concept(file: Path) -> None:
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_named_with_file_line_and_next_step(file: Path, text: str, line: int, cause: str) -> None:
-    file.parent.mkdir()
     file.write_text(text)
     with pytest.raises(OntologyError) as caught:
         concepts_file.read(file)
@@ -197,7 +190,6 @@ def test_what_is_wrong_is_named_with_file_line_and_next_step(file: Path, text: s
 
 
 def test_a_file_that_cannot_be_read_is_named(file: Path) -> None:
-    file.parent.mkdir()
     file.write_bytes(b"concepts: {\xff}")
     with pytest.raises(OntologyError, match="is not UTF-8"):
         concepts_file.read(file)
@@ -208,7 +200,6 @@ def test_a_file_that_cannot_be_read_is_named(file: Path) -> None:
 
 
 def test_names_that_are_secrets_are_left_out(file: Path) -> None:
-    file.parent.mkdir()
     file.write_text(
         "concepts:\n"
         "  hunter2: {kind: tool}\n"
@@ -230,7 +221,6 @@ def test_any_text_is_read_or_refused_with_a_reason(text: str) -> None:
 
 
 def test_a_long_chain_of_parents_is_read(file: Path) -> None:
-    file.parent.mkdir()
     file.write_text("concepts:\n" + "".join(f"  c{i}x: {{parents: [c{i + 1}x]}}\n" for i in range(3000)))
     assert len(concepts_file.read(file).concepts) == 3001
 
@@ -389,7 +379,6 @@ def test_asking_again_for_what_is_there_writes_nothing(edited: Path) -> None:
 
 
 def test_a_parent_without_an_entry_gets_one_when_it_is_named(file: Path) -> None:
-    file.parent.mkdir()
     file.write_text("concepts:\n  wren: {parents: [Machine]}\n")
     assert concepts_file.add(file, "machine", kind="thing").slug == "machine"
     assert file.read_text() == ("concepts:\n  wren: {parents: [Machine]}\n  machine: {name: Machine, kind: thing}\n")
@@ -446,7 +435,6 @@ def test_a_change_that_makes_no_sense_changes_nothing(edited: Path, name: str, o
     ],
 )
 def test_every_layout_is_changed_in_place(file: Path, text: str) -> None:
-    file.parent.mkdir()
     file.write_bytes(text.encode())
     comments = [line[line.index("#") :] for line in text.splitlines() if "#" in line]
     concepts_file.add(file, "Mira", ["Mi ra", "[x]: y"], ["Person: one"], "human, being", ["Wren #2"], 2.5)
