@@ -7,7 +7,6 @@ import re
 import stat
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import date
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from ..errors import SettingsError, WorkspaceError
 from ..model import Grain, Kind, Origin, ScanResult, SkippedFile, SourceFile
 from ..system import descent
 from ..text import calendar
+from ..text.dates import is_daily
 from ..text.lines import split_lines
 from .reading import MEGABYTE, Unreadable, decoded, human_size, read_text, reason_of
 
@@ -266,16 +266,7 @@ def _is_file(entry: os.DirEntry[str]) -> bool:
 def _kind(shown: str) -> Kind:
     if "/" not in shown:
         return Kind.CURATED
-    if not shown.startswith("memory/"):
-        return Kind.NOTE
-    name = shown[shown.rindex("/") + 1 :]
-    if not name[:4].isdigit() or name[4:5] != "-" or name[10:11].isdigit():
-        return Kind.NOTE
-    try:
-        date.fromisoformat(name[:10])
-    except ValueError:
-        return Kind.NOTE
-    return Kind.DAILY
+    return Kind.DAILY if shown.startswith("memory/") and is_daily(shown) else Kind.NOTE
 
 
 @lru_cache(maxsize=_REMEMBERED)

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from ..model import DateSource, ParsedDocument, Section, Unit, UnitForm
 from .blocks import Block, blocks_of
-from .dates import Order, date_in_heading, date_in_name, merely_states, order_of
+from .dates import Order, date_in_front_matter, date_in_heading, date_in_name, merely_states, order_of
 from .front_matter import front_matter, front_matter_end, groups
 from .lines import split_lines
 from .machine import reports
@@ -40,7 +40,7 @@ def parse(text: str, *, path: str, mtime: date, unit_tokens: int = UNIT_TOKENS) 
     ``path`` is the file's path in the workspace (its name may state a date), ``mtime`` the day it was last
     changed, ``unit_tokens`` the length in tokens from which a text is cut into sentences.  A section's
     date is, in this order: the file name's, its own heading's, the nearest enclosing heading's, the
-    front matter's ``date:``, ``mtime``.  Nothing is raised for any text.
+    front matter's (:func:`.dates.date_in_front_matter`), ``mtime``.  Nothing is raised for any text.
     """
     lines = split_lines(text)
     body = front_matter_end(lines)
@@ -128,7 +128,7 @@ class _Dater:
 
     def __init__(self, path: str, front: dict[str, Any], mtime: date, order: Order) -> None:
         self.name = date_in_name(path)
-        self.front = date_in_heading(str(front.get("date", "")), order)
+        self.front = date_in_front_matter(front, order)
         self.mtime = mtime
         self.order = order
 
