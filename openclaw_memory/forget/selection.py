@@ -287,7 +287,7 @@ def _by_query(query: str, store: Store, snapshot: Snapshot) -> Choice:
         rows,
         facts=facts,
         named=True,
-        means=lambda path, section, planned: says(f"{planned.unit.speaker or ''} {planned.unit.text}"),
+        means=lambda path, section, planned: says(f"{planned.unit.speaker or ''} {planned.unit.written}"),
         says=says,
     )
 
@@ -342,7 +342,7 @@ def _by_concept(concept: Named, store: Store, snapshot: Snapshot) -> Choice:
     keys = frozenset(own.tolist())
 
     def means(path: str, section: Section, planned: PlannedUnit) -> bool:
-        return bool(names.find(planned.unit.text)) or any(
+        return bool(names.find(planned.unit.written)) or any(
             mention.key in keys and not _OF_FILE[RULES.index(mention.rule)] for mention in planned.mentions
         )
 

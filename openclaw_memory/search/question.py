@@ -221,7 +221,11 @@ def _days(question: str, asked: date, exact: bool = False) -> tuple[list[Interva
     for day, week in pairwise(said):
         # "Monday last week", or the other way round.
         kinds = {one.meaning.kind: one.meaning for one in (day, week)}
-        if kinds.keys() == {"weekday", "relative"} and kinds["relative"].unit == "week" and week.start - day.end < _NEAR:
+        if (
+            kinds.keys() == {"weekday", "relative"}
+            and kinds["relative"].unit == "week"
+            and week.start - day.end < _NEAR
+        ):
             steps = 7 * kinds["relative"].number + kinds["weekday"].number - asked.weekday()
             claim(day.start, week.end, _from(asked, steps, steps), (day.meaning.language,))
     for phrase in said:

@@ -79,7 +79,5 @@ def _chosen(given: Sequence[Sentence], grain: Grain, rules: Rules) -> list[Weigh
     by_day = grain is Grain.WEEKLY
     # Each day of a week of few words has its line.
     most = sources if by_day and sources <= BUDGETS[grain] / 4 else rules.share * sources
-    places = select(
-        weighed, min(budget, most), (lambda at: weighed[at].sentence.day) if by_day else None
-    )
+    places = select(weighed, min(budget, most), (lambda at: weighed[at].sentence.day) if by_day else None)
     return [weighed[at] for at in places]

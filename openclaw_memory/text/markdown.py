@@ -23,6 +23,7 @@ from .dates import Order, date_in_front_matter, date_in_heading, date_in_name, m
 from .front_matter import front_matter, front_matter_end, groups
 from .lines import split_lines
 from .machine import reports
+from .struck import standing, standing_lines
 from .turns import find_turns, is_role
 from .units import UnitMaker
 
@@ -45,12 +46,14 @@ def parse(text: str, *, path: str, mtime: date, unit_tokens: int = UNIT_TOKENS) 
     lines = split_lines(text)
     body = front_matter_end(lines)
     front = front_matter(lines)
-    # Blank lines in place of the front matter keep the numbering.
+    left, carried = standing_lines(lines)
+    # Blank lines in place of the front matter, and of what is no Markdown, keep the numbering.
+    marked = ["" if at < body or at in carried else line for at, line in enumerate(lines)] if body or carried else lines
     turns = find_turns(lines)
     # The messages of a chat are texts of their own.
     chat = [at for at, speaker in turns.items() if at >= body and is_role(speaker) and lines[at].startswith(speaker)]
-    blocks = blocks_of([""] * body + lines[body:] if body else lines, chat)
-    maker = UnitMaker(lines, turns, unit_tokens)
+    blocks = blocks_of(marked, chat)
+    maker = UnitMaker(lines, left, turns, unit_tokens)
     if body:
         for start, end in groups(lines, 1, body - 1):
             maker.chunks(start, end, "meta")
@@ -159,9 +162,10 @@ class _Trail:
     def enter(self, heading: Block) -> None:
         while self._steps and self._steps[-1].level >= heading.level:
             self._steps.pop()
-        self._steps.append(
-            _Step(heading.level, heading.words[:_HEADING_CHARS], date_in_heading(heading.words, self._dater.order))
-        )
+        words = heading.words
+        if (left := standing(words)) != words:
+            words = " ".join(left.split()) or words
+        self._steps.append(_Step(heading.level, words[:_HEADING_CHARS], date_in_heading(words, self._dater.order)))
 
     def date(self) -> tuple[date, DateSource]:
         return self._dater.date(next((step.day for step in reversed(self._steps) if step.day), None))

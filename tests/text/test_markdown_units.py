@@ -391,7 +391,7 @@ def test_html_comments_and_link_definitions_are_not_lost() -> None:
         (1, "line"),
         (2, "line"),
         (3, "line"),
-        (5, "line"),
+        (5, "struck"),
         (7, "line"),
     ]
 
