@@ -32,7 +32,11 @@ def inside(workspace: Path, path: Path) -> str | None:
 
 def looks_like_workspace(folder: Path) -> bool:
     """Whether a folder holds an agent's memory."""
-    return (folder / "MEMORY.md").is_file() or (folder / "USER.md").is_file() or (folder / "memory").is_dir()
+    return (
+        (folder / "MEMORY.md").is_file()
+        or (folder / "USER.md").is_file()
+        or any((folder / name).is_dir() for name in ("memory", "Memory"))
+    )
 
 
 def find_workspace(given: str | Path | None, environ: Mapping[str, str] | None = None, agent: str = "main") -> Path:
