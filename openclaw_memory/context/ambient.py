@@ -36,6 +36,7 @@ from ..search.spelling import misspelt, rewritten
 from ..store.api import Floats, Ints, SectionText, Store, VectorModel
 from ..store.state import State
 from ..system.deadline import NEVER, Deadline
+from ..text import calendar
 from ..text.speech import searched, substance
 from ..text.struck import standing_lines
 from . import candidates, prose
@@ -146,7 +147,7 @@ class Ambient:
             raise RequestError(f"budget must be 1 token or more, not {budget}")
         until = Deadline.after(deadline)
         message = ends(message, _READ_FIRST, _READ_LAST)
-        today = now or date.today()
+        today = now or calendar.today(self._settings.consolidate.time_zone)
         asked = Asked(message, budget, session, today, explain, until, elsewhere)
         remarks: list[str] = []
         draft, late = _Draft(), False

@@ -43,19 +43,9 @@ class Names:
         return [set().union(*(self._holding.get(form, ()) for form in word)) for word in words]
 
     def asked_for(self, question: str) -> set[int]:
-        """The ids of documents that a question is the name or path of, or whose name with its suffix stands in it."""
+        """The ids of documents that a question is nothing but the name or path of, with or without its suffix."""
         asked = _plain(question).strip(" \t\n\"'`“”«»?.")
-        whole = {one for one, path in self._paths.items() if path.endswith((f"/{asked}", f"/{asked}.md"))}
-        if whole or ".md" not in asked:
-            return whole
-        found: dict[int, int] = {}
-        for one, path in self._paths.items():
-            name = path.rpartition("/")[2]
-            at = asked.find(name)
-            before = asked[at - 1 : at] if at > 0 else ""
-            if at >= 0 and not (before.isalnum() or before in tuple("-_.")):
-                found[one] = len(name)
-        return {one for one, length in found.items() if length == max(found.values())}
+        return {one for one, path in self._paths.items() if path.endswith((f"/{asked}", f"/{asked}.md"))}
 
 
 def shares(weights: Floats, named: Sequence[set[int]], exact: set[int], documents: Ints) -> Floats | None:

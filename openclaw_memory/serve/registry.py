@@ -104,6 +104,7 @@ def _context(call: Call) -> ContextResult:
         given["message"],
         budget=given.get("budget"),
         session=given.get("session"),
+        now=given.get("now"),
         deadline=call.until.within(limit),
     )
 
@@ -118,6 +119,7 @@ CONTEXT = Tool(
     arguments={
         "message": text("The message, in the words in which it was written."),
         "budget": whole("Most tokens of the text; default 200.", 1, 100_000),
+        "now": _NOW,
     },
     host_arguments={
         "session": {"type": "string", "description": "Id of the session, which is not given the same again soon."},
@@ -174,6 +176,7 @@ def _consolidate(call: Call) -> ConsolidateReport:
         dry_run=given.get("dryRun", True),
         older_than_days=given.get("olderThanDays"),
         grain=Grain(given["grain"]) if "grain" in given else None,
+        now=given.get("now"),
         deadline=call.until.left(0.5),  # the rest is for reading what was written into the index
         progress=call.progress,
     )
@@ -192,6 +195,7 @@ CONSOLIDATE = Tool(
         "olderThanDays": whole("Leave periods alone that ended at most this many days ago; 3 unless told.", 0),
         "grain": {"type": "string", "enum": [grain.value for grain in Grain if grain is not Grain.WORKING],
                   "description": "Only the summaries of this grain."},
+        "now": _NOW,
     },
     result=ConsolidateReport,
     run=_consolidate,
@@ -203,7 +207,7 @@ CONSOLIDATE = Tool(
     audience="client",
 )  # fmt: skip
 
-_ASKING = ("subject", "predicate", "object", "asOf", "history")
+_ASKING = ("subject", "predicate", "object", "asOf", "history", "now")
 
 
 def _facts(call: Call) -> FactsResult:
@@ -215,7 +219,8 @@ def _facts(call: Call) -> FactsResult:
     if action == "query":
         if strange := [key for key in given if key not in _ASKING]:
             raise RequestError(f"memory_facts: query takes no {strange[0]!r}; valid are {', '.join(_ASKING)}")
-        return book.query(as_of=given.pop("asOf", None), **given)
+        now = given.pop("now", None)
+        return book.query(as_of=given.pop("asOf", now), **given)
     return book.batch([{"action": action, **given}])
 
 
@@ -238,6 +243,7 @@ FACTS = Tool(
         "source": text("Where it is written: a citation."),
         "since": day("From when it holds; default the day of its source."),
         "asOf": day("In a query: what held on this day."),
+        "now": day("In a query: the day of asking; default today."),
         "history": {"type": "boolean", "description": "In a query: also what no longer holds."},
     },
     required=("action",),
