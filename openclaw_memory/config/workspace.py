@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -28,6 +29,11 @@ def inside(workspace: Path, path: Path) -> str | None:
             below = path.relative_to(folder).as_posix()
             return "" if below == "." else below
     return None
+
+
+def composed(path: str) -> str:
+    """``path`` as two spellings of it are compared: a letter and its accent may be one character or two."""
+    return path if path.isascii() else unicodedata.normalize("NFC", path)
 
 
 def looks_like_workspace(folder: Path) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+import unicodedata
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -138,7 +139,9 @@ class _Walk:
 
     def add_extra(self, workspace: str, extra: ExtraPath) -> None:
         """List a configured file or folder outside the workspace."""
-        path = os.path.realpath(os.path.join(workspace, os.path.expanduser(extra.path)))
+        given = os.path.join(workspace, os.path.expanduser(extra.path))
+        spelled = (unicodedata.normalize(form, given) for form in ("NFC", "NFD"))
+        path = os.path.realpath(next(filter(os.path.exists, (given, *spelled)), given))
         shown = f"@{extra.name}"
         if os.path.isdir(path):
             self.add(_Root(path, shown, Origin(extra.origin)), path, shown)
@@ -158,9 +161,7 @@ class _Walk:
         for stems in sizes.values():
             for at, stem in enumerate(sorted(stems)):
                 others = (other for other in sorted(stems)[:at] if stem.startswith(other))
-                first = next(
-                    (names[o] for o in others if not stem[len(o)].isalnum() and _same(names[o], names[stem])), None
-                )
+                first = next((names[o] for o in others if stem[len(o)] in " .(" and _same(names[o], names[stem])), None)
                 if first is not None:
                     self.files.remove(names[stem])
                     self._skip(names[stem].path, f"a copy of {first.path}; delete it")
