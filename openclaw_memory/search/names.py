@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 import numpy as np
 
@@ -48,7 +48,7 @@ class Names:
         return {one for one, path in self._paths.items() if path.endswith((f"/{asked}", f"/{asked}.md"))}
 
 
-def shares(weights: Floats, named: Sequence[set[int]], exact: set[int], documents: Ints) -> Floats | None:
+def shares(weights: Floats, named: Sequence[Set[int]], exact: Set[int], documents: Ints) -> Floats | None:
     """Of each row the share of the question's ``weights`` that its path holds: ``float32[n]``, ``None`` for nothing.
 
     It is squared: a name that has one word of several is hardly what was asked for.

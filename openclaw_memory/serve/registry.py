@@ -89,9 +89,9 @@ def _heartbeat(call: Call) -> Heartbeat:
 
 
 _BUDGET = whole("Tokens of lines to return, instead of maxResults.", 1, 100_000)
-_SINCE = day("Only what is dated on or after this day.")
-_UNTIL = day("Only what is dated on or before this day.")
-_NOW = day("The day of asking; default today.")
+_SINCE = day("Only what is of this day or later.")
+_UNTIL = day("Only what is of this day or earlier.")
+_NOW = day("The day of asking.")
 _CORPUS = "memory and all are these notes; nothing else is part of this memory."
 _HITS = whole("Most hits to return; default 6.", 1, 50)
 
@@ -207,7 +207,7 @@ CONSOLIDATE = Tool(
     audience="client",
 )  # fmt: skip
 
-_ASKING = ("subject", "predicate", "object", "asOf", "history", "now")
+_ASKING = ("subject", "predicate", "object", "asOf", "history")
 
 
 def _facts(call: Call) -> FactsResult:
@@ -219,8 +219,7 @@ def _facts(call: Call) -> FactsResult:
     if action == "query":
         if strange := [key for key in given if key not in _ASKING]:
             raise RequestError(f"memory_facts: query takes no {strange[0]!r}; valid are {', '.join(_ASKING)}")
-        now = given.pop("now", None)
-        return book.query(as_of=given.pop("asOf", now), **given)
+        return book.query(as_of=given.pop("asOf", None), **given)
     return book.batch([{"action": action, **given}])
 
 
@@ -243,7 +242,6 @@ FACTS = Tool(
         "source": text("Where it is written: a citation."),
         "since": day("From when it holds; default the day of its source."),
         "asOf": day("In a query: what held on this day."),
-        "now": day("In a query: the day of asking; default today."),
         "history": {"type": "boolean", "description": "In a query: also what no longer holds."},
     },
     required=("action",),
@@ -328,6 +326,7 @@ TOOLS = (
             "query": {"type": "string", "description": "What it should be about."},
             "since": _SINCE,
             "until": _UNTIL,
+            "now": _NOW,
             "budget": _BUDGET,
             "maxResults": _HITS,
         },

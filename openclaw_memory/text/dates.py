@@ -150,8 +150,8 @@ def _in_name(path: str) -> tuple[date | None, bool]:
                 return found, begins or (match.end() == len(stem) and not numbered)
     if (last := calendar.last_day(stem.upper().replace("_", "-"))) is not None:
         return last, False
-    if (found := _worded(stem))[0] is not None:
-        return found
+    if (worded := _worded(stem))[0] is not None:
+        return worded
     listed = [_day(match["year"], match["month"], match["day"]) for match in _FOLDER_DATE.finditer(f"{folders}/{stem}")]
     day = next((found for found in reversed(listed) if found), None)
     return (day, True) if day is not None else _worded(" ".join([*folders.split("/")[-2:], stem]))

@@ -47,7 +47,7 @@ def test_both_spellings_of_an_accent_are_one_name(notes: Notes) -> None:
         assert memory.ingest([unicodedata.normalize("NFC", name)]).files == 1
         assert memory.get(name).status == "ok"
         assert memory.feedback(f"{name}#L1", "useful")
-        assert memory.forget(path="memory/Caf\u00e9", dry_run=True).chunks
+        assert memory.forget(path="memory/Caf\u00e9", dry_run=True).units
 
 
 @pytest.mark.parametrize(
@@ -64,8 +64,10 @@ def test_a_source_in_disguise_is_trusted_no_more(notes: Notes, source: str) -> N
 
 
 def test_today_is_that_of_the_zone_that_is_set(notes: Notes) -> None:
-    with open_memory(notes, consolidate__time_zone="Pacific/Kiritimati") as east:
-        with open_memory(notes, name="west", consolidate__time_zone="Etc/GMT+12") as west:
-            assert date(2026, 1, 1) < west.today() < east.today()
-            east.facts.add("Mira", "lives in", "Porto")
-            assert east.facts.query("Mira").rows[0].valid_from == east.today()
+    with (
+        open_memory(notes, consolidate__time_zone="Pacific/Kiritimati") as east,
+        open_memory(notes, name="west", consolidate__time_zone="Etc/GMT+12") as west,
+    ):
+        assert date(2026, 1, 1) < west.today() < east.today()
+        east.facts.add("Mira", "lives in", "Porto")
+        assert east.facts.query("Mira").rows[0].valid_from == east.today()
