@@ -88,12 +88,12 @@ def _heartbeat(call: Call) -> Heartbeat:
 # -- what their arguments are ---------------------------------------------------------------------
 
 
-_BUDGET = whole("Tokens of lines to return, instead of maxResults.", 1, 100_000)
+_BUDGET = whole("Tokens of lines, instead of maxResults.", 1, 100_000)
 _SINCE = day("Only what is of this day or later.")
 _UNTIL = day("Only what is of this day or earlier.")
-_NOW = day("The day of asking.")
+_NOW = day("Day of asking.")
 _CORPUS = "memory and all are these notes; nothing else is part of this memory."
-_HITS = whole("Most hits to return; default 6.", 1, 50)
+_HITS = whole("Most hits; default 6.", 1, 50)
 
 
 def _context(call: Call) -> ContextResult:
@@ -118,7 +118,7 @@ CONTEXT = Tool(
     ),
     arguments={
         "message": text("The message, in the words in which it was written."),
-        "budget": whole("Most tokens of the text; default 200.", 1, 100_000),
+        "budget": whole("Most tokens; default 200.", 1, 100_000),
         "now": _NOW,
     },
     host_arguments={
