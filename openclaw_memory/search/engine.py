@@ -353,12 +353,8 @@ class SearchEngine:
             self._lengths = self._corpus.version, bm25.Lengths(self._corpus)
         words = analysis.asked(asking.content(query))
         scores = bm25.score(self._corpus, index, words, self._lengths[1])
-        return replace(
-            scores,
-            named=tuple(self.names.holding(words)),
-            asked_for=self.names.asked_for(query),
-            document=self._corpus.rows.document_id,
-        )
+        named, asked_for = tuple(self.names.holding(words)), self.names.asked_for(query)
+        return replace(scores, named=named, asked_for=asked_for, document=self._corpus.rows.document_id)
 
     def _reaching(self, request: SearchRequest) -> SearchRequest:
         """``request`` with archived notes, for which it may fall through; itself where it says what it wants."""

@@ -89,8 +89,8 @@ def _heartbeat(call: Call) -> Heartbeat:
 
 
 _BUDGET = whole("Tokens of lines, instead of maxResults.", 1, 100_000)
-_SINCE = day("Only what is of this day or later.")
-_UNTIL = day("Only what is of this day or earlier.")
+_SINCE = day("Only from this day on.")
+_UNTIL = day("Only up to this day.")
 _NOW = day("Day of asking.")
 _CORPUS = "memory and all are these notes; nothing else is part of this memory."
 _HITS = whole("Most hits; default 6.", 1, 50)
