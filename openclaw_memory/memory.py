@@ -145,6 +145,7 @@ class Memory(Asking):
             freshen=self.freshen,
             redact=partial(self.plugins.redacted, FACTS),
             forgotten=self.forgotten.covers_fact,
+            today=self.today,
         )
         self._questions = Questions(
             settings=self.settings,
@@ -314,7 +315,7 @@ class Memory(Asking):
 
         self.check_own(chunk)
         self.freshen()
-        return give(self._store, self.usage, chunk, verdict, now or date.today())
+        return give(self._store, self.usage, chunk, verdict, now or self.today())
 
     def replied(self, text: str) -> Replied:
         """Note which of the hits that were given lately a reply quotes."""

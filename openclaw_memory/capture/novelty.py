@@ -6,7 +6,7 @@ import re
 from datetime import date
 
 from ..knowledge import facts
-from ..model import Unit
+from ..model import UNSAID, Unit
 from ..text import analysis, speech
 from ..text.machine import is_machine
 from ..text.markdown import parse
@@ -18,8 +18,7 @@ MOST_CHARS, FEWEST_WORDS = 480, 3
 #: A line that ends in a colon and is no longer is told with each item of the list below it.
 _LEAD_CHARS = 80
 #: Units of these forms are not what somebody said.
-_NEVER_SAID = frozenset({"code", "meta", "machine"})
-_NOT_SAID = _NEVER_SAID | {"quote", "heading", "title", "row"}
+_NOT_SAID = UNSAID | {"quote", "heading", "title", "row"}
 #: No paragraph is cut by the parser: sentences are cut here.
 _WHOLE = 1_000_000
 
@@ -31,7 +30,7 @@ def sentences(text: str, everything: bool = False) -> list[str]:
     ``everything`` only code and what was put in.
     """
     parsed = parse(own_words(text), path="", mtime=date.min, unit_tokens=_WHOLE)
-    unsaid = _NEVER_SAID if everything else _NOT_SAID
+    unsaid = UNSAID if everything else _NOT_SAID
     out: list[str] = []
     for section in parsed.sections:
         lead = ""

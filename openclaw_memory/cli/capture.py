@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from datetime import date, datetime
+from datetime import date
 from typing import TYPE_CHECKING
 
 import click
@@ -32,7 +32,8 @@ def capture(cli: CliContext, text: tuple[str, ...], origin: str, everything: boo
     from ..text import calendar
 
     message = Message("assistant" if origin == "agent" else "user", _given(text))
-    moment = None if now is None else calendar.noon_in("", now, datetime.now().time())
+    zone = cli.settings().consolidate.time_zone
+    moment = None if now is None else calendar.noon_in(zone, now, calendar.now_in(zone).time())
     with cli.memory() as memory:
         report = memory.capture(
             Turn((message,), agent=memory.agent, origin=Origin(origin), now=moment),

@@ -44,7 +44,7 @@ def recall(cli: CliContext, query: tuple[str, ...], hops: int, full: bool, **opt
     text = " ".join(query)
     if not text.strip():
         raise click.UsageError("the query is empty")
-    request = requested(text, options)
+    request = requested(cli, text, options)
     with cli.memory() as memory:
         result = memory.recall(request, hops=hops)
     if cli.json:

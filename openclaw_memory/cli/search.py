@@ -46,10 +46,11 @@ def which_options(command: F) -> F:
     return command
 
 
-def requested(query: str, options: dict[str, Any]) -> SearchRequest:
+def requested(cli: CliContext, query: str, options: dict[str, Any]) -> SearchRequest:
     """The request that the options of a command make; what no day can satisfy is wrong usage."""
     from ..model import Grain, Kind, SearchRequest
     from ..search.timeline import bounded
+    from ..text import calendar
 
     given = {name: value for name, value in options.items() if value is not None}
     if "max_results" in given and "budget" in given:
@@ -57,8 +58,9 @@ def requested(query: str, options: dict[str, Any]) -> SearchRequest:
     least, most = given.pop("min_days_ago", None), given.pop("max_days_ago", None)
     kinds = tuple(Kind(kind) for kind in given.pop("kind", ()))
     grains = tuple(Grain(grain) for grain in given.pop("grain", ()))
+    today = calendar.today(cli.settings().consolidate.time_zone)
     with wrong_usage():
-        return bounded(SearchRequest(query, kinds=kinds, grains=grains, **given), least, most)
+        return bounded(SearchRequest(query, kinds=kinds, grains=grains, **given), least, most, today)
 
 
 @click.command(short_help="Find what the memory says about a question.")
@@ -88,7 +90,7 @@ def search(cli: CliContext, query: tuple[str, ...], explain: bool, full: bool, *
     text = " ".join(query)
     if not text.strip():
         raise click.UsageError("the query is empty")
-    request = requested(text, {**options, "explain": explain})
+    request = requested(cli, text, {**options, "explain": explain})
     with cli.memory() as memory:
         as_of = memory.usage.forgot()
         result = memory.search(request)
@@ -113,7 +115,7 @@ def timeline(cli: CliContext, query: tuple[str, ...], **options: Any) -> None:
     from ..model import counted
 
     asked = " ".join(query).strip()
-    request = requested(asked, options)
+    request = requested(cli, asked, options)
     with cli.memory() as memory:
         as_of = memory.usage.forgot()
         result = memory.timeline(request)

@@ -152,7 +152,10 @@ class ConsolidateSettings:
         "ask", "what a heartbeat does: report until it is enabled by 'consolidate --enable', consolidate, or nothing"
     )
     older_than_days: int = setting(3, "periods that ended at most this many days ago are left alone", minimum=0)
-    time_zone: str = setting("", "IANA name of the zone whose days count; empty = the system's")
+    time_zone: str = setting(
+        "",
+        "IANA name of the zone whose days count; empty = the system's, in a container often UTC",
+    )
     budgets: dict[str, float] = setting(
         {},
         "most tokens of a summary by grain; see docs/consolidation.md",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -30,9 +31,18 @@ def inside(workspace: Path, path: Path) -> str | None:
     return None
 
 
+def composed(path: str) -> str:
+    """``path`` as two spellings of it are compared: a letter and its accent may be one character or two."""
+    return path if path.isascii() else unicodedata.normalize("NFC", path)
+
+
 def looks_like_workspace(folder: Path) -> bool:
     """Whether a folder holds an agent's memory."""
-    return (folder / "MEMORY.md").is_file() or (folder / "USER.md").is_file() or (folder / "memory").is_dir()
+    return (
+        (folder / "MEMORY.md").is_file()
+        or (folder / "USER.md").is_file()
+        or any((folder / name).is_dir() for name in ("memory", "Memory"))
+    )
 
 
 def find_workspace(given: str | Path | None, environ: Mapping[str, str] | None = None, agent: str = "main") -> Path:

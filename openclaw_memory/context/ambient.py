@@ -36,7 +36,9 @@ from ..search.spelling import misspelt, rewritten
 from ..store.api import Floats, Ints, SectionText, Store, VectorModel
 from ..store.state import State
 from ..system.deadline import NEVER, Deadline
+from ..text import calendar
 from ..text.speech import searched, substance
+from ..text.struck import standing_lines
 from . import candidates, prose
 from .compose import Composed, Item, composed
 from .counters import Counters
@@ -145,7 +147,7 @@ class Ambient:
             raise RequestError(f"budget must be 1 token or more, not {budget}")
         until = Deadline.after(deadline)
         message = ends(message, _READ_FIRST, _READ_LAST)
-        today = now or date.today()
+        today = now or calendar.today(self._settings.consolidate.time_zone)
         asked = Asked(message, budget, session, today, explain, until, elsewhere)
         remarks: list[str] = []
         draft, late = _Draft(), False
@@ -426,7 +428,11 @@ def _said(view: GraphView, section: SectionText, row: int, listed: bool) -> str:
         return ""
     if prose.opens(text):
         last = int(view.corpus.rows.end_line[row])
-        told = prose.below(section.lines[last - section.start_line + 1 :], _LISTED, text) if listed else ""
+        told = (
+            prose.below(standing_lines(section.lines)[0][last - section.start_line + 1 :], _LISTED, text)
+            if listed
+            else ""
+        )
         text = f"{text} {told}" if told else ""
     return prose.sentence(text)
 
@@ -435,11 +441,12 @@ def _words(view: GraphView, section: SectionText, row: int) -> str:
     """The text of a row in plain words: of a long paragraph only its own sentence."""
     rows = view.corpus.rows
     first, last = int(rows.start_line[row]), int(rows.end_line[row])
-    lines = section.lines[first - section.start_line : last - section.start_line + 1]
+    every = standing_lines(section.lines)[0]
+    lines = every[first - section.start_line : last - section.start_line + 1]
     if (grain := list(Grain)[int(view.corpus.shape.grain[row])]) is not Grain.WORKING:
         said = read_line("\n".join(lines), grain in DATED)  # without its day and its citation
         return "" if said is None else prose.plain(said.text)
-    if lines and (cells := prose.row(lines[0], section.lines[: first - section.start_line])) is not None:
+    if lines and (cells := prose.row(lines[0], every[: first - section.start_line])) is not None:
         return cells if first == last else ""  # the head of a table says nothing by itself
     text = prose.plain("\n".join(lines))
     length = int(rows.chars[row])

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import posixpath
 import re
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import unquote
 
 from ..ingest.summary_files import read_line
 from ..model import FactRow, Origin
@@ -27,12 +29,30 @@ def origin_at(store: Store, workspace: Path, source: str | None, origin: Origin)
     cited = set()
     for part in (source, *_BETWEEN_CITATIONS.split(source)):
         match = _CITED.fullmatch(part.strip())
-        for path in (part.strip(), part.strip().partition("#")[0], match["path"] if match else ""):
-            inside = path.removeprefix(f"{workspace.as_posix()}/")
-            cited.add(posixpath.normpath(inside.replace("\\", "/")).casefold())
+        for path in (part.strip(), match["path"] if match else ""):
+            cited |= {_bare(path, workspace), _bare(_plain(path).partition("#")[0], workspace)}
     order = list(Origin)
-    told = (info.origin for info in store.document_infos() if info.path.casefold() in cited)
-    return max((origin, *told), key=order.index)
+    for info in store.document_infos():
+        path = _bare(info.path, workspace)
+        if path in cited or path.rpartition("/")[2] in cited:
+            origin = max(origin, info.origin, key=order.index)
+    return origin
+
+
+def _plain(path: str) -> str:
+    """``path`` as it is meant: no compatibility forms, nothing that nobody sees, no percent signs for letters."""
+    for _ in range(3):
+        path = unquote(unicodedata.normalize("NFKC", path))
+    return "".join(filter(str.isprintable, path))
+
+
+def _bare(path: str, workspace: Path) -> str:
+    """A path in the workspace, whether written as a URL, absolute, from Windows, in a link or without its suffix."""
+    path = _plain(path).strip(" <>[]()\"'`").replace("\\", "/")
+    if path.lower().startswith("file:"):
+        path = "/" + path[5:].lstrip("/").removeprefix("localhost/")
+    path = posixpath.normpath(path).casefold()
+    return path.removeprefix(f"{_plain(workspace.as_posix()).casefold()}/").removesuffix(".md")
 
 
 def units_at(store: Store, known: History) -> dict[int, tuple[str, ...]]:

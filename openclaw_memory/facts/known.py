@@ -87,7 +87,7 @@ def current(known: Known, id: str, where: str) -> FactRow:
         if row.current:
             return row
     last = rows[-1]
-    if last.valid_from is not None and last.valid_from > date.today() and last.valid_from != last.valid_to:
+    if last.valid_from is not None and last.valid_from > known.day and last.valid_from != last.valid_to:
         return last
     then = f"; {last.superseded_by} took its place" if last.superseded_by else ""
     raise RequestError(f"{where}the fact {id} holds no longer{then}; 'facts query --history' shows what became of it")

@@ -55,6 +55,7 @@ class FactBook:
         freshen: Callable[[], object],
         redact: atomic.Redact = str,
         forgotten: Callable[[StatedFact], bool] = lambda fact: False,
+        today: Callable[[], date] = date.today,
     ) -> None:
         self._workspace = workspace
         self._file = workspace / facts_file.NAME
@@ -62,6 +63,7 @@ class FactBook:
         self._freshen = freshen
         self._redact = redact
         self._forgotten = forgotten
+        self._today = today
         self._lock = threading.RLock()
         self._known: Known | None = None
 
@@ -236,7 +238,7 @@ class FactBook:
 
         source = given.get("source")
         told = given.get("since")
-        since = told or (date_in_name(source.partition("#")[0]) if source else None) or date.today()
+        since = told or (date_in_name(source.partition("#")[0]) if source else None) or self._today()
         until = given.get("until")
         if until is not None and until <= since:
             raise RequestError(f"{where}until ({until}) must be later than since ({since})")
@@ -258,7 +260,7 @@ class FactBook:
         changes = {key: given[key] for key in ("object", "predicate", "confidence", "since") if key in given}
         if not changes:
             raise RequestError(f"{where}nothing to change; give object, predicate, confidence or since")
-        today = date.today()
+        today = self._today()
         renewed = "object" in given and folded(given["object"]) != folded(row.object)
         begun = row.valid_from or today
         since = given.get("since") or (max(today, begun) if renewed else begun)
@@ -284,7 +286,7 @@ class FactBook:
 
     def _retractions(self, known: Known, row: FactRow, lasting: str, now: str) -> list[StatedFact]:
         """What ends a fact today, or undoes what was stated today."""
-        today = date.today()
+        today = self._today()
         ids, until = [lasting], max(today, row.valid_from or today)
         if row.rule == STATED:
             rows = known.history.ids
@@ -304,7 +306,7 @@ class FactBook:
     def _now(self) -> Known:
         """All that is known."""
         with self._store.reading(), self._lock:  # in this order everywhere: a search holds the session already
-            version, today = self._store.facts_version(), date.today()
+            version, today = self._store.facts_version(), self._today()
             known = self._known
             if known is None or known.version != version or known.day != today:
                 ontology = self._store.ontology()

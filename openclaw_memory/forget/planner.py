@@ -133,7 +133,7 @@ class Planner:
                 lines.setdefault(path, []).append((own.start_line, own.end_line, meant))
                 if meant:
                     unit = UnitText(
-                        0, 0, own.start_line, own.end_line, own.form, own.speaker, own.text, planned.hash,
+                        0, 0, own.start_line, own.end_line, own.form, own.speaker, own.written, planned.hash,
                         planned.occurrence,
                     )  # fmt: skip
                     if made := phrases_of(unit):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..config.workspace import inside
+from ..config.workspace import composed, inside
 from ..errors import RequestError
 from ..facts.history import history
 from ..facts.summary_observations import as_noted
@@ -211,7 +211,7 @@ def _by_path(path: str, store: Store, snapshot: Snapshot, workspace: Path, files
     first, last = 1, 0
     names = [name for name in _names(path, workspace) if _below(name, known)]
     if not names and (place := cited(path)) is not None:
-        names = [name for name in _names(place[0], workspace) if name in known]
+        names = [name for name in _names(place[0], workspace) if _below(name, known)]
         first = max(1, place[1])
         last = max(first, place[2])
     if (names[0] if names else path.strip()).endswith((".yaml", ".yml")):
@@ -252,7 +252,8 @@ def _names(path: str, workspace: Path) -> list[str]:
 
 
 def _below(name: str, known: Collection[str]) -> set[str]:
-    return {path for path in known if path == name or path.startswith(f"{name}/")}
+    name = composed(name)
+    return {path for path in known if f"{composed(path)}/".startswith(f"{name}/")}
 
 
 # -- by words ---------------------------------------------------------------------------------------
@@ -287,7 +288,7 @@ def _by_query(query: str, store: Store, snapshot: Snapshot) -> Choice:
         rows,
         facts=facts,
         named=True,
-        means=lambda path, section, planned: says(f"{planned.unit.speaker or ''} {planned.unit.text}"),
+        means=lambda path, section, planned: says(f"{planned.unit.speaker or ''} {planned.unit.written}"),
         says=says,
     )
 
@@ -342,7 +343,7 @@ def _by_concept(concept: Named, store: Store, snapshot: Snapshot) -> Choice:
     keys = frozenset(own.tolist())
 
     def means(path: str, section: Section, planned: PlannedUnit) -> bool:
-        return bool(names.find(planned.unit.text)) or any(
+        return bool(names.find(planned.unit.written)) or any(
             mention.key in keys and not _OF_FILE[RULES.index(mention.rule)] for mention in planned.mentions
         )
 

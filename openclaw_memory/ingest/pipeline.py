@@ -12,6 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from ..config.settings import IngestSettings
+from ..config.workspace import composed
 from ..errors import OpenClawMemoryError, RedactionError, Refused, WorkspaceError
 from ..knowledge.linking import Linker
 from ..model import IngestReport, Progress, ScanResult, SkippedFile, SourceFile, counted, joined, silent
@@ -290,7 +291,7 @@ def _check_paths(paths: Sequence[str], found: ScanResult, documents: Documents) 
 
 
 def _within(path: str, prefixes: Sequence[str]) -> bool:
-    return not prefixes or any(path == p or path.startswith(p.rstrip("/") + "/") for p in prefixes)
+    return not prefixes or any(f"{composed(path)}/".startswith(f"{composed(p).rstrip('/')}/") for p in prefixes)
 
 
 def _compare(

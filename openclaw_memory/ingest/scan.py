@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 import stat
+import unicodedata
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import date
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from ..errors import SettingsError, WorkspaceError
 from ..model import Grain, Kind, Origin, ScanResult, SkippedFile, SourceFile
 from ..system import descent
 from ..text import calendar
+from ..text.dates import is_daily
 from ..text.lines import split_lines
 from .reading import MEGABYTE, Unreadable, decoded, human_size, read_text, reason_of
 
@@ -29,6 +31,8 @@ __all__ = ["Unreadable", "max_bytes", "read_text", "scan"]
 IGNORE_FILE = ".memoryignore"
 _CURATED = frozenset({"memory.md", "user.md"})
 _SUFFIX = ".md"
+#: How Syncthing, Dropbox, Nextcloud and OneDrive call what two devices have written at once.
+_CONFLICT = re.compile(r"(?<=[\W_])conflict", re.IGNORECASE)
 #: Paths of which kind and grain are kept for the next scan.
 _REMEMBERED = 4096
 #: What people write notes in, too, and what is not read: it is named, or its owner would take it for remembered.
@@ -47,12 +51,13 @@ def max_bytes(settings: IngestSettings) -> int:
 def scan(workspace: Path, settings: IngestSettings) -> ScanResult:
     """Find ``MEMORY.md``, ``USER.md``, ``memory/**/*.md`` and the extra paths, sorted by path.
 
-    Hidden names, and what the ignore file matches, are left out.  A file that is too large, named in bytes
+    Hidden names, and what the ignore file matches, are left out.  A copy that a program made beside a file, a file that
+    is too large, named in bytes
     that are not UTF-8, or linked from outside its root is reported in ``skipped``, and so is a text that is no
     Markdown (``.txt``, ``.docx``, …); what cannot be looked
     into is reported there too and named in ``unreadable``.  Links inside a root are resolved: ``absolute``
-    contains none, and a file or folder that is reached twice is listed once.  No note is opened here, so
-    one without read permission shows only in :func:`read_text`.
+    contains none, and a file or folder that is reached twice is listed once.  No note is opened here, but for one as
+    large as the one that it is called after; one without read permission shows only in :func:`read_text`.
 
     Raises :class:`WorkspaceError` for a workspace or an ignore file that cannot be used, and
     :class:`SettingsError` for an extra path whose name cannot be shown.
@@ -64,9 +69,12 @@ def scan(workspace: Path, settings: IngestSettings) -> ScanResult:
     for name in names:
         if name.lower() in _CURATED:
             walk.add(owned, os.path.join(root, name), name)
-    walk.add(memory, os.path.join(root, "memory"), "memory")
+    for name in names:
+        if name.lower() == "memory":
+            walk.add(memory, os.path.join(root, name), name)
     for extra in settings.extra_paths:
         walk.add_extra(root, extra)
+    walk.leave_out_copies()
     return ScanResult(
         tuple(sorted(walk.files, key=lambda file: file.path)),
         tuple(sorted(walk.skipped, key=lambda skipped: skipped.path)),
@@ -131,7 +139,9 @@ class _Walk:
 
     def add_extra(self, workspace: str, extra: ExtraPath) -> None:
         """List a configured file or folder outside the workspace."""
-        path = os.path.realpath(os.path.join(workspace, os.path.expanduser(extra.path)))
+        given = os.path.join(workspace, os.path.expanduser(extra.path))
+        spelled = (unicodedata.normalize(form, given) for form in ("NFC", "NFD"))
+        path = os.path.realpath(next(filter(os.path.exists, (given, *spelled)), given))
         shown = f"@{extra.name}"
         if os.path.isdir(path):
             self.add(_Root(path, shown, Origin(extra.origin)), path, shown)
@@ -141,6 +151,20 @@ class _Walk:
                 self.add(_Root(parent, shown, Origin(extra.origin)), path, f"{shown}/{name}")
         else:
             self._unreadable(f"{shown}/", f"{extra.path} is not there now; check ingest.extra_paths")
+
+    def leave_out_copies(self) -> None:
+        """Leave out what is the same, byte by byte, as the file in its folder that it is called after."""
+        names = {file.path[:-3]: file for file in self.files}
+        sizes: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
+        for stem, file in names.items():
+            sizes[stem.rpartition("/")[0], file.size].append(stem)
+        for stems in sizes.values():
+            for at, stem in enumerate(sorted(stems)):
+                others = (other for other in sorted(stems)[:at] if stem.startswith(other))
+                first = next((names[o] for o in others if stem[len(o)] in " .(" and _same(names[o], names[stem])), None)
+                if first is not None:
+                    self.files.remove(names[stem])
+                    self._skip(names[stem].path, f"a copy of {first.path}; delete it")
 
     def _resolve(self, root: _Root, path: str, shown: str, links: list[tuple[str, str]]) -> None:
         real = os.path.realpath(path)
@@ -251,6 +275,18 @@ class _Walk:
         self._skip(shown, f"cannot be read now: {reason}")
 
 
+def _same(one: SourceFile, other: SourceFile) -> bool:
+    try:
+        return Path(one.absolute).read_bytes() == Path(other.absolute).read_bytes()
+    except OSError:
+        return False
+
+
+def is_conflict(path: str) -> bool:
+    """Whether a file is called as sync programs call a version that another device has written."""
+    return _CONFLICT.search(path.rpartition("/")[2]) is not None
+
+
 def _is_note(name: str) -> bool:
     return name[-3:].lower() == _SUFFIX
 
@@ -266,16 +302,8 @@ def _is_file(entry: os.DirEntry[str]) -> bool:
 def _kind(shown: str) -> Kind:
     if "/" not in shown:
         return Kind.CURATED
-    if not shown.startswith("memory/"):
-        return Kind.NOTE
-    name = shown[shown.rindex("/") + 1 :]
-    if not name[:4].isdigit() or name[4:5] != "-" or name[10:11].isdigit():
-        return Kind.NOTE
-    try:
-        date.fromisoformat(name[:10])
-    except ValueError:
-        return Kind.NOTE
-    return Kind.DAILY
+    in_memory = shown.lower().startswith("memory/") and not is_conflict(shown)
+    return Kind.DAILY if in_memory and is_daily(shown) else Kind.NOTE
 
 
 @lru_cache(maxsize=_REMEMBERED)

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from ..model import FoundFact, Section, Unit
+from ..model import UNSAID, FoundFact, Section, Unit
 from ..text.labels import is_label, names_subject
 from ..text.negation import negations
 from ..text.scripts import UNSPACED
@@ -43,7 +43,6 @@ _KEYED = re.compile(
 _PAIRS = re.compile(r"(?<!\s)\s+[|·•]\s++(?=(?:\*\*|__)?[^\W\d_][^:：|\n]{0,40}[:：])")
 _UNSPACED = re.compile(f"(?![ァ-ヺー])[{UNSPACED}]")
 _CELL_BORDER = re.compile(r"(?<!\\)\|")
-_COMMENT = re.compile(r"(?<!\s)\s*<!--.*?(?:-->|\Z)", re.S)
 #: The day of an entry before what it says: "[2026-03-21] Mira prefers tea".
 _DATED = re.compile(r"\[\d[\d:T /.-]+\]\s+")
 #: A line that is nothing but bold words, perhaps with a sign behind them: a heading of the lines below it.
@@ -60,7 +59,7 @@ def found(unit: Unit, heading: str, subject: str | None, above: str = "") -> lis
     line that a nested item belongs to: see :func:`parents`.
     """
     # A longer text is prose, whose facts no rule of form can tell.
-    if len(unit.text) > 1200 or unit.form in ("heading", "title", "code", "machine", "meta"):
+    if len(unit.text) > 1200 or unit.form in UNSAID | {"heading", "title"}:
         return []
     if is_template(heading):
         return []
@@ -71,9 +70,9 @@ def found(unit: Unit, heading: str, subject: str | None, above: str = "") -> lis
     if unit.form == "row":
         return _distinct(_row(unit, topic_of(heading, subject)))
     opening = _OPENING.match(unit.text)
-    if opening is None or opening["task"] or "~~" in unit.text:
+    if opening is None or opening["task"]:
         return []
-    text = _COMMENT.sub("", unit.text[opening.end() :])
+    text = unit.text[opening.end() :]
     text = text[dated.end() :] if (dated := _DATED.match(text)) is not None else text
     if unit.speaker and kind_of_key(unit.speaker) is None:
         return _distinct(_turn(unit.speaker, " ".join(text.split())))

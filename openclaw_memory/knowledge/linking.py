@@ -16,7 +16,7 @@ from .curated import spellings
 from .matcher import NameMatcher
 
 #: What of a file counts, and for how much it is trusted.
-_READING = 2
+_READING = 3
 
 #: Of what make texts, mentions and facts are: another one has files read again.
 EXTRACTION_VERSION = (concepts.VERSION, rules.VERSION, _READING, redact.VERSION)

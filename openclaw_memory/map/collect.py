@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..graph.view import GraphView
 from ..index.archive import rows_in
 from ..ingest.summary_files import read_line
-from ..model import FactRow, Grain, Kind, UseRow, cited
+from ..model import UNSAID, FactRow, Grain, Kind, UseRow, cited
 from ..store.api import Bools, Ints, Store, UnitText
 from ..summarise.words import marker
 from ..text import analysis, calendar, language
@@ -47,7 +47,7 @@ def said(store: Store, unit_ids: Ints, rows: Bools, batch: int = 16_384) -> Said
         row_of = dict(zip(unit_ids[part].tolist(), part.tolist(), strict=True))
         for unit in store.unit_texts(list(row_of)):
             redacted.update(_REDACTED.findall(unit.text))
-            if unit.form not in ("machine", "code") and not any(map(is_delimiter, unit.text.split("\n"))):
+            if unit.form not in UNSAID and not any(map(is_delimiter, unit.text.split("\n"))):
                 decided[row_of[unit.id]] = marker(unit.text) >= _DECIDED
     return Said(decided, dict(redacted.most_common()))
 

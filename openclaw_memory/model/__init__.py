@@ -23,6 +23,7 @@ from .forgetting import Forgotten as Forgotten
 from .imports import ImportReport as ImportReport
 from .map import MapReport as MapReport
 from .notes import TRUSTED as TRUSTED
+from .notes import UNSAID as UNSAID
 from .notes import DateSource as DateSource
 from .notes import FileText as FileText
 from .notes import Grain as Grain

@@ -7,8 +7,13 @@ from datetime import date
 from enum import StrEnum
 from typing import Any, Literal
 
-#: What a unit is in its Markdown file; ``machine`` is a line that a program wrote: a log, a trace, JSON.
-UnitForm = Literal["line", "turn", "item", "sentence", "row", "code", "quote", "heading", "title", "meta", "machine"]
+#: What a unit is in its Markdown file; ``machine`` is a line that a program wrote: a log, a trace, JSON; ``struck`` one
+#: that is struck out as a whole.
+UnitForm = Literal[
+    "line", "turn", "item", "sentence", "row", "code", "quote", "heading", "title", "meta", "machine", "struck"
+]
+#: Forms of what nobody says: it is searched, and never told, taken as a fact or kept in a summary.
+UNSAID = frozenset({"code", "meta", "machine", "struck"})
 
 
 class Kind(StrEnum):
@@ -50,8 +55,8 @@ class Unit:
     """The smallest searched text: a line, an item, a sentence, a table row, a code block.
 
     ``text`` is the exact slice of the source (of form ``sentence``: a slice of its lines joined by single
-    spaces); ``indexed`` is what is tokenised and embedded when that differs (a table row with its header, a
-    later sentence of a speaker's turn, a heading with those around it).
+    spaces) without parts that are struck out; ``indexed`` is what is tokenised and embedded when that differs (a table
+    row with its header, a later sentence of a speaker's turn, a heading with those around it, what is struck out).
     """
 
     text: str
@@ -65,6 +70,11 @@ class Unit:
     def search_text(self) -> str:
         """The text to tokenise and to embed."""
         return self.text if self.indexed is None else self.indexed
+
+    @property
+    def written(self) -> str:
+        """The unit's own words, also those that are struck out."""
+        return self.search_text if self.form in ("line", "turn", "item", "quote") else self.text
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ Lucene).  A window's tf is the sum over its units, so its df is the number of wi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, field
 from math import log, sqrt
 from typing import Any
 
@@ -40,7 +40,8 @@ class KeywordScores:
     ``terms`` has the first form of each word.  ``unit`` and ``window`` are ``float32[n]``, ``passage`` is
     ``float32[passages]`` for each way of cutting passages.  ``idf`` is that of the unit field per asked term (the
     highest possible for an unknown one); ``units[i]`` are the rows, ascending, that hold term ``i``, and ``windows[i]``
-    those whose window does.
+    those whose window does.  ``named[i]`` are the documents whose path holds it, ``asked_for`` those that the question
+    names, and ``document`` has that of each row.
     """
 
     terms: tuple[str, ...]
@@ -50,15 +51,22 @@ class KeywordScores:
     windows: tuple[Ints, ...]
     passage: tuple[Floats, ...] = ()
     units: tuple[Ints, ...] = ()
+    named: tuple[Set[int], ...] = ()
+    asked_for: Set[int] = frozenset()
+    document: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
 
     def coverage(self, row: int, shown: tuple[int, int] | None = None) -> tuple[float, list[str]]:
-        """Share of the question's idf mass that a row's window holds, and which terms those are.
+        """Share of the question's idf mass that a row's window or path holds, and which terms those are.
 
         Of the window only what is among the rows ``shown`` counts, where these are given: first and last one.
         """
+        document = int(self.document[row]) if len(self.document) else -1
+        if document in self.asked_for:
+            return 1.0, list(self.terms)
         held = [i for i, rows in enumerate(self.windows) if _contains(rows, row)]
         if shown is not None:
             held = [i for i in held if np.diff(self.units[i].searchsorted([shown[0], shown[1] + 1]))[0]]
+        held = sorted({*held, *(i for i, holding in enumerate(self.named) if document in holding)})
         total = float(self.idf.sum())
         return (float(self.idf[held].sum()) / total if total else 0.0), [self.terms[i] for i in held]
 
@@ -77,7 +85,7 @@ class KeywordScores:
         if not share:
             return 0.0
         worth = share * float(self.idf.sum()) / idf(len(self.unit), 1)
-        return worth / (worth + _DOUBT * sqrt(1 - share))
+        return worth / (worth + _DOUBT * sqrt(1 - share)) if worth else share
 
 
 def idf(n: int, df: int) -> float:

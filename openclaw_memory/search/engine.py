@@ -22,6 +22,7 @@ from ..use.boosts import UsedRows, UsesOn
 from . import bm25, confidence, decay, hits, nearest, ranking, timeline
 from . import question as asking
 from .display import Display, Superseded
+from .names import Names
 
 #: Best units whose concepts speak for others that share them.
 _SHARING = 10
@@ -31,6 +32,8 @@ _SEED_SHARE = 0.5
 _STEPS, _STEPS_SHARE = 3, 0.25
 #: What scores less than this share of the way from the worst row to the best one does not answer the question.
 _ANSWERS = 0.5
+#: A search for words finds notes, too, whose names hold this share of the question.
+_NAMED = 0.25
 #: A line that summaries left out answers nearly as well as the best other one within this share of all scores' range.
 _NEARLY = 0.15
 
@@ -86,6 +89,8 @@ class SearchEngine:
         #: What summaries cover.
         self.archive = Archive()
         self._used = UsedRows()
+        #: The words in the paths of documents.
+        self.names = Names()
         #: The concepts and what they join, in step with the corpus.
         self.graph = GraphView(self._store)
         #: Turns ranges into hits.
@@ -116,6 +121,7 @@ class SearchEngine:
                 self._sure = confidence.sure(model.name)
             self.keyword = self.keyword or self._store.keyword_index()
             self._corpus.refresh(self._store)
+            self.names.refresh(self._corpus.documents)
             self.archive.refresh(self._store, self._corpus)
             self.graph.refresh(self._corpus, self.archive)
             self.keyword.refresh()
@@ -314,10 +320,13 @@ class SearchEngine:
             np.round(score, 5, out=score)
         if mode == "keyword" and keyword is not None and not features.only_days:
             matched = keyword.window > 0
+            if "name" in features.values:
+                matched |= features.values["name"] >= _NAMED
             allowed = matched if allowed is None else allowed & matched
         graph = None
         # Where no row has anything of the question, the best ones are the longest: they say nothing about it.
-        answered = similarities is not None or (keyword is not None and bool(keyword.window.any()))
+        held = "name" in features.values or (keyword is not None and bool(keyword.window.any()))
+        answered = similarities is not None or held
         if mode == "graph":
             graph = self._by_concepts(named, score, allowed) if named or answered else np.zeros_like(score)
             score = graph + np.float32(0.1) * ranking.scaled(score, allowed)
@@ -342,7 +351,10 @@ class SearchEngine:
     def _keywords(self, index: KeywordIndex, query: str) -> bm25.KeywordScores:
         if self._lengths is None or self._lengths[0] != self._corpus.version:
             self._lengths = self._corpus.version, bm25.Lengths(self._corpus)
-        return bm25.score(self._corpus, index, analysis.asked(asking.content(query)), self._lengths[1])
+        words = analysis.asked(asking.content(query))
+        scores = bm25.score(self._corpus, index, words, self._lengths[1])
+        named, asked_for = tuple(self.names.holding(words)), self.names.asked_for(query)
+        return replace(scores, named=named, asked_for=asked_for, document=self._corpus.rows.document_id)
 
     def _reaching(self, request: SearchRequest) -> SearchRequest:
         """``request`` with archived notes, for which it may fall through; itself where it says what it wants."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from functools import cache
+from itertools import pairwise
 
 from ..text import analysis, dates
 from ..text import calendar_words as words
@@ -29,6 +30,10 @@ _SOME = 3
 _MOST = 16
 #: Asking days outside are moved here, so that no interval leaves the calendar.
 _LATEST = date(9990, 1, 1)
+#: Between a day of the week and the week that has it there are fewer characters.
+_NEAR = 12
+#: Where a day is named, its last date, and perhaps the one to come.
+_Alone = tuple[int, int, Interval | None, Interval | None]
 _SELF = re.compile(r"\b(?:I|me|my|mine|myself|I'm|I've)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
@@ -209,9 +214,26 @@ def _days(question: str, asked: date, exact: bool = False) -> tuple[list[Interva
             _, _, coming = _named(text, one._replace(year=asked.year), parts, asked)
             found += [] if coming is None or found[-1][2] is not None else [(start, coming, None)]
     for match in _QUARTER.finditer(text):
-        claim(*match.span(), _quarter(int(match[2] or asked.year), int(match[1])))
+        quarter = _quarter(int(match[2] or asked.year), int(match[1]))
+        coming = quarter if match[2] is None and quarter[0] > asked else None
+        claim(*match.span(), _quarter(asked.year - 1, int(match[1])) if coming else quarter)
+        found += [(match.start(), coming, None)] if coming else []
+    for day, week in pairwise(said):
+        # "Monday last week", or the other way round.
+        kinds = {one.meaning.kind: one.meaning for one in (day, week)}
+        if (
+            kinds.keys() == {"weekday", "relative"}
+            and kinds["relative"].unit == "week"
+            and week.start - day.end < _NEAR
+        ):
+            steps = 7 * kinds["relative"].number + kinds["weekday"].number - asked.weekday()
+            claim(day.start, week.end, _from(asked, steps, steps), (day.meaning.language,))
     for phrase in said:
         claim(phrase.start, phrase.end, _relative(phrase, asked, exact), (phrase.meaning.language,))
+    if not found:
+        for start, end, last, coming in (*_weekdays(said, asked), *_days_of_month(text, spoken, asked)):
+            claim(start, end, last)
+            found += [(start, coming, None)] if coming and found and found[-1][2] is None else []
     if not found:
         for match in _YEAR.finditer(text):
             claim(*match.span(), (date(int(match[1]), 1, 1), date(int(match[1]), 12, 31)))
@@ -304,6 +326,43 @@ def _weekday(wanted: int, steps: int, asked: date) -> Interval | None:
         return _from(asked, *[-((asked.weekday() - wanted - 1) % 7 + 1)] * 2)
     ahead = (wanted - asked.weekday() - 1) % 7 + 1 if steps else wanted - asked.weekday()
     return _from(asked, ahead, ahead)
+
+
+def _weekdays(said: Sequence[words.Phrase], asked: date) -> Iterator[_Alone]:
+    """Days of the week that are named alone: the last one, and the one that this week has still to come."""
+    for phrase in said:
+        if phrase.meaning.kind == "weekday":
+            back = (asked.weekday() - phrase.meaning.number) % 7 or 7
+            coming = _from(asked, 7 - back, 7 - back) if phrase.meaning.number >= asked.weekday() else None
+            yield phrase.start, phrase.end, _from(asked, -back, -back), coming
+
+
+def _days_of_month(text: str, spoken: tuple[str, ...], asked: date) -> Iterator[_Alone]:
+    """Days that are named by their number alone ("on the 9th"): the last one, and the one that this month has to come.
+
+    A number before a word that says something counts that: "on 9 servers".
+    """
+    for match in _numbered(spoken).finditer(text):
+        word = _WORD.match(text[match.end() :].lstrip())
+        if word is None or _UNSPACED.match(word[0]) or any(is_stop_word(word[0], one) for one in spoken):
+            number = int(next(filter(None, match.groups())))
+            months = (divmod(12 * asked.year + asked.month - 1 - back, 12) for back in range(3))
+            days = [date(year, month + 1, number) for year, month in months if number <= monthrange(year, month + 1)[1]]
+            last = next(day for day in days if day <= asked)
+            yield *match.span(), (last, last), (days[0], days[0]) if days[0] > asked else None
+
+
+@cache
+def _numbered(spoken: tuple[str, ...]) -> re.Pattern[str]:
+    """Matches the number of a day where some languages have words around it that say so."""
+    on, after = (words.any_of(map(re.escape, words.said(key, spoken))) or "(?!)" for key in ("on", "on-after"))
+    join, end = (words.any_of(map(re.escape, words.said(key, (words.ANY,)))) for key in ("join", "day-end"))
+    number = r"([12]?[1-9]|[123]0|31)(?!\d)"
+    behind = rf"(?:{end})(?![^\W\d_])"
+    return re.compile(
+        rf"(?<!\w)(?:{on})(?:\s+(?:{join}))?\s+{number}(?![-./:,%]\d)(?:\.|{behind})?(?!\w)"
+        rf"|(?<!\w)(?:{join})\s+{number}{behind}|(?<![\d.,/-]){number}[日号號일](?:{after})?"
+    )
 
 
 def _from(asked: date, first: int, last: int) -> Interval | None:

@@ -20,6 +20,7 @@ from ..text import analysis
 from . import question as asking
 from .bm25 import KeywordScores
 from .bounds import Interval
+from .names import shares
 
 #: Weight of each feature in the fused score.
 WEIGHTS: dict[str, float] = {
@@ -27,6 +28,7 @@ WEIGHTS: dict[str, float] = {
     "bm25_window": 1.0,
     "bm25_passage": 0.4,
     "bm25_heading": 0.6,
+    "name": 2.5,
     "vector_unit": 1.0,
     "vector_window": 1.0,
     "speaker": 0.5,
@@ -136,6 +138,8 @@ def collect(
         values["bm25_heading"] = headings.take(shape.section)
         first, second = (own.take(of) for own, of in zip(keyword.passage, shape.passage, strict=True))
         values["bm25_passage"] = np.maximum(first, second, out=first)
+        if (named := shares(keyword.idf, keyword.named, keyword.asked_for, rows.document_id)) is not None:
+            values["name"] = named
     if similarities is not None:
         features.cosine = corpus.window_cosine(similarities)
         some = np.arange(len(rows.unit_id))[sample(len(rows.unit_id))]
@@ -265,7 +269,7 @@ def _nearness(corpus: Corpus, named: list[Interval]) -> Floats:
 
 
 #: Features that are shares already, so scaling over the corpus must not stretch them.
-_ABSOLUTE = frozenset({"speaker", "date", "when", "amount", "now", "heading"})
+_ABSOLUTE = frozenset({"name", "speaker", "date", "when", "amount", "now", "heading"})
 
 
 def _grip(features: Features, allowed: Bools | None) -> float:

@@ -29,6 +29,7 @@ from ..model import (
 from ..plugins.manager import Plugins
 from ..store.api import Floats, Store, VectorIndex, VectorModel
 from ..system.deadline import NEVER, Deadline
+from ..text import calendar
 
 if TYPE_CHECKING:
     from ..graph.view import GraphView
@@ -259,7 +260,7 @@ class Questions:
 
     def _ranked(self, asked: _Asked, answer: Callable[[SearchEngine, str, date, Any], A]) -> A:
         engine = self.engine()
-        day = asked.request.now or date.today()
+        day = asked.request.now or calendar.today(self.settings.consolidate.time_zone)
 
         def ranked() -> A:
             return self._settled(engine, asked.model, lambda: answer(engine, asked.mode, day, asked.vector), asked)

@@ -43,7 +43,7 @@ def misspelt(
             if engine.keyword is None:
                 return {}
             corpus, index = engine.graph.corpus, engine.keyword
-            asked, none = _unknown(question, corpus, index)
+            asked, none = _unknown(question, engine, index)
             unknown = _words(question, none)
             there = store.spellings([analysis.spelling(word) for word in unknown]) if unknown else set()
             found = {word: _meant(word, there, corpus, index) for word in unknown}
@@ -63,17 +63,20 @@ def _may_be_misspelt(question: str, engine: SearchEngine) -> bool:
     try:
         if engine.keyword is None:
             return True
-        _, none = _unknown(question, engine.graph.corpus, engine.keyword)
+        _, none = _unknown(question, engine, engine.keyword)
         return bool(_words(question, none))
     finally:
         engine.lock.release()
 
 
-def _unknown(question: str, corpus: Corpus, index: KeywordIndex) -> tuple[int, set[str]]:
-    """How many words ``question`` asks for, and the first terms of those that no note has in any form."""
+def _unknown(question: str, engine: SearchEngine, index: KeywordIndex) -> tuple[int, set[str]]:
+    """How many words ``question`` asks for, and the first terms of those that no note or name has in any form."""
     asked = analysis.asked(question)
-    often = iter(_occurrences(corpus, index, [form for forms in asked for form in forms]))
-    return len(asked), {forms[0] for forms in asked if not sum([next(often) for _ in forms])}
+    often = iter(_occurrences(engine.graph.corpus, index, [form for forms in asked for form in forms]))
+    held = engine.names.holding(asked)
+    return len(asked), {
+        forms[0] for forms, named in zip(asked, held, strict=True) if not sum([next(often) for _ in forms]) + len(named)
+    }
 
 
 def rewritten(text: str, meant: Mapping[str, str]) -> str:

@@ -24,12 +24,14 @@ DAY_TOKENS = tokens_of(f"[{date.min}] ")
 H = TypeVar("H", bound=SearchHit)
 
 
-def bounded(request: SearchRequest, minimum_days_ago: int | None, maximum_days_ago: int | None) -> SearchRequest:
-    """``request`` with the days that count back from its ``now`` (default: today) put into its range.
+def bounded(
+    request: SearchRequest, minimum_days_ago: int | None, maximum_days_ago: int | None, today: date
+) -> SearchRequest:
+    """``request`` with the days that count back from its ``now`` (default: ``today``) put into its range.
 
     All bounds hold at once.  Raises :class:`RequestError` when no day can satisfy them.
     """
-    today = request.now or date.today()
+    today = request.now or today
     for name, days in (("minimum_days_ago", minimum_days_ago), ("maximum_days_ago", maximum_days_ago)):
         if days is not None:
             bounds.number(name, days, 0, whole=True)

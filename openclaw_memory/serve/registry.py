@@ -88,12 +88,12 @@ def _heartbeat(call: Call) -> Heartbeat:
 # -- what their arguments are ---------------------------------------------------------------------
 
 
-_BUDGET = whole("Tokens of lines to return, instead of maxResults.", 1, 100_000)
-_SINCE = day("Only what is dated on or after this day.")
-_UNTIL = day("Only what is dated on or before this day.")
-_NOW = day("The day of asking; default today.")
+_BUDGET = whole("Tokens of lines, instead of maxResults.", 1, 100_000)
+_SINCE = day("Only from this day on.")
+_UNTIL = day("Only up to this day.")
+_NOW = day("Day of asking.")
 _CORPUS = "memory and all are these notes; nothing else is part of this memory."
-_HITS = whole("Most hits to return; default 6.", 1, 50)
+_HITS = whole("Most hits; default 6.", 1, 50)
 
 
 def _context(call: Call) -> ContextResult:
@@ -104,6 +104,7 @@ def _context(call: Call) -> ContextResult:
         given["message"],
         budget=given.get("budget"),
         session=given.get("session"),
+        now=given.get("now"),
         deadline=call.until.within(limit),
     )
 
@@ -117,7 +118,8 @@ CONTEXT = Tool(
     ),
     arguments={
         "message": text("The message, in the words in which it was written."),
-        "budget": whole("Most tokens of the text; default 200.", 1, 100_000),
+        "budget": whole("Most tokens; default 200.", 1, 100_000),
+        "now": _NOW,
     },
     host_arguments={
         "session": {"type": "string", "description": "Id of the session, which is not given the same again soon."},
@@ -174,6 +176,7 @@ def _consolidate(call: Call) -> ConsolidateReport:
         dry_run=given.get("dryRun", True),
         older_than_days=given.get("olderThanDays"),
         grain=Grain(given["grain"]) if "grain" in given else None,
+        now=given.get("now"),
         deadline=call.until.left(0.5),  # the rest is for reading what was written into the index
         progress=call.progress,
     )
@@ -192,6 +195,7 @@ CONSOLIDATE = Tool(
         "olderThanDays": whole("Leave periods alone that ended at most this many days ago; 3 unless told.", 0),
         "grain": {"type": "string", "enum": [grain.value for grain in Grain if grain is not Grain.WORKING],
                   "description": "Only the summaries of this grain."},
+        "now": _NOW,
     },
     result=ConsolidateReport,
     run=_consolidate,
@@ -322,6 +326,7 @@ TOOLS = (
             "query": {"type": "string", "description": "What it should be about."},
             "since": _SINCE,
             "until": _UNTIL,
+            "now": _NOW,
             "budget": _BUDGET,
             "maxResults": _HITS,
         },

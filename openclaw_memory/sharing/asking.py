@@ -29,6 +29,7 @@ from ..model import (
 from ..plugins.manager import Plugins
 from ..search.service import Questions
 from ..system.deadline import Deadline
+from ..text import calendar
 from ..use.tracker import Usage
 from .others import Others
 from .sources import Source, fact_of, hit_of, named
@@ -138,7 +139,7 @@ class Asking:
         """
         from ..search import timeline
 
-        request = timeline.bounded(SearchRequest.of(query, options), minimum_days_ago, maximum_days_ago)
+        request = timeline.bounded(SearchRequest.of(query, options), minimum_days_ago, maximum_days_ago, self.today())
         if request.query.strip():
             result = self.search(request)
             result = replace(result, results=tuple(timeline.relevant(result.results)))
@@ -177,8 +178,12 @@ class Asking:
 
     # -- parts ------------------------------------------------------------------------------------
 
+    def today(self) -> date:
+        """The day that it is for the owner, in ``consolidate.time_zone``."""
+        return calendar.today(self.settings.consolidate.time_zone)
+
     def _shown(self, hits: Any, day: date | None) -> None:
-        self.usage.shown([hit for hit in hits if hit.memory is None], day or date.today())
+        self.usage.shown([hit for hit in hits if hit.memory is None], day or self.today())
 
     def _read(self, path: str, from_line: int | None, lines: int | None) -> FileText:
         from ..ingest.file_lines import read_lines

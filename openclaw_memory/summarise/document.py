@@ -12,7 +12,7 @@ from ..ingest import plan as planning
 from ..ingest import summary_files
 from ..ingest.summary_files import DATED, TAGS
 from ..knowledge.linking import Linker
-from ..model import Grain, Origin, Section
+from ..model import UNSAID, Grain, Origin, Section
 from ..plugins.manager import Plugins
 from ..store.api import OntologyRows
 from .sentences import Sentence, line_of
@@ -25,7 +25,7 @@ FORMAT = 3
 LINKER = Linker(OntologyRows())
 
 #: Forms of units that are no sentences.
-_SILENT = ("heading", "title", "meta", "code", "machine")
+_SILENT = UNSAID | {"heading", "title"}
 #: What a YAML list may hold without quotes.
 _BARE = re.compile(r"[\w./+@-]+(?: [\w./+@-]+)*")
 

@@ -12,7 +12,7 @@ from ..text.scripts import UNSPACED
 from ..text.speech import substance
 from ..text.turns import without_speaker
 from .sentences import Sentence
-from .words import label_alone
+from .words import label_alone, marker
 
 _LINK = re.compile(r"https?://\S+|(?<!\w)[\w.~+-]*(?:/[\w.+-]+)+", re.ASCII)
 _LABEL = re.compile(r"[\W_]*[^\s:：][^:：\n]{0,39}[:：](?=[\s*_`]|$)")
@@ -22,6 +22,8 @@ _CLOCK = re.compile(r"(?<!\d)\d{1,2}:\d{2}(?!\d)")
 #: What is said on so many days, or with as many times of one day, but for its figures, is routine: it is said once, as
 #: it was last.
 _TIMES = 3
+#: What is decided, by the points of its marker, is never routine.
+_DECIDED = 4
 
 
 def telling(sentences: Sequence[Sentence]) -> list[Sentence]:
@@ -40,7 +42,7 @@ def once(sentences: Sequence[Sentence]) -> list[Sentence]:
     return [
         one
         for at, (one, key) in enumerate(zip(sentences, keys, strict=True))
-        if len(times[key]) < _TIMES or last[key] == at
+        if len(times[key]) < _TIMES or last[key] == at or marker(one.text) >= _DECIDED
     ]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from ..model import Origin, Section, Unit, citation, tokens_of
+from ..model import UNSAID, Origin, Section, Unit, citation, tokens_of
 from ..store.api import Mention, PlannedUnit
 from ..text.labels import names_subject
 from ..text.lines import ITEM
@@ -16,7 +16,7 @@ from ..text.plain import is_delimiter, is_fence, without_lead
 
 #: Forms of units that say nothing by themselves.
 _TITLES = frozenset({"heading", "title"})
-_SILENT = _TITLES | {"meta", "code", "machine"}
+_SILENT = _TITLES | UNSAID
 _TASK = re.compile(rf"[ \t>]*{ITEM}[ \t]+\[(?P<mark>[xX ])\][ \t]")
 _QUOTED = re.compile(r"\A[ \t]*(?:>[ \t]*)+")
 _WORD = re.compile(r"[^\W\d_]")

@@ -18,7 +18,7 @@ BUDGETS: Mapping[Grain, float] = MappingProxyType(
     {Grain.DAILY: 300, Grain.WEEKLY: 800, Grain.MONTHLY: 1500, Grain.QUARTERLY: 2000, Grain.YEARLY: 3000}
 )
 #: Grows when summaries of the same sentences change, so that those of earlier versions are made again.
-VERSION = 10
+VERSION = 11
 
 #: Most concepts whose entries are merged in one summary, by grain.
 _THEMES: Mapping[Grain, int] = MappingProxyType(
@@ -77,7 +77,7 @@ def _chosen(given: Sequence[Sentence], grain: Grain, rules: Rules) -> list[Weigh
     sources = sum(tokens(one.text if grain is Grain.DAILY else line_of(one, False)) for one in given)
     budget = max(rules.budget, min(3 * rules.budget, 0.2 * sources)) if rules.grows else rules.budget
     by_day = grain is Grain.WEEKLY
-    places = select(
-        weighed, min(budget, rules.share * sources), (lambda at: weighed[at].sentence.day) if by_day else None
-    )
+    # Each day of a week of few words has its line.
+    most = sources if by_day and sources <= BUDGETS[grain] / 4 else rules.share * sources
+    places = select(weighed, min(budget, most), (lambda at: weighed[at].sentence.day) if by_day else None)
     return [weighed[at] for at in places]

@@ -149,6 +149,14 @@ def now_in(zone: str, now: datetime | None = None) -> datetime:
     return (datetime.now() if now is None else now).astimezone(where)
 
 
+def today(zone: str) -> date:
+    """The day that it is in ``zone``, as for :func:`now_in`; in the system's where there is no such zone."""
+    try:
+        return now_in(zone).date()
+    except SettingsError:
+        return now_in("").date()
+
+
 def noon_in(zone: str, day: date, clock: time = time(12)) -> datetime:
     """Noon of ``day``, or another time by the ``clock``, in ``zone``, which is as for :func:`now_in`.
 

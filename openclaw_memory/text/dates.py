@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from functools import cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from . import calendar
 from . import calendar_words as words
+from .front_matter import bare
 from .scripts import HAN, HANGUL, KANA
 
 #: In their order, Monday first as in ISO 8601.
@@ -53,9 +54,14 @@ _DAY_MONTH = re.compile(
 )
 _OPEN_ORDER = re.compile(r"(?<![\d./-])(\d{1,2})[-/](\d{1,2})[-/]\d{4}(?!\d)")
 
-_NAME_DATE = re.compile(r"(?<!\d)(\d{4})([-_.])(\d{2})\2(\d{2})(?!\d)")
-_NAME_COMPACT = re.compile(r"(?<!\d)((?:19|20)\d{2})(\d{2})(\d{2})(?!\d)")
-_FOLDER_DATE = re.compile(r"(?<!\d)(\d{4})[-_./](\d{2})[-_./](\d{2})(?!\d)")
+_NAME_DATE = re.compile(r"(?<!\d)(?P<year>\d{4})(?P<mark>[-_.])(?P<month>\d{2})(?P=mark)(?P<day>\d{2})(?!\d)")
+_NAME_COMPACT = re.compile(r"(?<!\d)(?P<year>(?:19|20)\d{2})(?P<month>\d{2})(?P<day>\d{2})(?!\d)")
+#: The folder of a month may have its name too: ``2026/02-February/13.md``.
+_FOLDER_DATE = re.compile(
+    r"(?<!\d)(?P<year>\d{4})[-_./](?P<month>\d{2})(?:[-_. ]+[^\W\d_]+)?[-_./](?P<day>\d{2})(?!\d)"
+)
+#: What no day has behind it: a version has.
+_GOES_ON = re.compile(r"\.?\d|[^\W\d_]")
 
 #: A heading is read this far: past it there is prose, and the search stays cheap.
 _HEADING_CHARS = 200
@@ -122,23 +128,46 @@ def date_in_name(path: str) -> date | None:
     day; a name that is nothing but a period (``2026-W07``, ``2026-02``, ``2026-Q1``, ``2026``, ``mayo-2026``) stands
     for the period's last day.  ``None`` when there is no date, or an impossible one.
     """
+    return _in_name(path)[0]
+
+
+def is_daily(path: str) -> bool:
+    """Whether ``path`` is called by a day, as a journal is: its name begins or ends so, or its folders spell it out.
+
+    What numbers of versions and things look like counts at the beginning alone: ``20260213.md``, no ``order-20260213``.
+    """
+    return _in_name(path)[1]
+
+
+def _in_name(path: str) -> tuple[date | None, bool]:
     folders, _, name = path.rpartition("/")
     stem = name[:-3] if name[-3:].lower() == ".md" else name
-    for match in _NAME_DATE.finditer(stem):
-        if found := _day(match[1], match[3], match[4]):
-            return found
-    for match in _NAME_COMPACT.finditer(stem):
-        if found := _day(match[1], match[2], match[3]):
-            return found
+    for pattern in (_NAME_DATE, _NAME_COMPACT):
+        for match in pattern.finditer(stem):
+            if found := _day(match["year"], match["month"], match["day"]):
+                numbered = pattern is _NAME_COMPACT or match["mark"] == "."
+                begins = match.start() == 0 and not (numbered and _GOES_ON.match(stem, match.end()))
+                return found, begins or (match.end() == len(stem) and not numbered)
     if (last := calendar.last_day(stem.upper().replace("_", "-"))) is not None:
-        return last
-    spoken = words.plain(stem[:_HEADING_CHARS].replace("_", " "))
-    for one in named(spoken):
-        days = one.days()
-        if days is not None and (one.day is not None or not spoken[: one.start] + spoken[one.end :].strip("年년")):
-            return days[1]
-    listed = [_day(*match.groups()) for match in _FOLDER_DATE.finditer(f"{folders}/{stem}")]
-    return next((found for found in reversed(listed) if found), None)
+        return last, False
+    if (worded := _worded(stem))[0] is not None:
+        return worded
+    listed = [_day(match["year"], match["month"], match["day"]) for match in _FOLDER_DATE.finditer(f"{folders}/{stem}")]
+    day = next((found for found in reversed(listed) if found), None)
+    return (day, True) if day is not None else _worded(" ".join([*folders.split("/")[-2:], stem]))
+
+
+def _worded(text: str) -> tuple[date | None, bool]:
+    """The last day of a date with words in a name, and whether that is a day at its beginning or its end."""
+    if not any(map(str.isdigit, text)):
+        return None, False
+    text = words.plain(text[:_HEADING_CHARS].replace("_", " "))
+    for one in named(text):
+        days, before, behind = one.days(), text[: one.start], text[one.end :]
+        if days is not None and (one.day is not None or not before + behind.strip("年년")):
+            begins = not _filler().sub("", before) and _GOES_ON.match(behind) is None
+            return days[1], one.day is not None and not before[-1:].isalnum() and (begins or not behind)
+    return None, False
 
 
 def date_in_heading(text: str, order: Order | None = None) -> date | None:
@@ -151,6 +180,18 @@ def date_in_heading(text: str, order: Order | None = None) -> date | None:
     """
     found = _first_date(words.plain(text[:_HEADING_CHARS]), order)
     return None if found is None else found[0]
+
+
+def date_in_front_matter(front: Mapping[str, Any], order: Order | None = None) -> date | None:
+    """The full date that a note's own data has for it or for its making: ``date``, ``created``, ``Date created``."""
+    stated = {bare(key): str(value) for key, value in front.items()}
+    for key in ("date", "datecreated", "created", "createdat", "creationdate", "createddate", "day"):
+        value = stated.get(key, "")
+        if _NAME_COMPACT.fullmatch(value):
+            value = f"{value[:4]}-{value[4:6]}-{value[6:]}"
+        if (day := date_in_heading(value, order)) is not None:
+            return day
+    return None
 
 
 def merely_states(text: str, day: date, order: Order | None = None) -> bool:

@@ -143,7 +143,8 @@ def _stated(lines: Sequence[str], fence: str = "---", first: int = 1) -> dict[st
             data = yaml.load(_TIGHT.sub(r"\1 ", text), _loader())
         if data is not None and not isinstance(data, dict):
             raise _Refused("no 'key: value'; write one a line")
-        return {} if data is None else _plain(data, [2_000], 0)
+        stated: dict[str, Any] = {} if data is None else _plain(data, [2_000], 0)
+        return stated
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f" in line {first + mark.line}" if mark else ""

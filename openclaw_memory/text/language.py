@@ -120,7 +120,7 @@ def _told(words: Iterable[str]) -> str | None:
     for language in votes:
         votes[language] -= len(accented - letters(language))
     english = votes.pop(ENGLISH, 0)
-    if (most := max(votes.values(), default=0)) <= english:
+    if (most := max(votes.values(), default=0)) <= english or not votes:
         return ENGLISH if most < english else None
     best = min(
         (one for one, count in votes.items() if count == most), key=lambda one: (_RANK.get(one, len(_RANK)), one)

@@ -19,10 +19,11 @@ from typing import Any, NamedTuple
 
 from ..model import DateSource, ParsedDocument, Section, Unit, UnitForm
 from .blocks import Block, blocks_of
-from .dates import Order, date_in_heading, date_in_name, merely_states, order_of
+from .dates import Order, date_in_front_matter, date_in_heading, date_in_name, merely_states, order_of
 from .front_matter import front_matter, front_matter_end, groups
 from .lines import split_lines
 from .machine import reports
+from .struck import standing, standing_lines
 from .turns import find_turns, is_role
 from .units import UnitMaker
 
@@ -40,17 +41,19 @@ def parse(text: str, *, path: str, mtime: date, unit_tokens: int = UNIT_TOKENS) 
     ``path`` is the file's path in the workspace (its name may state a date), ``mtime`` the day it was last
     changed, ``unit_tokens`` the length in tokens from which a text is cut into sentences.  A section's
     date is, in this order: the file name's, its own heading's, the nearest enclosing heading's, the
-    front matter's ``date:``, ``mtime``.  Nothing is raised for any text.
+    front matter's (:func:`.dates.date_in_front_matter`), ``mtime``.  Nothing is raised for any text.
     """
     lines = split_lines(text)
     body = front_matter_end(lines)
     front = front_matter(lines)
-    # Blank lines in place of the front matter keep the numbering.
+    left, carried = standing_lines(lines)
+    # Blank lines in place of the front matter, and of what is no Markdown, keep the numbering.
+    marked = ["" if at < body or at in carried else line for at, line in enumerate(lines)] if body or carried else lines
     turns = find_turns(lines)
     # The messages of a chat are texts of their own.
     chat = [at for at, speaker in turns.items() if at >= body and is_role(speaker) and lines[at].startswith(speaker)]
-    blocks = blocks_of([""] * body + lines[body:] if body else lines, chat)
-    maker = UnitMaker(lines, turns, unit_tokens)
+    blocks = blocks_of(marked, chat)
+    maker = UnitMaker(lines, left, turns, unit_tokens)
     if body:
         for start, end in groups(lines, 1, body - 1):
             maker.chunks(start, end, "meta")
@@ -128,7 +131,7 @@ class _Dater:
 
     def __init__(self, path: str, front: dict[str, Any], mtime: date, order: Order) -> None:
         self.name = date_in_name(path)
-        self.front = date_in_heading(str(front.get("date", "")), order)
+        self.front = date_in_front_matter(front, order)
         self.mtime = mtime
         self.order = order
 
@@ -159,9 +162,10 @@ class _Trail:
     def enter(self, heading: Block) -> None:
         while self._steps and self._steps[-1].level >= heading.level:
             self._steps.pop()
-        self._steps.append(
-            _Step(heading.level, heading.words[:_HEADING_CHARS], date_in_heading(heading.words, self._dater.order))
-        )
+        words = heading.words
+        if (left := standing(words)) != words:
+            words = " ".join(left.split()) or words
+        self._steps.append(_Step(heading.level, words[:_HEADING_CHARS], date_in_heading(words, self._dater.order)))
 
     def date(self) -> tuple[date, DateSource]:
         return self._dater.date(next((step.day for step in reversed(self._steps) if step.day), None))

@@ -8,6 +8,7 @@ from functools import lru_cache
 from ..model import Unit
 from .lines import BULLET, ITEM, NUMBER
 from .machine import DIRECTIVE
+from .struck import standing
 from .turns import without_speaker
 
 _MARKS = r"[ \t]*(?:>[ \t]*|(?:%s|#{1,6})(?:[ \t]+|$)|\[[ xX]\](?:[ \t]+|$))*"
@@ -25,14 +26,14 @@ _LINK = re.compile(
 _ADDRESS = re.compile(r"<((?:https?://|mailto:|[\w.+-]{1,80}@)[^<>\s]{1,2000})>")
 _CODE = re.compile(r"(`{1,3})(?=[^`])(.{1,800}?)(?<!`)\1(?!`)")
 # A parser of CommonMark leaves "**重要：**说明" as it stands; people read bold words.
-_STRONG = re.compile(r"(\*\*\*|\*\*|___|__|~~)(?=[^\s*_~])(.{1,800}?)(?<=[^\s])\1")
+_STRONG = re.compile(r"(\*\*\*|\*\*|___|__)(?=[^\s*_])(.{1,800}?)(?<=[^\s])\1")
 _EMPHASIS = re.compile(
     r"(?<![A-Za-z0-9*])\*(?=[^\s*])([^*]{0,800}[^\s*])\*(?![A-Za-z0-9*])|(?<![\w_])_(?=[^\s_])([^_]{0,800}[^\s_])_(?![\w_])"
 )
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _HELD = re.compile("\0(\\d+)\0")
 #: Without one of these a text has no marks inside.
-_INLINE = re.compile(r"[*_`\[<\\~]")
+_INLINE = re.compile(r"[*_`\[<\\]")
 
 
 def without_lead(line: str, item: bool = False) -> str:
@@ -70,7 +71,10 @@ def said(unit: Unit) -> str:
 
 
 def plain(text: str, item: bool = True) -> str:
-    """What Markdown says, on one line: without marks of lists, tasks, quotes, emphasis, code, links and comments."""
+    """What Markdown says, on one line: without marks of lists, tasks, quotes, emphasis, code and links, and what is
+    struck out.
+    """
+    text = standing(text)
     if "<!--" in text:
         text = _COMMENT.sub(" ", text)
     lines = [without_lead(line, item) for line in text.split("\n") if not is_fence(line) and not is_delimiter(line)]

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ..model import CHARS_PER_TOKEN, Unit, UnitForm
 from .blocks import Block
 from .machine import is_host, is_machine
 from .plain import without_lead
 from .sentences import CEILING, MARKS, pieces
+from .struck import says_nothing
 from .turns import without_speaker
 
 _WORD_CHAR = re.compile(r"[^\W_]")
@@ -22,12 +24,16 @@ _SAID = frozenset({"line", "turn", "item", "sentence", "quote"})
 class UnitMaker:
     """Cuts the blocks of one file into units, in order, and remembers who is speaking.
 
-    ``turns`` names the speaker of each line (0-based) that opens a turn; ``unit_tokens`` is the
-    length in tokens from which a text is cut into sentences.
+    ``standing`` are the lines without what is struck out, as :func:`.struck.standing_lines` has them; ``turns`` names
+    the speaker of each line (0-based) that opens a turn; ``unit_tokens`` is the length in tokens from which a text is
+    cut into sentences.
     """
 
-    def __init__(self, lines: Sequence[str], turns: Mapping[int, str], unit_tokens: int) -> None:
+    def __init__(
+        self, lines: Sequence[str], standing: Sequence[str], turns: Mapping[int, str], unit_tokens: int
+    ) -> None:
         self._lines = lines
+        self._standing = standing
         self._turns = turns
         self._size = int(unit_tokens * CHARS_PER_TOKEN)
         self._speaker: str | None = None
@@ -154,18 +160,31 @@ class UnitMaker:
         text = text.rstrip() if form == "code" else text.strip()
         if indexed == text or not indexed or _WORD_CHAR.search(indexed) is None:
             indexed = None
-        self.units.append(Unit(text, start + 1, end, self._form(text, form), self._speaker, indexed))
+        given, left = ("\n".join(of[start:end]) for of in (lines, self._standing))
+        self._append(Unit(text, start + 1, end, self._form(text, form), self._speaker, indexed), given, left)
+
+    def _append(self, unit: Unit, given: str, left: str) -> None:
+        """Add a unit of ``given`` text, of which what is not ``left`` is struck out: that is searched, and not said."""
+        if left != given and unit.form not in ("code", "meta"):
+            said = [" ".join(line.split()) for line in left.split("\n") if not says_nothing(line)]
+            if said:
+                unit = replace(unit, text="\n".join(said), indexed=unit.search_text)
+            elif unit.form != "heading":
+                unit = replace(unit, form="struck")
+        self.units.append(unit)
 
     def _cut(self, start: int, end: int, size: int, prefix: str | None = None) -> None:
         """Cut lines into sentences; the wraps inside one read as spaces."""
         if end - start == 1:
-            joined, offsets = self._lines[start], [0]
+            joined, left, offsets = self._lines[start], self._standing[start], [0]
         else:
             parts = [self._lines[start].strip(), *map(_bare, self._lines[start + 1 : end])]
             offsets = [0]
             for part in parts[:-1]:
                 offsets.append(offsets[-1] + len(part) + 1)
             joined = " ".join(parts)
+            places = zip(parts, self._lines[start:end], self._standing[start:end], strict=True)
+            left = " ".join(line[(at := given.find(part)) : at + len(part)] for part, given, line in places)
         opened = len(self.units)
         for first, last in pieces(joined, size):
             text = joined[first:last]
@@ -174,7 +193,8 @@ class UnitMaker:
             line = start + bisect_right(offsets, first)
             until = start + bisect_right(offsets, last - 1)
             indexed = f"{prefix}: {text}" if prefix and len(self.units) > opened else None
-            self.units.append(Unit(text, line, until, self._form(text, "sentence"), self._speaker, indexed))
+            unit = Unit(text, line, until, self._form(text, "sentence"), self._speaker, indexed)
+            self._append(unit, text, left[first:last])
 
     def _form(self, text: str, form: UnitForm) -> UnitForm:
         """``form``, or ``machine`` for what a program wrote, and for a label whose text a host's blocks were."""

@@ -13,7 +13,7 @@ from ..config.openclaw_home import OpenClawHome
 from ..errors import ModelError, OpenClawMemoryError, RedactionError, SettingsError
 from ..hookspecs import MemoryApi
 from ..ingest.reading import Unreadable, read_note
-from ..ingest.scan import IGNORE_FILE, max_bytes, scan
+from ..ingest.scan import IGNORE_FILE, is_conflict, max_bytes, scan
 from ..knowledge.linking import Linker
 from ..model import Check, Grain, Origin, ScanResult, SkippedFile, Status, counted, joined
 from ..store.api import OntologyRows
@@ -228,6 +228,11 @@ def _workspace(memory: Examined, found: ScanResult) -> list[Check]:
     ]
     said = _said(memory, found)
     checks += unread_files(said.unread, found.skipped, said.guessed)
+    step = "take over what it has and the note has not, and delete it"
+    what = "is a version that a sync program put beside a note"
+    checks += [
+        Check("file", True, f"{file.path} {what}", step, remark=True) for file in found.files if is_conflict(file.path)
+    ]
     strange = said.strange(memory)
     return [*checks, *([Check("languages", True, *strange, remark=True)] if strange else [])]
 

@@ -6,6 +6,7 @@ import re
 from datetime import date
 from typing import TYPE_CHECKING
 
+from ..config.workspace import composed
 from ..errors import RequestError
 from ..model import FeedbackReport, bounds, cited
 from ..text import analysis
@@ -40,7 +41,8 @@ def place(store: Store, usage: Usage, chunk: str) -> tuple[str, str]:
         if _ID.fullmatch(named):
             return named, _path_of(named, store, paths, known.get(named, ("", date.min))[0])
         found = cited(named) if len(named) <= bounds.LONGEST_NAME else None
-        path = found[0].replace("\\", "/").removeprefix("./") if found else ""
+        given = composed(found[0].replace("\\", "/").removeprefix("./")) if found else ""
+        path = next((path for path in paths if composed(path) == given), given)
         if found is None or path not in paths:
             raise RequestError(
                 f"{bounds.shown(named)} names nothing in the index; "

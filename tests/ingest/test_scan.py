@@ -459,3 +459,27 @@ def test_front_matter_lowers_trust_and_never_raises_it(origin: Origin, stated: o
         expected, lowered(origin, {"origin": "agent"}), key=list(Origin).index
     )
     assert lowered(origin, {}) is origin
+
+
+def test_copies_are_left_out_and_named_and_memory_is_read_in_any_case(tmp_path: Path) -> None:
+    names = {
+        "Memory/2026-02-03.md": "a\n", "Memory/2026-02-03 (1).md": "a\n", "Memory/2026-02-03 2.md": "b\n",
+        "Memory/2026-02-03-b.md": "a\n", "Memory/2026-02-03.sync-conflict-20260204-120000-ABC.md": "aa\n",
+        "Memory/2026-02-031.md": "a\n", "Memory/x/2026-02-03 (1).md": "a\n",
+    }  # fmt: skip
+    for name, text in names.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    found = scan(tmp_path, IngestSettings())
+    left_out = {"Memory/2026-02-03 (1).md"}
+    assert {skip.path: skip.reason for skip in found.skipped} == dict.fromkeys(
+        left_out, "a copy of Memory/2026-02-03.md; delete it"
+    )
+    assert {file.path for file in found.files} == names.keys() - left_out
+    daily = {file.path for file in found.files if file.kind is Kind.DAILY}
+    assert daily == {
+        "Memory/2026-02-03.md",
+        "Memory/2026-02-03-b.md",
+        "Memory/2026-02-03 2.md",
+        "Memory/x/2026-02-03 (1).md",
+    }

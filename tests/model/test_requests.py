@@ -98,7 +98,7 @@ def test_days_count_back(memory: Memory) -> None:
     with pytest.raises(RequestError, match=r"^minimum_days_ago must be 0 or more, not -1"):
         memory.timeline(minimum_days_ago=-1)
     with pytest.raises(RequestError, match=r"^maximum_days_ago must be a whole number, not 0.5"):
-        bounded(SearchRequest("lamp"), None, 0.5)  # type: ignore[arg-type]
+        bounded(SearchRequest("lamp"), None, 0.5, date(2026, 1, 1))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,7 @@ def test_a_day_is_in_the_range_when_every_bound_holds(
         (since is None or day >= since, until is None or day <= until, least is None or ago >= least, most is None or ago <= most)
     )  # fmt: skip
     try:
-        request = bounded(SearchRequest("", now=now, since=since, until=until), least, most)
+        request = bounded(SearchRequest("", now=now, since=since, until=until), least, most, now)
     except RequestError:
         assert not wanted
         return

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tables import table
 
-from openclaw_memory.text.dates import date_in_heading, date_in_name, merely_states, said
+from openclaw_memory.text.dates import date_in_heading, date_in_name, is_daily, merely_states, said
 
 DAY = date(2026, 2, 13)
 
@@ -17,6 +17,12 @@ DAY = date(2026, 2, 13)
 @pytest.mark.parametrize("path", table("dates.tsv", "a name states a day"))
 def test_a_name_states_a_day(path: str) -> None:
     assert date_in_name(path) == DAY
+
+
+@pytest.mark.parametrize("number", range(2))
+def test_a_path_is_called_by_a_day_or_not(number: int) -> None:
+    paths = table("dates.tsv", f"a path that is called by {('no', 'a')[number]} day")
+    assert [path for path in paths if is_daily(path) != bool(number)] == []
 
 
 @pytest.mark.parametrize(

@@ -217,7 +217,8 @@ class Store(GraphTables, SummaryTables, VectorTables, ABC):
         with self._db.read():
             *columns, ordinal = self._db.columns(
                 "SELECT id, document_id, section_id, start_line, end_line, terms, chars, time_words, "
-                "form IN ('heading', 'title') AS heading, form = 'title' AS title, form = 'machine' AS machine, "
+                "form IN ('heading', 'title') AS heading, form = 'title' AS title, "
+                "form IN ('machine', 'struck') AS machine, "
                 "form = 'meta' AS meta, speaker_key, said_first, said_last, hash, occurrence, tokens, likeness, "
                 "script, amount, ordinal "
                 f"FROM units WHERE {where}"
@@ -279,7 +280,9 @@ class Store(GraphTables, SummaryTables, VectorTables, ABC):
     def unit_texts(self, unit_ids: Sequence[int]) -> list[UnitText]:
         """Units with their texts, in order of document and place."""
         rows = self._db.rows(
-            "SELECT id, document_id, start_line, end_line, form, speaker, text, hash, occurrence "
+            "SELECT id, document_id, start_line, end_line, form, speaker, "
+            "CASE WHEN form IN ('line', 'turn', 'item', 'quote') THEN coalesce(indexed, text) ELSE text END, "
+            "hash, occurrence "
             f"FROM units WHERE id IN {among(unit_ids)} ORDER BY document_id, ordinal"
         )
         return [UnitText(*row) for row in rows]
