@@ -5,11 +5,18 @@ from __future__ import annotations
 import re
 
 _URL = re.compile(r"postgres(ql)?://", re.IGNORECASE)
+#: What begins as a URL does, or holds a user and a password, is no name of a file.
+_LIKE_A_URL = re.compile(r"[A-Za-z][\w.+-]+:/|[^@]*:[^/\\@]*@|[^:]{2,}//[^@]*@")
 
 
 def is_url(text: object) -> bool:
     """Whether a store is named by a URL of PostgreSQL, and not by a file."""
     return isinstance(text, str) and _URL.match(text) is not None
+
+
+def is_like_url(text: object) -> bool:
+    """Whether a store is named by what may be a mistyped URL: a file called so would show its password."""
+    return _LIKE_A_URL.match(str(text)) is not None
 
 
 def shown(url: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..config.index_paths import default_path, index_files
 from ..config.settings import Settings
-from ..config.store_url import is_url
+from ..config.store_url import is_like_url, is_url
 from ..config.workspace import expanded
 from ..errors import SettingsError
 from ..knowledge import linking
@@ -20,8 +20,13 @@ from ..text import analysis
 def url_of(settings: Settings, db: str | Path | None = None) -> str:
     """The URL of the server that holds the index: ``db`` where that is one, else the setting; empty for a file.
 
-    Raises :class:`SettingsError` for a setting that is no URL of PostgreSQL.
+    Raises :class:`SettingsError` for what is neither a URL of PostgreSQL nor the name of a file.
     """
+    named = db or settings.store.path
+    if named and not is_url(named) and is_like_url(named):
+        raise SettingsError(
+            f"{'--db' if db else 'store.path'}: this is no URL of PostgreSQL (postgresql://…) and no file"
+        )
     if db:
         return str(db) if is_url(db) else ""
     url = settings.store.url

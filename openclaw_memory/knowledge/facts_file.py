@@ -127,7 +127,7 @@ def _facts(path: Path, text: str) -> tuple[StatedFact, ...]:
     for line, fact in _said(path, _whole(text)):
         # The same line twice, as a merge of two copies leaves it, is one.
         if facts.setdefault(fact.id, fact) != fact:
-            raise _wrong(path, line, f"the id {fact.id} is taken by another entry; delete the id to get a new one")
+            raise _wrong(path, line, "its id is taken by another entry; delete the id to get a new one")
     return tuple(facts.values())
 
 
@@ -254,8 +254,11 @@ def _fact(path: Path, line: int, entry: dict[str, Any], taken: set[str]) -> Stat
 
 
 def _line_id(fact: StatedFact) -> str:
-    said = json.dumps([fact.subject, fact.predicate, fact.object, str(fact.valid_from), fact.retracts])
-    return "f-" + hashlib.blake2b(said.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    return _made_id(json.dumps([fact.subject, fact.predicate, fact.object, str(fact.valid_from), fact.retracts]))
+
+
+def _made_id(text: str) -> str:
+    return "f-" + hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def _one(path: Path, line: int, entry: dict[str, Any], key: str) -> str | None:
@@ -294,7 +297,11 @@ def _wrong(path: Path, line: int, what: str) -> FactFileError:
 
 
 def redacted(fact: StatedFact, redact: atomic.Redact) -> StatedFact:
-    """``fact`` with the secrets in its words, and in the name of the file that it cites, replaced."""
+    """``fact`` with the secrets in its words, in its id, and in the name of the file that it cites, replaced."""
+
+    def nameable(id: str) -> str:
+        return id if redact(id) == id else _made_id(id)
+
     source = fact.source if fact.source is None else redact(fact.source)
     subject, predicate, thing = redact(fact.subject), redact(fact.predicate), redact(fact.object)
     # What the value is called decides too: "NAS", "password", "swordfish".
@@ -302,7 +309,10 @@ def redacted(fact: StatedFact, redact: atomic.Redact) -> StatedFact:
     whole = redact(said + thing)
     if whole.startswith(said):
         thing = whole[len(said) :]
-    return replace(fact, subject=subject, predicate=predicate, object=thing, source=source)
+    return replace(
+        fact, id=nameable(fact.id), subject=subject, predicate=predicate, object=thing, source=source,
+        replaces=tuple(map(nameable, fact.replaces)), retracts=fact.retracts and nameable(fact.retracts),
+    )  # fmt: skip
 
 
 def take_over(workspace: Path, store: Store, redact: atomic.Redact, forgotten: Callable[[StatedFact], bool]) -> bool:

@@ -128,7 +128,7 @@ class StdioTransport:
                 error = ErrorData(code=INVALID_REQUEST, message="the line is JSON, but no JSON-RPC 2.0 message")
         known = given.get("id") if isinstance(given, dict) else None
         number = known if isinstance(known, (str, int)) and not isinstance(known, bool) else None
-        log.warning("%s: %.120r", error.message, line)
+        log.warning("%s: %d bytes", error.message, len(line))  # what is in it may be a secret
         with contextlib.suppress(OSError):  # whoever writes the answers hears of that
             await self._put(JSONRPCError(jsonrpc="2.0", id=number, error=error))
 

@@ -156,7 +156,7 @@ class Asking:
     def get(self, path: str, from_line: int | None = None, lines: int | None = None) -> FileText:
         """Lines of a memory file as they are on disk now; only files that ingest reads are shown.
 
-        ``[private]`` and ``[forgotten]`` stand for what nobody may read.
+        ``[private]``, ``[forgotten]`` and ``[redacted:…]`` stand for what nobody may read.
         """
         source = self.others.named(path.strip())
         if source is not None:
@@ -190,7 +190,7 @@ class Asking:
         from ..text.withheld import READ_MARK, without_private
 
         def readable(path: str, text: str) -> str:
-            return self._forgetter.readable(path, without_private(text, READ_MARK))
+            return self.plugins.redacted(path, self._forgetter.readable(path, without_private(text, READ_MARK)))
 
         return read_lines(self.workspace, self.settings.ingest, path, from_line, lines, readable)
 

@@ -169,7 +169,7 @@ def test_the_same_line_twice_counts_once(path: Path) -> None:
         ("- {subject: JR, predicate: likes, object: tea, origin: me}\n", 1, "origin must be one of owner"),
         ("- {subject: [JR], predicate: likes, object: tea}\n", 1, "'subject' must be one text"),
         ("- {subject: {a: b}, predicate: likes, object: tea}\n", 1, "'subject' must be a text"),
-        ("- {id: f-1, subject: JR, predicate: likes, object: tea}\n- {id: f-1, subject: JR, predicate: likes, object: milk}\n", 2, "f-1 is taken"),
+        ("- {id: f-1, subject: JR, predicate: likes, object: tea}\n- {id: f-1, subject: JR, predicate: likes, object: milk}\n", 2, "its id is taken"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_named_with_its_line(path: Path, text: str, line: int, message: str) -> None:

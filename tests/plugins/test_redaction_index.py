@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from fakes import Notes, open_memory
 
 from openclaw_memory import Memory
 from openclaw_memory.config.settings import Settings
+from openclaw_memory.errors import SettingsError
+from openclaw_memory.index.opening import url_of
 from openclaw_memory.plugins import redact
 from openclaw_memory.summarise.maker import fingerprints
 
@@ -76,6 +79,27 @@ def test_the_value_of_a_fact_is_redacted_by_what_its_predicate_calls_it(notes: N
     assert "afloat" in said and "[redacted:password]" in said
 
 
+def test_a_secret_as_the_id_of_a_fact_is_replaced_and_still_names_it(notes: Notes) -> None:
+    notes.write("facts.yaml", f"- {{id: {TOKEN}, subject: heron, predicate: lives in, object: marsh}}\n")
+    with open_memory(notes) as memory:
+        memory.ingest()
+        (row,) = memory.facts.query(all=True).rows
+        memory.facts.remove(row.id)
+        assert not memory.facts.query().rows
+        assert TOKEN not in repr(memory.facts.query(all=True)) + repr(memory.sql("FROM facts"))
+
+
+def test_get_shows_what_search_shows(notes: Notes) -> None:
+    sheet = "reads sheet 1bKq7RtWmE2xZpLs9VdYhN4cJgUo6AfXi3TyHrQwMn8K"
+    notes.write("memory/2026-02-16.md", f"- The harbour password: swordfish\n- {TOKEN}\n- The harbour {sheet}\n")
+    with open_memory(notes) as memory:
+        memory.ingest()
+        assert memory.get("memory/2026-02-16.md", 1, 3).text.split("\n") == [
+            "- The harbour password: [redacted:password]", "- [redacted:github-token]", f"- The harbour {sheet}",
+        ]  # fmt: skip
+        assert sheet in everything(memory)
+
+
 def test_what_an_older_version_took_from_the_files_of_facts_and_concepts_is_redacted(
     notes: Notes, monkeypatch: Any
 ) -> None:
@@ -123,3 +147,22 @@ def test_summaries_are_made_again_by_another_redaction(monkeypatch: Any) -> None
     assert fingerprints(Settings().with_values({"redaction.allow": ["swordfish"]})) != before
     monkeypatch.setattr(redact, "VERSION", redact.VERSION + 1)
     assert fingerprints(Settings()) != before
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        "postgres+x://u:swordfish@h/d", "postgresl:/u:swordfish@h/d", "postgresql//u:swordfish@h/d", "u:swordfish@h/d",
+        "mysql://u:swordfish@h/d", "postgresql:u:swordfish@h/d",
+    ],
+)  # fmt: skip
+def test_a_mistyped_url_is_no_name_of_a_file(named: str) -> None:
+    for settings, db in (
+        (Settings(), named),
+        (Settings(), Path(named)),
+        (Settings().with_values({"store.path": named}), None),
+    ):
+        with pytest.raises(SettingsError, match="no URL of PostgreSQL") as caught:
+            url_of(settings, db)
+        assert "swordfish" not in str(caught.value)
+    assert url_of(Settings(), "C:/notes/a@b.duckdb") == url_of(Settings(), "my: notes/a.duckdb") == ""

@@ -52,6 +52,7 @@ NO_MESSAGES = {
     "null as id": called("{}", "null"),
     "a list as id": called("{}", "[1]"),
     "a long line": b'"' + b"x" * 3_000_000 + b'"',
+    "no version of the protocol": b'{"id":7,"method":"tools/call","params":{"arguments":{"text":"quiet-heron"}}}',
 }
 
 
@@ -61,6 +62,15 @@ def test_a_line_that_is_no_message_is_answered_with_an_error(client: RawClient, 
     message = client.next()
     assert message["error"]["code"] in (-32700, -32600) and "\n" not in message["error"]["message"]
     assert client.found("lamp") == ["- a green lamp"]
+
+
+def test_what_a_line_holds_that_is_no_message_is_in_no_log(
+    client: RawClient, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    client.write(NO_MESSAGES["no version of the protocol"])
+    assert "error" in client.next()
+    written = "".join(path.read_text() for path in tmp_path_factory.getbasetemp().glob("lines*/stderr"))
+    assert "no JSON-RPC 2.0 message: " in written and "quiet-heron" not in written
 
 
 ODD_CALLS = {
