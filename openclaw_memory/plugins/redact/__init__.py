@@ -18,19 +18,23 @@ from typing import TYPE_CHECKING
 from ...hookspecs import hookimpl
 from . import below, labels, opaque, seeds, shapes, values
 from .keys import redact_key_blocks
+from .plain import Plain, joined, plain, plain_text
 from .shapes import rules as rules
 
 if TYPE_CHECKING:
     from ...model import Unit
 
 #: Grows when more or less is redacted: an index of another version is read again.
-VERSION = 9
+VERSION = 10
 
 #: A place in a line: first character, the one after the last, and the type of the secret there.
 Span = tuple[int, int, str]
 
 #: Why a line is looked at.
 _LABEL, _TOKEN, _NUMBER, _PHRASE = 1, 2, 4, 8
+
+#: Of a longer line nobody has wrapped the end.
+_LONGEST_WRAPPED = 400
 
 #: A note takes two; more are needed only where secrets are glued to one another.
 _PASSES = 16
@@ -43,18 +47,13 @@ _CLASSES = bytes(
 )
 _NUMBERS = (b"0000 0000 0000 0", b"0" * 15, b"000 00 0000", b"0000 000000 0", b"AA00")
 
-_UNSEEN = "\u00ad\u034f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff\U000e0000-\U000e007f"
-_UNSEEN_RUN = re.compile(f"[{_UNSEEN}]+")
-_WIDE = {0xFF01 + n: 0x21 + n for n in range(94)}
-_WIDE_CHARACTER = re.compile("[\uff01-\uff5e]")
-#: What a renderer takes out between two characters of a word.
-_INSIDE = re.compile(rf"[{_UNSEEN}]+|(?<=[\w-])(?:\*{{1,3}}|`+|~~|</?[a-zA-Z]{{1,6}}/?>|\\(?=[_*-]))(?=[\w-])")
-_TAG = re.compile(r"</?[a-zA-Z]{1,6}/?>")
-_HEAD = re.compile(r"[ \t]*(?:>[ \t]*)*(?:[-*+][ \t]+)?")
+_BROKEN_NUMBER = re.compile(r"\d[ -]?\n[ \t>]*\d")
+_HEAD = re.compile(r"[ \t]*(?:>[ \t]*)*")
+_ENTRY = re.compile(r"(?:[-*+#|>]|\d{1,3}[.)])[ \t]|[|`~]|[-=]{3}")
 _TAIL_RUN = re.compile(r"[\w+/=.-]{4,200}$", re.ASCII)
+_HEAD_RUN = re.compile(r"[\w+/=.-]{4,200}", re.ASCII)
 _REST = re.compile(r"(?:(?<=[A-Za-z0-9_-])[A-Za-z0-9_-]+)?")
 _MARK_END = re.compile(r"\[redacted:[\w-]{1,40}\]$")
-_HEAD_RUN = re.compile(r"[\w+/=.-]{4,200}", re.ASCII)
 
 
 def redact_lines(lines: Iterable[str], allow: Collection[str] = ()) -> list[str]:
@@ -73,13 +72,9 @@ def redact_lines(lines: Iterable[str], allow: Collection[str] = ()) -> list[str]
 
 
 def _redact_once(lines: list[str], allow: Collection[str]) -> list[str]:
-    out = list(lines)
+    out = [line.replace("\n", " ") for line in lines] if any("\n" in line for line in lines) else list(lines)
+    redact_key_blocks(out)
     whole = "\n".join(out)
-    if "PRIVATE KEY" in whole:
-        redact_key_blocks(out)
-        whole = "\n".join(out)
-    if whole.count("\n") >= max(1, len(out)):
-        whole = "\n".join(line.replace("\n", " ") for line in out)
     found = _candidates(whole)
     _redact_words(out, allow)
     tokens = [at for at, why in found.items() if why & _TOKEN]
@@ -87,29 +82,27 @@ def _redact_once(lines: list[str], allow: Collection[str]) -> list[str]:
         _redact_split(out, at - 1, allow)
         _redact_split(out, at, allow)
     for at, why in found.items():
-        if head := _is_head(out, at):
+        if why & _LABEL:
             _redact_columns(out, at, allow)
+        head = _is_head(out, at)
         if why & _TOKEN and any(map(opaque.is_data, out[max(0, at - 1) : at + 1])):
             why &= ~_TOKEN
-        out[at] = _redact_line(out[at], why, allow, head)
+        line = plain(out[at], at)
+        spans = _spans(line.text, why, head)
+        _replace_in(out, line, spans, allow)
+        if why & (_LABEL | _NUMBER):
+            _redact_wrapped(out, at, why, allow)
         if why & _LABEL:
             _redact_below(out, at, allow)
     for at in tokens:
         _redact_rest(out, at, allow)
         _redact_rest(out, at + 1, allow)
-    return out
+    return [before if after == line else after for before, line, after in zip(lines, lines, out, strict=True)]
 
 
 def _candidates(whole: str) -> dict[int, int]:
     """The lines that may hold a secret, in order, and what may be there: a label, a token, a number."""
-    seen = whole
-    if not whole.isascii():
-        seen = _UNSEEN_RUN.sub("", whole.translate(_WIDE) if _WIDE_CHARACTER.search(whole) else whole)
-    for mark in ("*", "`", "~~", "\\"):
-        if mark in seen:
-            seen = seen.replace(mark, "")
-    if "</" in seen:
-        seen = _TAG.sub("", seen)
+    seen = plain_text(whole)
     low = _lower(seen)
     announced = [*labels.places(low), *labels.unannounced(seen)]
     raw = seen.encode("latin-1", "replace")
@@ -121,6 +114,7 @@ def _candidates(whole: str) -> dict[int, int]:
         if classes.find(b"0", start, end if end >= 0 else None) >= 0:
             tokens.append(start)
     numbers = [start for number in _NUMBERS for start in _found(classes, number)]
+    numbers += [match.start() for match in _BROKEN_NUMBER.finditer(seen)]
     phrases = list(seeds.places(seen))
     if not (announced or tokens or numbers or phrases):
         return {}
@@ -164,23 +158,29 @@ def _spans(line: str, why: int, head: bool = False) -> list[Span]:
     return found
 
 
-def _redact_line(line: str, why: int, allow: Collection[str], head: bool = False) -> str:
-    if not line.isascii() and _WIDE_CHARACTER.search(line):
-        line = _replaced(line, _spans(line.translate(_WIDE), why, head), allow)
-    # First without what stands inside of words, as the half of a token may look like one.
-    if _INSIDE.search(line):
-        kept: list[int] = []
-        at = 0
-        for match in _INSIDE.finditer(line):
-            kept += range(at, match.start())
-            at = match.end()
-        kept += range(at, len(line))
-        joined = "".join(line[place] for place in kept)
-        found = _spans(joined, why, head)
-        line = _replaced(
-            line, [(kept[start], kept[end - 1] + 1, kind) for start, end, kind in found if end > start], allow
-        )
-    return _replaced(line, _spans(line, why, head), allow)
+def _replace_in(lines: list[str], read: Plain, spans: Iterable[Span], allow: Collection[str]) -> None:
+    """Replace what is at ``spans`` of lines as they were ``read``, in place."""
+    by_line: dict[int, list[Span]] = {}
+    for start, end, kind in spans:
+        if read.text[start:end] not in allow:
+            for line, first, last in read.spans(start, end):
+                by_line.setdefault(line, []).append((first, last, kind))
+    for line, several in by_line.items():
+        lines[line] = _replaced(lines[line], several, allow)
+
+
+def _redact_wrapped(lines: list[str], at: int, why: int, allow: Collection[str]) -> None:
+    """Redact what begins on line ``at``, or is announced there, and goes on in the next, as a mail or a scan wraps it."""
+    if at + 1 >= len(lines) or len(lines[at]) > _LONGEST_WRAPPED:
+        return
+    first, second = plain(lines[at].rstrip(), at), plain(lines[at + 1][:_LONGEST_WRAPPED], at + 1)
+    head = _HEAD.match(second.text).end()  # type: ignore[union-attr]
+    second = Plain(second.text[head:], second.places[head:])
+    if not first.text.strip(" >|") or not second.text or _ENTRY.match(second.text) or first.text[-1] in ".!?;|:":
+        return
+    both = joined(first, second, " ")
+    behind = len(first.text) + 1
+    _replace_in(lines, both, [span for span in _spans(both.text, why & ~_TOKEN) if span[1] > behind], allow)
 
 
 def _replaced(line: str, spans: Iterable[Span], allow: Collection[str]) -> str:
@@ -213,18 +213,8 @@ def _is_head(lines: list[str], at: int) -> bool:
 
 def _redact_columns(lines: list[str], at: int, allow: Collection[str]) -> None:
     """Redact the cells below the heads that are labels, such as ``Password``, in place."""
-    kinds = {n: kind for n, cell in enumerate(lines[at].split("|")) if (kind := below.kind_of_cell(cell))}
-    if not kinds:
-        return
-    for i in range(at + 2, len(lines)):
-        if "|" not in lines[i]:
-            break
-        cells = lines[i].split("|")
-        for column, kind in kinds.items():
-            value = cells[column].strip(" \t`*") if column < len(cells) else ""
-            if value and value not in allow and below.passes_in_cell(kind, value):
-                cells[column] = cells[column].replace(value, f"[redacted:{kind}]")
-        lines[i] = "|".join(cells)
+    for line, span in below.columns(lines, at):
+        lines[line] = _replaced(lines[line], [span], allow)
 
 
 def _redact_words(lines: list[str], allow: Collection[str]) -> None:
@@ -277,16 +267,13 @@ def _redact_rest(lines: list[str], at: int, allow: Collection[str]) -> None:
 
 
 def _head_run(line: str) -> re.Match[str] | None:
-    lead = _HEAD.match(line)
-    return _HEAD_RUN.match(line, lead.end() if lead else 0)
+    return _HEAD_RUN.match(line, _HEAD.match(line).end())  # type: ignore[union-attr]
 
 
 def redact_text(text: str, allow: Collection[str] = ()) -> str:
     """``text`` with its secrets replaced and its line feeds where they were."""
     lines = text.split("\n")
-    if "PRIVATE KEY" in text or _candidates(text) or any(seeds.below(lines)):
-        return "\n".join(redact_lines(lines, allow))
-    return text
+    return "\n".join(redact_lines(lines, allow))
 
 
 class Redaction:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from ...text.lines import ITEM
 from .labels import CODE, LIST_OF_WORDS, LISTED, NO_VALUE, NUMBERS, Label, automaton, is_whole
@@ -16,9 +17,18 @@ _ALONE = re.compile(
 )
 
 
+#: A cell and what parts it from the next: a bar, a tab, a semicolon, a comma, or a gap.
+_PARTED = (
+    *(re.compile(rf"(?P<cell>\"[^\"\n]*\"|[^{sign}\n]*+)(?:[{sign}]|$)") for sign in ("|", "\t", ";", ",")),
+    re.compile(r"(?P<cell>(?:\S+(?: (?! ))?)*+)(?: {2,}|$)"),
+)
+_LONGEST_HEADS = 2000
+_AROUND_CELL = " \t`*_\"'"
+
+
 def kind_of_cell(cell: str) -> str | None:
     """What a table's column holds whose head is ``cell``, if that is a label and nothing else."""
-    low = cell.strip(" \t*`_").lower()
+    low = cell.strip(_AROUND_CELL).lower()
     for end, label in automaton(not low.isascii()).iter(low):
         if (
             end + 1 == len(low)
@@ -31,6 +41,8 @@ def kind_of_cell(cell: str) -> str | None:
 
 def passes_in_cell(kind: str, value: str) -> bool:
     """Whether a cell below such a head is a secret."""
+    if not value:
+        return False
     if kind == "seed-phrase":
         return LIST_OF_WORDS.fullmatch(value) is not None
     if kind in NUMBERS:
@@ -40,6 +52,25 @@ def passes_in_cell(kind: str, value: str) -> bool:
     if kind == "password" and not has_digit_or_symbol(value):
         return len(value) >= 4 and not is_no_secret(value) and " " not in value and not UNCASED_LETTER.search(value)
     return passes(kind, value, "quoted", value, len(value))
+
+
+def columns(lines: list[str], at: int) -> Iterator[tuple[int, tuple[int, int, str]]]:
+    """The secrets below line ``at``, each with its line, where that is the head of a table, of CSV or of columns."""
+    for parted in _PARTED if len(lines[at]) <= _LONGEST_HEADS else ():
+        heads = list(parted.finditer(lines[at]))
+        kinds = {n: kind for n, head in enumerate(heads) if (kind := kind_of_cell(head["cell"]))}
+        if not kinds or len(heads) < 3 or any(len(head["cell"].split()) > 4 for head in heads):
+            continue
+        for i in range(at + 1, len(lines)):
+            cells = list(parted.finditer(lines[i])) if len(lines[i]) <= _LONGEST_HEADS else []
+            if len(cells) < 3:
+                break
+            for n, kind in kinds.items() if len(cells) == len(heads) else ():
+                value = cells[n]["cell"].strip(_AROUND_CELL)
+                if passes_in_cell(kind, value) and (parted is _PARTED[0] or has_digit_or_symbol(value)):
+                    start = cells[n].start("cell") + cells[n]["cell"].find(value)
+                    yield i, (start, start + len(value), kind)
+        return
 
 
 def announced_below(line: str, low: str) -> str | None:

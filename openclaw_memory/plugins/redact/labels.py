@@ -129,7 +129,7 @@ _NEAR = 60
 _SERVICE = re.compile(
     r"(?:[^\n:：=]{0,80}[\s*_`])?(?P<name>[^\W\d_][\w.() -]{1,40})[*_`]{0,3}[:：=][*_`]{0,3}[ \t]{0,3}[\"'`]{0,2}"
     r"(?P<user>[A-Za-z][\w.@-]{1,40})[\"'`]{0,2}[ \t]{1,3}/[ \t]{1,3}[\"'`]{0,2}(?P<value>[^\s\"'`|/<>]{6,64})[\"'`]{0,2}"
-    r"[ \t]*(?:$|[,;.(（—–])"
+    r"[ \t]*(?:$|[,;.(（—–-])"
 )
 #: A code that is given out with others: letters and digits in groups.
 CODE = re.compile(

@@ -1,0 +1,97 @@
+"""A line as the rules read it: plain signs, single blanks, no marks of emphasis or links, and where each sign stands.
+
+Whatever a note's program does to a text (no-break and thin blanks, wide signs, typographic hyphens, bold, highlight,
+links, HTML) is taken out here once, so that no rule need know of it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+from typing import NamedTuple
+
+_UNSEEN = "\u00ad\u034f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff\U000e0000-\U000e007f"
+#: What a program puts around or within a value.  A gap wider than two blanks parts columns.
+_NOISE = re.compile(
+    rf"""(?P<unseen>[{_UNSEEN}]+)
+    |(?P<gap>\t[ \t]*+|[ ][ \t]++|&(?:nbsp|ensp|emsp|thinsp|\#160);)
+    |(?P<cell></?(?:t[dhr]|d[dt]|li|br)[ ]?/?>)
+    |(?P<tag></?(?:[biusp]|em|strong|mark|code|kbd|span|small|font|wbr|del|ins|tt|pre|sub|sup)/?>)
+    |(?P<end></[A-Za-z][\w:.-]{{0,40}}>)
+    |<(?=[A-Za-z][\w:.-]{{0,40}}>[^<>\n]{{1,400}}</)
+    |(?P<name>(?<=[\w.-])>(?=[^<>\n]{{1,400}}</[A-Za-z]))
+    |\*{{1,3}}(?=[\w"'`(#&!%+/$]) | (?<=[\w"'`:：.)!?#%&+=/$])\*{{1,3}}
+    |(?<![\w`])__?(?=\w) | (?<=[\w:])__?(?![\w`])
+    |~~
+    |(?<![^\s|:(])==(?=[^\s=]) | (?<=[^\s=])==(?![^\s|.,;:)!?])
+    |(?<=[\w-])`+(?=[\w-])
+    |\\(?=[_*~\[\]-])
+    |\[\[?(?=[^][|\n]{{1,80}}\]) (?!redacted:)(?=[^][\n]{{1,80}}\](?:\(|\])) | (?P<link>\](?=\()) | (?<=\w)\]\]""",
+    re.VERBOSE | re.ASCII,
+)
+_LINE = 1 << 32  # more columns than a line has
+_MAY_BE_NOISE = re.compile(r"[\t*`~_<&\\\[=]|  |[^\x00-\x7f]")
+
+
+@cache
+def _same() -> dict[int, str]:
+    """Blanks, hyphens, and signs of full width, by the plain sign that each stands for."""
+    found = {0xFF01 + n: chr(0x21 + n) for n in range(94)} | {0x2212: "-"}
+    for code in range(0x80, 0x3100):
+        category = unicodedata.category(chr(code))
+        if category in ("Zs", "Pd"):
+            found[code] = " " if category == "Zs" else "-"
+    return found
+
+
+def _instead(match: re.Match[str]) -> str:
+    kind = match.lastgroup
+    if kind == "gap":
+        return "\t" if "\t" in match[0] or (len(match[0]) > 2 and match[0][0] == " ") else " "
+    return {"cell": "\t", "name": ":", "link": " "}.get(kind or "", "")
+
+
+def plain_text(text: str) -> str:
+    """``text`` in plain signs, line by line."""
+    if not text.isascii():
+        text = text.translate(_same())
+    return _NOISE.sub(_instead, text)
+
+
+class Plain(NamedTuple):
+    """A line, or two that are read as one: its plain ``text``, and where each sign stands: line, then column."""
+
+    text: str
+    places: list[int]
+
+    def spans(self, start: int, end: int) -> list[tuple[int, int, int]]:
+        """Line, first and behind the last column of what is at ``start`` to ``end``, for each line that it is in."""
+        found: dict[int, tuple[int, int]] = {}
+        for place in self.places[start:end]:
+            if place >= 0:
+                line, column = divmod(place, _LINE)
+                found[line] = found.get(line, (column, 0))[0], column + 1
+        return [(line, *columns) for line, columns in found.items()]
+
+
+def plain(line: str, number: int = 0) -> Plain:
+    """``line``, which has that ``number``, in plain signs."""
+    if not line.isascii():
+        line = line.translate(_same())
+    text: list[str] = []
+    places: list[int] = []
+    at, first = 0, number * _LINE
+    for match in _NOISE.finditer(line) if _MAY_BE_NOISE.search(line) else ():
+        instead = _instead(match)
+        text += [line[at : match.start()], instead]
+        places += range(first + at, first + match.start() + len(instead))
+        at = match.end()
+    text.append(line[at:])
+    places += range(first + at, first + len(line))
+    return Plain("".join(text), places)
+
+
+def joined(first: Plain, second: Plain, glue: str) -> Plain:
+    """Two lines as one, with ``glue`` between them."""
+    return Plain(first.text + glue + second.text, [*first.places, *[-1] * len(glue), *second.places])
