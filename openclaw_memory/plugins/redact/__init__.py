@@ -225,21 +225,28 @@ def _redact_words(lines: list[str], allow: Collection[str]) -> None:
 
 
 def _redact_below(lines: list[str], at: int, allow: Collection[str]) -> None:
-    """Redact the value that stands alone below its label on line ``at``, in place."""
-    kind = below.announced_below(lines[at], _lower(lines[at]))
-    if kind is None:
-        return
-    fenced = False
-    for i in range(at + 1, min(at + 4, len(lines))):
-        text = lines[i].strip()
-        if text.startswith(("```", "~~~")):
-            fenced = True
-        elif text:
-            if several := below.listed(lines[i : i + 100], kind):
-                for n, span in enumerate(several, i):
+    """Redact the value that stands below its label on line ``at``, or answers the question there, in place."""
+    first = plain(lines[at].rstrip(), at)
+    how = below.announces(first.text)
+    first = Plain(text := first.text.rstrip(" \t:：=>?？|\"'`*_)]"), first.places[: len(text)])
+    for i in range(at + 1, min(at + 4, len(lines))) if how else ():
+        if lines[i].strip(" \t>").startswith(("```", "~~~")):
+            how = "fence"
+        elif lines[i].strip(" \t>"):
+            if len(lines[i]) > _LONGEST_WRAPPED or (how == "short" and i > at + 1 and not lines[at].startswith("#")):
+                break
+            if kind := labels.last_kind(text):
+                for n, span in enumerate(below.listed(lines[i : i + 100], kind), i):
                     lines[n] = _replaced(lines[n], [span], allow)
-            elif found := below.alone(lines[i], kind, fenced):
-                lines[i] = _replaced(lines[i], [found], allow)
+            second = plain(lines[i], i)
+            head = below.content(second.text, how == "question")
+            both = joined(first, Plain(second.text[head:], second.places[head:]), ": ")
+            behind = len(text) + 2
+            for span in labels.labelled(both.text, _lower(both.text)):
+                if span[0] >= behind and (
+                    how == "question" or below.is_all(both.text[behind:], span[0] - behind, span[1] - behind, how)
+                ):
+                    _replace_in(lines, both, [span], allow)
             break
 
 

@@ -6,11 +6,16 @@ import re
 from collections.abc import Iterator
 
 from ...text.lines import ITEM
-from .labels import CODE, LIST_OF_WORDS, LISTED, NO_VALUE, NUMBERS, Label, automaton, is_whole
-from .opaque import is_random
+from .labels import CODE, LIST_OF_WORDS, LISTED, NO_VALUE, NUMBERS, automaton, numbered
 from .values import UNCASED_LETTER, has_digit_or_symbol, is_no_secret, passes
 
-_ANNOUNCES = re.compile(r"[\"'`*_]{0,4}[ \t]{0,4}(?P<sign>[:：=]?)[*_`]{0,3}[ \t]{0,8}(?:[|>][+-]?)?[ \t]{0,4}$")
+_FEW_WORDS = 7
+_OPENS = re.compile(rf"[ \t>]*(?:{ITEM}[ \t]+)?(?:\[[ xX]\] )?")
+#: Who writes in a chat, and when.
+_SPEAKER = re.compile(
+    r"\[?(?P<time>(?:\d{1,4}[-./]\d\d?[-./]\d{1,4}[ ,T]{1,2})?\d\d?[:.]\d\d(?:[:.]\d\d)?(?: ?[AP]M)?\]?[ ,-]{1,3})?"
+    r"(?:<?[^\W\d_][\w.'’-]{0,20}(?: [\w.'’-]{1,20})?(?: \(\w{1,12}\))?(?:>|[:：]) ?)?",
+)
 _BIP39_WORD = re.compile(r"[^\W\d_]{2,12}")
 _ALONE = re.compile(
     rf"[ \t]*(?:>[ \t]*)*(?:{ITEM}[ \t]+)?(?P<open>[\"'`*_]{{0,3}})(?P<value>[^\s\"'`|]{{2,256}}?)[\"'`*_,]{{0,4}}[ \t]*"
@@ -45,8 +50,8 @@ def passes_in_cell(kind: str, value: str) -> bool:
         return False
     if kind == "seed-phrase":
         return LIST_OF_WORDS.fullmatch(value) is not None
-    if kind in NUMBERS:
-        return value.replace(" ", "").isdigit() and NUMBERS[kind][0] <= len(value.replace(" ", "")) <= NUMBERS[kind][1]
+    if kind in NUMBERS and (number := numbered(kind, value, 0)):
+        return number[1] == len(value)
     if kind == "recovery-code":
         return CODE.match(value) is not None
     if kind == "password" and not has_digit_or_symbol(value):
@@ -73,18 +78,31 @@ def columns(lines: list[str], at: int) -> Iterator[tuple[int, tuple[int, int, st
         return
 
 
-def announced_below(line: str, low: str) -> str | None:
-    """What the next line is to hold, where ``line`` ends in a label with a colon or is a heading that does."""
-    if len(line) > 400:
-        return None
-    label: Label
-    for end, label in automaton(not low.isascii()).iter(low):
-        if label.kind in NO_VALUE or (label.whole and not is_whole(low, end + 1 - label.length, end + 1)):
-            continue
-        tail = _ANNOUNCES.match(line, end + 1)
-        if tail is not None and (tail["sign"] or line.lstrip().startswith("#")):
-            return label.kind
-    return None
+def announces(line: str) -> str:
+    """How ``line`` says that the next holds a secret: by a ``question``, by the ``sign`` at its end, by being ``short``."""
+    text = line.rstrip(" \t\"'`*_)]")
+    if len(text) > 400 or not text.strip(" >#-*+"):
+        return ""
+    if text[-1] in "?？":
+        return "question"
+    if text[-1] in ":：=>" or text.endswith("|"):
+        return "sign"
+    return "short" if text[-1] not in ".,;!" and len(text.split()) <= _FEW_WORDS else ""
+
+
+def content(line: str, chat: bool) -> int:
+    """Where what ``line`` says begins: behind marks of quotes and lists, the time, and who says it in a ``chat``."""
+    head = _OPENS.match(line).end()  # type: ignore[union-attr]
+    speaker = _SPEAKER.match(line, head)
+    return speaker.end() if speaker and (chat or speaker["time"]) else head
+
+
+def is_all(text: str, start: int, end: int, how: str) -> bool:
+    """Whether what is at ``start`` to ``end`` is all there is in ``text``, and is no mere word but in a block."""
+    around = text[:start].strip(_AROUND_CELL + "([<=") + text[end:].strip(_AROUND_CELL + ".,;)]>=#")
+    return not around and (
+        how == "fence" or text[0] in "\"'`" or has_digit_or_symbol(text[start:end]) or end - start > 15
+    )
 
 
 def listed(lines: list[str], kind: str) -> list[tuple[int, int, str]]:
@@ -96,19 +114,3 @@ def listed(lines: list[str], kind: str) -> list[tuple[int, int, str]]:
             break
         found.append((*match.span("value"), kind))
     return found if len(found) in ((12, 15, 18, 21, 24) if kind == "seed-phrase" else range(2, 100)) else []
-
-
-def alone(line: str, kind: str, fenced: bool = False) -> tuple[int, int, str] | None:
-    """The secret that is all there is on ``line``, which is announced by a label above."""
-    if kind == "seed-phrase":
-        several = LIST_OF_WORDS.search(line)
-        return None if several is None else (*several.span("value"), kind)
-    found = _ALONE.fullmatch(line)
-    if found is None:
-        return None
-    value = found["value"]
-    if not (found["open"] or fenced or is_random(value, digits=0)) and not has_digit_or_symbol(value):
-        return None
-    if passes(kind, value, "strong", line, len(line)):
-        return (*found.span("value"), "password" if kind in ("pin", "passphrase") else kind)
-    return None

@@ -19,6 +19,7 @@ from .values import (
     is_no_secret,
     passes,
     words,
+    words_by_language,
 )
 
 
@@ -33,8 +34,25 @@ class Label(NamedTuple):
 _SHORT = 4
 _LINE = 240  # of a longer line nobody makes an entry of who logs in
 #: Labels behind which no secret stands alone, but behind a user.
-NO_VALUE = frozenset({"", "login", "test-login", "service", "pass"})
-NUMBERS = {"card-number": (12, 19), "ssn": (9, 9), "card-code": (3, 4), "door-code": (3, 10)}
+NO_VALUE = frozenset({"", "login", "test-login", "service", "pass", "thing", "code"})
+#: What stands behind a label for a number, of how many digits, and how long one must be that stands off its label.
+_CODE = r"[#*]{0,2}(?:(?:[A-Z]?\d{1,2}[ -]){2,3}[A-Z]?\d{1,2}|[A-Z]?\d(?:[ -]?\d){2,9}[A-Z]?)[#*]{0,2}"
+_UNIT = r"(?![\w%€$£°/]|[.,:]\d| ?(?:am|pm|uhr|h|km|kg|€|eur|usd|mb|gb|ms|min)\b)"
+NUMBERS = {
+    "card-number": (re.compile(r"\d(?:[ .-]?\d){11,18}(?!\d)"), 12),
+    "card-code": (re.compile(r"\d{3,4}(?!\w)"), 3),
+    "iban": (re.compile(r"[A-Za-z]{2}\d\d(?:[ .-]?[A-Za-z0-9]){10,30}(?!\w)"), 14),
+    "door-code": (re.compile(_CODE + _UNIT), 4),
+    "pin": (re.compile(r"\d(?:[ -]?\d){3,7}" + _UNIT), 4),
+    "person-id": (
+        re.compile(
+            r"(?:[A-Z]{0,6}\d[A-Z0-9]{0,20}|[A-Z]{1,3}(?=[ ./<-]?[A-Z0-9]{0,4}\d))"
+            r"(?:[ ./-]{1,2}(?:[A-Z]{0,3}\d[A-Z0-9]{0,20}|[A-Z](?![\w]))){0,6}(?:\([A-Z0-9]\))?(?!\w)"
+        ),
+        6,
+    ),
+    "account-number": (re.compile(r"\d(?:[ ./-]{0,3}\d){5,30}(?!\w)"), 6),
+}
 #: What is given out as a list, one below the other or behind one another.
 LISTED = ("seed-phrase", "recovery-code")
 
@@ -47,6 +65,17 @@ def _plain(text: str) -> str:
 def _spellings(label: str) -> set[str]:
     forms = {unicodedata.normalize(form, label.lower()) for form in ("NFC", "NFD")} | {_plain(label.lower())}
     return {re.sub("[ -]", gap, form) for form in forms for gap in (" ", "-", "_", "")}
+
+
+def _codes_of_things() -> set[str]:
+    """A thing and a word for a code as one: ``gate code``, ``Türcode``, ``cykellåskod``."""
+    return {
+        form
+        for language, codes in words_by_language("code").items()
+        for thing in words_by_language("thing").get(language, ())
+        for code in codes
+        for form in _spellings(f"{thing} {code}")
+    }
 
 
 @cache
@@ -63,6 +92,8 @@ def automaton(everything: bool = True) -> Any:
                     whole = kind in NO_VALUE or (len(form) <= _SHORT and form.isascii() and form[0] != "_")
                     whole = whole and (kind != "service" or form.isascii())
                     labels.setdefault(form, Label(len(form), kind, whole))
+    for form in sorted(_codes_of_things()):
+        labels.setdefault(form, Label(len(form), "door-code", False))
     found = ahocorasick.Automaton()
     for form, announced in labels.items():
         if everything or form.isascii():
@@ -98,11 +129,11 @@ def _choice(title: str, spaced: bool) -> str:
 def _value() -> re.Pattern[str]:
     gap = r"[ \t\u3000]"
     return re.compile(
-        rf"""(?:_?\d{{1,2}}(?!\d))? ["'`*~]{{0,4}} _{{0,2}}
+        rf"""(?:_?\d{{1,2}}(?!\d))? ["'`*~]{{0,4}} _{{0,2}} (?:[ ]?(?:n[ro°º]\b\.?|№|\#))?
         (?:{gap}{{0,3}}[(（][^()（）\n]{{1,40}}[)）]["'`*_]{{0,3}})?
         (?P<qualified>{gap}{{1,2}}(?:{_choice("for", True)}){gap}[^:：=＝|"'`\n]{{1,40}}?)?
-        (?:(?P<strong>{gap}{{0,8}}(?::=|=>|->|→|[:=：＝](?!=))(?!//)["'`*~]{{0,3}}{gap}{{0,8}}[*~]{{0,3}})
-         |(?P<cell>[ \t]{{0,40}}\|[ \t]{{0,40}}[*~]{{0,3}})
+        (?:(?P<strong>{gap}{{0,8}}(?:-{{1,2}}>|[→⇒➜➡»›]|:{{1,2}}=?|=(?!=)>?|\.{{3,60}}|…{{1,20}})(?!//)["'`*~]{{0,3}}{gap}{{0,8}}(?:["']?value["']?=)?[*~]{{0,3}})
+         |(?P<cell>[ ]{{0,40}}[|\t][ |\t]{{0,40}}[*~]{{0,3}})
          |(?P<weak>(?:{gap}{{1,2}}(?:{_choice("is", True)}|[—–-])(?![^\W\d_]){gap}{{0,2}}[:：]?{gap}{{0,2}}
             |{gap}{{0,2}}(?:{_choice("is", False)}){gap}{{0,2}}[:：]?{gap}{{0,2}})[*~]{{0,3}})
          |(?P<space>(?(qualified)(?!)){gap}{{1,2}}))
@@ -125,6 +156,7 @@ _USERS = ("root", "admin", "administrator", "user", "test", "guest", "ubuntu", "
 #: A user and a password, each in quotes.
 _QUOTED_PAIR = re.compile(r"[`\"'][\w.@+-]{2,64}[`\"'][ \t]{0,2}[/:|,][ \t]{0,2}[`\"'](?P<value>[^\s`\"']{6,64})[`\"']")
 _NEAR = 60
+_LEAST_CODE = 4
 #: A service and, behind it, who logs in and with what: ``grafana: admin / x``.
 _SERVICE = re.compile(
     r"(?:[^\n:：=]{0,80}[\s*_`])?(?P<name>[^\W\d_][\w.() -]{1,40})[*_`]{0,3}[:：=][*_`]{0,3}[ \t]{0,3}[\"'`]{0,2}"
@@ -138,6 +170,16 @@ CODE = re.compile(
 #: A password that Google makes up for a program.
 _FOUR_FOURS = re.compile(r"(?P<value>[a-z]{4}(?: [a-z]{4}){3})(?! *\w)", re.ASCII)
 _YEAR = re.compile(r"(?:19|20)\d\d")
+_DAY = re.compile(r"(?:19|20)\d\d[-./]\d\d?[-./]\d\d?|\d\d?[-./]\d\d?[-./](?:19|20)\d\d")
+_DIGIT_RUN = re.compile(r"(?<![\w.,:/+-])[#*]{0,2}[A-Z]{0,3}\d")
+#: What stands before a label that names it: "x is the password", "x (PIN)", "x = wifi password".
+_BEFORE = re.compile(
+    r"(?P<value>[^\s\"'`|<>(]{3,64})[\"'`]{0,2}(?P<sign> ?[(\[] ?| [-=] | ?<- ?| (?:is|was|as|ist|als|est|es|è|é|est|er|är|on|jest|to|je|это|це) )"
+    r"(?:[\w'’-]{1,12}[ -]){0,3}$"
+)
+_CLAUSE_END = re.compile(
+    r"[\"'`*]{0,2}(?:\s*(?:$|[.,;!?)\]])|[ ](?:for|of|für|pour|para|per|voor|для|från|till|til)\b)"
+)
 #: A word or two between a label and its colon: ``contraseña wifi:``, ``пароль роутера:``; perhaps a user, then a value.
 _OF = re.compile(
     r"(?:[ \t]{1,2}[^\W\d_][\w-]{0,23}){1,2}[ \t]?[:：=＝][*_]{0,3}[ \t]{0,4}[\"'`]{0,2}"
@@ -162,20 +204,41 @@ def labelled(line: str, low: str) -> Iterator[tuple[int, int, str]]:
     # Of the labels that begin at one place the longest counts; one within another is part of it.
     hits.sort(key=lambda hit: (hit[0], -hit[1]))
     last = 0
+    things = [(start, end) for start, end, label in hits if label.kind == "thing" and is_whole(low, start, end)]
     for start, end, label in hits:
-        if end <= last or not label.kind or (label.whole and not is_whole(low, start, end)):
+        kind = label.kind
+        if end <= last or not kind or (label.whole and not is_whole(low, start, end)):
+            continue
+        if kind in ("thing", "code"):
+            spans = list(_opening(line, start, end, kind, things))
+            if spans:
+                yield from spans
+                last = spans[-1][1]
             continue
         last = end
-        if label.kind in ("login", "test-login", "service") and (
-            pair := _QUOTED_PAIR.search(line, end, end + _NEAR + 140)
-        ):
+        if kind in ("login", "test-login", "service") and (pair := _QUOTED_PAIR.search(line, end, end + _NEAR + 140)):
             if pair.start() - end <= _NEAR and is_mixed(pair["value"]):
                 yield (*pair.span("value"), "password")
-        spans = list(_after(line, start, end, label.kind)) or list(_further(line, start, end, label.kind))
+        spans = (
+            list(_after(line, start, end, kind))
+            or list(_further(line, start, end, kind))
+            or list(_before(line, start, end, kind))
+        )
         yield from spans
         last = max([last, *(span[1] for span in spans)])
     if " / " in line and (found := _of_service(line)):
         yield found
+
+
+def last_kind(line: str) -> str:
+    """What the last label in ``line`` announces."""
+    low = line.lower()
+    kinds = [
+        label.kind
+        for end, label in automaton(not low.isascii()).iter(low)
+        if label.kind not in NO_VALUE and not (label.whole and not is_whole(low, end + 1 - label.length, end + 1))
+    ]
+    return kinds[-1] if kinds else ""
 
 
 def unannounced(text: str) -> Iterator[int]:
@@ -229,9 +292,13 @@ def _after(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, in
         if (several := LIST_OF_WORDS.match(line, _start(found))) is not None:
             yield (*several.span("value"), kind)
         return
-    if kind in NUMBERS or kind == "iban":
-        yield from _number(line, found, kind)
-        return
+    if kind in NUMBERS:
+        at = _start(found)
+        if (number := numbered(kind, line, at)) and not (found["space"] and number[1] - at < NUMBERS[kind][1]):
+            yield number
+            return
+        if kind != "pin":
+            return
     if kind == "recovery-code":
         yield from _codes(line, _start(found))
         return
@@ -281,8 +348,64 @@ def _after(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, in
                 yield pair.start("value"), pair.start("value") + len(said), "password"
 
 
+def _opening(
+    line: str, start: int, end: int, kind: str, things: list[tuple[int, int]]
+) -> Iterator[tuple[int, int, str]]:
+    """The code of what is opened with it: a thing and a word for a code near one another, or a thing and a sign."""
+    if kind == "thing":
+        found = _value().match(line, end)
+        if found and (found["strong"] or found["cell"]) and (number := numbered("door-code", line, _start(found))):
+            if number[1] - number[0] >= _LEAST_CODE:
+                yield number
+        return
+    near = [at for at in things if start - _NEAR <= at[1] <= start or end <= at[0] <= end + _NEAR]
+    if near:
+        yield from (
+            list(_after(line, start, end, "door-code"))
+            or list(_near_number(line, end, "door-code"))
+            or list(_before(line, min(start, near[0][0]), max(end, near[-1][1]), "door-code"))
+        )
+
+
+def _near_number(line: str, end: int, kind: str) -> Iterator[tuple[int, int, str]]:
+    """A number off its label, in the same sentence."""
+    closed = _SENTENCE_END.search(line, end, end + _NEAR)
+    for match in _DIGIT_RUN.finditer(line, end, closed.start() if closed else end + _NEAR):
+        number = numbered(kind, line, match.start())
+        if number and sum(map(str.isdigit, line[number[0] : number[1]])) >= NUMBERS[kind][1]:
+            yield number
+            return
+
+
+def _before(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, int, str]]:
+    """What stands before its label, with a sign or a verb between: a number, or a word that looks like a password."""
+    found = _BEFORE.search(line, max(0, start - _NEAR - 40), start)
+    if found is None or kind in NO_VALUE or _CLAUSE_END.match(line, end) is None:
+        return
+    value, at = found["value"], found.start("value")
+    if kind in NUMBERS and kind != "card-code":
+        number = numbered(kind, line, at)
+        if number and number[1] == found.end("value") and number[1] - at >= 4:
+            yield number
+    elif is_mixed(value) or is_disorderly(value) or is_random(value, digits=1) or _signed(value):
+        if not is_no_secret(value):
+            yield at, at + len(value), "password" if kind == "passphrase" else kind
+
+
+def _signed(value: str) -> bool:
+    return (
+        len(value) >= 8
+        and _SIGN.search(value) is not None
+        and any(map(str.isdigit, value))
+        and any(map(str.isalpha, value))
+    )
+
+
 def _further(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, int, str]]:
     """A password off its label: behind what it is for, or in the same sentence where it looks like nothing else."""
+    if kind in NUMBERS and kind not in ("card-code", "account-number"):
+        yield from _near_number(line, end, kind)
+        return
     if kind not in ("password", "passphrase", "login"):
         return
     if _WITHIN_WORD.search(line[start - 1 : start] + line[end : end + 1]):
@@ -320,20 +443,15 @@ def _codes(line: str, at: int) -> Iterator[tuple[int, int, str]]:
         at = code.end()
 
 
-def _number(line: str, found: re.Match[str], kind: str) -> Iterator[tuple[int, int, str]]:
-    at = _start(found)
-    number = re.compile(r"[A-Z]{2}\d\d(?:[ -]?[A-Z0-9]){10,30}" if kind == "iban" else r"\d(?:[ -]?\d){2,18}").match(
-        line, at
-    )
-    if number is None:
-        return
-    low, high = NUMBERS.get(kind, (14, 34))
-    if kind == "card-code" and found["space"] is not None:
-        high = 3  # four digits behind a name are a year
-    if kind == "door-code" and (is_no_secret(number[0]) or (found["space"] and _YEAR.fullmatch(number[0]))):
-        return
-    if low <= sum(map(str.isalnum, number[0])) <= high:
-        yield (*number.span(), kind)
+def numbered(kind: str, line: str, at: int) -> tuple[int, int, str] | None:
+    """The number of that ``kind`` that begins at ``at``; a year and a day are none."""
+    number = NUMBERS[kind][0].match(line, at)
+    if number is None or _YEAR.fullmatch(number[0]) or (is_no_secret(number[0]) and kind != "person-id"):
+        return None
+    digits = sum(map(str.isdigit, number[0]))
+    if kind == "person-id" and (digits < 4 or len(number[0]) < 6 or _DAY.fullmatch(number[0])):
+        return None
+    return (*number.span(), "password" if kind == "pin" else kind)
 
 
 def _is_env(value: str) -> bool:

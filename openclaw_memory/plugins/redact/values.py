@@ -42,6 +42,16 @@ def words() -> dict[str, dict[str, None]]:
     return found
 
 
+def words_by_language(title: str) -> dict[str, list[str]]:
+    """The entries below ``title`` of ``labels.txt`` by the language before them."""
+    return {
+        language: [word.strip() for word in entries.split(",")]
+        for found, line in word_lists.lines_of(__package__, "labels.txt")
+        for language, _, entries in (line.partition(":"),)
+        if found == title
+    }
+
+
 def is_no_secret(value: str) -> bool:
     """Whether a value is a word that stands where a secret might, or refers to elsewhere."""
     return value.lower() in words()["nothing"] or _REFERENCE.match(value) is not None
