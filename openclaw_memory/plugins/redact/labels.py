@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
+from . import shapes
 from .opaque import is_random
 from .values import (
     PASSWORDS,
@@ -99,23 +100,9 @@ def automaton(everything: bool = True) -> Any:
         if everything or form.isascii():
             found.add_word(form, announced)
     # What announces the few shapes that hold no long run: addresses, options and users with a password.
-    for sign in (
-        "@",
-        "-u ",
-        "--user",
-        "authorization",
-        "cookie",
-        "sshpass",
-        "mysql",
-        "mariadb",
-        "keypair",
-        "wlan",
-        "wifi",
-        "wi-fi",
-        "ssid",
-        *(user + sign for user in _USERS for sign in ("/", ":", " /")),
-    ):
-        found.add_word(sign, Label(len(sign), "", False))
+    for sign in (*shapes.signs(), *(user + sign for user in _USERS for sign in ("/", ":", " /"))):
+        if sign not in found:
+            found.add_word(sign, Label(len(sign), "", False))
     found.make_automaton()
     return found
 

@@ -1,14 +1,44 @@
-"""The shapes of secrets that are known by themselves, of ``shapes.txt``."""
+"""The shapes of secrets that are known by themselves: those of ``gitleaks.toml``, a list of others, and our own.
+
+``gitleaks.toml`` is the file of https://github.com/gitleaks/gitleaks (MIT, ``gitleaks.LICENSE.txt``) as it is there.
+Of its rules those are used that need no word before the secret.  Where a rule begins with a prefix that nothing else
+has, what follows that prefix may also be longer or shorter than the rule says: providers lengthen their tokens, and
+people cut them.
+"""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator
 from functools import cache
+from importlib.resources import files
 from typing import Any, NamedTuple
 
 from ...text import word_lists
 from . import opaque
+
+#: Parts of rules that are not used: a word and a sign before the secret, which labels do better; and what is no secret.
+_ELSEWHERE = ("[ \\t\\w.-]{0,20}", ".*", "(?s:", "[\\s\\S", "|[a-fA-F0-9]{40})")
+_PUBLIC_ID = re.compile("-(?:client-id|public-key)$")
+#: What ends a secret there: here also the end of a sentence, of a cell or of a link.
+_ENDS_IN_CODE = re.compile(r"\(\?:\[\\x60'\"\\s;\]\|\\\\\[nr\]\|\$(?:\|\\b)?\)|\(\?:\[\^[^]]*\]\|\\z\)")
+_BORDER = r"(?<![A-Za-z0-9_-])"
+#: A prefix that is followed by a run of signs of one class, and how long that is.
+_PREFIX = re.compile(
+    r"(?:\\b|\()*(?P<head>[A-Za-z0-9]{2,16}(?:(?:_|-|\\?\.|~)[A-Za-z0-9]{0,12}){1,3})(?P<flag>\(?(?:\?i[):])?)"
+    r"(?P<signs>\[[^]]+\]|\\w)\{(?P<count>\d+)"
+)
+#: An argument of a command, in quotes or not, that is no variable and no option: <value> in shapes.txt.
+_VALUE = r"(?P<secret>(?![\"']?[$<{%\[])(?:\"[^\"\n]{3,128}\"|'[^'\n]{3,128}'|[^\s\"'-][^\s\"']{2,127}))"
+
+
+_SHORTEST_SIGN = 3
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.ASCII)
 
 
 class Rule(NamedTuple):
@@ -19,25 +49,69 @@ class Rule(NamedTuple):
 
     name: str
     needles: tuple[str, ...]
-    pattern: re.Pattern[str]
+    pattern: str
 
     def spans(self, line: str) -> Iterator[tuple[int, int, str]]:
         """Where ``line`` holds such a secret: first character, the one after the last, type."""
-        group = "secret" if self.pattern.groupindex else 0
-        for match in self.pattern.finditer(line):
+        pattern = _compiled(self.pattern)
+        group = "secret" if "secret" in pattern.groupindex else 0
+        for match in pattern.finditer(line):
             yield (*match.span(group), self.name)
 
 
 @cache
 def rules() -> tuple[Rule, ...]:
-    """The table of shapes."""
+    """The table of shapes, our own before the others."""
     found = []
     for _, line in word_lists.lines_of(__package__, "shapes.txt"):
         name, needles, pattern = line.split("\t")
-        start = r"(?<![A-Za-z0-9_-])" if pattern[0] == "^" else ""
+        start = _BORDER if pattern[0] == "^" else ""
         needed = () if needles == "-" else tuple(needles.split())
-        found.append(Rule(name, needed, re.compile(start + pattern.removeprefix("^"), re.ASCII)))
-    return tuple(found)
+        found.append(Rule(name, needed, start + pattern.removeprefix("^").replace("<value>", _VALUE)))
+    return (*found, *_of_gitleaks())
+
+
+def _of_gitleaks() -> Iterator[Rule]:
+    text = files(__package__).joinpath("gitleaks.toml").read_text(encoding="utf-8")
+    for rule in tomllib.loads(text)["rules"]:
+        pattern = rule.get("regex", "")
+        # What spans lines, begins with anything at all, or is a mere hash is looked for elsewhere.
+        if not pattern or _PUBLIC_ID.search(rule["id"]) or any(part in pattern for part in _ELSEWHERE):
+            continue
+        yield Rule(rule["id"], tuple(rule["keywords"]), _BORDER + _python(pattern))
+        if prefix := _PREFIX.match(pattern):
+            head, least = prefix["head"].replace("\\", ""), max(16, int(prefix["count"]) * 6 // 10)
+            run = f"{prefix['signs']}{{{least},}}+"
+            run = f"(?i:{run})" if "i" in prefix["flag"] else run
+            yield Rule(rule["id"], (head.lower(),), f"{_BORDER}{re.escape(head)}(?=[A-Za-z_-]{{0,60}}[0-9]){run}")
+
+
+def _python(pattern: str) -> str:
+    """A pattern of RE2 as Python reads it: flags within hold to the end, and classes have names."""
+    pattern = _ENDS_IN_CODE.sub(r"(?![A-Za-z0-9_])", pattern).replace("[[:alnum:]]", "[A-Za-z0-9]")
+    flags = pattern.find("(?i)")
+    if flags < 0:
+        return pattern
+    head, tail = pattern[:flags], pattern[flags + 4 :].replace("(?i)", "")
+    # The group that the flag stands in ends where more is closed than was opened.
+    depth = 0
+    for at, sign in enumerate(tail):
+        if sign in "()" and tail[at - 1 : at] != "\\":
+            depth += 1 if sign == "(" else -1
+            if depth < 0:
+                return f"{head}(?i:{tail[:at]}){tail[at:]}"
+    return f"{head}(?i:{tail})"
+
+
+def signs() -> set[str]:
+    """What announces the shapes that hold no long run: a line is looked at where one of them is in it."""
+    return {
+        needle
+        for rule in rules()
+        if not rule.pattern.startswith(_BORDER)
+        for needle in rule.needles
+        if len(needle) >= _SHORTEST_SIGN
+    } | {"@", "<<", "-u "}
 
 
 @cache
