@@ -31,7 +31,7 @@ VERSION = 10
 Span = tuple[int, int, str]
 
 #: Why a line is looked at.
-_LABEL, _TOKEN, _NUMBER, _PHRASE = 1, 2, 4, 8
+_LABEL, _TOKEN, _NUMBER, _PHRASE, _SIGN = 1, 2, 4, 8, 16
 
 #: Of a longer line nobody has wrapped the end.
 _LONGEST_WRAPPED = 400
@@ -41,11 +41,9 @@ _PASSES = 16
 
 _RUN = b"x" * 15  # the shortest token that is told by its shape alone
 _RUNS = bytes(0x78 if chr(c) in "+/=_-" or (chr(c).isascii() and chr(c).isalnum()) else 0x20 for c in range(256))
-_CLASSES = bytes(
-    0x30 if chr(c).isdigit() and c < 128 else 0x41 if chr(c).isupper() and c < 128 else 0x20 if chr(c) in " -" else 0x2E
-    for c in range(256)
-)
-_NUMBERS = (b"0000 0000 0000 0", b"0" * 15, b"000 00 0000", b"0000 000000 0", b"AA00")
+_CAPITALS = bytes(c - 0x20 if 0x61 <= c <= 0x7A else c for c in range(256))
+_NUMBERS = (b"0000 0000 0000 0", b"0" * 15, b"0000 000000 0", b"0000.0000.0000")
+_IBAN = b"AA00"
 
 _BROKEN_NUMBER = re.compile(r"\d[ -]?\n[ \t>]*\d")
 _HEAD = re.compile(r"[ \t]*(?:>[ \t]*)*")
@@ -104,23 +102,26 @@ def _candidates(whole: str) -> dict[int, int]:
     """The lines that may hold a secret, in order, and what may be there: a label, a token, a number."""
     seen = plain_text(whole)
     low = _lower(seen)
-    announced = [*labels.places(low), *labels.unannounced(seen)]
+    seen_labels = list(labels.places(low))
+    announced = [end for end, is_label in seen_labels if is_label]
+    signs = [*(end for end, is_label in seen_labels if not is_label), *labels.unannounced(seen)]
     raw = seen.encode("latin-1", "replace")
-    classes = raw.translate(_CLASSES)
+    classes = raw.translate(opaque.CLASSES)
     runs, tokens = raw.translate(_RUNS), []
     for start in _found(runs, _RUN):
         # A token without a digit is rarer than an identifier of that length.
         end = runs.find(b" ", start)
         if classes.find(b"0", start, end if end >= 0 else None) >= 0:
             tokens.append(start)
-    numbers = [start for number in _NUMBERS for start in _found(classes, number)]
+    numbers = [start for number in (*_NUMBERS, *opaque.person_forms()) for start in _found(classes, number)]
+    numbers += _found(raw.translate(_CAPITALS).translate(opaque.CLASSES), _IBAN)
     numbers += [match.start() for match in _BROKEN_NUMBER.finditer(seen)]
     phrases = list(seeds.places(seen))
-    if not (announced or tokens or numbers or phrases):
+    if not (seen_labels or signs or tokens or numbers or phrases):
         return {}
     starts = [0, *accumulate(len(line) + 1 for line in seen.split("\n"))]
     found: dict[int, int] = {}
-    for why, places in ((_LABEL, announced), (_TOKEN, tokens), (_NUMBER, numbers), (_PHRASE, phrases)):
+    for why, places in ((_LABEL, announced), (_SIGN, signs), (_TOKEN, tokens), (_NUMBER, numbers), (_PHRASE, phrases)):
         for place in places:
             at = bisect_right(starts, place) - 1
             found[at] = found.get(at, 0) | why
@@ -148,8 +149,9 @@ def _spans(line: str, why: int, head: bool = False) -> list[Span]:
     found = list(shapes.spans(line, low))
     if why & _NUMBER:
         found += opaque.account_numbers(line)
+        found += opaque.person_numbers(line)
     # Beside a label in the head of a table stands the next label.
-    if why & _LABEL and not head:
+    if why & (_LABEL | _SIGN) and not head:
         found += labels.labelled(line, low)
     if why & _TOKEN:
         found += opaque.bare_tokens(line)
@@ -171,13 +173,13 @@ def _replace_in(lines: list[str], read: Plain, spans: Iterable[Span], allow: Col
 
 def _redact_wrapped(lines: list[str], at: int, why: int, allow: Collection[str]) -> None:
     """Redact what begins on line ``at``, or is announced there, and goes on in the next, as a mail or a scan wraps it."""
-    if at + 1 >= len(lines) or len(lines[at]) > _LONGEST_WRAPPED:
+    if at + 1 >= len(lines) or len(lines[at]) > _LONGEST_WRAPPED or not (tail := lines[at].rstrip(" \t*_`")):
+        return
+    if tail[-1] in ".!?;|:" or not (head := lines[at + 1].strip(" \t>")) or _ENTRY.match(head):
         return
     first, second = plain(lines[at].rstrip(), at), plain(lines[at + 1][:_LONGEST_WRAPPED], at + 1)
     head = _HEAD.match(second.text).end()  # type: ignore[union-attr]
     second = Plain(second.text[head:], second.places[head:])
-    if not first.text.strip(" >|") or not second.text or _ENTRY.match(second.text) or first.text[-1] in ".!?;|:":
-        return
     both = joined(first, second, " ")
     behind = len(first.text) + 1
     _replace_in(lines, both, [span for span in _spans(both.text, why & ~_TOKEN) if span[1] > behind], allow)
@@ -226,19 +228,25 @@ def _redact_words(lines: list[str], allow: Collection[str]) -> None:
 
 def _redact_below(lines: list[str], at: int, allow: Collection[str]) -> None:
     """Redact the value that stands below its label on line ``at``, or answers the question there, in place."""
+    how = below.announces(lines[at])
+    if not how:
+        return
     first = plain(lines[at].rstrip(), at)
-    how = below.announces(first.text)
     first = Plain(text := first.text.rstrip(" \t:：=>?？|\"'`*_)]"), first.places[: len(text)])
-    for i in range(at + 1, min(at + 4, len(lines))) if how else ():
+    for i in range(at + 1, min(at + 4, len(lines))):
         if lines[i].strip(" \t>").startswith(("```", "~~~")):
             how = "fence"
         elif lines[i].strip(" \t>"):
             if len(lines[i]) > _LONGEST_WRAPPED or (how == "short" and i > at + 1 and not lines[at].startswith("#")):
                 break
-            if kind := labels.last_kind(text):
-                for n, span in enumerate(below.listed(lines[i : i + 100], kind), i):
-                    lines[n] = _replaced(lines[n], [span], allow)
+            kind = labels.announced(text)
+            if not (kind or how == "question") or opaque.is_data(lines[i]):
+                break
+            for n, span in enumerate(below.listed(lines[i : i + 100], kind), i):
+                lines[n] = _replaced(lines[n], [span], allow)
             second = plain(lines[i], i)
+            if below.is_chat(first.text) and below.is_chat(second.text):
+                how = "question"
             head = below.content(second.text, how == "question")
             both = joined(first, Plain(second.text[head:], second.places[head:]), ": ")
             behind = len(text) + 2

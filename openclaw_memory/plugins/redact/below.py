@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ...text.lines import ITEM
-from .labels import CODE, LIST_OF_WORDS, LISTED, NO_VALUE, NUMBERS, automaton, numbered
+from .labels import CODE, LIST_OF_WORDS, LISTED, NO_VALUE, NUMBERS, automaton, is_whole, numbered
 from .values import UNCASED_LETTER, has_digit_or_symbol, is_no_secret, passes
 
 _FEW_WORDS = 7
@@ -22,11 +22,11 @@ _ALONE = re.compile(
 )
 
 
-#: A cell and what parts it from the next: a bar, a tab, a semicolon, a comma, or a gap.
-_PARTED = (
-    *(re.compile(rf"(?P<cell>\"[^\"\n]*\"|[^{sign}\n]*+)(?:[{sign}]|$)") for sign in ("|", "\t", ";", ",")),
-    re.compile(r"(?P<cell>(?:\S+(?: (?! ))?)*+)(?: {2,}|$)"),
-)
+#: What parts a cell from the next, and a cell: a bar, a tab, a semicolon, a comma, or a gap.
+_PARTED = {
+    **{sign: re.compile(rf'(?P<cell>"[^"\n]*"|[^{sign}\n]*+)(?:[{sign}]|$)') for sign in ("|", "\t", ";", ",")},
+    "  ": re.compile(r"(?P<cell>(?:\S+(?: (?! ))?)*+)(?: {2,}|$)"),
+}
 _LONGEST_HEADS = 2000
 _AROUND_CELL = " \t`*_\"'"
 
@@ -35,11 +35,7 @@ def kind_of_cell(cell: str) -> str | None:
     """What a table's column holds whose head is ``cell``, if that is a label and nothing else."""
     low = cell.strip(_AROUND_CELL).lower()
     for end, label in automaton(not low.isascii()).iter(low):
-        if (
-            end + 1 == len(low)
-            and label.kind not in NO_VALUE
-            and (label.length == len(low) or not low[-label.length - 1].isalpha())
-        ):
+        if label.kind not in NO_VALUE and is_whole(low, end + 1 - label.length, end + 1):
             return "password" if label.kind in ("pin", "passphrase") else label.kind
     return None
 
@@ -61,7 +57,10 @@ def passes_in_cell(kind: str, value: str) -> bool:
 
 def columns(lines: list[str], at: int) -> Iterator[tuple[int, tuple[int, int, str]]]:
     """The secrets below line ``at``, each with its line, where that is the head of a table, of CSV or of columns."""
-    for parted in _PARTED if len(lines[at]) <= _LONGEST_HEADS else ():
+    under = lines[at + 1] if at + 1 < len(lines) and len(lines[at]) <= _LONGEST_HEADS else ""
+    for sign, parted in _PARTED.items():
+        if sign not in under or sign not in lines[at].strip():
+            continue
         heads = list(parted.finditer(lines[at]))
         kinds = {n: kind for n, head in enumerate(heads) if (kind := kind_of_cell(head["cell"]))}
         if not kinds or len(heads) < 3 or any(len(head["cell"].split()) > 4 for head in heads):
@@ -72,7 +71,7 @@ def columns(lines: list[str], at: int) -> Iterator[tuple[int, tuple[int, int, st
                 break
             for n, kind in kinds.items() if len(cells) == len(heads) else ():
                 value = cells[n]["cell"].strip(_AROUND_CELL)
-                if passes_in_cell(kind, value) and (parted is _PARTED[0] or has_digit_or_symbol(value)):
+                if passes_in_cell(kind, value) and (sign == "|" or has_digit_or_symbol(value)):
                     start = cells[n].start("cell") + cells[n]["cell"].find(value)
                     yield i, (start, start + len(value), kind)
         return
@@ -87,6 +86,8 @@ def announces(line: str) -> str:
         return "question"
     if text[-1] in ":：=>" or text.endswith("|"):
         return "sign"
+    if is_chat(line):
+        return "chat"
     return "short" if text[-1] not in ".,;!" and len(text.split()) <= _FEW_WORDS else ""
 
 
@@ -95,6 +96,12 @@ def content(line: str, chat: bool) -> int:
     head = _OPENS.match(line).end()  # type: ignore[union-attr]
     speaker = _SPEAKER.match(line, head)
     return speaker.end() if speaker and (chat or speaker["time"]) else head
+
+
+def is_chat(line: str) -> bool:
+    """Whether ``line`` begins with the time at which somebody says it."""
+    speaker = _SPEAKER.match(line, _OPENS.match(line).end())  # type: ignore[union-attr]
+    return speaker is not None and speaker["time"] is not None
 
 
 def is_all(text: str, start: int, end: int, how: str) -> bool:

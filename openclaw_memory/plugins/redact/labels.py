@@ -9,13 +9,14 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from . import shapes
-from .opaque import is_random
+from .opaque import iban_end, is_random
 from .values import (
     PASSWORDS,
     QUANTITY,
     has_digit_or_symbol,
     is_disorderly,
     is_joined,
+    is_keylike,
     is_mixed,
     is_no_secret,
     passes,
@@ -35,14 +36,13 @@ class Label(NamedTuple):
 _SHORT = 4
 _LINE = 240  # of a longer line nobody makes an entry of who logs in
 #: Labels behind which no secret stands alone, but behind a user.
-NO_VALUE = frozenset({"", "login", "test-login", "service", "pass", "thing", "code"})
+NO_VALUE = frozenset({"", "login", "test-login", "service", "pass", "thing", "place", "code", "other-code", "wifi"})
 #: What stands behind a label for a number, of how many digits, and how long one must be that stands off its label.
 _CODE = r"[#*]{0,2}(?:(?:[A-Z]?\d{1,2}[ -]){2,3}[A-Z]?\d{1,2}|[A-Z]?\d(?:[ -]?\d){2,9}[A-Z]?)[#*]{0,2}"
 _UNIT = r"(?![\w%€$£°/]|[.,:]\d| ?(?:am|pm|uhr|h|km|kg|€|eur|usd|mb|gb|ms|min)\b)"
 NUMBERS = {
     "card-number": (re.compile(r"\d(?:[ .-]?\d){11,18}(?!\d)"), 12),
     "card-code": (re.compile(r"\d{3,4}(?!\w)"), 3),
-    "iban": (re.compile(r"[A-Za-z]{2}\d\d(?:[ .-]?[A-Za-z0-9]){10,30}(?!\w)"), 14),
     "door-code": (re.compile(_CODE + _UNIT), 4),
     "pin": (re.compile(r"\d(?:[ -]?\d){3,7}" + _UNIT), 4),
     "person-id": (
@@ -52,6 +52,7 @@ NUMBERS = {
         ),
         6,
     ),
+    "iban": (re.compile("[A-Za-z]{2}"), 14),
     "account-number": (re.compile(r"\d(?:[ ./-]{0,3}\d){5,30}(?!\w)"), 6),
 }
 #: What is given out as a list, one below the other or behind one another.
@@ -73,7 +74,8 @@ def _codes_of_things() -> set[str]:
     return {
         form
         for language, codes in words_by_language("code").items()
-        for thing in words_by_language("thing").get(language, ())
+        for title in ("thing", "place")
+        for thing in words_by_language(title).get(language, ())
         for code in codes
         for form in _spellings(f"{thing} {code}")
     }
@@ -118,7 +120,7 @@ def _value() -> re.Pattern[str]:
     return re.compile(
         rf"""(?:_?\d{{1,2}}(?!\d))? ["'`*~]{{0,4}} _{{0,2}} (?:[ ]?(?:n[ro°º]\b\.?|№|\#))?
         (?:{gap}{{0,3}}[(（][^()（）\n]{{1,40}}[)）]["'`*_]{{0,3}})?
-        (?P<qualified>{gap}{{1,2}}(?:{_choice("for", True)}){gap}[^:：=＝|"'`\n]{{1,40}}?)?
+        (?P<qualified>{gap}{{1,2}}(?:{_choice("for", True)}){gap}[^:：=＝|"'`,;\n]{{1,40}}?)?
         (?:(?P<strong>{gap}{{0,8}}(?:-{{1,2}}>|[→⇒➜➡»›]|:{{1,2}}=?|=(?!=)>?|\.{{3,60}}|…{{1,20}})(?!//)["'`*~]{{0,3}}{gap}{{0,8}}(?:["']?value["']?=)?[*~]{{0,3}})
          |(?P<cell>[ ]{{0,40}}[|\t][ |\t]{{0,40}}[*~]{{0,3}})
          |(?P<weak>(?:{gap}{{1,2}}(?:{_choice("is", True)}|[—–-])(?![^\W\d_]){gap}{{0,2}}[:：]?{gap}{{0,2}}
@@ -157,13 +159,12 @@ CODE = re.compile(
 #: A password that Google makes up for a program.
 _FOUR_FOURS = re.compile(r"(?P<value>[a-z]{4}(?: [a-z]{4}){3})(?! *\w)", re.ASCII)
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_DAY = re.compile(r"(?:19|20)\d\d[-./]\d\d?[-./]\d\d?|\d\d?[-./]\d\d?[-./](?:19|20)\d\d")
+_DAY = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}|(?:19|20)\d\d[-./]\d\d?[-./]\d\d?|\d\d?[-./]\d\d?[-./](?:19|20)\d\d")
 _DIGIT_RUN = re.compile(r"(?<![\w.,:/+-])[#*]{0,2}[A-Z]{0,3}\d")
 #: What stands before a label that names it: "x is the password", "x (PIN)", "x = wifi password".
-_BEFORE = re.compile(
-    r"(?P<value>[^\s\"'`|<>(]{3,64})[\"'`]{0,2}(?P<sign> ?[(\[] ?| [-=] | ?<- ?| (?:is|was|as|ist|als|est|es|è|é|est|er|är|on|jest|to|je|это|це) )"
-    r"(?:[\w'’-]{1,12}[ -]){0,3}$"
-)
+_SAYS_MORE = re.compile(r"[:：=→]\s*\S|\d{4}|[.!;] ")
+_IN_BRACKETS = re.compile(r" ?[\[({<（【「][\"'`]{0,2}(?P<value>[^\s\])}>）】」\"'`]{4,256})[\"'`]{0,2}[\])}>）】」]")
+_RUN_NEAR = re.compile(r"(?<![\w/+=.@:-])[\w+/=~.-]{16,256}(?![\w@/])", re.ASCII)
 _CLAUSE_END = re.compile(
     r"[\"'`*]{0,2}(?:\s*(?:$|[.,;!?)\]])|[ ](?:for|of|für|pour|para|per|voor|для|från|till|til)\b)"
 )
@@ -176,6 +177,7 @@ _WORD_NEAR = re.compile(r"[A-Za-z0-9!#$%^&?+~._-]{8,64}")
 #: A password of words: ``grain-lamp-otter``, ``otter-lamp-42``; and one that nobody takes for anything else.
 _JOINED = re.compile(r"[^\W\d_]{3,14}(?:(?:-[^\W\d_]{3,14}){2,9}(?:-?\d{1,6})?|(?:-[^\W\d_]{3,14}){1,9}-?\d{2,6})")
 _JOINED_NEAR = re.compile(r"(?<![\w/.-])[^\W\d_]{3,14}(?:-[^\W\d_]{3,14}){3,9}(?![\w/-])(?!\.\w)")
+_WORDS = re.compile(r"(?:[^\W\d_A-Z]{2,14} ){3,9}[^\W\d_A-Z]{2,14}(?=[\"'`*_]{0,3}\s*(?:$|[|,;)(\]]))")
 _WITHIN_WORD = re.compile(r"[A-Za-z0-9+/=]")
 _SIGN = re.compile(r"[!#$%^&?+~]")
 _SENTENCE_END = re.compile(r"[.!?][ \t]|[|;。！？\n]")
@@ -191,19 +193,26 @@ def labelled(line: str, low: str) -> Iterator[tuple[int, int, str]]:
     # Of the labels that begin at one place the longest counts; one within another is part of it.
     hits.sort(key=lambda hit: (hit[0], -hit[1]))
     last = 0
-    things = [(start, end) for start, end, label in hits if label.kind == "thing" and is_whole(low, start, end)]
+    things = [
+        (start, end) for start, end, label in hits if label.kind in ("thing", "place") and is_whole(low, start, end)
+    ]
     for start, end, label in hits:
         kind = label.kind
         if end <= last or not kind or (label.whole and not is_whole(low, start, end)):
             continue
-        if kind in ("thing", "code"):
+        if kind == "other-code":
+            last = end
+            continue
+        if kind in ("thing", "place", "code"):
             spans = list(_opening(line, start, end, kind, things))
             if spans:
                 yield from spans
                 last = spans[-1][1]
             continue
         last = end
-        if kind in ("login", "test-login", "service") and (pair := _QUOTED_PAIR.search(line, end, end + _NEAR + 140)):
+        if kind in ("login", "test-login", "service", "wifi") and (
+            pair := _QUOTED_PAIR.search(line, end, end + _NEAR + 140)
+        ):
             if pair.start() - end <= _NEAR and is_mixed(pair["value"]):
                 yield (*pair.span("value"), "password")
         spans = (
@@ -217,13 +226,15 @@ def labelled(line: str, low: str) -> Iterator[tuple[int, int, str]]:
         yield found
 
 
-def last_kind(line: str) -> str:
-    """What the last label in ``line`` announces."""
+def announced(line: str) -> str:
+    """What the last label in ``line`` announces, with nothing but what it is for behind it."""
     low = line.lower()
     kinds = [
         label.kind
         for end, label in automaton(not low.isascii()).iter(low)
-        if label.kind not in NO_VALUE and not (label.whole and not is_whole(low, end + 1 - label.length, end + 1))
+        if label.kind not in NO_VALUE
+        and not (label.whole and not is_whole(low, end + 1 - label.length, end + 1))
+        and not _SAYS_MORE.search(line, end + 1)
     ]
     return kinds[-1] if kinds else ""
 
@@ -251,18 +262,19 @@ def _of_service(line: str) -> tuple[int, int, str] | None:
     return match.start("value"), match.start("value") + len(value), "password"
 
 
-def places(low: str) -> Iterator[int]:
-    """Where in a lower-case text labels end; few of a text's lines need the larger of the two automatons."""
+def places(low: str) -> Iterator[tuple[int, bool]]:
+    """Where in a lower-case text labels end, and whether a secret may stand behind; or a sign of a shape."""
+    # Few of a text's lines need the larger of the two automatons.
     at = 0
     for end, label in automaton(False).iter(low):
         if not label.whole or is_whole(low, end + 1 - label.length, end + 1):
-            yield end
+            yield end, label.kind != ""
     if not low.isascii():
         for line in low.split("\n"):
             if not line.isascii():
                 for end, label in automaton().iter(line):
                     if not label.whole or is_whole(line, end + 1 - label.length, end + 1):
-                        yield at + end
+                        yield at + end, label.kind != ""
             at += len(line) + 1
 
 
@@ -306,12 +318,19 @@ def _after(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, in
             if likely and passes("password", said, "strong", line, pair.start("value") + len(said)):
                 yield pair.start("value"), pair.start("value") + len(said), "password"
         return
+    if kind == "passphrase" and found["strong"] and (several := _WORDS.match(line, at)):
+        if not any(word.lower() in words()[title] for word in several[0].split() for title in ("is", "for", "nothing")):
+            yield (*several.span(), "password")
+            return
     if kind in ("password", "passphrase", "pass") and is_joined(value, _JOINED):
         if kind != "pass" or (found["strong"] and any(map(str.isdigit, value))):
             yield at, behind, "password"
             return
     how = "strong" if found["strong"] or found["cell"] else "weak" if found["weak"] else "space"
-    if kind in ("pass", "service"):
+    if kind == "wifi" and how == "strong" and len(value) >= 8 and (is_disorderly(value) or _signed(value)):
+        yield at, at + len(value), "password"
+        return
+    if kind in ("pass", "service", "wifi"):
         if kind == "pass" and how == "strong" and is_mixed(value) and sum(map(str.isdigit, value)) > 1:
             yield at, at + len(value), "password"
         return
@@ -339,9 +358,11 @@ def _opening(
     line: str, start: int, end: int, kind: str, things: list[tuple[int, int]]
 ) -> Iterator[tuple[int, int, str]]:
     """The code of what is opened with it: a thing and a word for a code near one another, or a thing and a sign."""
+    if kind == "place":
+        return
     if kind == "thing":
-        found = _value().match(line, end)
-        if found and (found["strong"] or found["cell"]) and (number := numbered("door-code", line, _start(found))):
+        found = None if line[start - 1 : start] == "_" else _value().match(line, end)
+        if found and (found["strong"] or "=").strip() != "=" and (number := numbered("door-code", line, _start(found))):
             if number[1] - number[0] >= _LEAST_CODE:
                 yield number
         return
@@ -355,28 +376,56 @@ def _opening(
 
 
 def _near_number(line: str, end: int, kind: str) -> Iterator[tuple[int, int, str]]:
-    """A number off its label, in the same sentence."""
+    """A number off its label, in the same sentence: behind a sign or a verb, or at the end."""
     closed = _SENTENCE_END.search(line, end, end + _NEAR)
     for match in _DIGIT_RUN.finditer(line, end, closed.start() if closed else end + _NEAR):
         number = numbered(kind, line, match.start())
-        if number and sum(map(str.isdigit, line[number[0] : number[1]])) >= NUMBERS[kind][1]:
-            yield number
+        if number and "[redacted:" not in line[end : number[0]]:
+            long = sum(map(str.isdigit, line[number[0] : number[1]])) >= NUMBERS[kind][1]
+            if long and (_is_before().search(line, end, number[0]) or _CLAUSE_END.match(line, number[1])):
+                yield number
             return
+
+
+@cache
+def _is_before() -> re.Pattern[str]:
+    return re.compile(
+        rf"(?:[:=→-]|(?<![^\W\d_])(?:{_choice('is', True)})|(?:{_choice('is', False)}))[\s\"'`]{{0,3}}$", re.IGNORECASE
+    )
+
+
+@cache
+def _named_by() -> re.Pattern[str]:
+    """What stands before a label that names it: "x is the password", "x (PIN)", "x = wifi password"."""
+    return re.compile(
+        rf"""(?P<value>[^\s"'`|<>(]{{3,128}})(?P<quote>["'`]{{0,2}})
+        (?:[ ]?[(\[][ ]?|[ ][=-][ ]|[ ]?<-[ ]?|\t|[ ](?:as|als|como|comme|come|som|jako|как|як|{_choice("is", True)})[ ]
+          |[ ]{{0,2}}(?:{_choice("is", False)})[ ]{{0,2}})
+        (?:[\w'’-]{{1,14}}[ -]){{0,3}}$""",
+        re.VERBOSE | re.IGNORECASE,
+    )
 
 
 def _before(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, int, str]]:
     """What stands before its label, with a sign or a verb between: a number, or a word that looks like a password."""
-    found = _BEFORE.search(line, max(0, start - _NEAR - 40), start)
-    if found is None or kind in NO_VALUE or _CLAUSE_END.match(line, end) is None:
+    found = _named_by().search(line, max(0, start - 2 * _NEAR - 40), start)
+    if found is None or kind in NO_VALUE or not (found["quote"] or _CLAUSE_END.match(line, end)):
         return
-    value, at = found["value"], found.start("value")
+    value, at = found["value"].lstrip("([{"), found.end("value")
+    at -= len(value)
     if kind in NUMBERS and kind != "card-code":
         number = numbered(kind, line, at)
         if number and number[1] == found.end("value") and number[1] - at >= 4:
             yield number
-    elif is_mixed(value) or is_disorderly(value) or is_random(value, digits=1) or _signed(value):
-        if not is_no_secret(value):
-            yield at, at + len(value), "password" if kind == "passphrase" else kind
+            return
+    if (kind in NUMBERS and kind != "pin") or is_no_secret(value) or not has_digit_or_symbol(value):
+        return
+    if kind in ("password", "pin", "passphrase"):
+        likely = is_mixed(value) or is_disorderly(value) or is_random(value, 8, 1) or _signed(value)
+    else:
+        likely = passes(kind, value, "strong", value, len(value))
+    if likely:
+        yield at, at + len(value), "password" if kind in ("pin", "passphrase") else kind
 
 
 def _signed(value: str) -> bool:
@@ -393,6 +442,19 @@ def _further(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, 
     if kind in NUMBERS and kind not in ("card-code", "account-number"):
         yield from _near_number(line, end, kind)
         return
+    if (closed := _IN_BRACKETS.match(line, end)) and kind not in NO_VALUE:
+        value = closed["value"]
+        if passes(kind, value, "strong", value, len(value)) and has_digit_or_symbol(value):
+            yield (*closed.span("value"), "password" if kind == "passphrase" else kind)
+        return
+    if kind in ("token", "api-key", "private-key", "secret", "key"):
+        stop = _SENTENCE_END.search(line, end, end + _NEAR)
+        for match in _RUN_NEAR.finditer(line, end, (stop.start() if stop else end + _NEAR) + 256):
+            if match.start() > end + _NEAR or "[redacted:" in line[end : match.start()]:
+                return
+            if is_keylike(match[0], line[: match.start()]):
+                yield (*match.span(), "token" if kind == "key" else kind)
+                return
     if kind not in ("password", "passphrase", "login"):
         return
     if _WITHIN_WORD.search(line[start - 1 : start] + line[end : end + 1]):
@@ -432,6 +494,9 @@ def _codes(line: str, at: int) -> Iterator[tuple[int, int, str]]:
 
 def numbered(kind: str, line: str, at: int) -> tuple[int, int, str] | None:
     """The number of that ``kind`` that begins at ``at``; a year and a day are none."""
+    if kind == "iban":
+        end = iban_end(line, at)
+        return (at, end, kind) if end else None
     number = NUMBERS[kind][0].match(line, at)
     if number is None or _YEAR.fullmatch(number[0]) or (is_no_secret(number[0]) and kind != "person-id"):
         return None

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from collections.abc import Iterator
+from functools import cache
 
+from ...text import word_lists
+
+#: Each byte by what it is: a digit, a capital, a blank or a hyphen, a point, a slash, or something else.
+CLASSES = bytes(
+    0x30 if 0x30 <= c <= 0x39 else 0x41 if 0x41 <= c <= 0x5A else 0x20 if c in b" -" else c if c in b"./" else 0x2C
+    for c in range(256)
+)
+#: Nothing that would make a number a part of something longer stands directly beside it.
+_ALONE = re.compile(r"[^\w.+/@#-]? [^\w@/-]?$")
 _TOKEN = re.compile(r"(?<![\w+/=.@:-])[A-Za-z0-9_][\w+/=~.-]{19,}+", re.ASCII)
 _DATA = re.compile(r"[A-Za-z0-9+/=]+")
 _PART = re.compile(r"[A-Za-z0-9+/]{8,}+", re.ASCII)
@@ -16,7 +27,8 @@ _LEAST_CHANGES = 0.4
 #: What is public though it looks random, by what stands before it: hashes, public keys, embedded data, places.
 _PUBLIC = re.compile(
     r"(?:sha\d{1,3}[-:=]|md5[-:=]|base64,|integrity|checksum|digest|fingerprint|etag|hash|public[ _-]?key|pubkey"
-    r"|pub[ _-]key|ssh-(?:rsa|ed25519|dss)|nistp\d{3})[\"'`*]{0,3}[ \t:=]{0,4}[\"'`]?$",
+    r"|\b(?:id|ids|uuid|guid|ref|commit|sheet|spreadsheet|folder|document|doc|docs|file|drive|revision|snapshot)"
+    r"|pub[ _-]key|ssh-(?:rsa|ed25519|dss)|nistp\d{3})[\"'`*]{0,3}[ \t:=#(]{0,4}[\"'`]?$",
     re.IGNORECASE,
 )
 _TRANSACTION = re.compile(
@@ -28,6 +40,8 @@ _IDENTIFIER = re.compile(
     r"|ch|pi|pm|seti|acct|srvtoolu|session|conv|user|org|proj|team|doc|page|id|sha\d{1,3})[_-]",
     re.IGNORECASE,
 )
+#: A document, a folder or a drive of Google's, whose address anybody in the house may know.
+_DOCUMENT = re.compile(r"1[\w-]{43}|1[\w-]{32}|0[AB][\w-]{17,26}", re.ASCII)
 _FILE = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,4}$")
 
 
@@ -52,7 +66,7 @@ def is_data(line: str) -> bool:
     return len(text) in _BASE64_LINES and _DATA.fullmatch(text) is not None
 
 
-def _is_public(before: str) -> bool:
+def is_public(before: str) -> bool:
     """Whether what stands ``before`` a token says that it is public, or that it is part of an address or a path."""
     last = before[before.rfind(" ") + 1 :]
     return "://" in last or last.endswith(("/", "\\")) or _PUBLIC.search(before[-48:]) is not None
@@ -62,9 +76,9 @@ def bare_tokens(line: str) -> Iterator[tuple[int, int, str]]:
     """Where ``line`` holds a long random string that nothing announces; hashes, addresses and files stay."""
     for match in _TOKEN.finditer(line):
         token = match[0].rstrip(".")
-        if len(token) > _LONGEST or _IDENTIFIER.match(token) or _FILE.search(token):
+        if len(token) > _LONGEST or _IDENTIFIER.match(token) or _DOCUMENT.fullmatch(token) or _FILE.search(token):
             continue
-        if is_random(token, 20) and not _is_public(line[max(0, match.start() - 400) : match.start()]):
+        if is_random(token, 20) and not is_public(line[max(0, match.start() - 400) : match.start()]):
             yield match.start(), match.start() + len(token), "token"
 
 
@@ -74,12 +88,15 @@ def is_transaction(line: str, start: int) -> bool:
 
 
 _CARD = re.compile(
-    r"(?<![\w.+#/-])(?:(?P<grouped>(?:4\d{3}|5[1-5]\d\d|2[2-7]\d\d|6\d{3})(?P<gap>[ -])\d{4}(?P=gap)\d{4}(?P=gap)\d{4}"
-    r"|3[47]\d\d(?P<wide>[ -])\d{6}(?P=wide)\d{5})|(?:4\d{3}|5[1-5]\d\d|2[2-7]\d\d|6(?:011|[45]\d\d))\d{12}|3[47]\d{13})"
+    r"(?<![\w.+#/-])(?:(?P<grouped>(?:4\d{3}|5[1-5]\d\d|2[2-7]\d\d|35\d\d|6\d{3})(?P<gap>[ .\t-])\d{4}(?P=gap)\d{4}(?P=gap)\d{4}"
+    r"|3[047]\d\d(?P<wide>[ .\t-])\d{6}(?P=wide)\d{5}|3[0689]\d\d(?P<diners>[ .\t-])\d{6}(?P=diners)\d{4})"
+    r"|(?:4\d{3}|5[1-5]\d\d|2[2-7]\d\d|35\d\d|6(?:011|[245]\d\d))\d{12}|3[47]\d{13}|3(?:0[0-5]|[68]\d)\d{11})"
     r"(?![\w-]|\.\d)",
     re.ASCII,
 )
-_IBAN = re.compile(r"(?<![\w.+/-])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![\w-])", re.ASCII)
+_IBAN = re.compile(r"(?<![\w.+/-])[A-Za-z]{2}\d{2}(?=[ .-]{0,2}[A-Za-z0-9]{2})", re.ASCII)
+_SHORTEST_IBAN, _LONGEST_IBAN = 15, 34
+_NEXT_SIGN = re.compile(r"[ .-]{0,2}(?P<sign>[A-Za-z0-9])", re.ASCII)
 
 
 def account_numbers(line: str) -> Iterator[tuple[int, int, str]]:
@@ -92,10 +109,44 @@ def account_numbers(line: str) -> Iterator[tuple[int, int, str]]:
         if match["grouped"] or _luhn(match[0]):
             yield (*match.span(), "card-number")
     for match in _IBAN.finditer(line):
-        # A short last group, or a word in capitals behind the number, may have been taken in.
-        ends = (at for at in range(match.end(), match.start() + 14, -1) if not line[at : at + 1].isalnum())
-        if end := next((at for at in ends if _is_iban(line[match.start() : at].replace(" ", ""))), 0):
+        if end := iban_end(line, match.start()):
             yield match.start(), end, "iban"
+
+
+def iban_end(line: str, start: int) -> int:
+    """Where the IBAN ends that begins at ``start``, its groups parted in any way; 0 where there is none."""
+    if _IBAN.match(line, start) is None:
+        return 0
+    number, end, found = line[start : start + 4], start + 4, 0
+    while len(number) < _LONGEST_IBAN and (sign := _NEXT_SIGN.match(line, end)):
+        number, end = number + sign["sign"], sign.end()
+        if len(number) >= _SHORTEST_IBAN and not line[end : end + 1].isalnum() and _is_iban(number):
+            found = end
+    return found
+
+
+@cache
+def person_forms() -> dict[bytes, list[str]]:
+    """The forms of ``persons.txt`` as :data:`CLASSES` shows them, with the modules that check them."""
+    found: dict[bytes, list[str]] = {}
+    for _, line in word_lists.lines_of(__package__, "persons.txt"):
+        form, module = line.split("\t")
+        found.setdefault(form.encode().translate(CLASSES), []).append(module)
+    return found
+
+
+def person_numbers(line: str) -> Iterator[tuple[int, int, str]]:
+    """Where ``line`` holds the number of a person in a form of its own, with the right check digits."""
+    classes = line.encode("latin-1", "replace").translate(CLASSES)
+    for form, modules in person_forms().items():
+        start = classes.find(form)
+        while start >= 0:
+            end = start + len(form)
+            if _ALONE.match(line[start - 1 : start] + " " + line[end : end + 1]) and any(
+                importlib.import_module(f"stdnum.{module}").is_valid(line[start:end]) for module in modules
+            ):
+                yield start, end, "person-id"
+            start = classes.find(form, end)
 
 
 def _is_iban(number: str) -> bool:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 _UNSEEN = "\u00ad\u034f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff\U000e0000-\U000e007f"
 #: What a program puts around or within a value.  A gap wider than two blanks parts columns.
 _NOISE = re.compile(
-    rf"""(?P<unseen>[{_UNSEEN}]+)
+    rf"""(?=[\t *`~_<>&=\\\[\]{_UNSEEN}]) (?: (?P<unseen>[{_UNSEEN}]+)
     |(?P<gap>\t[ \t]*+|[ ][ \t]++|&(?:nbsp|ensp|emsp|thinsp|\#160);)
     |(?P<cell></?(?:t[dhr]|d[dt]|li|br)[ ]?/?>)
     |(?P<tag></?(?:[biusp]|em|strong|mark|code|kbd|span|small|font|wbr|del|ins|tt|pre|sub|sup)/?>)
@@ -27,7 +27,7 @@ _NOISE = re.compile(
     |(?<![^\s|:(])==(?=[^\s=]) | (?<=[^\s=])==(?![^\s|.,;:)!?])
     |(?<=[\w-])`+(?=[\w-])
     |\\(?=[_*~\[\]-])
-    |\[\[?(?=[^][|\n]{{1,80}}\]) (?!redacted:)(?=[^][\n]{{1,80}}\](?:\(|\])) | (?P<link>\](?=\()) | (?<=\w)\]\]""",
+    |\[\[?(?=[^][|\n]{{1,80}}\]) (?!redacted:)(?=[^][\n]{{1,80}}\](?:\(|\])) | (?P<link>\](?=\()) | (?<=\w)\]\])""",
     re.VERBOSE | re.ASCII,
 )
 _LINE = 1 << 32  # more columns than a line has
@@ -49,7 +49,7 @@ def _instead(match: re.Match[str]) -> str:
     kind = match.lastgroup
     if kind == "gap":
         return "\t" if "\t" in match[0] or (len(match[0]) > 2 and match[0][0] == " ") else " "
-    return {"cell": "\t", "name": ":", "link": " "}.get(kind or "", "")
+    return {"cell": "\t", "name": ":", "link": " ", "quote": '"'}.get(kind or "", "")
 
 
 def plain_text(text: str) -> str:

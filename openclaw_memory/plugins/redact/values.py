@@ -7,7 +7,7 @@ from functools import cache
 
 from ...text import word_lists
 from ...text.scripts import UNCASED
-from .opaque import is_random
+from .opaque import is_public, is_random
 
 #: What stands behind these may be short, or a word.
 PASSWORDS = frozenset({"password", "pin", "login"})
@@ -85,7 +85,7 @@ def passes(kind: str, value: str, how: str, line: str, end: int) -> bool:
         return _password(kind, value, how, line, end, digit, letter, symbol)
     if kind == "passphrase" and _WORDS_IN_QUOTES.fullmatch(value):
         return how == "quoted" or (how == "strong" and " " not in value)
-    if any(map(str.isspace, value)):
+    if any(map(str.isspace, value)) or not (kind == "passphrase" or value.isascii()):
         return False
     if kind == "passphrase":
         return len(value) >= 5 and (digit or symbol) and letter and not QUANTITY.fullmatch(value)
@@ -122,6 +122,12 @@ def is_mixed(value: str) -> bool:
     """Whether letters and digits make one word that is no amount, as people write passwords."""
     mixed = len(value) >= 6 and any(map(str.isdigit, value)) and any(map(str.isalpha, value))
     return mixed and not (_SEPARATED.search(value) or QUANTITY.fullmatch(value) or is_no_secret(value))
+
+
+def is_keylike(value: str, before: str) -> bool:
+    """Whether ``value`` could be a key by itself, and what stands ``before`` does not call it a hash or an address."""
+    value = value.strip(".=-")
+    return not is_public(before) and (is_random(value) or _HEX_KEY.fullmatch(value) is not None)
 
 
 def is_disorderly(value: str) -> bool:
