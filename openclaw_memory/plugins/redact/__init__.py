@@ -242,12 +242,14 @@ def _redact_below(lines: list[str], at: int, allow: Collection[str]) -> None:
             kind = labels.announced(text)
             if not (kind or how == "question") or opaque.is_data(lines[i]):
                 break
-            for n, span in enumerate(below.listed(lines[i : i + 100], kind), i):
-                lines[n] = _replaced(lines[n], [span], allow)
+            for n, several in enumerate(below.listed(lines[i : i + 100], kind), i):
+                lines[n] = _replaced(lines[n], several, allow)
             second = plain(lines[i], i)
             if below.is_chat(first.text) and below.is_chat(second.text):
                 how = "question"
-            head = below.content(second.text, how == "question")
+            if below.is_stamp(second.text):
+                continue
+            head = below.content(second.text, how == "question" or below.content(first.text, True) > 0)
             both = joined(first, Plain(second.text[head:], second.places[head:]), ": ")
             behind = len(text) + 2
             for span in labels.labelled(both.text, _lower(both.text)):
@@ -255,6 +257,8 @@ def _redact_below(lines: list[str], at: int, allow: Collection[str]) -> None:
                     how == "question" or below.is_all(both.text[behind:], span[0] - behind, span[1] - behind, how)
                 ):
                     _replace_in(lines, both, [span], allow)
+            if how == "question" and kind in ("password", "pin", "") and (found := labels.answer(second.text[head:])):
+                _replace_in(lines, both, [(found[0] + behind, found[1] + behind, found[2])], allow)
             break
 
 

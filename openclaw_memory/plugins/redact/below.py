@@ -14,12 +14,9 @@ _OPENS = re.compile(rf"[ \t>]*(?:{ITEM}[ \t]+)?(?:\[[ xX]\] )?")
 #: Who writes in a chat, and when.
 _SPEAKER = re.compile(
     r"\[?(?P<time>(?:\d{1,4}[-./]\d\d?[-./]\d{1,4}[ ,T]{1,2})?\d\d?[:.]\d\d(?:[:.]\d\d)?(?: ?[AP]M)?\]?[ ,-]{1,3})?"
-    r"(?:<?[^\W\d_][\w.'’-]{0,20}(?: [\w.'’-]{1,20})?(?: \(\w{1,12}\))?(?:>|[:：]) ?)?",
+    r"(?:<?[^\W\d_][\w.'’-]{0,20}(?: [\w.'’-]{1,20})?(?: \([\w:. ]{1,14}\))?(?:>|[:：]) ?)?",
 )
 _BIP39_WORD = re.compile(r"[^\W\d_]{2,12}")
-_ALONE = re.compile(
-    rf"[ \t]*(?:>[ \t]*)*(?:{ITEM}[ \t]+)?(?P<open>[\"'`*_]{{0,3}})(?P<value>[^\s\"'`|]{{2,256}}?)[\"'`*_,]{{0,4}}[ \t]*"
-)
 
 
 #: What parts a cell from the next, and a cell: a bar, a tab, a semicolon, a comma, or a gap.
@@ -27,6 +24,9 @@ _PARTED = {
     **{sign: re.compile(rf'(?P<cell>"[^"\n]*"|[^{sign}\n]*+)(?:[{sign}]|$)') for sign in ("|", "\t", ";", ",")},
     "  ": re.compile(r"(?P<cell>(?:\S+(?: (?! ))?)*+)(?: {2,}|$)"),
 }
+_ITEMS = re.compile(r"(?<![^\s|,;`*\"'(])(?!\d{1,2}[.)][ \t])[^\s|,;`*\"'()]+")
+_LONGEST_HEAD = 60
+_STAMP = re.compile(r"\d\d?:\d\d(?::\d\d)?\]?[):*_ \t]{0,4}$")
 _LONGEST_HEADS = 2000
 _AROUND_CELL = " \t`*_\"'"
 
@@ -104,6 +104,11 @@ def is_chat(line: str) -> bool:
     return speaker is not None and speaker["time"] is not None
 
 
+def is_stamp(line: str) -> bool:
+    """Whether ``line`` says who writes the next one, and when, and no more."""
+    return len(line) <= _LONGEST_HEAD and _STAMP.search(line) is not None
+
+
 def is_all(text: str, start: int, end: int, how: str) -> bool:
     """Whether what is at ``start`` to ``end`` is all there is in ``text``, and is no mere word but in a block."""
     around = text[:start].strip(_AROUND_CELL + "([<=") + text[end:].strip(_AROUND_CELL + ".,;)]>=#")
@@ -112,12 +117,15 @@ def is_all(text: str, start: int, end: int, how: str) -> bool:
     )
 
 
-def listed(lines: list[str], kind: str) -> list[tuple[int, int, str]]:
-    """The secrets that stand one a line at the head of ``lines``, below their label; none where these are no such list."""
-    found: list[tuple[int, int, str]] = []
-    for line in lines:
-        match = _ALONE.fullmatch(line) if kind in LISTED else None
-        if match is None or not (_BIP39_WORD if kind == "seed-phrase" else CODE).fullmatch(match["value"]):
+def listed(lines: list[str], kind: str) -> list[list[tuple[int, int, str]]]:
+    """The secrets of a list at the head of ``lines``, below their label, for each line; none where there is no such list."""
+    found: list[list[tuple[int, int, str]]] = []
+    for line in lines if kind in LISTED else ():
+        head = _OPENS.match(line).end()  # type: ignore[union-attr]
+        shape = _BIP39_WORD if kind == "seed-phrase" else CODE
+        several = [(*match.span(), kind) for match in _ITEMS.finditer(line, head)]
+        if not several or not all(shape.fullmatch(line[first:last]) for first, last, _ in several):
             break
-        found.append((*match.span("value"), kind))
-    return found if len(found) in ((12, 15, 18, 21, 24) if kind == "seed-phrase" else range(2, 100)) else []
+        found.append(several)
+    count = sum(map(len, found))
+    return found if (count in (12, 15, 18, 20, 21, 24, 25, 33) if kind == "seed-phrase" else count >= 2) else []

@@ -38,7 +38,7 @@ _LINE = 240  # of a longer line nobody makes an entry of who logs in
 #: Labels behind which no secret stands alone, but behind a user.
 NO_VALUE = frozenset({"", "login", "test-login", "service", "pass", "thing", "place", "code", "other-code", "wifi"})
 #: What stands behind a label for a number, of how many digits, and how long one must be that stands off its label.
-_CODE = r"[#*]{0,2}(?:(?:[A-Z]?\d{1,2}[ -]){2,3}[A-Z]?\d{1,2}|[A-Z]?\d(?:[ -]?\d){2,9}[A-Z]?)[#*]{0,2}"
+_CODE = r"[#*]{0,2}(?:(?:[A-Z]?\d{1,2}[ -]){2,3}[A-Z]?\d{1,2}|[A-Z]?\d(?:[ -]?\d){2,9}[A-Z]?|[A-Z]?\d{1,4}[A-Z]\d{1,6})[#*]{0,2}"
 _UNIT = r"(?![\w%€$£°/]|[.,:]\d| ?(?:am|pm|uhr|h|km|kg|€|eur|usd|mb|gb|ms|min)\b)"
 NUMBERS = {
     "card-number": (re.compile(r"\d(?:[ .-]?\d){11,18}(?!\d)"), 12),
@@ -118,13 +118,14 @@ def _choice(title: str, spaced: bool) -> str:
 def _value() -> re.Pattern[str]:
     gap = r"[ \t\u3000]"
     return re.compile(
-        rf"""(?:_?\d{{1,2}}(?!\d))? ["'`*~]{{0,4}} _{{0,2}} (?:[ ]?(?:n[ro°º]\b\.?|№|\#))?
+        rf"""(?:_?\d{{1,2}}(?!\d))? ["'`*~]{{0,4}} _{{0,2}} (?:[ ]?(?:n[ro°º]\b\.?|№|\#)|\.(?=\s))?
         (?:{gap}{{0,3}}[(（][^()（）\n]{{1,40}}[)）]["'`*_]{{0,3}})?
         (?P<qualified>{gap}{{1,2}}(?:{_choice("for", True)}){gap}[^:：=＝|"'`,;\n]{{1,40}}?)?
         (?:(?P<strong>{gap}{{0,8}}(?:-{{1,2}}>|[→⇒➜➡»›]|:{{1,2}}=?|=(?!=)>?|\.{{3,60}}|…{{1,20}})(?!//)["'`*~]{{0,3}}{gap}{{0,8}}(?:["']?value["']?=)?[*~]{{0,3}})
          |(?P<cell>[ ]{{0,40}}[|\t][ |\t]{{0,40}}[*~]{{0,3}})
          |(?P<weak>(?:{gap}{{1,2}}(?:{_choice("is", True)}|[—–-])(?![^\W\d_]){gap}{{0,2}}[:：]?{gap}{{0,2}}
             |{gap}{{0,2}}(?:{_choice("is", False)}){gap}{{0,2}}[:：]?{gap}{{0,2}})[*~]{{0,3}})
+         |(?P<apart>["'`]?(?:[?？][ \t]{{0,2}}(?:\[[^\]\n]{{1,24}}\][ ])?(?:[^\W\d_]{{1,16}}:[ ])?|[,;](?=["']?[^\s,;"'])))
          |(?P<space>(?(qualified)(?!)){gap}{{1,2}}))
         (?:"(?P<double>(?:[^"\\]|\\.){{1,512}}+)"|'(?P<single>[^']{{1,512}}+)'|`(?P<ticks>[^`]{{1,512}}+)`
          |[“„«「『](?P<curly>[^”“»」』]{{1,512}}+)[”“»」』]
@@ -165,24 +166,25 @@ _DIGIT_RUN = re.compile(r"(?<![\w.,:/+-])[#*]{0,2}[A-Z]{0,3}\d")
 _SAYS_MORE = re.compile(r"[:：=→]\s*\S|\d{4}|[.!;] ")
 _IN_BRACKETS = re.compile(r" ?[\[({<（【「][\"'`]{0,2}(?P<value>[^\s\])}>）】」\"'`]{4,256})[\"'`]{0,2}[\])}>）】」]")
 _RUN_NEAR = re.compile(r"(?<![\w/+=.@:-])[\w+/=~.-]{16,256}(?![\w@/])", re.ASCII)
-_CLAUSE_END = re.compile(
-    r"[\"'`*]{0,2}(?:\s*(?:$|[.,;!?)\]])|[ ](?:for|of|für|pour|para|per|voor|для|från|till|til)\b)"
-)
+_CLAUSE_END = re.compile(r"[\"'`*]{0,2}(?:\s*(?:$|[.,;!?)\]-]))")
 #: A word or two between a label and its colon: ``contraseña wifi:``, ``пароль роутера:``; perhaps a user, then a value.
 _OF = re.compile(
     r"(?:[ \t]{1,2}[^\W\d_][\w-]{0,23}){1,2}[ \t]?[:：=＝][*_]{0,3}[ \t]{0,4}[\"'`]{0,2}"
     r"(?P<user>[\w.@+-]{2,64}[\"'`]{0,2}[ \t]{1,3}/[ \t]{1,3}[\"'`]{0,2})?(?P<value>[^\s\"'`|]{6,128})"
 )
-_WORD_NEAR = re.compile(r"[A-Za-z0-9!#$%^&?+~._-]{8,64}")
+_WORD_NEAR = re.compile(r"[A-Za-z0-9!#$%^&?+~._-]{6,64}")
 #: A password of words: ``grain-lamp-otter``, ``otter-lamp-42``; and one that nobody takes for anything else.
 _JOINED = re.compile(r"[^\W\d_]{3,14}(?:(?:-[^\W\d_]{3,14}){2,9}(?:-?\d{1,6})?|(?:-[^\W\d_]{3,14}){1,9}-?\d{2,6})")
 _JOINED_NEAR = re.compile(r"(?<![\w/.-])[^\W\d_]{3,14}(?:-[^\W\d_]{3,14}){3,9}(?![\w/-])(?!\.\w)")
+#: A long key that is written in groups.
+_GROUPS = re.compile(r"[A-Za-z0-9]{3,8}(?:[ -][A-Za-z0-9]{3,8}){3,15}(?![\w-])", re.ASCII)
+_GROUPED = frozenset({"token", "api-key", "private-key", "key", "secret", "password"})
 _WORDS = re.compile(r"(?:[^\W\d_A-Z]{2,14} ){3,9}[^\W\d_A-Z]{2,14}(?=[\"'`*_]{0,3}\s*(?:$|[|,;)(\]]))")
 _WITHIN_WORD = re.compile(r"[A-Za-z0-9+/=]")
 _SIGN = re.compile(r"[!#$%^&?+~]")
 _SENTENCE_END = re.compile(r"[.!?][ \t]|[|;。！？\n]")
 LIST_OF_WORDS = re.compile(
-    r"[\"'`*]{0,3}(?P<value>(?:(?:\d{1,2}[.)] ?)?[^\W\d_]{2,12}[ ,]{1,2}){11,23}(?:\d{1,2}[.)] ?)?[^\W\d_]{2,12})"
+    r"[\"'`*]{0,3}(?P<value>(?:(?:\d{1,2}[.)] ?)?[^\W\d_]{2,12}[ ,]{1,2}){11,32}(?:\d{1,2}[.)] ?)?[^\W\d_]{2,12})"
 )
 
 
@@ -293,6 +295,8 @@ def _after(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, in
         return
     if kind in NUMBERS:
         at = _start(found)
+        if found["strong"] and kind == "person-id" and len(line.upper()) == len(line):
+            line = line.upper()
         if (number := numbered(kind, line, at)) and not (found["space"] and number[1] - at < NUMBERS[kind][1]):
             yield number
             return
@@ -318,6 +322,11 @@ def _after(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, in
             if likely and passes("password", said, "strong", line, pair.start("value") + len(said)):
                 yield pair.start("value"), pair.start("value") + len(said), "password"
         return
+    if kind in _GROUPED and (groups := _GROUPS.match(line, _start(found))):
+        several = re.split("[ -]", groups[0])
+        if 2 * sum(any(map(str.isdigit, group)) for group in several) >= len(several):
+            yield (*groups.span(), kind)
+            return
     if kind == "passphrase" and found["strong"] and (several := _WORDS.match(line, at)):
         if not any(word.lower() in words()[title] for word in several[0].split() for title in ("is", "for", "nothing")):
             yield (*several.span(), "password")
@@ -326,7 +335,7 @@ def _after(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, in
         if kind != "pass" or (found["strong"] and any(map(str.isdigit, value))):
             yield at, behind, "password"
             return
-    how = "strong" if found["strong"] or found["cell"] else "weak" if found["weak"] else "space"
+    how = "strong" if found["strong"] or found["cell"] else "weak" if found["weak"] or found["apart"] else "space"
     if kind == "wifi" and how == "strong" and len(value) >= 8 and (is_disorderly(value) or _signed(value)):
         yield at, at + len(value), "password"
         return
@@ -395,11 +404,18 @@ def _is_before() -> re.Pattern[str]:
 
 
 @cache
+def _ends_there() -> re.Pattern[str]:
+    return re.compile(
+        rf"{_CLAUSE_END.pattern}|[ \t](?:{_choice('for', True)})(?![^\W\d_])|[ ]?[^\x00-\u2fff]", re.IGNORECASE
+    )
+
+
+@cache
 def _named_by() -> re.Pattern[str]:
     """What stands before a label that names it: "x is the password", "x (PIN)", "x = wifi password"."""
     return re.compile(
         rf"""(?P<value>[^\s"'`|<>(]{{3,128}})(?P<quote>["'`]{{0,2}})
-        (?:[ ]?[(\[][ ]?|[ ][=-][ ]|[ ]?<-[ ]?|\t|[ ](?:as|als|como|comme|come|som|jako|как|як|{_choice("is", True)})[ ]
+        (?:[ ]?[(\[][ ]?|[ ,;]{{0,2}}[ \t](?:\#|//|--|<!--|/\*)[ ]?|[ ][=-][ ]|[ ]?<-[ ]?|\t|[ ](?:as|als|como|comme|come|som|jako|как|як|{_choice("is", True)})[ ]
           |[ ]{{0,2}}(?:{_choice("is", False)})[ ]{{0,2}})
         (?:[\w'’-]{{1,14}}[ -]){{0,3}}$""",
         re.VERBOSE | re.IGNORECASE,
@@ -409,7 +425,7 @@ def _named_by() -> re.Pattern[str]:
 def _before(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, int, str]]:
     """What stands before its label, with a sign or a verb between: a number, or a word that looks like a password."""
     found = _named_by().search(line, max(0, start - 2 * _NEAR - 40), start)
-    if found is None or kind in NO_VALUE or not (found["quote"] or _CLAUSE_END.match(line, end)):
+    if found is None or kind in NO_VALUE or not (found["quote"] or _ends_there().match(line, end)):
         return
     value, at = found["value"].lstrip("([{"), found.end("value")
     at -= len(value)
@@ -426,6 +442,15 @@ def _before(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, i
         likely = passes(kind, value, "strong", value, len(value))
     if likely:
         yield at, at + len(value), "password" if kind in ("pin", "passphrase") else kind
+
+
+def answer(text: str) -> tuple[int, int, str] | None:
+    """The first word of an answer that looks like a password."""
+    for match in _WORD_NEAR.finditer(text, 0, _NEAR):
+        value = match[0].rstrip(_CLOSING)
+        if (is_mixed(value) or is_disorderly(value) or _signed(value)) and not is_no_secret(value):
+            return match.start(), match.start() + len(value), "password"
+    return None
 
 
 def _signed(value: str) -> bool:

@@ -17,7 +17,8 @@ from importlib.resources import files
 LEAST = 12
 _ACCENT = re.compile("[\u0300-\u036f]+")
 _DIFFERENT = 8
-_LONGEST = 40  # characters of a line that has one word of a phrase: its number, marks of a list and of emphasis
+_LEAST_A_LINE = 11  # of more the line is a phrase itself
+_LONGEST = 160  # characters of a line that has one word of a phrase: its number, marks of a list and of emphasis
 _AROUND = " \t0123456789.,;:()[]{}<>|*_`\"'“”„«»「」、，。#>+-–—•"
 
 
@@ -101,16 +102,17 @@ def bare(line: str) -> tuple[int, int]:
 
 
 def below(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Runs of lines, first and behind the last, that have one word of a phrase each."""
-    at = 0
-    while at + LEAST <= len(lines):
-        for place in range(at + LEAST - 1, at - 1, -1):
-            if not 1 <= len(lines[place]) <= _LONGEST:
-                at = place + 1
+    """Runs of lines, first and behind the last, that have nothing but words of one phrase, one or some each."""
+    lists, at = _lists(), 0
+    while at < len(lines):
+        words: list[str] = []
+        end = at
+        while end < len(lines) and len(lines[end]) <= _LONGEST:
+            several = [word for word in lines[end].split() if word.strip(_AROUND)]
+            if not 1 <= len(several) <= _LEAST_A_LINE or not all(_of(word, lists) for word in several):
                 break
-        else:
-            end = at + LEAST
-            while end < len(lines) and 1 <= len(lines[end]) <= _LONGEST:
-                end += 1
-            yield from ((at + first, at + last) for first, last in runs([line.strip() for line in lines[at:end]]))
-            at = end
+            words += several
+            end += 1
+        if end > at + 1 and len(words) >= LEAST and any(True for _ in runs(words)):
+            yield at, end
+        at = max(end, at + 1)

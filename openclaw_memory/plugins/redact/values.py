@@ -72,6 +72,8 @@ def passes(kind: str, value: str, how: str, line: str, end: int) -> bool:
         return True
     if how == "space" and kind not in PASSWORDS and _HEX_KEY.fullmatch(value):
         return True
+    if how == "space" and kind == "password" and is_mixed(value) and _ENDS.match(line, end):
+        return True
     if how == "space":
         return (
             kind != "pin"
