@@ -233,7 +233,7 @@ def _redact_below(lines: list[str], at: int, allow: Collection[str]) -> None:
         return
     first = plain(lines[at].rstrip(), at)
     first = Plain(text := first.text.rstrip(" \t:：=>?？|\"'`*_)]"), first.places[: len(text)])
-    for i in range(at + 1, min(at + 4, len(lines))):
+    for i in range(at + 1, min(at + 5, len(lines))):
         if lines[i].strip(" \t>").startswith(("```", "~~~")):
             how = "fence"
         elif lines[i].strip(" \t>"):
@@ -252,6 +252,7 @@ def _redact_below(lines: list[str], at: int, allow: Collection[str]) -> None:
             head = below.content(second.text, how == "question" or below.content(first.text, True) > 0)
             both = joined(first, Plain(second.text[head:], second.places[head:]), ": ")
             behind = len(text) + 2
+            before = lines[i]
             for span in labels.labelled(both.text, _lower(both.text)):
                 if span[0] >= behind and (
                     how == "question" or below.is_all(both.text[behind:], span[0] - behind, span[1] - behind, how)
@@ -259,7 +260,8 @@ def _redact_below(lines: list[str], at: int, allow: Collection[str]) -> None:
                     _replace_in(lines, both, [span], allow)
             if how == "question" and kind in ("password", "pin", "") and (found := labels.answer(second.text[head:])):
                 _replace_in(lines, both, [(found[0] + behind, found[1] + behind, found[2])], allow)
-            break
+            if how != "question" or lines[i] != before:
+                break
 
 
 def _redact_split(lines: list[str], at: int, allow: Collection[str]) -> None:

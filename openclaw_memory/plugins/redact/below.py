@@ -24,6 +24,7 @@ _PARTED = {
     **{sign: re.compile(rf'(?P<cell>"[^"\n]*"|[^{sign}\n]*+)(?:[{sign}]|$)') for sign in ("|", "\t", ";", ",")},
     "  ": re.compile(r"(?P<cell>(?:\S+(?: (?! ))?)*+)(?: {2,}|$)"),
 }
+_LIKE_CODE = re.compile(r"[A-Za-z0-9]{3,12}(?:-[A-Za-z0-9]{3,12}){0,7}")
 _ITEMS = re.compile(r"(?<![^\s|,;`*\"'(])(?!\d{1,2}[.)][ \t])[^\s|,;`*\"'()]+")
 _LONGEST_HEAD = 60
 _STAMP = re.compile(r"\d\d?:\d\d(?::\d\d)?\]?[):*_ \t]{0,4}$")
@@ -124,7 +125,16 @@ def listed(lines: list[str], kind: str) -> list[list[tuple[int, int, str]]]:
         head = _OPENS.match(line).end()  # type: ignore[union-attr]
         shape = _BIP39_WORD if kind == "seed-phrase" else CODE
         several = [(*match.span(), kind) for match in _ITEMS.finditer(line, head)]
-        if not several or not all(shape.fullmatch(line[first:last]) for first, last, _ in several):
+        # Of codes of one length some may have no digit.
+        like = (
+            {len(line[first:last]) for first, last, _ in (*several, *(found[0] if found else ()))}
+            if shape is CODE
+            else set()
+        )
+        if not several or not (
+            all(shape.fullmatch(line[first:last]) for first, last, _ in several)
+            or (found and len(like) == 1 and all(_LIKE_CODE.fullmatch(line[first:last]) for first, last, _ in several))
+        ):
             break
         found.append(several)
     count = sum(map(len, found))

@@ -13,6 +13,7 @@ from .opaque import iban_end, is_random
 from .values import (
     PASSWORDS,
     QUANTITY,
+    UNCASED_LETTER,
     has_digit_or_symbol,
     is_disorderly,
     is_joined,
@@ -118,7 +119,7 @@ def _choice(title: str, spaced: bool) -> str:
 def _value() -> re.Pattern[str]:
     gap = r"[ \t\u3000]"
     return re.compile(
-        rf"""(?:_?\d{{1,2}}(?!\d))? ["'`*~]{{0,4}} _{{0,2}} (?:[ ]?(?:n[ro°º]\b\.?|№|\#)|\.(?=\s))?
+        rf"""(?:_?\d{{1,2}}(?!\d))? ["'`*~]{{0,4}} _{{0,2}} (?:[ -]?(?:n[ro°º]\b\.?|№|\#)|\.(?=\s))?
         (?:{gap}{{0,3}}[(（][^()（）\n]{{1,40}}[)）]["'`*_]{{0,3}})?
         (?P<qualified>{gap}{{1,2}}(?:{_choice("for", True)}){gap}[^:：=＝|"'`,;\n]{{1,40}}?)?
         (?:(?P<strong>{gap}{{0,8}}(?:-{{1,2}}>|[→⇒➜➡»›]|:{{1,2}}=?|=(?!=)>?|\.{{3,60}}|…{{1,20}})(?!//)["'`*~]{{0,3}}{gap}{{0,8}}(?:["']?value["']?=)?[*~]{{0,3}})
@@ -157,6 +158,8 @@ _SERVICE = re.compile(
 CODE = re.compile(
     r"[\s\"'`,;·]{0,3}(?P<value>(?=[A-Za-z-]*\d)[A-Za-z0-9]{4,12}(?:-[A-Za-z0-9]{3,12}){0,7})(?![\w.:/-])", re.ASCII
 )
+#: Another behind it, of letters alone too.
+_NEXT_CODE = re.compile(CODE.pattern.replace(r"(?=[A-Za-z-]*\d)", ""), re.ASCII)
 #: A password that Google makes up for a program.
 _FOUR_FOURS = re.compile(r"(?P<value>[a-z]{4}(?: [a-z]{4}){3})(?! *\w)", re.ASCII)
 _YEAR = re.compile(r"(?:19|20)\d\d")
@@ -179,7 +182,7 @@ _JOINED_NEAR = re.compile(r"(?<![\w/.-])[^\W\d_]{3,14}(?:-[^\W\d_]{3,14}){3,9}(?
 #: A long key that is written in groups.
 _GROUPS = re.compile(r"[A-Za-z0-9]{3,8}(?:[ -][A-Za-z0-9]{3,8}){3,15}(?![\w-])", re.ASCII)
 _GROUPED = frozenset({"token", "api-key", "private-key", "key", "secret", "password"})
-_WORDS = re.compile(r"(?:[^\W\d_A-Z]{2,14} ){3,9}[^\W\d_A-Z]{2,14}(?=[\"'`*_]{0,3}\s*(?:$|[|,;)(\]]))")
+_WORDS = re.compile(r"(?:[^\W\d_]{2,16} ){3,9}[^\W\d_]{2,16}(?=[\"'`*_]{0,3}\s*(?:$|[|,;)(\]]))")
 _WITHIN_WORD = re.compile(r"[A-Za-z0-9+/=]")
 _SIGN = re.compile(r"[!#$%^&?+~]")
 _SENTENCE_END = re.compile(r"[.!?][ \t]|[|;。！？\n]")
@@ -331,6 +334,10 @@ def _after(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, in
         if not any(word.lower() in words()[title] for word in several[0].split() for title in ("is", "for", "nothing")):
             yield (*several.span(), "password")
             return
+    if kind in ("password", "passphrase") and found["strong"] and _JOINED.fullmatch(re.sub("[_.]", "-", value)):
+        if not (is_no_secret(value) or UNCASED_LETTER.search(value)):
+            yield at, behind, "password"
+            return
     if kind in ("password", "passphrase", "pass") and is_joined(value, _JOINED):
         if kind != "pass" or (found["strong"] and any(map(str.isdigit, value))):
             yield at, behind, "password"
@@ -480,6 +487,11 @@ def _further(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, 
             if is_keylike(match[0], line[: match.start()]):
                 yield (*match.span(), "token" if kind == "key" else kind)
                 return
+    if kind == "wifi" and (named := _OF.match(line, end)) and not named["user"]:
+        value = named["value"].rstrip(_CLOSING)
+        if len(value) >= 8 and (is_mixed(value) or _signed(value)) and not is_no_secret(value):
+            yield named.start("value"), named.start("value") + len(value), "password"
+        return
     if kind not in ("password", "passphrase", "login"):
         return
     if _WITHIN_WORD.search(line[start - 1 : start] + line[end : end + 1]):
@@ -510,7 +522,8 @@ def _start(found: re.Match[str]) -> int:
 
 
 def _codes(line: str, at: int) -> Iterator[tuple[int, int, str]]:
-    while (code := CODE.match(line, at)) is not None:
+    first = CODE.match(line, at)
+    while code := (CODE if first is None or at <= first.start() else _NEXT_CODE).match(line, at):
         if is_no_secret(code["value"]) or (QUANTITY.fullmatch(code["value"]) and "-" not in code["value"]):
             return
         yield (*code.span("value"), "recovery-code")
@@ -522,7 +535,7 @@ def numbered(kind: str, line: str, at: int) -> tuple[int, int, str] | None:
     if kind == "iban":
         end = iban_end(line, at)
         return (at, end, kind) if end else None
-    number = NUMBERS[kind][0].match(line, at)
+    number = NUMBERS[kind][0].match(line.replace("\t", " "), at)
     if number is None or _YEAR.fullmatch(number[0]) or (is_no_secret(number[0]) and kind != "person-id"):
         return None
     digits = sum(map(str.isdigit, number[0]))

@@ -11,7 +11,7 @@ from ...text import word_lists
 
 #: Each byte by what it is: a digit, a capital, a blank or a hyphen, a point, a slash, or something else.
 CLASSES = bytes(
-    0x30 if 0x30 <= c <= 0x39 else 0x41 if 0x41 <= c <= 0x5A else 0x20 if c in b" -" else c if c in b"./" else 0x2C
+    0x30 if 0x30 <= c <= 0x39 else 0x41 if 0x41 <= c <= 0x5A else 0x20 if c in b" -\t" else c if c in b"./" else 0x2C
     for c in range(256)
 )
 #: Nothing that would make a number a part of something longer stands directly beside it.
@@ -126,12 +126,12 @@ def iban_end(line: str, start: int) -> int:
 
 
 @cache
-def person_forms() -> dict[bytes, list[str]]:
-    """The forms of ``persons.txt`` as :data:`CLASSES` shows them, with the modules that check them."""
-    found: dict[bytes, list[str]] = {}
+def person_forms() -> dict[bytes, list[tuple[str, str]]]:
+    """The forms of ``persons.txt`` as :data:`CLASSES` shows them: as they are written, and the module that checks them."""
+    found: dict[bytes, list[tuple[str, str]]] = {}
     for _, line in word_lists.lines_of(__package__, "persons.txt"):
         form, module = line.split("\t")
-        found.setdefault(form.encode().translate(CLASSES), []).append(module)
+        found.setdefault(form.encode().translate(CLASSES), []).append((form, module))
     return found
 
 
@@ -143,19 +143,24 @@ def person_numbers(line: str) -> Iterator[tuple[int, int, str]]:
         while start >= 0:
             end = start + len(form)
             if _ALONE.match(line[start - 1 : start] + " " + line[end : end + 1]) and any(
-                importlib.import_module(f"stdnum.{module}").is_valid(line[start:end]) for module in modules
+                importlib.import_module(f"stdnum.{module}").is_valid(
+                    "".join(
+                        sign if sign.isalnum() else given for sign, given in zip(line[start:end], written, strict=True)
+                    )
+                )
+                for written, module in modules
             ):
                 yield start, end, "person-id"
             start = classes.find(form, end)
 
 
 def _is_iban(number: str) -> bool:
-    return int("".join(str(int(sign, 36)) for sign in number[4:] + number[:4])) % 97 == 1
+    from stdnum import iban
+
+    return bool(iban.is_valid(number))
 
 
 def _luhn(digits: str) -> bool:
-    total = 0
-    for at, digit in enumerate(reversed(digits)):
-        doubled = int(digit) * (1 + at % 2)
-        total += doubled - 9 * (doubled > 9)
-    return total % 10 == 0
+    from stdnum import luhn
+
+    return bool(luhn.is_valid(digits))
