@@ -88,7 +88,7 @@ def _redact_once(lines: list[str], allow: Collection[str]) -> list[str]:
         line = plain(out[at], at)
         spans = _spans(line.text, why, head)
         _replace_in(out, line, spans, allow)
-        if why & (_LABEL | _NUMBER):
+        if why & (_LABEL | _NUMBER) or (why & _SIGN and out[at].endswith("\\")):
             _redact_wrapped(out, at, why, allow)
         if why & _LABEL:
             _redact_below(out, at, allow)
@@ -175,9 +175,11 @@ def _redact_wrapped(lines: list[str], at: int, why: int, allow: Collection[str])
     """Redact what begins on line ``at``, or is announced there, and goes on in the next, as a mail or a scan wraps it."""
     if at + 1 >= len(lines) or len(lines[at]) > _LONGEST_WRAPPED or not (tail := lines[at].rstrip(" \t*_`")):
         return
-    if tail[-1] in ".!?;|:" or not (head := lines[at + 1].strip(" \t>")) or _ENTRY.match(head):
+    goes_on = tail[-1] == "\\"  # as a command does
+    head = lines[at + 1].strip(" \t>")
+    if not head or (not goes_on and (tail[-1] in ".!?;|:" or _ENTRY.match(head))):
         return
-    first, second = plain(lines[at].rstrip(), at), plain(lines[at + 1][:_LONGEST_WRAPPED], at + 1)
+    first, second = plain(tail.removesuffix("\\"), at), plain(lines[at + 1][:_LONGEST_WRAPPED], at + 1)
     head = _HEAD.match(second.text).end()  # type: ignore[union-attr]
     second = Plain(second.text[head:], second.places[head:])
     both = joined(first, second, " ")
@@ -258,7 +260,7 @@ def _redact_below(lines: list[str], at: int, allow: Collection[str]) -> None:
                     how == "question" or below.is_all(both.text[behind:], span[0] - behind, span[1] - behind, how)
                 ):
                     _replace_in(lines, both, [span], allow)
-            if how == "question" and kind in ("password", "pin", "") and (found := labels.answer(second.text[head:])):
+            if how == "question" and kind in ("password", "pin") and (found := labels.answer(second.text[head:])):
                 _replace_in(lines, both, [(found[0] + behind, found[1] + behind, found[2])], allow)
             if how != "question" or lines[i] != before:
                 break

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 
-_KEY_BEGIN = re.compile(r"-{4,5} ?BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)? ?-{4,5}")
-_KEY_END = re.compile(r"-{4,5} ?END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)? ?-{4,5}")
+_KEY = r"(?:[A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V\d)"
+_KEY_BEGIN = re.compile(rf"-{{4,5}} ?BEGIN {_KEY} ?-{{4,5}}")
+_KEY_END = re.compile(rf"-{{4,5}} ?END {_KEY} ?-{{4,5}}")
+#: The private part of a key of PuTTY, and how many lines it has.
+_PUTTY = re.compile(r"(?P<head>[\s>|\"'+-]*)Private-Lines: (?P<count>\d{1,3})\s*$")
+_PUTTY_LINE = re.compile(r"[\s>|\"'+-]*[A-Za-z0-9+/=]{4,80}\s*")
 _KEY_BASE64 = re.compile(r"[A-Za-z0-9+/=]{16}")
 # Up to the next row of dashes: the body of a key that is written on one line, ``\n`` and all.
 _KEY_INLINE_BODY = re.compile(r"(?:[^-]|-(?!---))*+")
@@ -21,6 +25,13 @@ KEY_MARK = "[redacted:private-key]"
 def redact_key_blocks(lines: list[str]) -> None:
     """Replace private-key blocks, in place: the mark where the key began, then empty lines."""
     for i, line in enumerate(lines):
+        if "Private-Lines:" in line and (putty := _PUTTY.match(line)):
+            last = min(i + int(putty["count"]), len(lines) - 1)
+            rows = [n for n in range(i + 1, last + 1) if _PUTTY_LINE.fullmatch(lines[n])]
+            for n in rows:
+                lines[n] = putty["head"] + KEY_MARK if n == i + 1 else ""
+        if "BEGIN " not in line:
+            continue
         parts: list[str] = []
         copied = at = 0
         while begin := _KEY_BEGIN.search(line, at):

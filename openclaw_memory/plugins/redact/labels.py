@@ -321,7 +321,7 @@ def _after(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, in
         pair = _PAIR.match(line, behind) or (None if mixed else _PAIR.search(line, at, stop))
         if pair is not None and found["space"] is None:
             said = pair["value"].rstrip(_CLOSING)
-            likely = not mixed or _MIXED.fullmatch(said) is not None
+            likely = _MIXED.fullmatch(said) is not None if mixed or found["qualified"] else True
             if likely and passes("password", said, "strong", line, pair.start("value") + len(said)):
                 yield pair.start("value"), pair.start("value") + len(said), "password"
         return
@@ -330,7 +330,11 @@ def _after(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, in
         if 2 * sum(any(map(str.isdigit, group)) for group in several) >= len(several):
             yield (*groups.span(), kind)
             return
-    if kind == "passphrase" and found["strong"] and (several := _WORDS.match(line, at)):
+    if (
+        kind == "passphrase"
+        and (found["strong"] or found["cell"] or group != "bare")
+        and (several := _WORDS.match(line, at))
+    ):
         if not any(word.lower() in words()[title] for word in several[0].split() for title in ("is", "for", "nothing")):
             yield (*several.span(), "password")
             return

@@ -157,7 +157,7 @@ def person_numbers(line: str) -> Iterator[tuple[int, int, str]]:
 def _is_iban(number: str) -> bool:
     from stdnum import iban
 
-    return bool(iban.is_valid(number))
+    return bool(iban.is_valid(number, check_country=False))
 
 
 def _luhn(digits: str) -> bool:

@@ -14,7 +14,7 @@ PASSWORDS = frozenset({"password", "pin", "login"})
 _ENDS = re.compile(r"[*_`~\"')\]}.!?]*\s*(?:$|[,;|，。；、!)(（<&\]}]|#\s|//|--|—|–|\\n)")
 _SEPARATED = re.compile(r"[-_./:\\]")
 _HEX_KEY = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{32,64}")
-_WORDS_IN_QUOTES = re.compile(r"(?:[^\W\d_]{3,12}[ -]){3,7}[^\W\d_]{3,12}")
+_WORDS_IN_QUOTES = re.compile(r"(?:[^\W\d_]{2,16}[ -]){3,9}[^\W\d_]{2,16}")
 # References to elsewhere, calls, paths, dates and earlier marks: values that are no secret.
 _REFERENCE = re.compile(
     r"""(?:x{3,}|\*{3,}|•{3,}|\.{3,}|-{2,}|_{3,})$
@@ -25,7 +25,8 @@ _REFERENCE = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 QUANTITY = re.compile(
-    r"[<>~≈±+-]?v?\d+(?:[.,]\d+)+\S*|[<>~≈±+-]{0,2}\d+-?[^\W\d_]+|\d+%|\d{1,3}(?:[-–/]\d{1,3})+|[<>~≈±+-]\d+", re.ASCII
+    r"[<>~≈±+-]?v?\d+(?:[.,]\d+)+\S*|[<>~≈±+-]{0,2}\d+(?:[^\W\d_]{1,4}|-[^\W\d_]+)|\d+%|\d{1,3}(?:[-–/]\d{1,3})+|[<>~≈±+-]\d+",
+    re.ASCII,
 )
 _SLUG = re.compile(r"[A-Za-z]++\d{0,3}(?:[-_./:][A-Za-z]*+\d{0,4})*+", re.ASCII)
 _SYMBOL = re.compile(r"[!@#$%^&*?=+~\\<>{}\[\]()]")
@@ -140,7 +141,9 @@ def is_disorderly(value: str) -> bool:
 
 def is_joined(value: str, how: re.Pattern[str]) -> bool:
     """Whether a password is made of words with hyphens between them."""
-    return how.fullmatch(value) is not None and not (UNCASED_LETTER.search(value) or is_no_secret(value))
+    return how.fullmatch(value.replace("_", "-")) is not None and not (
+        UNCASED_LETTER.search(value) or is_no_secret(value)
+    )
 
 
 def _prose(value: str) -> bool:
