@@ -251,7 +251,7 @@ def _redact_below(lines: list[str], at: int, allow: Collection[str]) -> None:
                 how = "question"
             if below.is_stamp(second.text):
                 continue
-            head = below.content(second.text, how == "question" or below.content(first.text, True) > 0)
+            head = below.content(second.text, how in ("question", "chat"))
             both = joined(first, Plain(second.text[head:], second.places[head:]), ": ")
             behind = len(text) + 2
             before = lines[i]

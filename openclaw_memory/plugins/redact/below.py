@@ -62,13 +62,16 @@ def columns(lines: list[str], at: int) -> Iterator[tuple[int, tuple[int, int, st
     for sign, parted in _PARTED.items():
         if sign not in under or sign not in lines[at].strip():
             continue
+        # A row of dashes tells the head of a table; what is parted otherwise begins with it.
+        if "-" * 2 not in under or under.strip(" \t|:->") if sign == "|" else at and sign in lines[at - 1].strip():
+            continue
         heads = list(parted.finditer(lines[at]))
         kinds = {n: kind for n, head in enumerate(heads) if (kind := kind_of_cell(head["cell"]))}
         if not kinds or len(heads) < 3 or any(len(head["cell"].split()) > 4 for head in heads):
             continue
         for i in range(at + 1, len(lines)):
             cells = list(parted.finditer(lines[i])) if len(lines[i]) <= _LONGEST_HEADS else []
-            if len(cells) < 3:
+            if len(cells) < 3 or (len(cells) != len(heads) and sign != "|"):
                 break
             for n, kind in kinds.items() if len(cells) == len(heads) else ():
                 value = cells[n]["cell"].strip(_AROUND_CELL)

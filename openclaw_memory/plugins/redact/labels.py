@@ -45,7 +45,7 @@ NUMBERS = {
     "card-number": (re.compile(r"\d(?:[ .-]?\d){11,18}(?!\d)"), 12),
     "card-code": (re.compile(r"\d{3,4}(?!\w)"), 3),
     "door-code": (re.compile(_CODE + _UNIT), 4),
-    "pin": (re.compile(r"\d(?:[ -]?\d){3,7}" + _UNIT), 4),
+    "pin": (re.compile(_CODE + _UNIT), 4),
     "person-id": (
         re.compile(
             r"(?:[A-Z]{0,6}\d[A-Z0-9]{0,20}|[A-Z]{1,3}(?=[ ./<-]?[A-Z0-9]{0,4}\d))"
@@ -78,7 +78,7 @@ def _codes_of_things() -> set[str]:
         for title in ("thing", "place")
         for thing in words_by_language(title).get(language, ())
         for code in codes
-        for form in _spellings(f"{thing} {code}")
+        for form in _spellings(f"{thing} {code}") | _spellings(f"{code} {thing}")
     }
 
 
@@ -122,7 +122,7 @@ def _value() -> re.Pattern[str]:
         rf"""(?:_?\d{{1,2}}(?!\d))? ["'`*~]{{0,4}} _{{0,2}} (?:[ -]?(?:n[ro°º]\b\.?|№|\#)|\.(?=\s))?
         (?:{gap}{{0,3}}[(（][^()（）\n]{{1,40}}[)）]["'`*_]{{0,3}})?
         (?P<qualified>{gap}{{1,2}}(?:{_choice("for", True)}){gap}[^:：=＝|"'`,;\n]{{1,40}}?)?
-        (?:(?P<strong>{gap}{{0,8}}(?:-{{1,2}}>|[→⇒➜➡»›]|:{{1,2}}=?|=(?!=)>?|\.{{3,60}}|…{{1,20}})(?!//)["'`*~]{{0,3}}{gap}{{0,8}}(?:["']?value["']?=)?[*~]{{0,3}})
+        (?:(?P<strong>{gap}{{0,8}}(?:-{{1,2}}>|["'],[ ]?(?=["'])|[→⇒➜➡»›]|:{{1,2}}=?|=(?!=)>?|\.{{3,60}}|…{{1,20}})(?!//)["'`*~]{{0,3}}{gap}{{0,8}}(?:["']?value["']?=)?[*~]{{0,3}})
          |(?P<cell>[ ]{{0,40}}[|\t][ |\t]{{0,40}}[*~]{{0,3}})
          |(?P<weak>(?:{gap}{{1,2}}(?:{_choice("is", True)}|[—–-])(?![^\W\d_]){gap}{{0,2}}[:：]?{gap}{{0,2}}
             |{gap}{{0,2}}(?:{_choice("is", False)}){gap}{{0,2}}[:：]?{gap}{{0,2}})[*~]{{0,3}})
@@ -164,7 +164,7 @@ _NEXT_CODE = re.compile(CODE.pattern.replace(r"(?=[A-Za-z-]*\d)", ""), re.ASCII)
 _FOUR_FOURS = re.compile(r"(?P<value>[a-z]{4}(?: [a-z]{4}){3})(?! *\w)", re.ASCII)
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _DAY = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}|(?:19|20)\d\d[-./]\d\d?[-./]\d\d?|\d\d?[-./]\d\d?[-./](?:19|20)\d\d")
-_DIGIT_RUN = re.compile(r"(?<![\w.,:/+-])[#*]{0,2}[A-Z]{0,3}\d")
+_DIGIT_RUN = re.compile(r"(?<![\w.,:/+=-])[#*]{0,2}[A-Z]{0,3}\d")
 #: What stands before a label that names it: "x is the password", "x (PIN)", "x = wifi password".
 _SAYS_MORE = re.compile(r"[:：=→]\s*\S|\d{4}|[.!;] ")
 _IN_BRACKETS = re.compile(r" ?[\[({<（【「][\"'`]{0,2}(?P<value>[^\s\])}>）】」\"'`]{4,256})[\"'`]{0,2}[\])}>）】」]")
@@ -181,6 +181,8 @@ _JOINED = re.compile(r"[^\W\d_]{3,14}(?:(?:-[^\W\d_]{3,14}){2,9}(?:-?\d{1,6})?|(
 _JOINED_NEAR = re.compile(r"(?<![\w/.-])[^\W\d_]{3,14}(?:-[^\W\d_]{3,14}){3,9}(?![\w/-])(?!\.\w)")
 #: A long key that is written in groups.
 _GROUPS = re.compile(r"[A-Za-z0-9]{3,8}(?:[ -][A-Za-z0-9]{3,8}){3,15}(?![\w-])", re.ASCII)
+_GROUP = 4
+_JOINS = re.compile("[:=]")
 _GROUPED = frozenset({"token", "api-key", "private-key", "key", "secret", "password"})
 _WORDS = re.compile(r"(?:[^\W\d_]{2,16} ){3,9}[^\W\d_]{2,16}(?=[\"'`*_]{0,3}\s*(?:$|[|,;)(\]]))")
 _WITHIN_WORD = re.compile(r"[A-Za-z0-9+/=]")
@@ -237,7 +239,7 @@ def announced(line: str) -> str:
     kinds = [
         label.kind
         for end, label in automaton(not low.isascii()).iter(low)
-        if label.kind not in NO_VALUE
+        if label.kind not in NO_VALUE - {"thing", "code", "wifi"}
         and not (label.whole and not is_whole(low, end + 1 - label.length, end + 1))
         and not _SAYS_MORE.search(line, end + 1)
     ]
@@ -298,6 +300,8 @@ def _after(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, in
         return
     if kind in NUMBERS:
         at = _start(found)
+        if kind == "person-id" and not found["strong"] and end - start <= _SHORT and not line[start:end].isupper():
+            return
         if found["strong"] and kind == "person-id" and len(line.upper()) == len(line):
             line = line.upper()
         if (number := numbered(kind, line, at)) and not (found["space"] and number[1] - at < NUMBERS[kind][1]):
@@ -327,7 +331,8 @@ def _after(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, in
         return
     if kind in _GROUPED and (groups := _GROUPS.match(line, _start(found))):
         several = re.split("[ -]", groups[0])
-        if 2 * sum(any(map(str.isdigit, group)) for group in several) >= len(several):
+        fours = found["strong"] and all(len(group) == _GROUP for group in several)
+        if fours or 2 * sum(any(map(str.isdigit, group)) for group in several) >= len(several):
             yield (*groups.span(), kind)
             return
     if (
@@ -410,7 +415,8 @@ def _near_number(line: str, end: int, kind: str) -> Iterator[tuple[int, int, str
 @cache
 def _is_before() -> re.Pattern[str]:
     return re.compile(
-        rf"(?:[:=→-]|(?<![^\W\d_])(?:{_choice('is', True)})|(?:{_choice('is', False)}))[\s\"'`]{{0,3}}$", re.IGNORECASE
+        rf"(?:[:→]|(?<=\s)[=-]|(?<![^\W\d_])(?:{_choice('is', True)})|(?:{_choice('is', False)}))[\s\"'`]{{0,3}}$",
+        re.IGNORECASE,
     )
 
 
@@ -475,6 +481,8 @@ def _signed(value: str) -> bool:
 
 def _further(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, int, str]]:
     """A password off its label: behind what it is for, or in the same sentence where it looks like nothing else."""
+    if kind == "person-id" and end - start <= _SHORT and not line[start:end].isupper():
+        return
     if kind in NUMBERS and kind not in ("card-code", "account-number"):
         yield from _near_number(line, end, kind)
         return
@@ -488,7 +496,10 @@ def _further(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, 
         for match in _RUN_NEAR.finditer(line, end, (stop.start() if stop else end + _NEAR) + 256):
             if match.start() > end + _NEAR or "[redacted:" in line[end : match.start()]:
                 return
-            if is_keylike(match[0], line[: match.start()]):
+            if len(_JOINS.findall(line, end, match.start())) > 1:
+                return
+            by_verb = _is_before().search(line, end, match.start()) is not None
+            if is_keylike(match[0], line[: match.start()], by_verb):
                 yield (*match.span(), "token" if kind == "key" else kind)
                 return
     if kind == "wifi" and (named := _OF.match(line, end)) and not named["user"]:

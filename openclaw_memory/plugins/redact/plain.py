@@ -37,7 +37,7 @@ _MAY_BE_NOISE = re.compile(r"[\t*`~_<&\\\[=]|  |[^\x00-\x7f]")
 @cache
 def _same() -> dict[int, str]:
     """Blanks, hyphens, and signs of full width, by the plain sign that each stands for."""
-    found = {0xFF01 + n: chr(0x21 + n) for n in range(94)} | {0x2212: "-"}
+    found = {0xFF01 + n: chr(0x21 + n) for n in range(94)} | {0x2212: "-", 0x2018: "'", 0x2019: "'"}
     for code in range(0x80, 0x3100):
         category = unicodedata.category(chr(code))
         if category in ("Zs", "Pd"):

@@ -30,6 +30,8 @@ QUANTITY = re.compile(
 )
 _SLUG = re.compile(r"[A-Za-z]++\d{0,3}(?:[-_./:][A-Za-z]*+\d{0,4})*+", re.ASCII)
 _SYMBOL = re.compile(r"[!@#$%^&*?=+~\\<>{}\[\]()]")
+#: Where digits and letters follow one another, and how often they do in what nobody has named.
+_TURN, _TURNS = re.compile(r"(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])"), 5
 _NAME = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 UNCASED_LETTER = re.compile(f"[{UNCASED}]")
 
@@ -127,10 +129,17 @@ def is_mixed(value: str) -> bool:
     return mixed and not (_SEPARATED.search(value) or QUANTITY.fullmatch(value) or is_no_secret(value))
 
 
-def is_keylike(value: str, before: str) -> bool:
-    """Whether ``value`` could be a key by itself, and what stands ``before`` does not call it a hash or an address."""
+def is_keylike(value: str, before: str, announced: bool = False) -> bool:
+    """Whether ``value`` could be a key by itself, and what stands ``before`` does not call it a hash or an address.
+
+    Where a verb or a sign stands directly before it, it may be a UUID, or of small letters and digits alone.
+    """
     value = value.strip(".=-")
-    return not is_public(before) and (is_random(value) or _HEX_KEY.fullmatch(value) is not None)
+    if is_public(before) or _REFERENCE.match(value):
+        return False
+    return (
+        is_random(value) or _HEX_KEY.fullmatch(value) is not None or (announced and len(_TURN.findall(value)) >= _TURNS)
+    )
 
 
 def is_disorderly(value: str) -> bool:
