@@ -5,8 +5,10 @@ Tokens are put together from pieces here, so that scanners for leaked secrets st
 
 from __future__ import annotations
 
+import hashlib
 import re
 import time
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -452,3 +454,27 @@ def test_a_seed_phrase_in_a_column_needs_no_label(phrase: str, frame: str) -> No
 @pytest.mark.parametrize("between", [" 2. ", ", ", "  "])
 def test_a_seed_phrase_may_have_numbers_and_commas_between_its_words(between: str) -> None:
     assert "absurd" not in redact_text(f"we wrote down {between.join(WORDS.split())} on paper")
+
+
+@pytest.mark.parametrize(("text", "secret"), table("redaction.tsv", "a secret in any form is redacted"))
+def test_a_secret_in_any_form_is_redacted(text: str, secret: str) -> None:
+    text = text.replace("⏎", "\n")
+    redacted = redact_text(text)
+    assert secret not in redacted and "[redacted:" in redacted
+    assert redacted.count("\n") == text.count("\n")
+
+
+@pytest.mark.parametrize("text", table("redaction.tsv", "harmless things stay, in search and in get"))
+def test_harmless_things_stay(text: str) -> None:
+    text = text.replace("⏎", "\n")
+    assert redact_text(text) == text
+
+
+def test_the_rules_of_gitleaks_are_as_they_are_there() -> None:
+    folder = files("openclaw_memory.plugins.redact")
+    rules_there = folder.joinpath("gitleaks.toml").read_bytes()
+    assert hashlib.sha256(rules_there).hexdigest() == "e163e53b9e7e8a8511e77271e2b323ed057759542a6d988258afe3a1fa329caf"
+    assert "MIT License" in folder.joinpath("gitleaks.LICENSE.txt").read_text()
+    assert len(rules()) > 250
+    for rule in rules():
+        re.compile(rule.pattern, re.ASCII)

@@ -176,8 +176,8 @@ def _redact_wrapped(lines: list[str], at: int, why: int, allow: Collection[str])
     if at + 1 >= len(lines) or len(lines[at]) > _LONGEST_WRAPPED or not (tail := lines[at].rstrip(" \t*_`")):
         return
     goes_on = tail[-1] == "\\"  # as a command does
-    head = lines[at + 1].strip(" \t>")
-    if not head or (not goes_on and (tail[-1] in ".!?;|:" or _ENTRY.match(head))):
+    following = lines[at + 1].strip(" \t>")
+    if not following or (not goes_on and (tail[-1] in ".!?;|:" or _ENTRY.match(following))):
         return
     first, second = plain(tail.removesuffix("\\"), at), plain(lines[at + 1][:_LONGEST_WRAPPED], at + 1)
     head = _HEAD.match(second.text).end()  # type: ignore[union-attr]
@@ -296,7 +296,7 @@ def _head_run(line: str) -> re.Match[str] | None:
 def redact_text(text: str, allow: Collection[str] = ()) -> str:
     """``text`` with its secrets replaced and its line feeds where they were."""
     lines = text.split("\n")
-    return "\n".join(redact_lines(lines, allow))
+    return "\n".join(redact_lines(lines, allow) if allow else redact_lines(lines))
 
 
 class Redaction:

@@ -26,10 +26,9 @@ def redact_key_blocks(lines: list[str]) -> None:
     """Replace private-key blocks, in place: the mark where the key began, then empty lines."""
     for i, line in enumerate(lines):
         if "Private-Lines:" in line and (putty := _PUTTY.match(line)):
-            last = min(i + int(putty["count"]), len(lines) - 1)
-            rows = [n for n in range(i + 1, last + 1) if _PUTTY_LINE.fullmatch(lines[n])]
-            for n in rows:
-                lines[n] = putty["head"] + KEY_MARK if n == i + 1 else ""
+            for n in range(i + 1, min(i + 1 + int(putty["count"]), len(lines))):
+                if _PUTTY_LINE.fullmatch(lines[n]):
+                    lines[n] = putty["head"] + KEY_MARK if n == i + 1 else ""
         if "BEGIN " not in line:
             continue
         parts: list[str] = []

@@ -325,14 +325,15 @@ def _after(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, in
         pair = _PAIR.match(line, behind) or (None if mixed else _PAIR.search(line, at, stop))
         if pair is not None and found["space"] is None:
             said = pair["value"].rstrip(_CLOSING)
-            likely = _MIXED.fullmatch(said) is not None if mixed or found["qualified"] else True
+            loose = mixed or found["qualified"] or pair[0].lstrip().startswith(",")
+            likely = not loose or _MIXED.fullmatch(said) is not None
             if likely and passes("password", said, "strong", line, pair.start("value") + len(said)):
                 yield pair.start("value"), pair.start("value") + len(said), "password"
         return
     if kind in _GROUPED and (groups := _GROUPS.match(line, _start(found))):
-        several = re.split("[ -]", groups[0])
-        fours = found["strong"] and all(len(group) == _GROUP for group in several)
-        if fours or 2 * sum(any(map(str.isdigit, group)) for group in several) >= len(several):
+        parts = re.split("[ -]", groups[0])
+        fours = found["strong"] and all(len(group) == _GROUP for group in parts)
+        if fours or 2 * sum(any(map(str.isdigit, group)) for group in parts) >= len(parts):
             yield (*groups.span(), kind)
             return
     if (
@@ -486,14 +487,14 @@ def _further(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, 
     if kind in NUMBERS and kind not in ("card-code", "account-number"):
         yield from _near_number(line, end, kind)
         return
-    if (closed := _IN_BRACKETS.match(line, end)) and kind not in NO_VALUE:
-        value = closed["value"]
+    if (inside := _IN_BRACKETS.match(line, end)) and kind not in NO_VALUE:
+        value = inside["value"]
         if passes(kind, value, "strong", value, len(value)) and has_digit_or_symbol(value):
-            yield (*closed.span("value"), "password" if kind == "passphrase" else kind)
+            yield (*inside.span("value"), "password" if kind == "passphrase" else kind)
         return
     if kind in ("token", "api-key", "private-key", "secret", "key"):
-        stop = _SENTENCE_END.search(line, end, end + _NEAR)
-        for match in _RUN_NEAR.finditer(line, end, (stop.start() if stop else end + _NEAR) + 256):
+        until = _SENTENCE_END.search(line, end, end + _NEAR)
+        for match in _RUN_NEAR.finditer(line, end, (until.start() if until else end + _NEAR) + 256):
             if match.start() > end + _NEAR or "[redacted:" in line[end : match.start()]:
                 return
             if len(_JOINS.findall(line, end, match.start())) > 1:

@@ -108,9 +108,8 @@ def signs() -> set[str]:
     return {
         needle
         for rule in rules()
-        if not rule.pattern.startswith(_BORDER)
         for needle in rule.needles
-        if len(needle) >= _SHORTEST_SIGN
+        if len(needle) >= _SHORTEST_SIGN and (needle[-1] in "_-" or not rule.pattern.startswith(_BORDER))
     } | {"@", "<<", "-u "}
 
 
