@@ -296,7 +296,9 @@ def _head_run(line: str) -> re.Match[str] | None:
 def redact_text(text: str, allow: Collection[str] = ()) -> str:
     """``text`` with its secrets replaced and its line feeds where they were."""
     lines = text.split("\n")
-    return "\n".join(redact_lines(lines, allow) if allow else redact_lines(lines))
+    if "PRIVATE KEY" in text or "Private-Lines" in text or _candidates(text) or any(seeds.below(lines)):
+        return "\n".join(redact_lines(lines, allow) if allow else redact_lines(lines))
+    return text
 
 
 class Redaction:
