@@ -16,7 +16,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from ...hookspecs import hookimpl
-from . import below, labels, opaque, seeds, shapes, values
+from . import below, labels, opaque, seeds, shapes, values, vocabulary
 from .keys import redact_key_blocks
 from .plain import Plain, joined, plain, plain_text
 from .shapes import rules as rules
@@ -102,7 +102,7 @@ def _candidates(whole: str) -> dict[int, int]:
     """The lines that may hold a secret, in order, and what may be there: a label, a token, a number."""
     seen = plain_text(whole)
     low = _lower(seen)
-    seen_labels = list(labels.places(low))
+    seen_labels = list(vocabulary.places(low))
     announced = [end for end, is_label in seen_labels if is_label]
     signs = [*(end for end, is_label in seen_labels if not is_label), *labels.unannounced(seen)]
     raw = seen.encode("latin-1", "replace")
@@ -241,7 +241,7 @@ def _redact_below(lines: list[str], at: int, allow: Collection[str]) -> None:
         elif lines[i].strip(" \t>"):
             if len(lines[i]) > _LONGEST_WRAPPED or (how == "short" and i > at + 1 and not lines[at].startswith("#")):
                 break
-            kind = labels.announced(text)
+            kind = vocabulary.announced(text)
             if not (kind or how == "question") or opaque.is_data(lines[i]):
                 break
             for n, several in enumerate(below.listed(lines[i : i + 100], kind), i):

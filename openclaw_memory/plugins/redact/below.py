@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 
 from ...text.lines import ITEM
-from .labels import CODE, LIST_OF_WORDS, LISTED, NO_VALUE, NUMBERS, automaton, is_whole, numbered
+from .labels import CODE, LIST_OF_WORDS, LISTED, NUMBERS, numbered
 from .values import UNCASED_LETTER, has_digit_or_symbol, is_no_secret, passes
+from .vocabulary import NO_VALUE, automaton, is_whole
 
 _FEW_WORDS = 7
 _OPENS = re.compile(rf"[ \t>]*(?:{ITEM}[ \t]+)?(?:\[[ xX]\] )?")

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from functools import cache
-from typing import Any, NamedTuple
 
-from . import shapes
 from .opaque import iban_end, is_random
 from .values import (
     PASSWORDS,
@@ -22,22 +19,10 @@ from .values import (
     is_no_secret,
     passes,
     words,
-    words_by_language,
 )
+from .vocabulary import NO_VALUE, SHORT, USERS, automaton, choice, is_whole
 
-
-class Label(NamedTuple):
-    """A spelling of a label: its length, what it announces, and whether it is found as a whole word only."""
-
-    length: int
-    kind: str
-    whole: bool
-
-
-_SHORT = 4
 _LINE = 240  # of a longer line nobody makes an entry of who logs in
-#: Labels behind which no secret stands alone, but behind a user.
-NO_VALUE = frozenset({"", "login", "test-login", "service", "pass", "thing", "place", "code", "other-code", "wifi"})
 #: What stands behind a label for a number, of how many digits, and how long one must be that stands off its label.
 _CODE = r"[#*]{0,2}(?:(?:[A-Z]?\d{1,2}[ -]){2,3}[A-Z]?\d{1,2}|[A-Z]?\d(?:[ -]?\d){2,9}[A-Z]?|[A-Z]?\d{1,4}[A-Z]\d{1,6})[#*]{0,2}"
 _UNIT = r"(?![\w%€$£°/]|[.,:]\d| ?(?:am|pm|uhr|h|km|kg|€|eur|usd|mb|gb|ms|min)\b)"
@@ -60,72 +45,17 @@ NUMBERS = {
 LISTED = ("seed-phrase", "recovery-code")
 
 
-def _plain(text: str) -> str:
-    decomposed = unicodedata.normalize("NFD", text)
-    return "".join(c for c in decomposed if not "\u0300" <= c <= "\u036f")
-
-
-def _spellings(label: str) -> set[str]:
-    forms = {unicodedata.normalize(form, label.lower()) for form in ("NFC", "NFD")} | {_plain(label.lower())}
-    return {re.sub("[ -]", gap, form) for form in forms for gap in (" ", "-", "_", "")}
-
-
-def _codes_of_things() -> set[str]:
-    """A thing and a word for a code as one: ``gate code``, ``Türcode``, ``cykellåskod``."""
-    return {
-        form
-        for language, codes in words_by_language("code").items()
-        for title in ("thing", "place")
-        for thing in words_by_language(title).get(language, ())
-        for code in codes
-        for form in _spellings(f"{thing} {code}") | _spellings(f"{code} {thing}")
-    }
-
-
-@cache
-def automaton(everything: bool = True) -> Any:
-    """Finds the labels in a lower-case text in one pass, with :class:`Label` for each, or those in ASCII."""
-    import ahocorasick
-
-    labels: dict[str, Label] = {}
-    for kind in words():
-        if kind not in ("is", "for", "nothing"):
-            for label in words()[kind]:
-                for form in sorted(_spellings(label)):
-                    # The "_" of "_pass" stands for itself and is no border of a word.
-                    whole = kind in NO_VALUE or (len(form) <= _SHORT and form.isascii() and form[0] != "_")
-                    whole = whole and (kind != "service" or form.isascii())
-                    labels.setdefault(form, Label(len(form), kind, whole))
-    for form in sorted(_codes_of_things()):
-        labels.setdefault(form, Label(len(form), "door-code", False))
-    found = ahocorasick.Automaton()
-    for form, announced in labels.items():
-        if everything or form.isascii():
-            found.add_word(form, announced)
-    # What announces the few shapes that hold no long run: addresses, options and users with a password.
-    for sign in (*shapes.signs(), *(user + sign for user in _USERS for sign in ("/", ":", " /"))):
-        if sign not in found:
-            found.add_word(sign, Label(len(sign), "", False))
-    found.make_automaton()
-    return found
-
-
-def _choice(title: str, spaced: bool) -> str:
-    chosen = sorted((w for w in words()[title] if spaced == (ord(w[0]) < 0xE00)), key=len, reverse=True)
-    return "|".join(map(re.escape, chosen))
-
-
 @cache
 def _value() -> re.Pattern[str]:
     gap = r"[ \t\u3000]"
     return re.compile(
         rf"""(?:_?\d{{1,2}}(?!\d))? ["'`*~]{{0,4}} _{{0,2}} (?:[ -]?(?:n[ro°º]\b\.?|№|\#)|\.(?=\s))?
         (?:{gap}{{0,3}}[(（][^()（）\n]{{1,40}}[)）]["'`*_]{{0,3}})?
-        (?P<qualified>{gap}{{1,2}}(?:{_choice("for", True)}){gap}[^:：=＝|"'`,;\n]{{1,40}}?)?
+        (?P<qualified>{gap}{{1,2}}(?:{choice("for", True)}){gap}[^:：=＝|"'`,;\n]{{1,40}}?)?
         (?:(?P<strong>{gap}{{0,8}}(?:-{{1,2}}>|["'],[ ]?(?=["'])|[→⇒➜➡»›]|:{{1,2}}=?|=(?!=)>?|\.{{3,60}}|…{{1,20}})(?!//)["'`*~]{{0,3}}{gap}{{0,8}}(?:["']?value["']?=)?[*~]{{0,3}})
          |(?P<cell>[ ]{{0,40}}[|\t][ |\t]{{0,40}}[*~]{{0,3}})
-         |(?P<weak>(?:{gap}{{1,2}}(?:{_choice("is", True)}|[—–-])(?![^\W\d_]){gap}{{0,2}}[:：]?{gap}{{0,2}}
-            |{gap}{{0,2}}(?:{_choice("is", False)}){gap}{{0,2}}[:：]?{gap}{{0,2}})[*~]{{0,3}})
+         |(?P<weak>(?:{gap}{{1,2}}(?:{choice("is", True)}|[—–-])(?![^\W\d_]){gap}{{0,2}}[:：]?{gap}{{0,2}}
+            |{gap}{{0,2}}(?:{choice("is", False)}){gap}{{0,2}}[:：]?{gap}{{0,2}})[*~]{{0,3}})
          |(?P<apart>["'`]?(?:[?？][ \t]{{0,2}}(?:\[[^\]\n]{{1,24}}\][ ])?(?:[^\W\d_]{{1,16}}:[ ])?|[,;](?=["']?[^\s,;"'])))
          |(?P<space>(?(qualified)(?!)){gap}{{1,2}}))
         (?:"(?P<double>(?:[^"\\]|\\.){{1,512}}+)"|'(?P<single>[^']{{1,512}}+)'|`(?P<ticks>[^`]{{1,512}}+)`
@@ -143,7 +73,6 @@ _PAIR = re.compile(r"[ \t]{0,3}[/:|,][ \t]{0,3}[\"'`*]{0,2}(?P<value>[^\s\"'`|]{
 _ADDRESS = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?|(?:[\w-]{1,63}\.){1,4}[a-z]{2,12}(?::\d{1,5})?", re.ASCII)
 _THEN_USER = re.compile(r"[`\"'*]{0,2}[ \t,|–—-]{1,4}[`\"'*]{0,2}[A-Za-z][\w.-]{0,31}(?=[ \t]{0,3}[/:])", re.ASCII)
 _MIXED = re.compile(r"(?=[^\s/]*\d)(?=[^\s/]*[^\W\d_])[^\s/]{6,128}")
-_USERS = ("root", "admin", "administrator", "user", "test", "guest", "ubuntu", "pi", "postgres", "oracle", "demo")
 #: A user and a password, each in quotes.
 _QUOTED_PAIR = re.compile(r"[`\"'][\w.@+-]{2,64}[`\"'][ \t]{0,2}[/:|,][ \t]{0,2}[`\"'](?P<value>[^\s`\"']{6,64})[`\"']")
 _NEAR = 60
@@ -165,8 +94,6 @@ _FOUR_FOURS = re.compile(r"(?P<value>[a-z]{4}(?: [a-z]{4}){3})(?! *\w)", re.ASCI
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _DAY = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}|(?:19|20)\d\d[-./]\d\d?[-./]\d\d?|\d\d?[-./]\d\d?[-./](?:19|20)\d\d")
 _DIGIT_RUN = re.compile(r"(?<![\w.,:/+=-])[#*]{0,2}[A-Z]{0,3}\d")
-#: What stands before a label that names it: "x is the password", "x (PIN)", "x = wifi password".
-_SAYS_MORE = re.compile(r"[:：=→]\s*\S|\d{4}|[.!;] ")
 _IN_BRACKETS = re.compile(r" ?[\[({<（【「][\"'`]{0,2}(?P<value>[^\s\])}>）】」\"'`]{4,256})[\"'`]{0,2}[\])}>）】」]")
 _RUN_NEAR = re.compile(r"(?<![\w/+=.@:-])[\w+/=~.-]{16,256}(?![\w@/])", re.ASCII)
 _CLAUSE_END = re.compile(r"[\"'`*]{0,2}(?:\s*(?:$|[.,;!?)\]-]))")
@@ -233,19 +160,6 @@ def labelled(line: str, low: str) -> Iterator[tuple[int, int, str]]:
         yield found
 
 
-def announced(line: str) -> str:
-    """What the last label in ``line`` announces, with nothing but what it is for behind it."""
-    low = line.lower()
-    kinds = [
-        label.kind
-        for end, label in automaton(not low.isascii()).iter(low)
-        if label.kind not in NO_VALUE - {"thing", "code", "wifi"}
-        and not (label.whole and not is_whole(low, end + 1 - label.length, end + 1))
-        and not _SAYS_MORE.search(line, end + 1)
-    ]
-    return kinds[-1] if kinds else ""
-
-
 def unannounced(text: str) -> Iterator[int]:
     """Where in a text of many lines somebody may log in to a service, without a word that says so."""
     at = text.find(" / ")
@@ -264,30 +178,9 @@ def _of_service(line: str) -> tuple[int, int, str] | None:
     if match is None:
         return None
     value = match["value"].rstrip(_CLOSING)
-    if is_no_secret(value) or not (is_random(value, 8) or (match["user"].lower() in _USERS and is_disorderly(value))):
+    if is_no_secret(value) or not (is_random(value, 8) or (match["user"].lower() in USERS and is_disorderly(value))):
         return None
     return match.start("value"), match.start("value") + len(value), "password"
-
-
-def places(low: str) -> Iterator[tuple[int, bool]]:
-    """Where in a lower-case text labels end, and whether a secret may stand behind; or a sign of a shape."""
-    # Few of a text's lines need the larger of the two automatons.
-    at = 0
-    for end, label in automaton(False).iter(low):
-        if not label.whole or is_whole(low, end + 1 - label.length, end + 1):
-            yield end, label.kind != ""
-    if not low.isascii():
-        for line in low.split("\n"):
-            if not line.isascii():
-                for end, label in automaton().iter(line):
-                    if not label.whole or is_whole(line, end + 1 - label.length, end + 1):
-                        yield at + end, label.kind != ""
-            at += len(line) + 1
-
-
-def is_whole(low: str, start: int, end: int) -> bool:
-    """Whether no letter stands directly beside what is at ``start`` to ``end``."""
-    return not (low[start - 1 : start].isalpha() or low[end : end + 1].isalpha())
 
 
 def _after(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, int, str]]:
@@ -300,7 +193,7 @@ def _after(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, in
         return
     if kind in NUMBERS:
         at = _start(found)
-        if kind == "person-id" and not found["strong"] and end - start <= _SHORT and not line[start:end].isupper():
+        if kind == "person-id" and not found["strong"] and end - start <= SHORT and not line[start:end].isupper():
             return
         if found["strong"] and kind == "person-id" and len(line.upper()) == len(line):
             line = line.upper()
@@ -416,7 +309,7 @@ def _near_number(line: str, end: int, kind: str) -> Iterator[tuple[int, int, str
 @cache
 def _is_before() -> re.Pattern[str]:
     return re.compile(
-        rf"(?:[:→]|(?<=\s)[=-]|(?<![^\W\d_])(?:{_choice('is', True)})|(?:{_choice('is', False)}))[\s\"'`]{{0,3}}$",
+        rf"(?:[:→]|(?<=\s)[=-]|(?<![^\W\d_])(?:{choice('is', True)})|(?:{choice('is', False)}))[\s\"'`]{{0,3}}$",
         re.IGNORECASE,
     )
 
@@ -424,7 +317,7 @@ def _is_before() -> re.Pattern[str]:
 @cache
 def _ends_there() -> re.Pattern[str]:
     return re.compile(
-        rf"{_CLAUSE_END.pattern}|[ \t](?:{_choice('for', True)})(?![^\W\d_])|[ ]?[^\x00-\u2fff]", re.IGNORECASE
+        rf"{_CLAUSE_END.pattern}|[ \t](?:{choice('for', True)})(?![^\W\d_])|[ ]?[^\x00-\u2fff]", re.IGNORECASE
     )
 
 
@@ -433,8 +326,8 @@ def _named_by() -> re.Pattern[str]:
     """What stands before a label that names it: "x is the password", "x (PIN)", "x = wifi password"."""
     return re.compile(
         rf"""(?P<value>[^\s"'`|<>(]{{3,128}})(?P<quote>["'`]{{0,2}})
-        (?:[ ]?[(\[][ ]?|[ ,;]{{0,2}}[ \t](?:\#|//|--|<!--|/\*)[ ]?|[ ][=-][ ]|[ ]?<-[ ]?|\t|[ ](?:as|als|como|comme|come|som|jako|как|як|{_choice("is", True)})[ ]
-          |[ ]{{0,2}}(?:{_choice("is", False)})[ ]{{0,2}})
+        (?:[ ]?[(\[][ ]?|[ ,;]{{0,2}}[ \t](?:\#|//|--|<!--|/\*)[ ]?|[ ][=-][ ]|[ ]?<-[ ]?|\t|[ ](?:as|als|como|comme|come|som|jako|как|як|{choice("is", True)})[ ]
+          |[ ]{{0,2}}(?:{choice("is", False)})[ ]{{0,2}})
         (?:[\w'’-]{{1,14}}[ -]){{0,3}}$""",
         re.VERBOSE | re.IGNORECASE,
     )
@@ -482,7 +375,7 @@ def _signed(value: str) -> bool:
 
 def _further(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, int, str]]:
     """A password off its label: behind what it is for, or in the same sentence where it looks like nothing else."""
-    if kind == "person-id" and end - start <= _SHORT and not line[start:end].isupper():
+    if kind == "person-id" and end - start <= SHORT and not line[start:end].isupper():
         return
     if kind in NUMBERS and kind not in ("card-code", "account-number"):
         yield from _near_number(line, end, kind)
