@@ -302,7 +302,7 @@ def test_what_only_looks_a_little_like_a_secret_stays(line: str) -> None:
         ("do" + "p_v1_" + HEX * 4, "digitalocean-token"), ("da" + "pi" + HEX * 2, "databricks-token"), ("sh" + "pat_" + HEX * 2, "shopify-token"),
         ("S" + "K" + HEX * 2, "twilio-key"), ("ke" + "y-" + HEX * 2, "mailgun-key"), ("BS" + "A" + letters(28), "brave-key"),
         ("0x" + HEX * 4, "ethereum-key"), ("DE89 3704 0044 0532 0130 00", "iban"), ("4111 1111 1111 1111", "card-number"),
-        ("4111111111111111", "card-number"), ("4111 1111 1111 1112", "card-number"), ("123-45-6789", "ssn"), ("acme" + "_live_" + letters(32), "token"),
+        ("4111111111111111", "card-number"), ("4111 1111 1111 1112", "card-number"), ("123-45-6789", "person-id"), ("acme" + "_live_" + letters(32), "token"),
         ("Kf3" + letters(40) + "=", "token"),
     ],
 )  # fmt: skip

@@ -49,7 +49,7 @@ LISTED = ("seed-phrase", "recovery-code")
 def _value() -> re.Pattern[str]:
     gap = r"[ \t\u3000]"
     return re.compile(
-        rf"""(?:_?\d{{1,2}}(?!\d))? ["'`*~]{{0,4}} _{{0,2}} (?:[ -]?(?:n[ro°º]\b\.?|№|\#)|\.(?=\s))?
+        rf"""(?:_?\d{{1,2}}(?!\d))? ["'`*~]{{0,4}} _{{0,2}} (?:[ -]?(?:n[ro°º]\b\.?|№|\#)|(?<=n[ro])\.|\.(?=\t))?
         (?:{gap}{{0,3}}[(（][^()（）\n]{{1,40}}[)）]["'`*_]{{0,3}})?
         (?P<qualified>{gap}{{1,2}}(?:{choice("for", True)}){gap}[^:：=＝|"'`,;\n]{{1,40}}?)?
         (?:(?P<strong>{gap}{{0,8}}(?:-{{1,2}}>|["'],[ ]?(?=["'])|[→⇒➜➡»›]|:{{1,2}}=?|=(?!=)>?|\.{{3,60}}|…{{1,20}})(?!//)["'`*~]{{0,3}}{gap}{{0,8}}(?:["']?value["']?=)?[*~]{{0,3}})
@@ -223,7 +223,7 @@ def _after(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, in
             if likely and passes("password", said, "strong", line, pair.start("value") + len(said)):
                 yield pair.start("value"), pair.start("value") + len(said), "password"
         return
-    if kind in _GROUPED and (groups := _GROUPS.match(line, _start(found))):
+    if kind in _GROUPED and not found["space"] and (groups := _GROUPS.match(line, _start(found))):
         parts = re.split("[ -]", groups[0])
         fours = found["strong"] and all(len(group) == _GROUP for group in parts)
         if fours or 2 * sum(any(map(str.isdigit, group)) for group in parts) >= len(parts):
@@ -325,7 +325,7 @@ def _ends_there() -> re.Pattern[str]:
 def _named_by() -> re.Pattern[str]:
     """What stands before a label that names it: "x is the password", "x (PIN)", "x = wifi password"."""
     return re.compile(
-        rf"""(?P<value>[^\s"'`|<>(]{{3,128}})(?P<quote>["'`]{{0,2}})
+        rf"""(?<![^\s"'`|<>(])(?P<value>[^\s"'`|<>(]{{3,128}})(?P<quote>["'`]{{0,2}})
         (?:[ ]?[(\[][ ]?|[ ,;]{{0,2}}[ \t](?:\#|//|--|<!--|/\*)[ ]?|[ ][=-][ ]|[ ]?<-[ ]?|\t|[ ](?:as|als|como|comme|come|som|jako|как|як|{choice("is", True)})[ ]
           |[ ]{{0,2}}(?:{choice("is", False)})[ ]{{0,2}})
         (?:[\w'’-]{{1,14}}[ -]){{0,3}}$""",
@@ -385,7 +385,7 @@ def _further(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, 
         if passes(kind, value, "strong", value, len(value)) and has_digit_or_symbol(value):
             yield (*inside.span("value"), "password" if kind == "passphrase" else kind)
         return
-    if kind in ("token", "api-key", "private-key", "secret", "key"):
+    if kind in ("token", "api-key", "private-key", "secret", "key") and not _WITHIN_WORD.match(line, end):
         until = _SENTENCE_END.search(line, end, end + _NEAR)
         for match in _RUN_NEAR.finditer(line, end, (until.start() if until else end + _NEAR) + 256):
             if match.start() > end + _NEAR or "[redacted:" in line[end : match.start()]:
@@ -393,7 +393,7 @@ def _further(line: str, start: int, end: int, kind: str) -> Iterator[tuple[int, 
             if len(_JOINS.findall(line, end, match.start())) > 1:
                 return
             by_verb = _is_before().search(line, end, match.start()) is not None
-            if is_keylike(match[0], line[: match.start()], by_verb):
+            if is_keylike(match[0], line[max(0, match.start() - 400) : match.start()], by_verb):
                 yield (*match.span(), "token" if kind == "key" else kind)
                 return
     if kind == "wifi" and (named := _OF.match(line, end)) and not named["user"]:

@@ -54,9 +54,11 @@ class Rule(NamedTuple):
     def spans(self, line: str) -> Iterator[tuple[int, int, str]]:
         """Where ``line`` holds such a secret: first character, the one after the last, type."""
         pattern = _compiled(self.pattern)
-        group = "secret" if "secret" in pattern.groupindex else 0
+        named = "secret" in pattern.groupindex
         for match in pattern.finditer(line):
-            yield (*match.span(group), self.name)
+            # What gitleaks takes in around a secret stays.
+            whole = named or not pattern.groups or 2 * len(match[1] or "") < len(match[0])
+            yield (*match.span("secret" if named else 0 if whole else 1), self.name)
 
 
 @cache
