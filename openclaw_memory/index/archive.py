@@ -31,7 +31,6 @@ _ORIGINS = list(Origin)
 _DATED = np.array([grain in DATED for grain in _GRAINS])
 #: Lengths of the marker before each line of a summary, and of a day: ``2026-02-16: ``.
 _MARKER, _DAY = 2, 12
-_WORDS = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,7 +342,8 @@ def _verbatim(store: Store, corpus: Corpus, row: Ints, document: Ints, cited: _C
         return "\n".join(part.lines[first - part.start_line : last - part.start_line + 1])
 
     def words(text: str) -> str:
-        return f" {' '.join(_WORDS.findall(text.casefold()))} "
+        found = " ".join(re.findall(r"\w+", text.casefold()))
+        return f" {found} "
 
     def holds(place: int, summary: int) -> bool:
         said = read_line(line(summary), _GRAINS[int(cited.grain[place])] in DATED)

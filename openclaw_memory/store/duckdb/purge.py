@@ -15,10 +15,6 @@ from .postings import PostingsFile
 if TYPE_CHECKING:
     import duckdb
 
-_OF_WORKSPACE = re.compile(r"-[0-9a-f]{12}\.duckdb$")
-#: Free bytes of a file from which it is rewritten.
-_WORTH_IT = 8_000_000
-
 
 class PurgeTables(Store):
     """The part of the DuckDB store that forgets: methods of the store's protocol."""
@@ -39,14 +35,14 @@ class PurgeTables(Store):
         self._note_purged()
 
     def shrink(self) -> bool:
-        """Write the file again when a third of it is free; whether it did.
+        """Write the file again when a third of it is free, and some megabytes; whether it did.
 
         DuckDB gives nothing back, and what deleted rows took is free only where nothing else is beside them.
         """
         ((total, free, size),) = self._db.rows(
             "SELECT total_blocks, free_blocks, block_size FROM pragma_database_size()"
         )
-        if free * size < _WORTH_IT or 3 * free < total:
+        if free * size < 8_000_000 or 3 * free < total:
             return False
         self._db.rewrite()
         return True
@@ -65,7 +61,7 @@ class PurgeTables(Store):
         try:
             aside = [path for path in folder.iterdir() if path.name.startswith(_aside(name))]
             # By its name an index of the default folder tells the workspace, by its folder the agent.
-            others = folder.parent.glob(f"*/{name}") if _OF_WORKSPACE.search(name) else ()
+            others = folder.parent.glob(f"*/{name}") if re.search(r"-[0-9a-f]{12}\.duckdb$", name) else ()
             siblings = [path for path in others if path != self.path]
         except OSError:
             return []
