@@ -40,12 +40,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("openclaw_memory.search")
 
-#: What is said where the state from before answers.
-_IN_USE = "the index is in use; answered from before that"
 #: Units embedded on first need by one lazy search.
 LAZY_CANDIDATES = 256
-#: A thread of more steps is none that anybody would follow.
-MOST_HOPS = 4
 
 H = TypeVar("H", SearchHit, RecallHit)
 A = TypeVar("A")
@@ -112,7 +108,7 @@ class Questions:
 
     def recall(self, request: SearchRequest, hops: int) -> RecallResult:
         """The thread behind the best hits of ``request``."""
-        bounds.number("hops", hops, 1, MOST_HOPS, whole=True)
+        bounds.number("hops", hops, 1, 4, whole=True)  # a thread of more steps is none that anybody would follow
         with self._asking(request) as until:
             return self._recall(request, hops, until)
 
@@ -289,7 +285,8 @@ class Questions:
                     found = answer()
                 if not current:
                     asked.stale = True
-                    asked.remarks = list(dict.fromkeys([*asked.remarks, _IN_USE]))
+                    remark = "the index is in use; answered from before that"
+                    asked.remarks = list(dict.fromkeys([*asked.remarks, remark]))
                 if not current or engine.is_current():
                     return found
 

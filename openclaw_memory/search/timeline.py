@@ -15,9 +15,6 @@ from ..model import SearchHit, SearchRequest, bounds, tokens_of
 from ..store.api import Bools
 from .hits import Range, cost, cut, opening
 
-#: Share of the best score from which on a hit is of a timeline too.
-_RELEVANT = 0.25
-
 #: Tokens of the day that a snippet begins with.
 DAY_TOKENS = tokens_of(f"[{date.min}] ")
 
@@ -89,10 +86,10 @@ def newest(
     return found, len(first) - len(found)
 
 
-def relevant(hits: Sequence[H]) -> list[H]:
-    """``hits`` without those that are next to nothing beside the best one: in order of time nobody sees which it is."""
+def relevant(hits: Sequence[H], share: float = 0.25) -> list[H]:
+    """``hits`` with at least a ``share`` of the best one's score: in order of time nobody sees which that is."""
     best = max((hit.score for hit in hits), default=0.0)
-    return [hit for hit in hits if hit.score >= _RELEVANT * best]
+    return [hit for hit in hits if hit.score >= share * best]
 
 
 def in_order(hits: Sequence[SearchHit]) -> list[SearchHit]:

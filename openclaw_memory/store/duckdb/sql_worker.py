@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 #: Rows that are fetched at once.
 _ROWS = 2_048
-_LOCKS = ("python_enable_replacements = false", "enable_external_access = false", "lock_configuration = true")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,11 @@ def _prepare(c: duckdb.DuckDBPyConnection, question: Question) -> None:
     views.define(c, question.path, question.derived)
     if views.HITS in question.named:
         views.put_hits(c)
-    for setting in _LOCKS:
+    for setting in (
+        "python_enable_replacements = false",
+        "enable_external_access = false",
+        "lock_configuration = true",
+    ):
         c.execute(f"SET {setting}")
 
 

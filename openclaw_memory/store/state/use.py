@@ -15,8 +15,6 @@ NAME = "use"
 #: What an event is worth; being shown is worth nothing, or what is shown once would be shown ever more.
 WORTH = {"used": 1.0, "useful": 3.0, "irrelevant": -4.0}
 COUNTS = ("shown", *WORTH)
-#: Days after which a unit that was shown and nothing more is dropped.
-FADED = 400
 
 _COLUMNS = "path, first, last, shown, used, useful, irrelevant"
 
@@ -80,11 +78,11 @@ def put(connection: Transaction, unit: str, new: Sum) -> None:
     )
 
 
-def fade(connection: Transaction, today: date) -> None:
-    """Drop units that were shown long ago and nothing more, within a transaction."""
+def fade(connection: Transaction, today: date, days: int = 400) -> None:
+    """Drop units that were shown so many ``days`` ago and nothing more, within a transaction."""
     connection.execute(
         "DELETE FROM use WHERE last < ? AND used = 0 AND useful = 0 AND irrelevant = 0",
-        [date.fromordinal(max(1, today.toordinal() - FADED)).isoformat()],
+        [date.fromordinal(max(1, today.toordinal() - days)).isoformat()],
     )
 
 
