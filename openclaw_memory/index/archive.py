@@ -187,9 +187,7 @@ class Archive:
         n = len(corpus)
         stood_for = np.zeros(max(corpus.documents) + 1, bool)
         grain_of = np.zeros(len(stood_for), np.int8)
-        ids = {}
         for info in corpus.documents.values():
-            ids[info.path] = info.id
             grain_of[info.id] = _GRAINS.index(info.grain)
             stood_for[info.id] = self._stands_for(info)
         archived = stood_for[corpus.rows.document_id]
@@ -197,8 +195,7 @@ class Archive:
         known = row >= 0
         cited, row = self._cited.of(known), row[known]
         corpus.shown_tokens = shown(corpus.rows, self._said_besides(cited, row, n))
-        source_of = np.array([ids.get(path, -1) for path in self._paths], np.int32)
-        source = source_of[cited.path]
+        source = self._documents()[cited.path]
         # What a person wrote into a summary is cited from there.
         there = (source >= 0) & (grain_of[source] < cited.grain)
         finer = _same_in_finer(cited, corpus.rows.hash[row])
