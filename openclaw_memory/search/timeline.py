@@ -13,7 +13,7 @@ from ..errors import RequestError
 from ..index.corpus import Corpus
 from ..model import SearchHit, SearchRequest, bounds, tokens_of
 from ..store.api import Bools
-from .hits import Range, cost, cut, opening
+from .hits import Range, cost, opening
 
 #: Tokens of the day that a snippet begins with.
 DAY_TOKENS = tokens_of(f"[{date.min}] ")
@@ -78,7 +78,7 @@ def newest(
     for row in first[np.lexsort((rows.start_line[first], path, -day))].tolist():
         one = opening(corpus, row, tokens if left is None else min(tokens, left - DAY_TOKENS), standing)
         if left is not None:
-            one = cut(one, left - DAY_TOKENS)
+            one = replace(one, most=left - DAY_TOKENS)
             left -= cost(corpus, one.first, one.last, one.most) + DAY_TOKENS
         found.append(one)
         if len(found) == limit or (left is not None and left < 1 + DAY_TOKENS):

@@ -307,11 +307,7 @@ class Store(GraphTables, SummaryTables, VectorTables, ABC):
         An ingest that is reading meanwhile gets :class:`TextsChanged`.
         """
         with self._db.write() as c:
-            which = "" if document_ids is None else f" WHERE id IN {among(document_ids)}"
-            c.execute(f"UPDATE documents SET sha256 = '', mtime_ns = -1{which}")
-            if document_ids is None:
-                c.execute("UPDATE workspace_files SET size = -1, mtime_ns = -1 WHERE mtime_ns <> 0")
-            c.execute("UPDATE counters SET value = value + 1 WHERE name = 'texts'")
+            writing.read_anew(c, document_ids)
             c.execute("DELETE FROM meta WHERE key = 'masks'")
             c.execute("INSERT INTO meta VALUES ('masks', ?)", [masks])
             c.execute("DELETE FROM meta WHERE key = 'unpurged'")

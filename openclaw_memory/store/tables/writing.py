@@ -211,14 +211,16 @@ def _written(c: Connection, document_ids: Sequence[int]) -> dict[int, tuple[int,
     return {row[0]: row[1:] for row in rows}
 
 
-def read_anew(c: Connection) -> None:
-    """Have the next ingest read every file, and those that are no notes.
+def read_anew(c: Connection, document_ids: Sequence[int] | None = None) -> None:
+    """Have the next ingest read these documents, or with ``None`` every file, also those that are no notes.
 
     What is looked for in texts has changed, the texts have not.
     """
-    c.execute("UPDATE documents SET sha256 = '', mtime_ns = -1")
-    # A file that is gone meanwhile is known by its hash; what is curated has its keys made again.
-    c.execute("UPDATE workspace_files SET size = -1, mtime_ns = -1 WHERE mtime_ns <> 0")
+    which = "" if document_ids is None else f" WHERE id IN {among(document_ids)}"
+    c.execute(f"UPDATE documents SET sha256 = '', mtime_ns = -1{which}")
+    if document_ids is None:
+        # A file that is gone meanwhile is known by its hash; what is curated has its keys made again.
+        c.execute("UPDATE workspace_files SET size = -1, mtime_ns = -1 WHERE mtime_ns <> 0")
     c.execute("UPDATE counters SET value = value + 1 WHERE name = 'texts'")
 
 
