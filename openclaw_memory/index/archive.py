@@ -125,7 +125,8 @@ class Archive:
     def originals(self) -> tuple[Ints, Ints]:
         """Rows of summaries and, in the same places, the archived rows that these were taken from."""
         if self._pairs is None:
-            self._pairs = _no_pairs() if self.masks is None else self._paired(self._corpus, self.masks.archived)
+            none = np.zeros(0, np.int32)
+            self._pairs = (none, none) if self.masks is None else self._paired(self._corpus, self.masks.archived)
         return self._pairs
 
     def untold(self, grain: Grain) -> Bools | None:
@@ -353,7 +354,3 @@ def _no_citations() -> _Citations:
     none = np.zeros(0, np.int32)
     codes = np.zeros(0, np.int8)
     return _Citations(none, none, codes, np.zeros(0, bool), codes, none, none, none, none)
-
-
-def _no_pairs() -> tuple[Ints, Ints]:
-    return np.zeros(0, np.int32), np.zeros(0, np.int32)

@@ -5,15 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..tables.needles import Needles
 from ..tables.sql import count
 from ..tables.store import Store
 from .postings import PostingsFile
-
-if TYPE_CHECKING:
-    import duckdb
 
 
 class PurgeTables(Store):
@@ -26,7 +22,8 @@ class PurgeTables(Store):
         """Leave no trace of deleted rows: compact what is derived from texts, and write the whole file again."""
         self.maintain(True)
         with self._db.read() as c:
-            if _has_fts(c):  # it is rebuilt when it is asked
+            there = "SELECT count(*) FROM duckdb_tables() WHERE table_name = 'fts_source' AND NOT internal"
+            if count(c, there):  # it is rebuilt when it is asked
                 with self._db.write():
                     c.execute("DROP SCHEMA IF EXISTS fts_main_fts_source CASCADE")
                     c.execute("DROP TABLE IF EXISTS fts_source")
@@ -59,7 +56,8 @@ class PurgeTables(Store):
         """Files that were this index once, and those of other agents on the same workspace, and what they are."""
         folder, name = self.path.parent, self.path.name
         try:
-            aside = [path for path in folder.iterdir() if path.name.startswith(_aside(name))]
+            moved = f"{name}.damaged-", f"{name}.outdated-"
+            aside = [path for path in folder.iterdir() if path.name.startswith(moved)]
             # By its name an index of the default folder tells the workspace, by its folder the agent.
             others = folder.parent.glob(f"*/{name}") if re.search(r"-[0-9a-f]{12}\.duckdb$", name) else ()
             siblings = [path for path in others if path != self.path]
@@ -69,12 +67,3 @@ class PurgeTables(Store):
             *(f"{path} (an older index, put aside)" for path in sorted(aside)),
             *(f"{path} (the index of another agent)" for path in sorted(siblings)),
         ]
-
-
-def _aside(name: str) -> tuple[str, str]:
-    """How the names of indexes begin that were moved aside."""
-    return f"{name}.damaged-", f"{name}.outdated-"
-
-
-def _has_fts(c: duckdb.DuckDBPyConnection) -> bool:
-    return bool(count(c, "SELECT count(*) FROM duckdb_tables() WHERE table_name = 'fts_source' AND NOT internal"))

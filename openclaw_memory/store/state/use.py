@@ -19,11 +19,6 @@ COUNTS = ("shown", *WORTH)
 _COLUMNS = "path, first, last, shown, used, useful, irrelevant"
 
 
-def boost_of(worth: float) -> float:
-    """How far a unit moves whose events are worth ``worth``: ``sign(u) (1 - 2^(-|u| / 2))``, in [-1, 1]."""
-    return math.copysign(1.0 - math.exp2(-abs(worth) / 2), worth)
-
-
 @dataclass(slots=True)
 class Sum:
     """All uses of a unit: the first and the last day as ordinals, and how often each event happened."""
@@ -48,8 +43,9 @@ class Sum:
 
     @property
     def boost(self) -> float:
-        """How far ranking moves the unit, to four digits."""
-        return round(boost_of(sum(WORTH.get(name, 0.0) * number for name, number in self.counts.items())), 4)
+        """How far ranking moves the unit whose events are worth *u*: ``sign(u) (1 - 2^(-|u| / 2))``, to four digits."""
+        worth = sum(WORTH.get(name, 0.0) * number for name, number in self.counts.items())
+        return round(math.copysign(1.0 - math.exp2(-abs(worth) / 2), worth), 4)
 
 
 def sums(state: State) -> dict[str, Sum]:
