@@ -53,9 +53,12 @@ def list_concepts(
 @common_options
 def add(cli: CliContext, name: str, **options: Any) -> None:
     """Curate the concept NAME, or add to it, and link what mentions it at once."""
+    from ..model import counted
+
     with cli.memory() as memory:
         result = memory.concepts.add(name, **options)
-    _show_change(cli, result)
+    _show(cli, result)
+    cli.remark(f"{counted(result.linked, 'unit')} linked again")
 
 
 @concepts.command(short_help="No longer curate, or ignore, a concept.")
@@ -78,13 +81,6 @@ def remove(cli: CliContext, name: str) -> None:
     else:
         say(f"{name} is no concept now")
     cli.remark(result.warning)
-
-
-def _show_change(cli: CliContext, result: ConceptsResult) -> None:
-    from ..model import counted
-
-    _show(cli, result)
-    cli.remark(f"{counted(result.linked, 'unit')} linked again")
 
 
 def _show(cli: CliContext, result: ConceptsResult, explain: bool = False) -> None:

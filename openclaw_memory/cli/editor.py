@@ -10,10 +10,6 @@ from ..errors import OpenClawMemoryError
 from ..system import shell
 from ..system.child import programs, start
 
-#: Editors that take ``FILE:LINE`` behind an option, and those that take it alone; all others take ``+LINE``.
-_GOTO = frozenset({"code", "code-insiders", "codium", "cursor", "windsurf"})
-_COLON = frozenset({"subl", "zed", "hx", "helix", "micro"})
-
 
 def open_in_editor(file: Path, line: int | None = None) -> None:
     """Run $VISUAL, $EDITOR or what is usual here on ``file``, at a ``line`` that counts from 1, until it is closed.
@@ -25,9 +21,9 @@ def open_in_editor(file: Path, line: int | None = None) -> None:
     name = Path(command[0]).stem.lower()
     if line is None:
         place = [str(file)]
-    elif name in _GOTO:
+    elif name in ("code", "code-insiders", "codium", "cursor", "windsurf"):
         place = ["--goto", f"{file}:{line}"]
-    elif name in _COLON:
+    elif name in ("subl", "zed", "hx", "helix", "micro"):
         place = [f"{file}:{line}"]
     else:
         place = [str(file)] if os.name == "nt" and name == "notepad" else [f"+{line}", str(file)]

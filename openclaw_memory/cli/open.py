@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from ..memory import Memory
     from ..model import SearchHit
 
-_ID = re.compile(r"[0-9a-f]{16}")
 #: The number of a hit.
 NUMBER = re.compile(r"[0-9]{1,4}")
 
@@ -48,7 +47,7 @@ def open(  # noqa: A001
         named, line, unit = hit.strip(), None, ""
         if NUMBER.fullmatch(named):
             named, line, unit = remembered(memory, int(named))
-        elif _ID.fullmatch(named):
+        elif re.fullmatch(r"[0-9a-f]{16}", named):
             unit = named
         if unit:
             memory.freshen()

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from ..model import SearchHit, SearchRequest, SearchResult
 
 F = TypeVar("F", bound=Callable[..., Any])
-#: Lines of a hit above its best one, and below.
-LINES_AROUND = 1
 
 
 def which_options(command: F) -> F:
@@ -99,7 +97,7 @@ def search(cli: CliContext, query: tuple[str, ...], explain: bool, full: bool, *
     if cli.json:
         cli.emit(result)
     else:
-        show(cli, result, text, None if full else LINES_AROUND)
+        show(cli, result, text, None if full else 1)
 
 
 @click.command(short_help="Show what was noted when, in order of time.")

@@ -253,9 +253,10 @@ def _as_it_was(chosen: Options, host: OpenClaw) -> Iterator[None]:
             host.change(before.restoring(host.home.config()))
         if not isinstance(error, OpenClawMemoryError):
             raise
+        profile = f" --profile {chosen.profile}" if chosen.profile else ""
         raise HostError(
             f"{error}; OpenClaw keeps the memory that it had; "
-            f"run this again, or put everything back: {_again(chosen, '--uninstall')}"
+            f"run this again, or put everything back: openclaw-memory setup openclaw{profile} --uninstall"
         ) from error
 
 
@@ -275,11 +276,6 @@ def _states(cli: CliContext, chosen: Options, host: OpenClaw) -> dict[Path, Path
         if state.file is not None and state.file.exists():
             found[agent.workspace] = state.file
     return found
-
-
-def _again(chosen: Options, options: str) -> str:
-    profile = f" --profile {chosen.profile}" if chosen.profile else ""
-    return f"openclaw-memory setup openclaw{profile} {options}"
 
 
 # -- the first ingest and search --------------------------------------------------------------------

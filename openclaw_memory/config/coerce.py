@@ -86,7 +86,10 @@ def assign(settings: S, key: str, value: Any, where: str, ignored: list[str] | N
     holder = getattr(outer, group) if name else outer
     hint = get_type_hints(type(holder))[name or group]
     if isinstance(current, dict) and not entry:
-        for each, inner in _mapping(value, key, where).items():
+        loaded = _loaded(value, key, where)
+        if not isinstance(loaded, dict):
+            _refuse("a mapping", value, key, where)
+        for each, inner in loaded.items():
             settings = assign(settings, f"{key}.{each}", inner, where, ignored)
         return settings
     if isinstance(current, dict):
@@ -109,13 +112,6 @@ def _check_bounds(value: Any, meta: Mapping[str, Any], key: str, where: str) -> 
 
 def _refuse(expected: str, value: Any, key: str, where: str) -> typing.NoReturn:
     raise SettingsError(f"{where}: '{key}' must be {expected}, not {value!r}")
-
-
-def _mapping(value: Any, key: str, where: str) -> dict[str, Any]:
-    loaded = _loaded(value, key, where)
-    if not isinstance(loaded, dict):
-        _refuse("a mapping", value, key, where)
-    return {str(name): inner for name, inner in loaded.items()}
 
 
 def _loaded(value: Any, key: str, where: str) -> Any:

@@ -30,8 +30,6 @@ USAGE_FILE = "http-usage.json"
 
 CHARS_PER_TOKEN = 4
 
-_RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
-
 
 @dataclass(slots=True)
 class _Patience:
@@ -202,7 +200,7 @@ class HttpEmbedder:
                 reason = f"answered {response.status_code}: {_message(response)}"
                 if response.status_code in (401, 403):
                     raise ModelError(f"{self._host} refused the key in {self._key_env or 'no variable'} ({reason})")
-                if response.status_code not in _RETRIED:
+                if response.status_code not in (408, 409, 425, 429, 500, 502, 503, 504, 529):
                     raise ModelError(f"{self._url} {reason}; check embedding.http_url and embedding.http_model")
                 delay = self._retry_after(response, delay)
             if delay > patience.left:

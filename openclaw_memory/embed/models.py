@@ -20,11 +20,6 @@ if TYPE_CHECKING:
     from ..model.embedder import Embedder
     from .factory import Resolved
 
-#: Seconds until a model that was missing is looked for again.
-_LOOK_AGAIN = 5.0
-#: Questions that may wait for the model beyond their deadlines at a time.
-_AT_WORK = 8
-
 T = TypeVar("T")
 
 
@@ -40,7 +35,8 @@ class Models:
         self._resolved: dict[str, Resolved] = {}
         self._looked: dict[str, float] = {}
         self._lock = threading.RLock()
-        self._at_work = threading.Semaphore(_AT_WORK)
+        #: So many questions may wait for the model beyond their deadlines at a time.
+        self._at_work = threading.Semaphore(8)
 
     @property
     def name(self) -> str | None:
@@ -51,14 +47,14 @@ class Models:
     def resolve(self, name: str, plugins: Plugins) -> Resolved:
         """The embedder called ``name``, or why there is none; loads no model.
 
-        Where there is none it is looked for again now and then: somebody may have pulled it since.
+        Where there is none it is looked for again every few seconds: somebody may have pulled it since.
         """
         from .factory import Resolved
 
         with self._lock:
             now = time.monotonic()
             known = self._resolved.get(name) if self._given is None else Resolved(self._given)
-            if known is None or (known.embedder is None and now >= self._looked[name] + _LOOK_AGAIN):
+            if known is None or (known.embedder is None and now >= self._looked[name] + 5.0):
                 self._looked[name] = now
                 found = self._look(name, plugins)
                 if known is None or found.embedder is not None:  # a reason that is known may be the more telling one

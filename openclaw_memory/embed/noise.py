@@ -56,7 +56,6 @@ def measure(embedder: Embedder) -> float:
 _LETTERS, _CHARACTERS = (1.7, 3.0), (1.0, 1.4)
 _WORD = re.compile(r"[^\W\d_]+")
 _IDEOGRAPHS = re.compile(f"[{UNSPACED}{HANGUL}]")
-_LONGEST_PIECE = 16
 #: Words beyond so many say nothing new about the language.
 _MOST_WORDS = 64
 
@@ -104,10 +103,10 @@ def _pieces(word: str, pieces: frozenset[str]) -> int:
     return min(_cut(form, pieces) for form in dict.fromkeys((word, word.lower(), _bare(word))))
 
 
-def _cut(word: str, pieces: frozenset[str]) -> int:
+def _cut(word: str, pieces: frozenset[str], longest: int = 16) -> int:
     at = count = 0
     while at < len(word):
-        ends = range(min(len(word), at + _LONGEST_PIECE), at, -1)
+        ends = range(min(len(word), at + longest), at, -1)
         at = next((end for end in ends if word[at:end] in pieces), at + 1)
         count += 1
     return max(count, 1)

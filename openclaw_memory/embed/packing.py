@@ -5,10 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-#: Where what looks like a control token of a model is taken apart.
-_CONTROL = re.compile(r"(?<=[\[<])(?=(?:CLS|SEP|PAD|UNK|MASK)\]|[|/]?\w+[|]?>)")
-
-
 # A token of prose is far shorter than this, so what is cut off here would not reach the model anyway,
 # and the regular expressions of BPE tokenizers, which can overflow their stack, never see a megabyte.
 CHARS_PER_TOKEN = 64
@@ -16,7 +12,8 @@ CHARS_PER_TOKEN = 64
 
 def plain(text: str) -> str:
     """``text`` as a model may read it where control tokens are read: apart, they are text; it can be encoded."""
-    return _CONTROL.sub(" ", text.encode("utf-8", "replace").decode("utf-8"))
+    written = text.encode("utf-8", "replace").decode("utf-8")
+    return re.sub(r"(?<=[\[<])(?=(?:CLS|SEP|PAD|UNK|MASK)\]|[|/]?\w+[|]?>)", " ", written)
 
 
 def packed(lengths: Sequence[int], budget: int, most: int = 64) -> list[list[int]]:

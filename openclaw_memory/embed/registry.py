@@ -47,17 +47,14 @@ class ModelEntry:
         return self.sha256 is not None
 
 
-# Model card of Qwen3-Embedding: one sentence of instruction for queries, nothing for documents.
-_QWEN3_QUERY = "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:"
-
-
 def _qwen3(size: str, dimensions: int, file: str, size_bytes: int) -> ModelEntry:
     return ModelEntry(
         name=f"qwen3-embedding-{size.lower()}",
         title=f"Qwen3-Embedding-{size}",
         dimensions=dimensions,
         context=32768,
-        query_prefix=_QWEN3_QUERY,
+        # As its model card has it: one sentence of instruction for queries, nothing for documents.
+        query_prefix="Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:",
         url=f"https://huggingface.co/Qwen/Qwen3-Embedding-{size}-GGUF/resolve/main/{file}",
         licence="apache-2.0",
         size=size_bytes,

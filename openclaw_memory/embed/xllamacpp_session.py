@@ -24,9 +24,6 @@ from .bindings import PREBUILT, ModelOptions
 from .gguf_file import check_gguf, is_causal
 from .packing import CHARS_PER_TOKEN, plain
 
-# The server names the length of a text that it refuses only in words.
-_REFUSED = re.compile(r"\((\d+) tokens\) (?:is too large|is larger|exceeds)")
-
 
 class EngineSession:
     """A loaded model; for one thread at a time."""
@@ -117,7 +114,8 @@ class EngineSession:
         if "data" not in answer:
             failure = answer.get("error") or {}
             message = str(failure.get("message", answer))
-            if refused := _REFUSED.search(message):
+            # The server names the length of a text that it refuses only in words.
+            if refused := re.search(r"\((\d+) tokens\) (?:is too large|is larger|exceeds)", message):
                 raise _TooLongError(int(refused[1]), int(failure.get("n_ctx") or 0))
             raise ModelError(f"{self._options.path}: llama.cpp failed: {message}; choose another model")
         rows = sorted(answer["data"], key=lambda row: int(row["index"]))

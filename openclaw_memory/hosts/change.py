@@ -68,11 +68,6 @@ def writable(file: Path, why: str = "") -> Iterator[None]:
         ) from error
 
 
-def line_break(text: str) -> str:
-    """How lines of ``text`` end."""
-    return "\r\n" if "\r\n" in text else "\n"
-
-
 def member(tree: dict[str, Any], group: str, name: str, file: Path, kind: str) -> dict[str, Any] | None:
     """The entry ``tree[group][name]``, or ``None`` when it is not there; raises unless both are of the ``kind``."""
     inner = tree.get(group, {})

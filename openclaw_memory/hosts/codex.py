@@ -7,8 +7,9 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..system.yaml_edit import line_break
 from . import NAME, HostError
-from .change import line_break, member, read_text
+from .change import member, read_text
 from .mcp import Registration, Server, added, removed
 
 if TYPE_CHECKING:

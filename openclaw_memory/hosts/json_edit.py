@@ -12,8 +12,9 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..system.yaml_edit import line_break
 from . import HostError
-from .change import line_break, member
+from .change import member
 
 #: What an entry is in this format.
 KIND = "an object {…}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +56,6 @@ class Registration:
     lines: list[str]
     apply: Callable[[], None]
     then: str
-    remarks: list[str] = field(default_factory=list)
 
     @property
     def needed(self) -> bool:

@@ -17,7 +17,6 @@ from .openclaw_config import KeyChange, as_patch
 from .plugin_files import MANIFEST, stage
 from .process import Done, find, run
 
-TITLE = "OpenClaw"
 OLDEST = (2026, 9, 6)
 
 
@@ -54,7 +53,8 @@ class OpenClaw:
             raise HostError(f"'{self.command} --version' failed: {done.reason}")
         version = tuple(int(part) for part in found.groups())
         if version < OLDEST:
-            raise HostError(f"OpenClaw {found[0]} is too old: this needs {_dotted(OLDEST)}; run: openclaw update")
+            oldest = ".".join(map(str, OLDEST))
+            raise HostError(f"OpenClaw {found[0]} is too old: this needs {oldest}; run: openclaw update")
         return version
 
     @property
@@ -152,7 +152,3 @@ def find_openclaw(given: str | None) -> str | None:
         script = os.path.abspath(expanded(given))
         return script if os.path.isfile(script) else None
     return find("openclaw", given)
-
-
-def _dotted(version: tuple[int, ...]) -> str:
-    return ".".join(map(str, version))

@@ -21,7 +21,6 @@ ENTRY = ("plugins", "entries", NAME)
 ENABLED = (*ENTRY, "enabled")
 HOOKS = ((*ENTRY, "hooks", "allowConversationAccess"), (*ENTRY, "hooks", "allowPromptInjection"))
 COMMAND = (*ENTRY, "config", "command")
-DREAMING = (*ENTRY, "config", "dreaming", "enabled")
 
 
 def remembers(config: dict[str, Any], agent: str) -> bool:
@@ -77,7 +76,7 @@ def wanted_changes(config: dict[str, Any], command: str | None) -> list[KeyChang
         **dict.fromkeys(HOOKS, True),
         COMMAND: MISSING if command is None else command,
         # OpenClaw asks the slot's owner whether its own memory shall run beside it, and its default is yes.
-        DREAMING: False,
+        (*ENTRY, "config", "dreaming", "enabled"): False,
     }
     # A list that lets nothing else in is OpenClaw's way to say "only these"; it is not made, only joined.
     allowed, denied = names_at(config, ALLOW), names_at(config, DENY)

@@ -13,7 +13,6 @@ MANIFEST = "openclaw.plugin.json"
 _PACKAGE = "openclaw_memory"
 #: npm packs these whether they are listed or not.
 _ALWAYS = ("package.json", MANIFEST, "README.md", "LICENSE")
-_NEVER = frozenset({"__pycache__", "_openclaw", "node_modules"})
 
 
 def plugin_source() -> Path:
@@ -71,7 +70,7 @@ def _files() -> dict[str, Path]:
             files = [each for each in match.rglob("*") if each.is_file()] if match.is_dir() else [match]
             for file in files:
                 inside = file.relative_to(base)
-                if not _NEVER.intersection(inside.parts):
+                if not {"__pycache__", "_openclaw", "node_modules"}.intersection(inside.parts):
                     name = inside if base == root else Path(_PACKAGE) / inside
                     found[name.as_posix()] = file
     return found

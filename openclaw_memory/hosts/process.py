@@ -20,7 +20,6 @@ import psutil
 from ..system.child import programs, start
 from . import NAME, HostError
 
-_COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _BOX = "│╭╮╯╰├┤┼─◇┌┐└┘"
 
 
@@ -52,7 +51,8 @@ class Done:
             ]
             return "; ".join([str(told["error"].get("message", "")), *issues])
         for text in (self.err, self.out):
-            lines = [line.strip(_BOX + " \t\r") for line in _COLOURS.sub("", text).split("\n")]
+            plain = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", text)
+            lines = [line.strip(_BOX + " \t\r") for line in plain.split("\n")]
             # What is wrong stands first; warnings about the configuration are not what failed.
             lines = [line for line in lines if line and not re.match(r"(\[config\] )?(config )?warnings?:", line, re.I)]
             if lines:

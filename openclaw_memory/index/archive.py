@@ -31,7 +31,6 @@ _ORIGINS = list(Origin)
 _DATED = np.array([grain in DATED for grain in _GRAINS])
 #: Lengths of the marker before each line of a summary, and of a day: ``2026-02-16: ``.
 _MARKER, _DAY = 2, 12
-_WORDS = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +125,8 @@ class Archive:
     def originals(self) -> tuple[Ints, Ints]:
         """Rows of summaries and, in the same places, the archived rows that these were taken from."""
         if self._pairs is None:
-            self._pairs = _no_pairs() if self.masks is None else self._paired(self._corpus, self.masks.archived)
+            none = np.zeros(0, np.int32)
+            self._pairs = (none, none) if self.masks is None else self._paired(self._corpus, self.masks.archived)
         return self._pairs
 
     def untold(self, grain: Grain) -> Bools | None:
@@ -188,9 +188,7 @@ class Archive:
         n = len(corpus)
         stood_for = np.zeros(max(corpus.documents) + 1, bool)
         grain_of = np.zeros(len(stood_for), np.int8)
-        ids = {}
         for info in corpus.documents.values():
-            ids[info.path] = info.id
             grain_of[info.id] = _GRAINS.index(info.grain)
             stood_for[info.id] = self._stands_for(info)
         archived = stood_for[corpus.rows.document_id]
@@ -198,8 +196,7 @@ class Archive:
         known = row >= 0
         cited, row = self._cited.of(known), row[known]
         corpus.shown_tokens = shown(corpus.rows, self._said_besides(cited, row, n))
-        source_of = np.array([ids.get(path, -1) for path in self._paths], np.int32)
-        source = source_of[cited.path]
+        source = self._documents()[cited.path]
         # What a person wrote into a summary is cited from there.
         there = (source >= 0) & (grain_of[source] < cited.grain)
         finer = _same_in_finer(cited, corpus.rows.hash[row])
@@ -343,7 +340,8 @@ def _verbatim(store: Store, corpus: Corpus, row: Ints, document: Ints, cited: _C
         return "\n".join(part.lines[first - part.start_line : last - part.start_line + 1])
 
     def words(text: str) -> str:
-        return f" {' '.join(_WORDS.findall(text.casefold()))} "
+        found = " ".join(re.findall(r"\w+", text.casefold()))
+        return f" {found} "
 
     def holds(place: int, summary: int) -> bool:
         said = read_line(line(summary), _GRAINS[int(cited.grain[place])] in DATED)
@@ -356,7 +354,3 @@ def _no_citations() -> _Citations:
     none = np.zeros(0, np.int32)
     codes = np.zeros(0, np.int8)
     return _Citations(none, none, codes, np.zeros(0, bool), codes, none, none, none, none)
-
-
-def _no_pairs() -> tuple[Ints, Ints]:
-    return np.zeros(0, np.int32), np.zeros(0, np.int32)

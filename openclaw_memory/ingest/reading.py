@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import os
-import re
 import stat
 from pathlib import PurePath
 
@@ -14,12 +13,10 @@ from ..system import descent
 
 MEGABYTE = 1_000_000
 
-_LINE_END = re.compile(rb"\r\n|\r|\n")
 #: Share of NUL bytes from which on a file is binary; a few stray ones, which crashes leave in files, are left out.
 _NULS = 0.01
 #: What text does not have that is no UTF-8 either: control characters but for tabs, ends of lines and escapes.
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\f\r\x1b"))
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 class Unreadable(OpenClawMemoryError):
@@ -40,7 +37,7 @@ def decoded(data: bytes) -> tuple[str, str | None]:
     Bytes that are not UTF-8 are read as Windows-1252, for whoever reads a note; nobody writes it in another encoding.
     Raises :class:`Unreadable` for UTF-16 and for what is no text.
     """
-    if data[:2] in _UTF16:
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise Unreadable("it is UTF-16 text; save it as UTF-8", content=True)
     if data.count(0) > _NULS * len(data):
         nul = data.find(b"\0")
@@ -121,4 +118,5 @@ def _read(file: SourceFile, max_bytes: int) -> bytes:
 
 
 def _line(data: bytes, offset: int) -> int:
-    return len(_LINE_END.findall(data, 0, offset)) + 1
+    before = data[:offset]
+    return before.count(b"\n") + before.count(b"\r") - before.count(b"\r\n") + 1

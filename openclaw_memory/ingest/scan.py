@@ -30,9 +30,6 @@ __all__ = ["Unreadable", "max_bytes", "read_text", "scan"]
 #: Patterns of gitignore in the workspace: what they match is not read.
 IGNORE_FILE = ".memoryignore"
 _CURATED = frozenset({"memory.md", "user.md"})
-_SUFFIX = ".md"
-#: How Syncthing, Dropbox, Nextcloud and OneDrive call what two devices have written at once.
-_CONFLICT = re.compile(r"(?<=[\W_])conflict", re.IGNORECASE)
 #: Paths of which kind and grain are kept for the next scan.
 _REMEMBERED = 4096
 #: What people write notes in, too, and what is not read: it is named, or its owner would take it for remembered.
@@ -40,7 +37,6 @@ _OTHER_TEXTS = frozenset(
     ".txt .text .markdown .mdown .mkd .mdx .rst .org .adoc .canvas "
     ".rtf .doc .docx .odt .pdf .htm .html .csv .tsv".split()
 )
-_EXTRA_NAME = re.compile(r"[^\s/\\@\x00-\x1f][^/\\\x00-\x1f]*")
 
 
 def max_bytes(settings: IngestSettings) -> int:
@@ -284,11 +280,12 @@ def _same(one: SourceFile, other: SourceFile) -> bool:
 
 def is_conflict(path: str) -> bool:
     """Whether a file is called as sync programs call a version that another device has written."""
-    return _CONFLICT.search(path.rpartition("/")[2]) is not None
+    # So Syncthing, Dropbox, Nextcloud and OneDrive call it.
+    return re.search(r"(?<=[\W_])conflict", path.rpartition("/")[2], re.IGNORECASE) is not None
 
 
 def _is_note(name: str) -> bool:
-    return name[-3:].lower() == _SUFFIX
+    return name[-3:].lower() == ".md"
 
 
 def _is_file(entry: os.DirEntry[str]) -> bool:
@@ -328,7 +325,7 @@ def _list_workspace(workspace: Path) -> tuple[str, list[str]]:
 
 def is_extra_name(name: str) -> bool:
     """Whether what lies outside the workspace can be shown as ``@name/…``."""
-    return _EXTRA_NAME.fullmatch(name) is not None and name not in (".", "..")
+    return re.fullmatch(r"[^\s/\\@\x00-\x1f][^/\\\x00-\x1f]*", name) is not None and name not in (".", "..")
 
 
 def _check_extras(extras: Sequence[ExtraPath]) -> None:

@@ -32,7 +32,6 @@ DATED = frozenset({Grain.MONTHLY, Grain.QUARTERLY, Grain.YEARLY})
 TAGS = "Tags: "
 
 _TARGET = re.compile(r"\[(?P<path>[^\n]+\.md)#L(?P<first>\d{1,9})(?:-L(?P<last>\d{1,9}))?\]", re.IGNORECASE)
-_ONLY_TAGS = re.compile(rf"{TAGS.strip()}(?: #\S+)+")
 _MARKER = re.compile(r"[-*+]\s+")
 _DAY = re.compile(r"(?P<day>\d{4}-\d{2}-\d{2}):\s+(?=\S)")
 
@@ -102,7 +101,7 @@ def read_line(text: str, dated: bool = True) -> Line | None:
 
 def is_tag_line(text: str) -> bool:
     """Whether ``text`` merely lists the tags of the sentences below it."""
-    return _ONLY_TAGS.fullmatch(text) is not None
+    return re.fullmatch(rf"{TAGS.strip()}(?: #\S+)+", text) is not None
 
 
 def read(path: str, text: str, grain: Grain, day: date, raw: str | None = None) -> SummaryText:

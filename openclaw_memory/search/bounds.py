@@ -16,12 +16,9 @@ Interval = tuple[date, date]
 EARLIEST = date(1200, 1, 1)
 #: Words in these scripts may have others directly beside them.
 JOINED = re.compile(f"[{scripts.UNSPACED}{scripts.HANGUL}]")
-#: The case of a name or figure, where it is written behind an apostrophe.
-_CASE = re.compile(r"['’]\w{1,5}(?=\s)")
 _APART = " \t\n-–'’"
 #: So many characters before a time may hold such a word.
 _AROUND = 40
-_FIRST, _LAST = re.compile(r"\w+"), re.compile(r"\w+\Z")
 
 
 def bound(text: str, start: int, end: int, of: Sequence[str]) -> str | None:
@@ -33,9 +30,8 @@ def bound(text: str, start: int, end: int, of: Sequence[str]) -> str | None:
     """
     before = text[max(0, start - _AROUND) : start].rstrip(_APART)
     behind = text[end : end + _AROUND]
-    if (case := _CASE.match(behind)) is not None:
-        behind = behind[case.end() :]
-    behind = behind.lstrip(_APART)
+    # Without the case of a name or figure, where it is written behind an apostrophe.
+    behind = re.sub(r"^['’]\w{1,5}(?=\s)", "", behind).lstrip(_APART)
     for _ in range(2):
         leading = [
             (len(phrase), -place, kind, language, phrase)
@@ -75,13 +71,13 @@ def _begins(text: str, phrase: str) -> bool:
 
 def _before_join(text: str) -> str:
     """``text`` without a word at its end that joins the parts of a date."""
-    last = _LAST.search(text)
+    last = re.search(r"\w+\Z", text)
     return text[: last.start()].rstrip(_APART) if last is not None and last[0] in words.joins() else text
 
 
 def _behind_join(text: str) -> str:
     """``text`` without such a word at its beginning, or such a character where words are not apart: 年."""
-    first = _FIRST.match(text)
+    first = re.match(r"\w+", text)
     if first is not None and first[0] in words.joins():
         return text[first.end() :].lstrip(_APART)
     return text[1:].lstrip(_APART) if JOINED.match(text) and text[0] in words.joins() else text

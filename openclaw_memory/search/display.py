@@ -24,8 +24,6 @@ Superseded = Callable[[], Mapping[int, tuple[str, ...]]]
 Repeated = Callable[[int], Sequence[int]]
 #: What stands where a snippet was cut.
 _ELLIPSIS = "…"
-#: So many other places of a repeated line are named.
-_REPETITIONS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +135,7 @@ class Display:
         self._texts.keep(set(self._corpus.rows.section_id[self._corpus.shape.opens].tolist()))
 
     def _also(self, one: Range, rows: Sequence[int]) -> tuple[Repetition, ...]:
-        """The latest of ``rows`` outside of a range, as what they are called by."""
+        """The latest twelve of ``rows`` outside of a range, as what they are called by."""
         columns, documents = self._corpus.rows, self._corpus.documents
         return tuple(
             Repetition(
@@ -146,7 +144,7 @@ class Display:
                 end_line=int(columns.end_line[row]),
                 date=date.fromordinal(int(columns.day[row])) if columns.day[row] else None,
             )
-            for row in [row for row in rows if not one.first <= row <= one.last][-_REPETITIONS:]
+            for row in [row for row in rows if not one.first <= row <= one.last][-12:]
         )
 
     def hit(self, one: Range, known: Known, parts: Parts, also: tuple[Repetition, ...] = ()) -> SearchHit | None:

@@ -153,7 +153,7 @@ def spans(
             waiting = sorted([*waiting, *(Range(row, row, row) for row in rows)], key=lambda r: -order.index(r.best))
             continue
         if price > left and (not out or cost(corpus, candidate.best, candidate.best) + besides <= left):
-            whole = cut(_whole_lines(corpus, candidate), left - besides)
+            whole = replace(_whole_lines(corpus, candidate), most=left - besides)
             price = left
             if words is not None and not words[whole.best]:
                 at = whole.first + int(words[whole.first : whole.last + 1].argmax())
@@ -166,11 +166,6 @@ def spans(
         else:
             misses += 1
     return out
-
-
-def cut(found: Range, tokens: float) -> Range:
-    """``found``, of which so many tokens are shown."""
-    return replace(found, most=tokens)
 
 
 def _having(corpus: Corpus, words: Floats, allowed: Bools | None, found: Range) -> int | None:

@@ -24,8 +24,6 @@ _BESIDE = re.compile(r"[\s'’-]{0,2}(?:[^\W\d_]{1,3}[\s'’]){0,2}")
 _PARTS = {"early": (0, 10), "mid": (9, 20), "late": (-10, 0)}
 #: Of more characters no question asks for nothing but days.
 _LONG = 200
-#: How many "the last days" are.
-_SOME = 3
 #: Days that a question names beyond so many say nothing any more.
 _MOST = 16
 #: Asking days outside are moved here, so that no interval leaves the calendar.
@@ -34,10 +32,8 @@ _LATEST = date(9990, 1, 1)
 _NEAR = 12
 #: Where a day is named, its last date, and perhaps the one to come.
 _Alone = tuple[int, int, Interval | None, Interval | None]
-_SELF = re.compile(r"\b(?:I|me|my|mine|myself|I'm|I've)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
-_TOLD = re.compile(r"[^\W_]+")
 
 
 def asks_when(question: str) -> bool:
@@ -137,7 +133,8 @@ def named(question: str) -> list[str]:
 
     Who says "I" is the user of a chat.
     """
-    keys = ["user", "human"] if _SELF.search(question) else []
+    own = re.search(r"\b(?:I|me|my|mine|myself|I'm|I've)\b", question, re.IGNORECASE)
+    keys = ["user", "human"] if own else []
     for word in _WORD.findall(question):
         key = analysis.name_key(re.sub(r"['’]s$", "", word))
         if key not in analysis.STOP_WORDS:
@@ -166,7 +163,7 @@ def asks_only_days(question: str, asked: date) -> bool:
     spoken = words.spoken(words.plain(question))
     for one in spoken:
         text = _idle(one).sub(" ", text)
-    left = (word for word in _TOLD.findall(text) if len(word) > 1 or not word.isascii() or word.isdigit())
+    left = (word for word in re.findall(r"[^\W_]+", text) if len(word) > 1 or not word.isascii() or word.isdigit())
     return all(any(is_stop_word(word, one) for one in spoken) for word in left)
 
 
@@ -286,7 +283,8 @@ def _relative(phrase: words.Phrase, asked: date, exact: bool) -> Interval | None
     if kind == "weekday-relative":
         return _weekday(number, int(unit), asked)
     if kind == "past":
-        return _from(asked, -(phrase.holds or _SOME) * _UNIT_DAYS[unit], 0)
+        some = phrase.holds or 3  # as many as "the last days" are
+        return _from(asked, -some * _UNIT_DAYS[unit], 0)
     if kind not in ("ago", "ahead"):
         return None
     days = (number if phrase.holds is None else phrase.holds) * _UNIT_DAYS[unit]

@@ -40,12 +40,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("openclaw_memory.search")
 
-#: What is said where the state from before answers.
-_IN_USE = "the index is in use; answered from before that"
 #: Units embedded on first need by one lazy search.
 LAZY_CANDIDATES = 256
-#: A thread of more steps is none that anybody would follow.
-MOST_HOPS = 4
 
 H = TypeVar("H", SearchHit, RecallHit)
 A = TypeVar("A")
@@ -97,38 +93,31 @@ class Questions:
 
     def search(self, request: SearchRequest) -> SearchResult:
         """The hits of ``request``, best first."""
-        with self._asking(request) as until:
-            return self._search(request, until)
-
-    def _search(self, request: SearchRequest, until: Deadline) -> SearchResult:
-        asked = self._ask(request, until)
         hits: list[SearchHit] = []
         good = False
-        if request.query.strip():
-            hits, good = self._ranked(asked, lambda engine, *how: engine.answer(asked.request, *how))
-        floor = self.settings.search.min_score if request.min_score is None else request.min_score
-        hits = _dated(request, [hit for hit in hits if hit.score >= floor])
-        return SearchResult(results=tuple(hits), **self._told(asked), good_match=good and bool(hits))
+        with self._asking(request) as until:
+            asked = self._ask(request, until)
+            if request.query.strip():
+                hits, good = self._ranked(asked, lambda engine, *how: engine.answer(asked.request, *how))
+            floor = self.settings.search.min_score if request.min_score is None else request.min_score
+            hits = _dated(request, [hit for hit in hits if hit.score >= floor])
+            return SearchResult(results=tuple(hits), **self._told(asked), good_match=good and bool(hits))
 
     def recall(self, request: SearchRequest, hops: int) -> RecallResult:
         """The thread behind the best hits of ``request``."""
-        bounds.number("hops", hops, 1, MOST_HOPS, whole=True)
-        with self._asking(request) as until:
-            return self._recall(request, hops, until)
-
-    def _recall(self, request: SearchRequest, hops: int, until: Deadline) -> RecallResult:
-        asked = self._ask(request, until)
+        bounds.number("hops", hops, 1, 4, whole=True)  # a thread of more steps is none that anybody would follow
         hits: list[RecallHit] = []
         good = False
-        if request.query.strip():
-            hits, good = self._ranked(
-                asked, lambda engine, mode, day, vector: engine.recall(asked.request, mode, day, vector, hops)
-            )
-        # Plugins may drop and change hits; a thread stays in order of time.
-        place = {hit.id: at for at, hit in enumerate(hits)}
-        kept = [hit for hit in self._plugins.rerank(request.query, hits) if isinstance(hit, RecallHit)]
-        kept.sort(key=lambda hit: place.get(hit.id, len(place)))
-        return RecallResult(results=tuple(_dated(request, kept)), **self._told(asked), good_match=good and bool(kept))
+        with self._asking(request) as until:
+            asked = self._ask(request, until)
+            if request.query.strip():
+                hits, good = self._ranked(asked, lambda engine, *how: engine.recall(asked.request, *how, hops))
+            # Plugins may drop and change hits; a thread stays in order of time.
+            place = {hit.id: at for at, hit in enumerate(hits)}
+            kept = [hit for hit in self._plugins.rerank(request.query, hits) if isinstance(hit, RecallHit)]
+            kept.sort(key=lambda hit: place.get(hit.id, len(place)))
+            shown = tuple(_dated(request, kept))
+            return RecallResult(results=shown, **self._told(asked), good_match=good and bool(shown))
 
     def listing(self, request: SearchRequest) -> SearchResult:
         """The sections of a range of days, newest first."""
@@ -289,7 +278,8 @@ class Questions:
                     found = answer()
                 if not current:
                     asked.stale = True
-                    asked.remarks = list(dict.fromkeys([*asked.remarks, _IN_USE]))
+                    remark = "the index is in use; answered from before that"
+                    asked.remarks = list(dict.fromkeys([*asked.remarks, remark]))
                 if not current or engine.is_current():
                     return found
 

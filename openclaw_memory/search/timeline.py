@@ -13,10 +13,7 @@ from ..errors import RequestError
 from ..index.corpus import Corpus
 from ..model import SearchHit, SearchRequest, bounds, tokens_of
 from ..store.api import Bools
-from .hits import Range, cost, cut, opening
-
-#: Share of the best score from which on a hit is of a timeline too.
-_RELEVANT = 0.25
+from .hits import Range, cost, opening
 
 #: Tokens of the day that a snippet begins with.
 DAY_TOKENS = tokens_of(f"[{date.min}] ")
@@ -81,7 +78,7 @@ def newest(
     for row in first[np.lexsort((rows.start_line[first], path, -day))].tolist():
         one = opening(corpus, row, tokens if left is None else min(tokens, left - DAY_TOKENS), standing)
         if left is not None:
-            one = cut(one, left - DAY_TOKENS)
+            one = replace(one, most=left - DAY_TOKENS)
             left -= cost(corpus, one.first, one.last, one.most) + DAY_TOKENS
         found.append(one)
         if len(found) == limit or (left is not None and left < 1 + DAY_TOKENS):
@@ -89,10 +86,10 @@ def newest(
     return found, len(first) - len(found)
 
 
-def relevant(hits: Sequence[H]) -> list[H]:
-    """``hits`` without those that are next to nothing beside the best one: in order of time nobody sees which it is."""
+def relevant(hits: Sequence[H], share: float = 0.25) -> list[H]:
+    """``hits`` with at least a ``share`` of the best one's score: in order of time nobody sees which that is."""
     best = max((hit.score for hit in hits), default=0.0)
-    return [hit for hit in hits if hit.score >= _RELEVANT * best]
+    return [hit for hit in hits if hit.score >= share * best]
 
 
 def in_order(hits: Sequence[SearchHit]) -> list[SearchHit]:

@@ -25,9 +25,6 @@ if TYPE_CHECKING:  # a host waits for the server to be there: what memories are 
 
 log = logging.getLogger("openclaw_memory.serve")
 
-#: Seconds after which a model that could not be had is tried for again.
-_TRY_AGAIN = 600.0
-
 #: Agent and resolved workspace.
 Key = tuple[str, Path]
 
@@ -122,7 +119,10 @@ class Pool:
         finally:
             with self._lock:
                 entry.users -= 1
-                cold = entry.warmed is None or self._should_try_again(entry)
+                # A model that could not be had is tried for again after ten minutes.
+                cold = entry.warmed is None or (
+                    time.monotonic() >= entry.warmed + 600.0 and entry.memory.resolve_embedder().embedder is None
+                )
                 if cold:
                     entry.warmed = time.monotonic()
             if cold:
@@ -194,11 +194,6 @@ class Pool:
             memory.ingest(progress=self._go_on)
             memory.warm()
         log.info("%s of %s is ready after %.2f s", key[1], key[0], time.monotonic() - started)
-
-    def _should_try_again(self, entry: _Entry) -> bool:
-        if entry.warmed is None or time.monotonic() < entry.warmed + _TRY_AGAIN:
-            return False
-        return entry.memory.resolve_embedder().embedder is None
 
     def _go_on(self, stage: str, done: int, total: int) -> None:
         if self._stopping.is_set():

@@ -24,8 +24,6 @@ _OPTIONAL = frozenset(
     }
 )  # fmt: skip
 _NAMES = {"from_line": "from", "took_ms": "took_ms", "concepts_linked": "concepts_linked"}
-#: Fields that hold records, whose keys are names of ours; the keys of any other mapping are data.
-_RECORDS = frozenset({"http_usage"})
 #: Left out unless true.
 _FLAGS = frozenset({"truncated", "stale"})
 #: Left out unless there is something in them.
@@ -53,7 +51,9 @@ def to_json(value: Any) -> Any:
             if f.name in _UNLESS_EMPTY and not inner:
                 continue
             made: Any = as_called(inner) if f.name in _ADVICE and isinstance(inner, str) else to_json(inner)
-            out[camel(f.name)] = {camel(k): v for k, v in made.items()} if f.name in _RECORDS and made else made
+            # The keys of this one are names of ours; those of any other mapping are data.
+            ours = f.name == "http_usage" and made
+            out[camel(f.name)] = {camel(k): v for k, v in made.items()} if ours else made
         return out
     if isinstance(value, dict):
         return {str(key): to_json(v) for key, v in value.items()}

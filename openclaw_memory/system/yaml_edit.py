@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-_NOTHING = ("", "~", "null", "Null", "NULL")
 #: What stands without quotes, but for the words that YAML takes for something else.
 _PLAIN = re.compile(r"(?!.* #)[^\W\d_](?:[\w ./@+#-]*\w)?|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 _AMBIGUOUS = frozenset("y n yes no true false on off null nan inf".split())
@@ -50,7 +49,7 @@ class Node:
     @property
     def nothing(self) -> bool:
         """Whether there is no value here, or ``null``."""
-        return self.kind == "scalar" and self.plain and self.text in _NOTHING
+        return self.kind == "scalar" and self.plain and self.text in ("", "~", "null", "Null", "NULL")
 
     def get(self, key: str) -> Node | None:
         """The value of ``key`` in a mapping."""

@@ -243,9 +243,9 @@ def test_killed_on_the_way_it_loses_nothing(tmp_path: Path, step: str) -> None:
     code = (
         "import os, sys\nfrom pathlib import Path\nimport openclaw_memory.store.duckdb.rewriting as rewriting\n"
         "step, replace, check = sys.argv[2], os.replace, rewriting._check\n"
-        "def replaced(*given):\n"
+        "def replaced(*given, **how):\n"
         "    if step == 'before': os.kill(os.getpid(), 9)\n"
-        "    replace(*given)\n"
+        "    replace(*given, **how)\n"
         "    os.kill(os.getpid(), 9)\n"
         "def checked(connection, old):\n"
         "    if step == 'CHECKPOINT new': os.kill(os.getpid(), 9)\n"

@@ -473,10 +473,17 @@ def insert_numbers(
         given = {name: values for name, (values, _) in columns.items()}
         insert(connection, table, given, {name: kind for name, (_, kind) in columns.items()})
         return
-    connection.register("incoming", {name: np.array(values, np.int64) for name, (values, _) in columns.items()})
-    try:
+    with incoming(connection, {name: np.array(values, np.int64) for name, (values, _) in columns.items()}):
         cast = ", ".join(f"{name}::{kind}" for name, (_, kind) in columns.items())
         connection.execute(f"INSERT INTO {table} SELECT {cast} FROM incoming")
+
+
+@contextlib.contextmanager
+def incoming(connection: duckdb.DuckDBPyConnection, columns: Mapping[str, NDArray[Any]]) -> Iterator[None]:
+    """Numpy columns of numbers, which DuckDB reads in place, as the table ``incoming`` for the block."""
+    connection.register("incoming", dict(columns))
+    try:
+        yield
     finally:
         with contextlib.suppress(Exception):  # refused in a transaction that has failed, which says why itself
             connection.unregister("incoming")

@@ -118,7 +118,8 @@ class Target:
                 atomic.move(temporary / name, self.folder / name)
         else:
             for name in names:
-                _to_disk(temporary / name)
+                with (temporary / name).open("r+b") as file:
+                    os.fsync(file.fileno())
             with contextlib.suppress(FileNotFoundError):
                 self.folder.rmdir()  # an empty one; fails when something has been put there meanwhile
             os.replace(temporary, self.folder)
@@ -151,8 +152,3 @@ def _ours(folder: Path) -> set[str]:
         return {MANIFEST, *(str(table["file"]) for table in manifest["tables"])}
     except (OSError, ValueError, KeyError, TypeError):
         return set()
-
-
-def _to_disk(file: Path) -> None:
-    with file.open("r+b") as opened:
-        os.fsync(opened.fileno())

@@ -28,17 +28,6 @@ def load(c: duckdb.DuckDBPyConnection) -> None:
         load_extension(c, "fts")
 
 
-def is_current(c: duckdb.DuckDBPyConnection) -> bool:
-    """Whether the extension's index was built from the texts as they are now."""
-    return bool(
-        count(
-            c,
-            "SELECT count(*) FROM counters a JOIN counters b ON a.value = b.value "
-            "WHERE a.name = 'texts' AND b.name = 'fts'",
-        )
-    )
-
-
 def rebuild(c: duckdb.DuckDBPyConnection, analyse: Analyse) -> None:
     """Build the index again inside the caller's transaction."""
     c.execute("CREATE OR REPLACE TABLE fts_source (id INTEGER, terms VARCHAR)")
@@ -64,7 +53,8 @@ class FtsIndex:
         """Rebuild the extension's index if texts have changed since it was built."""
         with self._db.read() as c:
             load(c)
-            if not is_current(c):
+            current = "SELECT count(DISTINCT value) = 1 FROM counters WHERE name IN ('texts', 'fts')"
+            if not count(c, current):
                 with self._db.write():
                     rebuild(c, self._analyse)
 

@@ -5,19 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..tables.needles import Needles
 from ..tables.sql import count
 from ..tables.store import Store
 from .postings import PostingsFile
-
-if TYPE_CHECKING:
-    import duckdb
-
-_OF_WORKSPACE = re.compile(r"-[0-9a-f]{12}\.duckdb$")
-#: Free bytes of a file from which it is rewritten.
-_WORTH_IT = 8_000_000
 
 
 class PurgeTables(Store):
@@ -30,7 +22,8 @@ class PurgeTables(Store):
         """Leave no trace of deleted rows: compact what is derived from texts, and write the whole file again."""
         self.maintain(True)
         with self._db.read() as c:
-            if _has_fts(c):  # it is rebuilt when it is asked
+            there = "SELECT count(*) FROM duckdb_tables() WHERE table_name = 'fts_source' AND NOT internal"
+            if count(c, there):  # it is rebuilt when it is asked
                 with self._db.write():
                     c.execute("DROP SCHEMA IF EXISTS fts_main_fts_source CASCADE")
                     c.execute("DROP TABLE IF EXISTS fts_source")
@@ -39,14 +32,14 @@ class PurgeTables(Store):
         self._note_purged()
 
     def shrink(self) -> bool:
-        """Write the file again when a third of it is free; whether it did.
+        """Write the file again when a third of it is free, and some megabytes; whether it did.
 
         DuckDB gives nothing back, and what deleted rows took is free only where nothing else is beside them.
         """
         ((total, free, size),) = self._db.rows(
             "SELECT total_blocks, free_blocks, block_size FROM pragma_database_size()"
         )
-        if free * size < _WORTH_IT or 3 * free < total:
+        if free * size < 8_000_000 or 3 * free < total:
             return False
         self._db.rewrite()
         return True
@@ -63,9 +56,10 @@ class PurgeTables(Store):
         """Files that were this index once, and those of other agents on the same workspace, and what they are."""
         folder, name = self.path.parent, self.path.name
         try:
-            aside = [path for path in folder.iterdir() if path.name.startswith(_aside(name))]
+            moved = f"{name}.damaged-", f"{name}.outdated-"
+            aside = [path for path in folder.iterdir() if path.name.startswith(moved)]
             # By its name an index of the default folder tells the workspace, by its folder the agent.
-            others = folder.parent.glob(f"*/{name}") if _OF_WORKSPACE.search(name) else ()
+            others = folder.parent.glob(f"*/{name}") if re.search(r"-[0-9a-f]{12}\.duckdb$", name) else ()
             siblings = [path for path in others if path != self.path]
         except OSError:
             return []
@@ -73,12 +67,3 @@ class PurgeTables(Store):
             *(f"{path} (an older index, put aside)" for path in sorted(aside)),
             *(f"{path} (the index of another agent)" for path in sorted(siblings)),
         ]
-
-
-def _aside(name: str) -> tuple[str, str]:
-    """How the names of indexes begin that were moved aside."""
-    return f"{name}.damaged-", f"{name}.outdated-"
-
-
-def _has_fts(c: duckdb.DuckDBPyConnection) -> bool:
-    return bool(count(c, "SELECT count(*) FROM duckdb_tables() WHERE table_name = 'fts_source' AND NOT internal"))

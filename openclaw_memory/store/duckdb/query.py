@@ -31,7 +31,6 @@ _CLOSED: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
 }
-_ALLOWED = "SELECT, WITH, FROM, VALUES, DESCRIBE, SHOW or SUMMARIZE"
 
 
 def checked(query: str) -> None:
@@ -46,7 +45,8 @@ def checked(query: str) -> None:
         raise RequestError(f"the query has {len(query):,} characters; a statement has at most {_LONGEST:,}")
     found = _FIRST_WORD.match(query)
     word = found[1].upper() if found else ""
-    refused = f"{word} is refused: SQL only reads the index; ask with {_ALLOWED}"
+    allowed = "SELECT, WITH, FROM, VALUES, DESCRIBE, SHOW or SUMMARIZE"
+    refused = f"{word} is refused: SQL only reads the index; ask with {allowed}"
     with duckdb.connect(config=_CLOSED) as c:
         try:
             statements = c.extract_statements(query)

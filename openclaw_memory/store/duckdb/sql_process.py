@@ -14,7 +14,6 @@ from .sql_worker import Question
 
 #: Seconds in which the tables have to be ready, and between two looks at a query that runs.
 _READY, _LOOK = 120.0, 0.02
-_MB = 1024 * 1024
 
 Answer = tuple[tuple[str, ...], list[tuple[Any, ...]]]
 
@@ -52,7 +51,7 @@ class SqlProcess:
         ended the process.
         """
         self._frame()
-        self._until, self._resident = Deadline.after(self._timeout), self._takes() + self._most * _MB
+        self._until, self._resident = Deadline.after(self._timeout), self._takes() + self._most * 1024 * 1024
         header, body = self._frame()
         return tuple(header["columns"]), pickle.loads(body)
 

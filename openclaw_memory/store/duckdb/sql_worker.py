@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 #: Rows that are fetched at once.
 _ROWS = 2_048
-_LOCKS = ("python_enable_replacements = false", "enable_external_access = false", "lock_configuration = true")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,21 +42,17 @@ def main() -> None:
     question: Question = pickle.loads(frames.get()[1])
     try:
         with duckdb.connect(":memory:", config=dict(question.options)) as c:
-            _prepare(c, question)
+            views.define(c, question.path, question.derived)
+            if views.HITS in question.named:
+                views.put_hits(c)
+            c.execute("SET python_enable_replacements = false")
+            c.execute("SET enable_external_access = false")
+            c.execute("SET lock_configuration = true")
             write_frame(answers, {})
             columns, rows = _answer(c, question.sql, question.most)
         write_frame(answers, {"columns": columns}, pickle.dumps(rows))
     except Exception as error:
         write_frame(answers, {"error": type(error).__name__, "text": str(error)})
-
-
-def _prepare(c: duckdb.DuckDBPyConnection, question: Question) -> None:
-    """Define every table."""
-    views.define(c, question.path, question.derived)
-    if views.HITS in question.named:
-        views.put_hits(c)
-    for setting in _LOCKS:
-        c.execute(f"SET {setting}")
 
 
 def _answer(c: duckdb.DuckDBPyConnection, sql: str, most: int | None) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:

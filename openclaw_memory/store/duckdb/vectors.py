@@ -6,8 +6,6 @@ holds only the float16 blobs and the graph is rebuilt.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +14,7 @@ from numpy.typing import NDArray
 from ..rows.arrays import Floats, Ints
 from ..rows.texts import VectorModel
 from ..tables.vectors import BLOCK, DEAD, Dtype, ExactIndex, Load
+from .database import incoming
 
 if TYPE_CHECKING:
     import duckdb
@@ -74,13 +73,13 @@ class VssIndex(ExactIndex):
         names = [f"c{i}" for i in range(self._dimensions)]
         for at in range(0, len(unit_ids), BLOCK):
             rows = vectors[at : at + BLOCK].astype(np.float32)
-            incoming = {name: np.ascontiguousarray(rows[:, i]) for i, name in enumerate(names)}
-            with _incoming(connection, {"id": np.ascontiguousarray(unit_ids[at : at + BLOCK])} | incoming):
+            columns = {name: np.ascontiguousarray(rows[:, i]) for i, name in enumerate(names)}
+            with incoming(connection, {"id": np.ascontiguousarray(unit_ids[at : at + BLOCK])} | columns):
                 connection.execute(f"INSERT INTO v SELECT id, array_value({', '.join(names)}) FROM incoming")
 
     def _delete(self, connection: duckdb.DuckDBPyConnection, unit_ids: Ints) -> None:
         if len(unit_ids):
-            with _incoming(connection, {"id": np.ascontiguousarray(unit_ids)}):
+            with incoming(connection, {"id": np.ascontiguousarray(unit_ids)}):
                 connection.execute("DELETE FROM v WHERE id IN (SELECT id FROM incoming)")
             self._deleted += len(unit_ids)
 
@@ -99,13 +98,3 @@ class VssIndex(ExactIndex):
         scores = self.similarities(query, unit_ids)
         best = np.argsort(-scores, kind="stable")
         return unit_ids[best], scores[best]
-
-
-@contextmanager
-def _incoming(connection: duckdb.DuckDBPyConnection, columns: dict[str, NDArray[Any]]) -> Iterator[None]:
-    """Numpy columns as the table ``incoming`` for the block."""
-    connection.register("incoming", columns)
-    try:
-        yield
-    finally:
-        connection.unregister("incoming")

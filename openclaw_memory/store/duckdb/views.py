@@ -13,7 +13,7 @@ import numpy as np
 
 from ...text.analysis import hit_id
 from ..rows.derived import Derived
-from .database import insert_rows
+from .database import incoming, insert_rows
 
 if TYPE_CHECKING:
     import duckdb
@@ -118,12 +118,8 @@ def define(c: duckdb.DuckDBPyConnection, path: str, derived: Derived) -> None:
     for kind, columns in derived.edges.items():
         if not len(columns["weight"]):
             continue
-        # Numpy columns of numbers, which DuckDB reads in place.
-        c.register("incoming", {name: np.ascontiguousarray(column) for name, column in columns.items()})
-        try:
+        with incoming(c, {name: np.ascontiguousarray(column) for name, column in columns.items()}):
             c.execute(f"INSERT INTO graph.{kind} SELECT {', '.join(columns)} FROM incoming")
-        finally:
-            c.unregister("incoming")
 
 
 def put_hits(c: duckdb.DuckDBPyConnection) -> None:

@@ -75,24 +75,24 @@ class PostingsTables(MemoryTables):
         """The base, sorted by term."""
         rows = c.execute("SELECT term, n, unit_id, tf FROM postings ORDER BY term").fetchall()
         terms, lengths, ids, frequencies = zip(*rows, strict=True) if rows else ((), (), (), ())
-        return np.repeat(np.array(terms, np.int64), np.array(lengths, np.int64)), _ids(ids), _joined(frequencies, _TF)
+        return (
+            np.repeat(np.array(terms, np.int64), np.array(lengths, np.int64)),
+            _joined(ids, _UNIT),
+            _joined(frequencies, _TF),
+        )
 
     def new_postings(self, c: Session, unit: int = 0) -> Columns:
         """The delta, of units above ``unit``."""
         asked = "SELECT term, unit_id, tf FROM postings_delta WHERE unit > ? ORDER BY unit"
         rows = c.execute(asked, [unit]).fetchall()
         terms, ids, frequencies = zip(*rows, strict=True) if rows else ((), (), ())
-        term, unit_id, tf = _joined(terms, _TERM), _ids(ids), _joined(frequencies, _TF)
+        term, unit_id, tf = _joined(terms, _TERM), _joined(ids, _UNIT), _joined(frequencies, _TF)
         new = unit_id > unit
         return term[new], unit_id[new], tf[new]
 
 
 def _bytes(numbers: Sequence[int], kind: np.dtype[Any]) -> bytes:
     return np.array(numbers, kind).tobytes()
-
-
-def _ids(parts: Sequence[bytes]) -> NDArray[np.int32]:
-    return _joined(parts, _UNIT)
 
 
 def _joined(parts: Sequence[bytes], kind: np.dtype[Any]) -> NDArray[Any]:

@@ -5,14 +5,16 @@ What changes the memory is not kept: it fails, the Markdown stays, and the next 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from ...errors import StoreUnreachable
 from ..rows.catalog import StoreState
 from ..rows.graph import OntologyRows, WorkspaceFile
 from ..rows.texts import ModelChoice, SectionText, VectorModel, VectorStates
 from .store import PostgresStore
+
+T = TypeVar("T")
 
 #: Units up to which the lines of all sections are kept.
 MOST = 50_000
@@ -27,54 +29,48 @@ class ResidentStore(PostgresStore):
         self._lines: dict[int, SectionText] = {}
         self._highest = 0
 
-    def _kept(self, name: str, *asked: Any) -> Any:
-        """What the store's method ``name`` says, or said the last time when the server is away."""
+    def _kept(self, ask: Callable[..., T], *asked: Any) -> T:
+        """What a method of the store says, or said the last time when the server is away."""
+        key = ask.__name__, *asked
         try:
-            self._answers[name, *asked] = getattr(super(), name)(*asked)
+            self._answers[key] = ask(*asked)
         except StoreUnreachable:
-            if (name, *asked) not in self._answers:
+            if key not in self._answers:
                 raise
-        return self._answers[name, *asked]
+        found: T = self._answers[key]
+        return found
 
     def state(self) -> StoreState:
         """Identity of the memory and its write counter."""
-        found: StoreState = self._kept("state")
-        return found
+        return self._kept(super().state)
 
     def facts_version(self) -> tuple[str, ...]:
         """Another value after every change that may concern facts."""
-        found: tuple[str, ...] = self._kept("facts_version")
-        return found
+        return self._kept(super().facts_version)
 
     def ontology(self) -> OntologyRows:
         """The curated concepts."""
-        found: OntologyRows = self._kept("ontology")
-        return found
+        return self._kept(super().ontology)
 
     def workspace_file(self, name: str) -> WorkspaceFile | None:
         """What was last read of a file that is no note."""
-        found: WorkspaceFile | None = self._kept("workspace_file", name)
-        return found
+        return self._kept(super().workspace_file, name)
 
     def noise(self, model: VectorModel) -> float | None:
         """What was noted of a model's unrelated texts."""
-        found: float | None = self._kept("noise", model)
-        return found
+        return self._kept(super().noise, model)
 
     def model_choice(self) -> ModelChoice | None:
         """What was noted of the model for the notes."""
-        found: ModelChoice | None = self._kept("model_choice")
-        return found
+        return self._kept(super().model_choice)
 
     def vector_states(self, model: VectorModel | None) -> VectorStates:
         """How many units have a vector of ``model``, of another model, or none."""
-        found: VectorStates = self._kept("vector_states", model)
-        return found
+        return self._kept(super().vector_states, model)
 
     def warnings(self) -> list[str]:
         """What a person should hear of the role, the index, and the server."""
-        found: list[str] = self._kept("warnings")
-        return [*found, *self._db.server.remarks()]
+        return [*self._kept(super().warnings), *self._db.server.remarks()]
 
     def section_texts(self, section_ids: Sequence[int]) -> dict[int, SectionText]:
         """Headings and lines of sections by id."""

@@ -17,7 +17,6 @@ _TABLES = {name: of_postgres(types) for name, types in COLUMNS.items()} | {
     "postings": "term BIGINT, n INTEGER, unit_id BYTEA, tf BYTEA, KEY (term)",
     "postings_delta": "unit INTEGER, n INTEGER, term BYTEA, unit_id BYTEA, tf BYTEA, KEY (unit)",
 }
-_PARTITIONED = ("units", "vectors")
 _INDEXES = {
     "sections": ("document_id",),
     "units": ("document_id",),
@@ -26,8 +25,6 @@ _INDEXES = {
     "derived_from": ("document_id", "unit_id"),
     "words": ("document_id", "initial"),
 }
-#: Types of DuckDB that statements of both databases name.
-_TYPES = "CREATE DOMAIN tinyint AS SMALLINT;"
 #: What a memory begins with.
 _BEGIN = f"""
 CREATE FUNCTION begin_memory() RETURNS VOID LANGUAGE sql AS $$
@@ -41,7 +38,7 @@ def _table(name: str, columns: str) -> str:
     owned = "memory INTEGER NOT NULL DEFAULT current_setting('openclaw_memory.memory')::INTEGER, "
     texts = columns.replace(" TEXT", ' TEXT COLLATE "C"').replace("KEY (", "PRIMARY KEY (memory, ")
     made = f"CREATE TABLE {name} ({owned}{texts})"
-    if name in _PARTITIONED:  # nobody reads a partition by its own name: it has no policy
+    if name in ("units", "vectors"):  # nobody reads a partition by its own name: it has no policy
         made += (
             f" PARTITION BY LIST (memory); CREATE TABLE {name}_others PARTITION OF {name} DEFAULT; "
             f"ALTER TABLE {name}_others ENABLE ROW LEVEL SECURITY; ALTER TABLE {name}_others FORCE ROW LEVEL SECURITY"
@@ -55,7 +52,7 @@ def _table(name: str, columns: str) -> str:
 #: Given to :meth:`Server.prepare` as the part ``index``.
 INDEX = "\n".join(
     [
-        _TYPES,
+        "CREATE DOMAIN tinyint AS SMALLINT;",  # which statements of both databases name
         *(_table(name, columns) for name, columns in _TABLES.items()),
         "CREATE UNIQUE INDEX ON documents (memory, path);",
         "CREATE INDEX ON vectors (memory, model_id, generation) INCLUDE (unit_id) WHERE status = 'ready';",

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from ..duckdb.duck import DuckStore
     from ..rows.derived import Collect
 
-#: What no view reads.
-_LEFT_OUT = {"vectors", "postings", "postings_delta"}
-_COLUMNS_OF = "SELECT column_name, data_type FROM duckdb_columns() WHERE table_name = ? ORDER BY column_index"
 _POSTING = {"term": "BIGINT", "unit_id": "INTEGER", "tf": "SMALLINT"}
 
 _SUPERUSER = (
@@ -195,15 +192,16 @@ class PostgresStore(Store):
         from ..duckdb.database import insert_numbers, insert_rows
         from ..duckdb.duck import DuckStore
 
+        columns_of = "SELECT column_name, data_type FROM duckdb_columns() WHERE table_name = ? ORDER BY column_index"
         given = self._settings, self._analyse, int(self._analysis_version), self._read_as
         with tempfile.TemporaryDirectory(prefix="openclaw-memory-") as folder:
             store = DuckStore(Path(folder) / "copy.duckdb", *given)
             try:
                 with self._db.read() as session, store._db.write() as c:
                     for table in TABLES:
-                        if table in _LEFT_OUT:
+                        if table in ("vectors", "postings", "postings_delta"):  # which no view reads
                             continue
-                        columns = c.execute(_COLUMNS_OF, [table]).fetchall()
+                        columns = c.execute(columns_of, [table]).fetchall()
                         # By their texts where the file has a type that JSON has none for.
                         named = ", ".join(f"{name}::TEXT" if kind == "DATE" else name for name, kind in columns)
                         c.execute(f"DELETE FROM {table}" + (" WHERE key <> 'schema'" if table == "meta" else ""))

@@ -23,7 +23,6 @@ log = logging.getLogger("openclaw_memory")
 
 #: The file in our folder of the workspace that holds its identity: 32 hexadecimal digits.
 _FILE = "id"
-_ID = re.compile(r"[0-9a-f]{32}")
 _SUFFIX = ".sqlite"
 
 
@@ -213,4 +212,4 @@ def _identity(mark: Path) -> str | None:
         said = mark.read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError):
         return None
-    return said if _ID.fullmatch(said) else None
+    return said if re.fullmatch(r"[0-9a-f]{32}", said) else None

@@ -15,15 +15,8 @@ NAME = "use"
 #: What an event is worth; being shown is worth nothing, or what is shown once would be shown ever more.
 WORTH = {"used": 1.0, "useful": 3.0, "irrelevant": -4.0}
 COUNTS = ("shown", *WORTH)
-#: Days after which a unit that was shown and nothing more is dropped.
-FADED = 400
 
 _COLUMNS = "path, first, last, shown, used, useful, irrelevant"
-
-
-def boost_of(worth: float) -> float:
-    """How far a unit moves whose events are worth ``worth``: ``sign(u) (1 - 2^(-|u| / 2))``, in [-1, 1]."""
-    return math.copysign(1.0 - math.exp2(-abs(worth) / 2), worth)
 
 
 @dataclass(slots=True)
@@ -50,8 +43,9 @@ class Sum:
 
     @property
     def boost(self) -> float:
-        """How far ranking moves the unit, to four digits."""
-        return round(boost_of(sum(WORTH.get(name, 0.0) * number for name, number in self.counts.items())), 4)
+        """How far ranking moves the unit whose events are worth *u*: ``sign(u) (1 - 2^(-|u| / 2))``, to four digits."""
+        worth = sum(WORTH.get(name, 0.0) * number for name, number in self.counts.items())
+        return round(math.copysign(1.0 - math.exp2(-abs(worth) / 2), worth), 4)
 
 
 def sums(state: State) -> dict[str, Sum]:
@@ -80,11 +74,11 @@ def put(connection: Transaction, unit: str, new: Sum) -> None:
     )
 
 
-def fade(connection: Transaction, today: date) -> None:
-    """Drop units that were shown long ago and nothing more, within a transaction."""
+def fade(connection: Transaction, today: date, days: int = 400) -> None:
+    """Drop units that were shown so many ``days`` ago and nothing more, within a transaction."""
     connection.execute(
         "DELETE FROM use WHERE last < ? AND used = 0 AND useful = 0 AND irrelevant = 0",
-        [date.fromordinal(max(1, today.toordinal() - FADED)).isoformat()],
+        [date.fromordinal(max(1, today.toordinal() - days)).isoformat()],
     )
 
 

@@ -14,10 +14,6 @@ from ..rows.texts import Postings
 
 #: The largest number that a SMALLINT column holds.
 MOST = 32_767
-#: Segments beyond this many are merged into one.
-_SEGMENTS = 8
-#: Postings that the file has dropped stay in memory while they are at most this share of what it holds.
-_DROPPED = 1 / 3
 
 
 @lru_cache(maxsize=1 << 17)
@@ -85,8 +81,8 @@ class PostingsIndex:
     def refresh(self) -> None:
         """Take over the postings of units that were added since the last call."""
         base, delta, unit, compaction, rows = self._load(self._unit, self._compaction)
-        # Only a compaction drops any.
-        if base is not None and self.rows + len(base[0]) + len(delta[0]) > rows * (1 + _DROPPED):
+        # Only a compaction drops any; they stay in memory while they are at most a third of what the file holds.
+        if base is not None and self.rows + len(base[0]) + len(delta[0]) > rows * (1 + 1 / 3):
             self._segments = []
             base, delta, unit, compaction, _ = self._load(0, -1)
         self._unit, self._compaction = unit, compaction
@@ -94,7 +90,7 @@ class PostingsIndex:
             self._segments.append(_Segment(*base, ordered=True))
         if len(delta[0]):
             self._segments.append(_Segment(*delta, ordered=False))
-        if len(self._segments) > _SEGMENTS:
+        if len(self._segments) > 8:
             self._merge()
 
     @property

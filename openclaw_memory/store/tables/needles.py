@@ -7,8 +7,6 @@ from typing import Any, Protocol
 
 #: Bytes of a needle that are looked for first.
 _HEAD = 12
-#: Cells that are searched at once.
-_CELLS = 2_000
 
 
 class Cells(Protocol):
@@ -41,7 +39,7 @@ class Needles:
 
     def any_in(self, cells: Cells) -> bool:
         """Whether one of the texts stands in one of the ``cells``."""
-        while some := cells.fetchmany(_CELLS):
+        while some := cells.fetchmany(2_000):
             for (cell,) in some:
                 if self.finds(cell if isinstance(cell, bytes) else str(cell).encode("utf-8", "surrogatepass")):
                     return True

@@ -44,12 +44,8 @@ _GRAINS = {grain.value: grain for grain in Grain}
 _ORIGINS = {origin.value: origin for origin in Origin}
 #: Where the days of sections stand in the fields of UnitRows.
 _DAY = 13
-#: New postings that are not worth folding.
-_NEW = 20_000
 #: Sections asked by key in one statement.
 _KEYS = 50
-#: Sections from which on reading through all of them is quicker.
-_SCANNED = 1_000
 #: A document as ingest and as search know it, and what its next writer must find of it.
 _Document = tuple[DocumentRow, DocumentInfo, tuple[int, str, int]]
 
@@ -240,7 +236,8 @@ class Store(GraphTables, SummaryTables, VectorTables, ABC):
         with self._db.read() as c:
             rows = []
             wanted = list(dict.fromkeys(section_ids))
-            for some in batches(wanted, _KEYS if len(wanted) <= _SCANNED else len(wanted)):
+            # Of many, reading through all of them is quicker.
+            for some in batches(wanted, _KEYS if len(wanted) <= 1_000 else len(wanted)):
                 rows += c.execute(
                     f"SELECT id, heading, {_STATED}, start_line, body FROM sections WHERE id IN {among(some)}"
                 ).fetchall()
@@ -310,11 +307,7 @@ class Store(GraphTables, SummaryTables, VectorTables, ABC):
         An ingest that is reading meanwhile gets :class:`TextsChanged`.
         """
         with self._db.write() as c:
-            which = "" if document_ids is None else f" WHERE id IN {among(document_ids)}"
-            c.execute(f"UPDATE documents SET sha256 = '', mtime_ns = -1{which}")
-            if document_ids is None:
-                c.execute("UPDATE workspace_files SET size = -1, mtime_ns = -1 WHERE mtime_ns <> 0")
-            c.execute("UPDATE counters SET value = value + 1 WHERE name = 'texts'")
+            writing.read_anew(c, document_ids)
             c.execute("DELETE FROM meta WHERE key = 'masks'")
             c.execute("INSERT INTO meta VALUES ('masks', ?)", [masks])
             c.execute("DELETE FROM meta WHERE key = 'unpurged'")
@@ -338,7 +331,7 @@ class Store(GraphTables, SummaryTables, VectorTables, ABC):
         """Fold the postings' delta into their base, and drop what is dead, once either has grown; whether it did."""
         with self._db.read() as c:
             base, delta = self._db.sizes(c)
-            if not force and delta <= max(_NEW, base // 8) and not writing.many_dead(c):
+            if not force and delta <= max(20_000, base // 8) and not writing.many_dead(c):
                 return False
             with self._db.write() as c:
                 self._db.fold_postings(c)

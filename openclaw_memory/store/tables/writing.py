@@ -18,12 +18,6 @@ from ..rows.graph import RULES
 from .keywords import MOST
 from .sql import Connection, Sql, among, count, next_ids, unit_texts
 
-#: What units own beside vectors and postings; it goes with their document and is rewritten with it.
-OF_UNITS = ("mentions", "found_facts", "derived_from")
-#: What documents own beside units.
-OF_DOCUMENTS = ("sections", "words")
-#: Units whose terms are in memory at once while postings are made again.
-_ANALYSED = 4_000
 _RULE = {rule: code for code, rule in enumerate(RULES)}
 #: Units that are gone are worth a compaction when they are this many and this share of the living ones.
 _DEAD, _DEAD_SHARE = 500, 1 / 3
@@ -172,7 +166,7 @@ def remove(c: Connection, document_ids: Sequence[int], living: Sequence[int] = (
     )
     if count(c, f"SELECT count(*) FROM found_facts WHERE document_id IN {among(document_ids)}"):
         facts_changed(c)
-    for table in ("units", *OF_UNITS, *OF_DOCUMENTS):
+    for table in ("units", "mentions", "found_facts", "derived_from", "sections", "words"):
         c.execute(f"DELETE FROM {table} WHERE document_id IN {among(document_ids)}")
     c.execute(f"DELETE FROM documents WHERE id IN {among(document_ids)}")
 
@@ -217,14 +211,16 @@ def _written(c: Connection, document_ids: Sequence[int]) -> dict[int, tuple[int,
     return {row[0]: row[1:] for row in rows}
 
 
-def read_anew(c: Connection) -> None:
-    """Have the next ingest read every file, and those that are no notes.
+def read_anew(c: Connection, document_ids: Sequence[int] | None = None) -> None:
+    """Have the next ingest read these documents, or with ``None`` every file, also those that are no notes.
 
     What is looked for in texts has changed, the texts have not.
     """
-    c.execute("UPDATE documents SET sha256 = '', mtime_ns = -1")
-    # A file that is gone meanwhile is known by its hash; what is curated has its keys made again.
-    c.execute("UPDATE workspace_files SET size = -1, mtime_ns = -1 WHERE mtime_ns <> 0")
+    which = "" if document_ids is None else f" WHERE id IN {among(document_ids)}"
+    c.execute(f"UPDATE documents SET sha256 = '', mtime_ns = -1{which}")
+    if document_ids is None:
+        # A file that is gone meanwhile is known by its hash; what is curated has its keys made again.
+        c.execute("UPDATE workspace_files SET size = -1, mtime_ns = -1 WHERE mtime_ns <> 0")
     c.execute("UPDATE counters SET value = value + 1 WHERE name = 'texts'")
 
 
@@ -272,7 +268,7 @@ def analyse_anew(db: Sql, c: Connection, analyse: Analyse) -> None:
     c.execute("DELETE FROM postings")
     c.execute("DELETE FROM postings_delta")
     c.execute("DELETE FROM words")
-    for rows in unit_texts(c, _ANALYSED):
+    for rows in unit_texts(c, 4_000):
         units = [(unit_id, Counter(analyse(text))) for unit_id, text, _ in rows]
         db.insert_postings(c, units)
         _insert_words(db, c, ((document_id, text) for _, text, document_id in rows))
