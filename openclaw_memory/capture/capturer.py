@@ -229,7 +229,7 @@ class Capturer:
         self, path: str, heading: str, chosen: Sequence[_Candidate], trusted: bool, timeout: float | None
     ) -> tuple[Captured, ...]:
         """Append what the file does not have yet; what was appended."""
-        file = self._file(path)
+        file = self._workspace / path
         patience = atomic.LOCK_TIMEOUT if timeout is None else max(_LEAST_WAIT, timeout)
         with atomic.locked(self._workspace / FOLDER, patience, self._workspace):
             lines = self._lines(path)
@@ -247,36 +247,23 @@ class Capturer:
             block += [f"- {one.text}" for one in new]
             # Once more, as one line may make a secret of the next.
             block = split_lines(self._redact(path, "\n".join(block)))
-            text = "\n".join(block) + "\n"
-            atomic.append(file, text if not lines or self._ends(file) else f"\n{text}", self._workspace)
+            unended = bool(lines) and not atomic.read(file, self._workspace).endswith((b"\n", b"\r"))
+            atomic.append(file, "\n".join([*[""] * unended, *block, ""]), self._workspace)
         texts = [line.removeprefix("- ") for line in block[-len(new) :]]
         return tuple(
             Captured(said, one.score, citation(path, first + at, first + at))
             for at, (said, one) in enumerate(zip(texts, new, strict=True))
         )
 
-    def _file(self, path: str) -> Path:
-        """Where ``path`` is.  Raises :class:`WorkspaceError` when a link leads out of the workspace."""
-        file = self._workspace / path
-        real = file.parent.resolve()
-        if not real.is_relative_to(self._workspace.resolve()):
-            raise WorkspaceError(f"{file.parent}: leads out of the workspace; put the folder itself there")
-        return file
-
     def _lines(self, path: str) -> list[str]:
         """The lines of a capture file; none when there is none."""
-        file = self._file(path)
+        file = self._workspace / path
         try:
             return split_lines(atomic.read(file, self._workspace).decode("utf-8", "replace"))
         except FileNotFoundError:
             return []
         except OSError as error:
             raise WorkspaceError(f"{file}: cannot be read ({error.strerror or error}); make it readable") from error
-
-    def _ends(self, file: Path) -> bool:
-        """Whether the last line of a file has an end."""
-        data = atomic.read(file, self._workspace)
-        return not data or data.endswith((b"\n", b"\r"))
 
 
 @dataclass(frozen=True, slots=True)

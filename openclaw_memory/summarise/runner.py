@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import datetime
 from pathlib import Path
 
 from ..config.settings import Settings
@@ -26,9 +26,6 @@ from .retired import Retired, RetiredNote
 from .writer import SummaryFiles
 
 log = logging.getLogger("openclaw_memory.consolidate")
-
-#: Seconds to wait for another process that consolidates the same workspace, by hand and where time is short.
-_PATIENCE, _IN_A_HURRY = atomic.LOCK_TIMEOUT, 5.0
 
 
 @dataclass
@@ -73,7 +70,12 @@ class _Run:
             summaries=tuple(self.made),
             dry_run=self.dry,
             complete=self.complete,
-            warning=joined([f"{_waiting(count)} for {why}" for why, count in self.waiting.items()]),
+            warning=joined(
+                [
+                    f"{'1 summary waits' if count == 1 else f'{count} summaries wait'} for {why}"
+                    for why, count in self.waiting.items()
+                ]
+            ),
         )
 
 
@@ -121,12 +123,16 @@ class Consolidator:
         """
         started = time.monotonic()
         dry = dry_run or listing  # writes nothing, a lock neither
-        patience = _PATIENCE if until == NEVER else _IN_A_HURRY
+        patience = atomic.LOCK_TIMEOUT if until == NEVER else 5.0
         with nullcontext() if dry else atomic.locked(self._files.folder, patience, self._workspace):
             if not dry:
-                self._files.sweep()
+                atomic.sweep(self._workspace)
             there = calendar.now_in(self._settings.consolidate.time_zone, now)
-            unread = self._unread(there.date())
+            unread = frozenset(
+                grain
+                for grain in GRAINS
+                if leaves_out(self._workspace, calendar.path_of(grain, calendar.period_of(there.date(), grain)))
+            )
             if len(unread) == len(GRAINS):
                 why = f"{IGNORE_FILE} leaves {calendar.FOLDER}/ out, so nothing is summarised"
                 return ConsolidateReport(dry_run=dry, seconds=time.monotonic() - started, skipped=why), False
@@ -140,13 +146,13 @@ class Consolidator:
             due = list(self._due(run, GRAINS if grain is None else (grain,), least))
             if listing:
                 run.written.update(due)
-                run.made += [_planned(*key) for key in due]
+                run.made += [SummaryPlan(calendar.path_of(*key), *key, 0, 0, 0, 0) for key in due]
             else:
                 self._write(run, due, until, progress)
             if run.complete:
                 self._remove_orphans(run, grain)
                 if grain is None and (self._limits or any(self._retired.notes())):
-                    self._retire_what_is_covered(run, refresh)
+                    self._retire(run, refresh)
         return replace(run.report(), seconds=time.monotonic() - started), run.changed
 
     def _look(self, found: ScanResult) -> tuple[Leaves, dict[str, SourceFile]]:
@@ -154,14 +160,6 @@ class Consolidator:
         budget = budget_of(self._settings, Grain.DAILY)
         leaves = gather(self._store, self._retired, found, fingerprints(self._settings), budget)
         return leaves, {file.path: file for file in found.files}
-
-    def _unread(self, today: date) -> frozenset[Grain]:
-        """Grains whose summaries would not be read into the index."""
-        return frozenset(
-            grain
-            for grain in GRAINS
-            if leaves_out(self._workspace, calendar.path_of(grain, calendar.period_of(today, grain)))
-        )
 
     # -- summaries ----------------------------------------------------------------------------------
 
@@ -255,18 +253,17 @@ class Consolidator:
 
     # -- retention ----------------------------------------------------------------------------------
 
-    def _retire_what_is_covered(self, run: _Run, refresh: Callable[[], ScanResult | None]) -> None:
-        """Retire by what the index holds once it has read the summaries of this run; a dry run takes them as read."""
+    def _retire(self, run: _Run, refresh: Callable[[], ScanResult | None]) -> None:
+        """Take out what the plan does not keep, finest grain first, and nothing that no coarser summary covers.
+
+        By what the index holds once it has read the summaries of this run; a dry run takes them as read.
+        """
         if run.changed:
             found = refresh()
             if found is None:
                 run.complete = False
                 return
             run.leaves, run.files = self._look(found)
-        self._retire(run)
-
-    def _retire(self, run: _Run) -> None:
-        """Take out what the plan does not keep, finest grain first, and nothing that no coarser summary covers."""
         gone: list[RetiredNote] = []
         back: list[str] = []
         for day in sorted(run.leaves.by_day):
@@ -317,11 +314,3 @@ def _retiring(run: _Run, leaf: Leaf) -> RetiredNote | None:
     if file is None or (file.size, file.mtime_ns) != (leaf.size, leaf.mtime_ns):
         return None
     return RetiredNote(leaf.path, leaf.size, leaf.mtime_ns, leaf.sha256, leaf.origin)
-
-
-def _planned(grain: Grain, period: str) -> SummaryPlan:
-    return SummaryPlan(calendar.path_of(grain, period), grain, period, 0, 0, 0, 0)
-
-
-def _waiting(count: int) -> str:
-    return "1 summary waits" if count == 1 else f"{count} summaries wait"
