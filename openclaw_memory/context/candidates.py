@@ -17,7 +17,7 @@ from ..search.confidence import Parts
 from ..search.engine import Ranked
 from ..store.api import Bools, Floats, Ints
 from ..text import analysis
-from ..text.scripts import HANGUL, UNSPACED
+from ..text.scripts import HANGUL, JOINED_LETTER, UNSPACED
 from ..text.sentences import sentence_spans
 from ..text.speech import bare, substance, thanks
 from .entities import Entity
@@ -48,7 +48,6 @@ _FUSED = 0.85
 _FAMILIAR = 2
 #: In a sentence of so many words the name of a found concept says nothing alone: one may ask for a program in Python.
 _WORDY = 4
-_UNSPACED = re.compile(f"[{UNSPACED}{HANGUL}]")
 #: A letter or digit of a script that puts spaces between words.
 _LETTER = rf"[^\W{UNSPACED}{HANGUL}]"
 #: Curated concepts that are named bring at least so many units each.
@@ -106,7 +105,7 @@ def briefly(message: str, entities: Sequence[Entity]) -> frozenset[int]:
 
 def _holds(text: str, name: str) -> bool:
     """Whether a text has a name as whole words, where its script puts spaces between them."""
-    before, after = ("" if _UNSPACED.match(edge) else _LETTER for edge in (name[0], name[-1]))
+    before, after = ("" if JOINED_LETTER.match(edge) else _LETTER for edge in (name[0], name[-1]))
     return re.search(f"{before and f'(?<!{before})'}{re.escape(name)}{after and f'(?!{after})'}", text) is not None
 
 

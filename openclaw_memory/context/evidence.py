@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..search.bm25 import KeywordScores
 from ..store.api import Ints
 from ..text import analysis, calendar_words, characters, language, speech
-from ..text.scripts import HAN, HANGUL, KANA, SOUTH_EAST_ASIAN, UNSPACED
+from ..text.scripts import HAN, HANGUL, KANA, SOUTH_EAST_ASIAN, UNSPACED_LETTER, letter
 from ..text.sentences import sentence_spans
 
 #: Runs that hold words without spaces, and how many characters a word of them has: all of a word in katakana, of one in
@@ -23,12 +23,8 @@ _RUNS = re.compile(
 _ASIAN_WORD, _KANA_WORD = 4, 5
 #: Two words of katakana have no more characters than this together.
 _KANA_WORDS = 40
-_KANA = re.compile(f"[{KANA}]")
-_UNSPACED = re.compile(f"[{UNSPACED}]")
 #: A word behind another one.
 _LATER_WORD = re.compile(r"(?<=[\w,;]\s)[^\W\d_]\w+")
-#: Figures that stand in any notes.
-_FIGURE = re.compile(r"\d{1,2}")
 #: How a Vietnamese syllable is written, but for its tone.
 _SYLLABLE = re.compile("(?:ngh?|nh|gh|gi|kh|ph|qu|th|tr|ch|[bcdđghklmnprstvx])?[aeiouy]{1,3}(?:ch|nh|ng|[cmnpt])?")
 #: What no note has comes behind all that notes have.
@@ -92,14 +88,14 @@ def _words(text: str, keyword: KeywordScores) -> Iterator[Ints]:
     words: dict[str, Ints] = {}
     terms = [term for term, *_ in analysis.asked(spaced) if term in at and term not in silent]
     for term in _joined(terms, at, keyword.windows):
-        if not _FIGURE.fullmatch(term):
+        if len(term) > 2 or not term.isdecimal():  # such figures stand in any notes
             # "GeoReview" is one word, also where its parts are terms: the rarest of them that the notes have.
             rows, word = keyword.windows[at[term]], whole.get(term, term)
-            word = term if _UNSPACED.search(word) else word
+            word = term if UNSPACED_LETTER.search(word) else word
             if word not in words or 0 < len(rows) < (len(words[word]) or len(rows) + 1):
                 words[word] = rows
     yield from words.values()
-    japanese = _KANA.search(text) is not None
+    japanese = letter(KANA).search(text) is not None
     for run in _RUNS.finditer(text):
         yield from _of_run(run, at, keyword.windows, japanese)
 

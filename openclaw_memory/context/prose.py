@@ -15,7 +15,7 @@ from ..text import machine
 from ..text import plain as markdown
 from ..text.dates import MONTHS
 from ..text.labels import names_subject
-from ..text.lines import BULLET
+from ..text.lines import BULLET, CELL_BORDER
 from ..text.sentences import sentence_spans
 
 #: Longest heading that a lead quotes, in tokens: of a script whose characters cost more each, fewer are.
@@ -26,7 +26,6 @@ WHOLE = 320
 _NEAR = 40
 
 _BOX = re.compile(rf"(?m)^([ \t]*+(?:>[ \t]*+)*+{BULLET}[ \t]++)\[([ xX])\]\s++")
-_CELL_BORDER = re.compile(r"(?<!\\)\|")
 _SPEAKER = re.compile(r"[^\s:：]{1,30}[:：]\s+(?=\S)")
 _DAY = re.compile(r"^\W*\d{4}-\d{2}-\d{2}\b[^\w(\[]*")
 #: The lines of a drawing, between what it shows: a tree of files, say.
@@ -106,7 +105,7 @@ def _cells(line: str) -> list[str] | None:
     if not line.startswith("|") or len(line) < 2:
         return None
     inner = line[1:-1] if line.endswith("|") and not line.endswith("\\|") else line[1:]
-    return [cell.replace("\\|", "|").strip() for cell in _CELL_BORDER.split(inner)]
+    return [cell.replace("\\|", "|").strip() for cell in CELL_BORDER.split(inner)]
 
 
 def part(text: str, offset: int, length: int) -> str:

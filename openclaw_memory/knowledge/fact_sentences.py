@@ -11,7 +11,7 @@ from functools import cache
 from ..model import FoundFact
 from ..text import labels, language
 from ..text.negation import negations
-from ..text.scripts import HANGUL, UNCASED, UNSPACED
+from ..text.scripts import JOINED_LETTER, UNCASED_LETTER
 from ..text.sentences import sentence_spans
 from . import fact_words, unspaced
 from .kinds import is_kind
@@ -26,8 +26,6 @@ _LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)|\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\
 _OUTER = ' .,;:!?"“”。、，；：！？「」『』'
 #: The dot that a name begins with.
 _HIDDEN = re.compile(r"(?<!\.)\.[^\W_]\Z")
-_UNCASED = re.compile(f"[{UNCASED}]")
-_UNSPACED = re.compile(f"[{UNSPACED}{HANGUL}]")
 #: A full stop before a capital ends no clause: it would end the sentence but for an abbreviation (*Dr. Heron*).
 _CLAUSE_END = re.compile(
     r"(?<!\s)\s+[–—-]\s|\s?[(（]|[;:!?](?:\s|$)|[。；：！？]|(?<!\d)\.(?:\s(?![^\W\d_a-zß-öø-ÿа-яё])|$)|[，、](?!\d)|\s→\s"
@@ -180,14 +178,14 @@ def _is_object(thing: str, subject: str, relation: str, pattern: _Pattern, decid
     unspaced_most = _MOST_OF_PLACE if is_place(relation) else 60
     if thing.count('"') % 2 or not words or len(words) > _MOST_WORDS.get(relation.split(" ")[0], 8):
         return False
-    if len(thing) > (unspaced_most if _UNSPACED.search(thing) else 160):
+    if len(thing) > (unspaced_most if JOINED_LETTER.search(thing) else 160):
         return False
     first = _TOKEN.search(thing.casefold())
     if first is None:
         return False
     if decided:
         # "decided not to do it now": what, the sentence does not say
-        return len(thing) > 3 and (len(words) > 3 or _UNSPACED.search(thing) is not None or not negations(thing))
+        return len(thing) > 3 and (len(words) > 3 or JOINED_LETTER.search(thing) is not None or not negations(thing))
     if _turns_away(first[0], thing, pattern.language):
         return False
     if pattern.relation == "A" and pattern.language == "en" and first[0].endswith("ing"):
@@ -228,7 +226,7 @@ def _turns_away(first: str, thing: str, code: str) -> bool:
     banned = fact_words.languages()[code].lists.get("not", ())
     if first in banned:
         return True
-    return bool(_UNSPACED.match(thing)) and any(thing.startswith(word) for word in banned)
+    return bool(JOINED_LETTER.match(thing)) and any(thing.startswith(word) for word in banned)
 
 
 def _made(subject: str, relation: str, thing: str) -> FoundFact | None:
@@ -254,11 +252,11 @@ def is_name(text: str, code: str | None = None) -> bool:
     nobody = frozenset((*lists.get("nobody", ()), *english)) if lists else fact_words.every("nobody")
     if words[0].casefold() in nobody or text.casefold() in nobody:
         return False
-    if _UNSPACED.match(text):
+    if JOINED_LETTER.match(text):
         return (
             len(text) <= 12
             and len(text) >= 2
-            and not any(text.startswith(word) for word in nobody if _UNSPACED.match(word) and len(word) < 4)
+            and not any(text.startswith(word) for word in nobody if JOINED_LETTER.match(word) and len(word) < 4)
             and not re.search(r"[的のがをに了吗]", text)
         )
     tongue = _NAMES_OF_LANGUAGES.get(code or "en", language.ENGLISH)
@@ -269,7 +267,7 @@ def is_name(text: str, code: str | None = None) -> bool:
     if words[0][0].isdigit() and len(words) > 1:
         return False
     for at, word in enumerate(words):
-        named = word[0].isupper() or word[0].isdigit() or _UNCASED.match(word) or _is_code(word)
+        named = word[0].isupper() or word[0].isdigit() or UNCASED_LETTER.match(word) or _is_code(word)
         if not named and not (0 < at < len(words) - 1 and len(word) <= 3):
             return False
     return not text.endswith(("'s", "'"))
@@ -301,7 +299,7 @@ def _clause(text: str, relation: str, code: str) -> str:
     place = is_place(relation)
     if place:
         cuts += lists.get("place", ())
-    if (pattern := _cuts(tuple(cuts), not _UNSPACED.search(text))) is not None:
+    if (pattern := _cuts(tuple(cuts), not JOINED_LETTER.search(text))) is not None:
         if (end := pattern.search(text)) is not None:
             text = text[: end.start()]
             # "por enquanto": what joins the two goes with the second.
@@ -359,8 +357,8 @@ def _patterns() -> Mapping[str, tuple[_Pattern, ...]]:
 def _bound() -> re.Pattern[str]:
     """Any trigger: as a word where words are apart, anywhere in other scripts."""
     triggers = sorted(_patterns(), key=len, reverse=True)
-    spaced = "|".join(re.escape(one) for one in triggers if not _UNSPACED.search(one))
-    joined = "|".join(re.escape(one) for one in triggers if _UNSPACED.search(one))
+    spaced = "|".join(re.escape(one) for one in triggers if not JOINED_LETTER.search(one))
+    joined = "|".join(re.escape(one) for one in triggers if JOINED_LETTER.search(one))
     return re.compile(rf"(?<!\w)(?:{spaced})(?!\w)|{joined}", re.IGNORECASE)
 
 

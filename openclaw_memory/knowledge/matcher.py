@@ -9,14 +9,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from ..text import scripts
+from ..text.scripts import JOINED_LETTER
 from .routine import ORDINARY
 
 #: A spelling of at most so many characters is found only in its own case.
 SHORT = 3
 
 #: Scripts in which a name ends without a space behind it; Korean has particles there.
-_UNSPACED = re.compile(f"[{scripts.UNSPACED}{scripts.HANGUL}]")
 _GAP = re.compile(r"\s\s+|[^\S ]")
 
 
@@ -110,7 +109,7 @@ def _border(text: str, at: int) -> bool:
     before, after = text[at - 1], text[at]
     if not _is_word(before) or not _is_word(after):
         return True
-    return bool(not (before + after).isascii() and (_UNSPACED.match(before) or _UNSPACED.match(after)))
+    return bool(not (before + after).isascii() and (JOINED_LETTER.match(before) or JOINED_LETTER.match(after)))
 
 
 def _one_space(text: str) -> tuple[str, tuple[list[int], list[int]] | None]:

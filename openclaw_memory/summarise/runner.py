@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 
 from ..config.settings import Settings
@@ -20,7 +20,7 @@ from ..system import atomic
 from ..system.deadline import NEVER, Deadline
 from ..text import calendar
 from . import retention
-from .inventory import GRAINS, Key, Leaf, Leaves, gather
+from .inventory import GRAINS, Key, Leaves, gather
 from .maker import Blocked, Changed, Made, Maker, budget_of, fingerprints
 from .retired import Retired, RetiredNote
 from .writer import SummaryFiles
@@ -128,11 +128,7 @@ class Consolidator:
             if not dry:
                 atomic.sweep(self._workspace)
             there = calendar.now_in(self._settings.consolidate.time_zone, now)
-            unread = frozenset(
-                grain
-                for grain in GRAINS
-                if leaves_out(self._workspace, calendar.path_of(grain, calendar.period_of(there.date(), grain)))
-            )
+            unread = self._unread(there.date())
             if len(unread) == len(GRAINS):
                 why = f"{IGNORE_FILE} leaves {calendar.FOLDER}/ out, so nothing is summarised"
                 return ConsolidateReport(dry_run=dry, seconds=time.monotonic() - started, skipped=why), False
@@ -160,6 +156,14 @@ class Consolidator:
         budget = budget_of(self._settings, Grain.DAILY)
         leaves = gather(self._store, self._retired, found, fingerprints(self._settings), budget)
         return leaves, {file.path: file for file in found.files}
+
+    def _unread(self, today: date) -> frozenset[Grain]:
+        """Grains whose summaries would not be read into the index."""
+        return frozenset(
+            grain
+            for grain in GRAINS
+            if leaves_out(self._workspace, calendar.path_of(grain, calendar.period_of(today, grain)))
+        )
 
     # -- summaries ----------------------------------------------------------------------------------
 
@@ -272,7 +276,15 @@ class Consolidator:
             if not self._expired(run, grain, day):
                 back += [leaf.path for leaf in leaves if leaf.retired]
             elif self._covered(run, grain, day):
-                gone += [note for leaf in leaves if not leaf.retired and (note := _retiring(run, leaf)) is not None]
+                for leaf in leaves:
+                    file = run.files.get(leaf.path)
+                    # What is no longer as the index holds it is left to the next run.
+                    if (
+                        not leaf.retired
+                        and file is not None
+                        and (file.size, file.mtime_ns) == (leaf.size, leaf.mtime_ns)
+                    ):
+                        gone.append(RetiredNote(leaf.path, leaf.size, leaf.mtime_ns, leaf.sha256, leaf.origin))
         run.retired += [note.path for note in gone]
         if (gone or back) and not run.dry:
             self._retired.add(gone)
@@ -306,11 +318,3 @@ class Consolidator:
         """Whether the summary of a period is there, as of now."""
         current = (run.dry and key in run.written) or run.leaves.is_current(*key)
         return current and key not in run.dropped
-
-
-def _retiring(run: _Run, leaf: Leaf) -> RetiredNote | None:
-    """A note as it is retired; ``None`` where it is no longer what the index holds of it."""
-    file = run.files.get(leaf.path)
-    if file is None or (file.size, file.mtime_ns) != (leaf.size, leaf.mtime_ns):
-        return None
-    return RetiredNote(leaf.path, leaf.size, leaf.mtime_ns, leaf.sha256, leaf.origin)
