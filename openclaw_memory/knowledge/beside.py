@@ -11,8 +11,6 @@ from ..text import calendar_words, language
 from ..text.analysis import STOP_WORDS
 from .routine import NAMELESS, listed
 
-_DAYS = frozenset({"weekday", "month", "relative"})
-
 
 @cache
 def tails(spoken: str) -> frozenset[str]:
@@ -50,5 +48,6 @@ def _openers(spoken: str) -> frozenset[str]:
 def _days(name: str) -> frozenset[str]:
     """Single words for days and months, without those that are names of people or mean something else, too."""
     keys = calendar_words.keys_of(name)
-    said = {word for key, words in keys.items() if key.partition(".")[0] in _DAYS for word in words}
+    kinds = ("weekday", "month", "relative")
+    said = {word for key, words in keys.items() if key.partition(".")[0] in kinds for word in words}
     return frozenset(filter(language.LETTERS.fullmatch, said)).difference(keys.get("doubtful", ()))

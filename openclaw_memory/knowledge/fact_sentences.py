@@ -31,15 +31,10 @@ _CLAUSE_END = re.compile(
     r"(?<!\s)\s+[–—-]\s|\s?[(（]|[;:!?](?:\s|$)|[。；：！？]|(?<!\d)\.(?:\s(?![^\W\d_a-zß-öø-ÿа-яё])|$)|[，、](?!\d)|\s→\s"
 )
 _COMMA = re.compile(r",\s(?![^\W\da-z])|,\s(?=\S+\s\S+\s\S+)")
-_VERSION = r"v?\d+\.\d+[\w.+-]*|v\d+"
 _TICKET = re.compile(r"[A-Z][A-Z0-9]+-\d+|#\d+|PR \d+")
 _TOKEN = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _NAMED = re.compile(r"(?=[^\W_])(?![a-zß-öø-ÿа-яёα-ω]).")
 
-#: How sure a sentence is of what it says; what somebody is called or does for a living is often meant otherwise.
-_CONFIDENCE, _OF_BEING = 0.85, 0.7
-#: The longest name of a place or an employer where words are not apart.
-_MOST_OF_PLACE = 20
 _MOST_WORDS = {"is": 8, "prefers": 16, "decided": 20, "likes": 8, "dislikes": 8}
 
 
@@ -175,7 +170,7 @@ def _said(read: str, raw: str, pattern: _Pattern, speech: Speech) -> FoundFact |
 def _is_object(thing: str, subject: str, relation: str, pattern: _Pattern, decided: bool) -> bool:
     """Whether ``thing`` is short and whole, denies nothing, and is what ``relation`` takes."""
     words = thing.split()
-    unspaced_most = _MOST_OF_PLACE if is_place(relation) else 60
+    unspaced_most = 20 if is_place(relation) else 60
     if thing.count('"') % 2 or not words or len(words) > _MOST_WORDS.get(relation.split(" ")[0], 8):
         return False
     if len(thing) > (unspaced_most if JOINED_LETTER.search(thing) else 160):
@@ -205,10 +200,7 @@ def _denied(read: str, match: re.Match[str], pattern: _Pattern) -> bool:
     """
     if pattern.language in _UNSPACED_LANGUAGES:
         return bool(negations(_bound().sub(" ", read)))
-    return pattern.relation in _LIKINGS and bool(negations(match.groupdict().get("O") or ""))
-
-
-_LIKINGS = frozenset(("likes", "dislikes"))
+    return pattern.relation in ("likes", "dislikes") and bool(negations(match.groupdict().get("O") or ""))
 
 
 def _without_adverbs(subject: str, code: str) -> str:
@@ -235,7 +227,8 @@ def _made(subject: str, relation: str, thing: str) -> FoundFact | None:
         return None
     if thing.count("「") != thing.count("」") or thing.casefold() in fact_words.every("nobody"):
         return None  # a part of what is quoted, or "everything"
-    return FoundFact(subject, relation, thing, "sentence", _OF_BEING if relation == "is" else _CONFIDENCE)
+    # What somebody is called or does for a living is often meant otherwise.
+    return FoundFact(subject, relation, thing, "sentence", 0.7 if relation == "is" else 0.85)
 
 
 def is_name(text: str, code: str | None = None) -> bool:
@@ -267,7 +260,8 @@ def is_name(text: str, code: str | None = None) -> bool:
     if words[0][0].isdigit() and len(words) > 1:
         return False
     for at, word in enumerate(words):
-        named = word[0].isupper() or word[0].isdigit() or UNCASED_LETTER.match(word) or _is_code(word)
+        is_code = any(c.isupper() or c.isdigit() or c == "_" for c in word[1:]) or "-" in word[1:-1]
+        named = word[0].isupper() or word[0].isdigit() or UNCASED_LETTER.match(word) or is_code
         if not named and not (0 < at < len(words) - 1 and len(word) <= 3):
             return False
     return not text.endswith(("'s", "'"))
@@ -285,10 +279,6 @@ def _nobody(code: str) -> frozenset[str]:
     lists, relations = fact_words.languages()[code].lists, ("children", "siblings", "parents", "partner", "married to")
     relatives = frozenset(name for relation in relations for name in names_of(relation))
     return relatives.intersection(lists.get("roles", ())).union(lists.get("adverbs", ()))
-
-
-def _is_code(word: str) -> bool:
-    return any(c.isupper() or c.isdigit() or c == "_" for c in word[1:]) or "-" in word[1:-1]
 
 
 def _clause(text: str, relation: str, code: str) -> str:
@@ -375,7 +365,7 @@ def _compiled(code: str, words: fact_words.Words, relation: str, text: str) -> t
         "N": "(?P<N>.+)",
         "A": r"(?P<A>[^\W\d_]+?)" if tight else r"(?P<A>[^\W\d_-]+(?:[\s-][^\W\d_]+){0,2}?)",
         "R": rf"(?P<R>(?:[^\s.,;]+\s){{0,2}}?(?:{roles}|[A-ZÀ-Þ]\w+'s (?:{roles}))(?![\w-])[^.;,]{{0,60}})",
-        "V": rf"(?P<V>{_VERSION})(?=[\s.,]*$)",
+        "V": r"(?P<V>v?\d+\.\d+[\w.+-]*|v\d+)(?=[\s.,]*$)",
         "T": rf"(?P<T>{states})(?=[\s.,!]*$)",
     }
     if tight:

@@ -69,7 +69,7 @@ class NameMatcher:
             if _border(plain, start) and _border(plain, end):
                 written = plain[start:end]
                 for form, cased, key, name in entries:
-                    if not cased or written == form or (form[0].islower() and written == _capitalised(form)):
+                    if not cased or written == form or (form[0].islower() and written == form[0].upper() + form[1:]):
                         hits.append((start, -end, key, name))
                         break
         if not hits:
@@ -87,10 +87,6 @@ class NameMatcher:
 def keeps_case(spelling: str) -> bool:
     """Whether ``spelling`` is found only as it is written, or with a capital at its beginning."""
     return len(spelling) <= SHORT or spelling.casefold() in ORDINARY
-
-
-def _capitalised(text: str) -> str:
-    return text[0].upper() + text[1:]
 
 
 def _folded(text: str) -> str:

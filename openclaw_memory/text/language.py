@@ -46,8 +46,6 @@ _COMMON = (
     "romanian finnish danish norwegian slovak catalan croatian lithuanian slovenian latvian estonian"
 )
 _RANK = {language: rank for rank, language in enumerate(_COMMON.split())}
-#: Letters of a stop word that tells the language by itself.
-_TELLING = 4
 
 _local = threading.local()
 
@@ -125,7 +123,8 @@ def _told(words: Iterable[str]) -> str | None:
         (one for one, count in votes.items() if count == most), key=lambda one: (_RANK.get(one, len(_RANK)), one)
     )
     alone = most < 2 and not accented
-    if alone and (english or not any(len(word) >= _TELLING and best in voters.get(word, ()) for word in distinct)):
+    # A stop word of four letters tells the language by itself.
+    if alone and (english or not any(len(word) >= 4 and best in voters.get(word, ()) for word in distinct)):
         return None
     return best
 

@@ -51,8 +51,6 @@ OPAQUE = re.compile(
     r"|(?<![\w/.+=-])(?=[\w+/=-]{0,200}\d)[\w+/=-]{20,}+",
     re.ASCII | re.IGNORECASE,
 )
-#: Signs of programs, and the share of a text from which on it is none of a language, where there are more than a few.
-_SIGNS, _SHARE, _FEW = "{}[]<>=|\\;$#^~\"'()/_", 0.2, 5
 
 #: What OpenClaw's dreaming made of sessions, within a note, under a heading of its own.
 _STARTS = re.compile(r"\s*<!--\s*openclaw:dreaming:(\w+):start\s*-->")
@@ -117,7 +115,8 @@ def is_signs(text: str) -> bool:
     """Whether a text is mostly signs of programs, or part of a drawing."""
     if "\u2500" <= text.lstrip()[:1] <= "\u259f":  # what boxes and bars are drawn with
         return True
-    return sum(map(text.count, _SIGNS)) > max(_FEW, _SHARE * len(text.replace(" ", "")))
+    signs = "{}[]<>=|\\;$#^~\"'()/_"
+    return sum(map(text.count, signs)) > max(5, 0.2 * len(text.replace(" ", "")))
 
 
 def is_host(text: str) -> bool:

@@ -32,8 +32,6 @@ _CLAUSES = re.compile(r"[,.;:!，。；：！、]\s*|\s[–—-]\s")
 _LATIN = re.compile("[a-z]")
 #: A Latin letter with an accent, as one character or with one behind it.
 _ACCENT = re.compile("[\u00c0-\u024f\u1e00-\u1eff]|[A-Za-z][\u0300-\u036f]")
-#: A word of so many letters is not taken for one of another language.
-_LONG = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +57,8 @@ class _Phrase:
     def sure(self) -> bool:
         """Whether it means the same whatever language the text is in."""
         first = self.atoms[0]
-        return len(self.atoms) > 1 or len(first) >= _LONG or not _LATIN.match(first)
+        # A word of six letters is not taken for one of another language.
+        return len(self.atoms) > 1 or len(first) >= 6 or not _LATIN.match(first)
 
 
 def asks(message: str) -> bool:

@@ -31,7 +31,6 @@ _PARTED = re.compile(rf"\n[ \t>]*(?=\n|#|{ITEM}[ \t])")
 _LINE = re.compile(r"[^\n]+")
 #: What stands before a part at the beginning of a line has fewer characters.
 _INDENT = 80
-_THEIRS, _BETWEEN, _OURS = ("<" * 7, "=" * 7, ">" * 7)
 
 
 def standing(text: str) -> str:
@@ -89,11 +88,11 @@ def _in_conflict(lines: Sequence[str], code: Set[int]) -> Iterator[int]:
         mark = line[:8].rstrip()
         if at in code:
             continue
-        if mark == _THEIRS:
+        if mark == "<" * 7:
             first, parted = at, False
-        elif first >= 0 and mark == _BETWEEN:
+        elif first >= 0 and mark == "=" * 7:
             parted = True
-        elif parted and mark == _OURS:
+        elif parted and mark == ">" * 7:
             yield from range(first, at + 1)
             first, parted = -1, False
 

@@ -15,9 +15,6 @@ from .sentences import CEILING, MARKS, pieces
 from .struck import says_nothing
 from .turns import without_speaker
 
-#: What a machine may have written is of these forms.
-_SAID = frozenset({"line", "turn", "item", "sentence", "quote"})
-
 
 class UnitMaker:
     """Cuts the blocks of one file into units, in order, and remembers who is speaking.
@@ -196,7 +193,7 @@ class UnitMaker:
 
     def _form(self, text: str, form: UnitForm) -> UnitForm:
         """``form``, or ``machine`` for what a program wrote, and for a label whose text a host's blocks were."""
-        if form not in _SAID:
+        if form not in ("line", "turn", "item", "sentence", "quote"):
             return form
         if self._host:
             return "machine"
