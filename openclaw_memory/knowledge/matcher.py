@@ -15,7 +15,6 @@ from .routine import ORDINARY
 #: A spelling of at most so many characters is found only in its own case.
 SHORT = 3
 
-#: Scripts in which a name ends without a space behind it; Korean has particles there.
 _GAP = re.compile(r"\s\s+|[^\S ]")
 
 
@@ -105,6 +104,7 @@ def _border(text: str, at: int) -> bool:
     before, after = text[at - 1], text[at]
     if not _is_word(before) or not _is_word(after):
         return True
+    # In some scripts a name ends without a space behind it; Korean has particles there.
     return bool(not (before + after).isascii() and (JOINED_LETTER.match(before) or JOINED_LETTER.match(after)))
 
 
