@@ -126,7 +126,7 @@ class Consolidator:
         patience = atomic.LOCK_TIMEOUT if until == NEVER else 5.0
         with nullcontext() if dry else atomic.locked(self._files.folder, patience, self._workspace):
             if not dry:
-                atomic.sweep(self._workspace)
+                self._files.sweep()
             there = calendar.now_in(self._settings.consolidate.time_zone, now)
             unread = self._unread(there.date())
             if len(unread) == len(GRAINS):

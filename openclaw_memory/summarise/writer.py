@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Literal
 
@@ -10,6 +11,10 @@ from ..errors import WorkspaceError
 from ..ingest import summary_files
 from ..system import atomic
 from ..text import calendar
+from .inventory import GRAINS
+
+#: What a writer that was killed leaves behind.
+_LITTER = re.compile(r"\.[\dWQ-]+\.md\.\d+-[0-9a-f]{8}\.tmp")
 
 #: ``theirs``: it is a person's, or nothing that could be a summary.
 Outcome = Literal["done", "same", "theirs"]
@@ -27,7 +32,7 @@ class SummaryFiles:
 
         Raises :class:`~openclaw_memory.errors.WorkspaceError` when it cannot be written.
         """
-        target = self._workspace / path
+        target = self._target(path)
         there = self._text(target)
         if there == text:
             return "same"
@@ -42,7 +47,7 @@ class SummaryFiles:
 
         Raises :class:`~openclaw_memory.errors.WorkspaceError` when it cannot be deleted.
         """
-        target = self._workspace / path
+        target = self._target(path)
         if not os.path.lexists(target):
             return "same"
         there = self._text(target)
@@ -56,6 +61,31 @@ class SummaryFiles:
                 f"{target}: cannot be removed ({error.strerror or error}); make its folder writable"
             ) from error
         return "done"
+
+    def sweep(self) -> None:
+        """Take away what a writer that was killed has left; nobody else may be writing."""
+        for grain in GRAINS:
+            folder = self.folder / grain.value
+            try:
+                names = os.listdir(folder)
+            except OSError:
+                continue
+            for name in names:
+                if _LITTER.fullmatch(name) is not None:
+                    try:
+                        (folder / name).unlink(missing_ok=True)
+                    except OSError:
+                        continue  # it is not in anybody's way
+
+    def _target(self, path: str) -> Path:
+        """The file of ``path``; nothing is written where a link leads out of the workspace."""
+        target = self._workspace / path
+        for folder in (target.parent.parent, target.parent):
+            if os.path.lexists(folder) and not folder.is_dir():
+                raise WorkspaceError(f"{folder}: is no folder, so no summary can be written there; move it away")
+        if not Path(os.path.realpath(target.parent)).is_relative_to(os.path.realpath(self._workspace)):
+            raise WorkspaceError(f"{target.parent}: a link that leads out of the workspace; put a folder in its place")
+        return target
 
     def _text(self, target: Path) -> str | None:
         """What a regular file says; ``None`` for what is none, is a link, or is no text."""
