@@ -44,15 +44,8 @@ Ingest = Callable[[str, float | None], object]
 
 #: At most so many sentences of a turn are kept, and only those worth so much; so many of the best are looked up.
 _MOST, _WORTH, _LOOKED_UP = 5, 0.5, 20
-#: The share of words from which two sentences say the same.
-_NEAR = 0.8
 #: So many characters of a message are looked through, unless all of it is to be kept.
 _READ = 100_000
-#: A sentence of fewer terms is the same as another only if that is about as short.
-_SHORT = 4
-_ID_CHARS = 80
-#: Seconds to wait for another writer of the file, however little time is left.
-_LEAST_WAIT = 0.5
 #: How a speaker is named in such a sentence; nobody's own name is "The sender".
 _USER, _ASSISTANT, _SENDER = "User: ", "Assistant: ", "The sender: "
 _SPEAKER = re.compile(f"(?:{_USER}|{_ASSISTANT}|{_SENDER})")
@@ -170,9 +163,9 @@ class Capturer:
             for sentence in sentences(self._redact(path, "\n".join(split_lines(without_private(text)))), everything):
                 seen += 1
                 score = worth(sentence, message.role)
-                if not everything and score < _WORTH and not self._forgotten(sentence):
-                    rest.append(tidied(self._redact(path, sentence)))
                 if not everything and score < _WORTH:
+                    if not self._forgotten(sentence):
+                        rest.append(tidied(self._redact(path, sentence)))
                     continue
                 line = tidied(without_turns(self._redact(path, _attributed(sentence, message.role, trusted))))
                 key = _key(line)
@@ -229,16 +222,19 @@ class Capturer:
         self, path: str, heading: str, chosen: Sequence[_Candidate], trusted: bool, timeout: float | None
     ) -> tuple[Captured, ...]:
         """Append what the file does not have yet; what was appended."""
-        file = self._file(path)
-        patience = atomic.LOCK_TIMEOUT if timeout is None else max(_LEAST_WAIT, timeout)
+        file = self._workspace / path
+        patience = atomic.LOCK_TIMEOUT if timeout is None else max(0.5, timeout)  # however little time is left
         with atomic.locked(self._workspace / FOLDER, patience, self._workspace):
             lines = self._lines(path)
             there = {_key(line.removeprefix("- ")) for line in lines if line.startswith("- ")}
             new = [one for one in chosen if one.key not in there]
             if not new:
                 return ()
-            if lines and not trusted:
-                _check_untrusted(file, lines)
+            if lines and not trusted and lowered(Origin.AGENT, front_matter(lines)) is Origin.AGENT:
+                raise WorkspaceError(
+                    f"{file}: does not say 'origin: untrusted' in its front matter any more; put that back, or move "
+                    "the file"
+                )
             block = [] if lines else _opening(file.stem[:10], trusted)
             last = next((line for line in reversed(lines) if line.startswith("#")), None)
             if last != heading or not lines[-1].startswith("- "):
@@ -247,36 +243,23 @@ class Capturer:
             block += [f"- {one.text}" for one in new]
             # Once more, as one line may make a secret of the next.
             block = split_lines(self._redact(path, "\n".join(block)))
-            text = "\n".join(block) + "\n"
-            atomic.append(file, text if not lines or self._ends(file) else f"\n{text}", self._workspace)
+            unended = bool(lines) and not atomic.read(file, self._workspace).endswith((b"\n", b"\r"))
+            atomic.append(file, "\n".join([*[""] * unended, *block, ""]), self._workspace)
         texts = [line.removeprefix("- ") for line in block[-len(new) :]]
         return tuple(
             Captured(said, one.score, citation(path, first + at, first + at))
             for at, (said, one) in enumerate(zip(texts, new, strict=True))
         )
 
-    def _file(self, path: str) -> Path:
-        """Where ``path`` is.  Raises :class:`WorkspaceError` when a link leads out of the workspace."""
-        file = self._workspace / path
-        real = file.parent.resolve()
-        if not real.is_relative_to(self._workspace.resolve()):
-            raise WorkspaceError(f"{file.parent}: leads out of the workspace; put the folder itself there")
-        return file
-
     def _lines(self, path: str) -> list[str]:
         """The lines of a capture file; none when there is none."""
-        file = self._file(path)
+        file = self._workspace / path
         try:
             return split_lines(atomic.read(file, self._workspace).decode("utf-8", "replace"))
         except FileNotFoundError:
             return []
         except OSError as error:
             raise WorkspaceError(f"{file}: cannot be read ({error.strerror or error}); make it readable") from error
-
-    def _ends(self, file: Path) -> bool:
-        """Whether the last line of a file has an end."""
-        data = atomic.read(file, self._workspace)
-        return not data or data.endswith((b"\n", b"\r"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,9 +299,10 @@ class _Said:
         for known in self._known.values():
             if negated != known.negated or not telling <= known.told_with:
                 continue
-            if len(terms & known.told_with) < _NEAR * len(terms):
+            if len(terms & known.told_with) < 0.8 * len(terms):
                 continue
-            if len(terms) >= _SHORT or len(known.terms) <= len(terms) + 1:
+            # A short one is the same as another only if that is about as short.
+            if len(terms) >= 4 or len(known.terms) <= len(terms) + 1:
                 return True
         return False
 
@@ -338,20 +322,12 @@ def _heading(moment: datetime, turn: Turn) -> str:
 def _identifier(text: str) -> str:
     """A host's name of something as plain words: no mark of Markdown or of ours is made of it."""
     plain = "".join(char if char.isalnum() or char in "-_.:@+/" else " " for char in text)
-    return " ".join(plain.strip("_-").split())[:_ID_CHARS].strip()
+    return " ".join(plain.strip("_-").split())[:80].strip()
 
 
 def _opening(day: str, trusted: bool) -> list[str]:
     title = [f"# Captured on {day}"]
     return title if trusted else ["---", f"origin: {Origin.UNTRUSTED.value}", "---", *title]
-
-
-def _check_untrusted(file: Path, lines: Sequence[str]) -> None:
-    """Refuse a file of other people's words that no longer says so."""
-    if lowered(Origin.AGENT, front_matter(lines)) is Origin.AGENT:
-        raise WorkspaceError(
-            f"{file}: does not say 'origin: untrusted' in its front matter any more; put that back, or move the file"
-        )
 
 
 def _attributed(sentence: str, role: Role, trusted: bool) -> str:

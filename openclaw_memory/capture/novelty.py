@@ -15,12 +15,6 @@ from ..text.withheld import without_block, without_foreign
 
 #: Longer sentences are pasted or endless; shorter ones (in words) say nothing alone.
 MOST_CHARS, FEWEST_WORDS = 480, 3
-#: A line that ends in a colon and is no longer is told with each item of the list below it.
-_LEAD_CHARS = 80
-#: Units of these forms are not what somebody said.
-_NOT_SAID = UNSAID | {"quote", "heading", "title", "row"}
-#: No paragraph is cut by the parser: sentences are cut here.
-_WHOLE = 1_000_000
 
 
 def sentences(text: str, everything: bool = False) -> list[str]:
@@ -29,8 +23,10 @@ def sentences(text: str, everything: bool = False) -> list[str]:
     Code, quotations, tables, headings, logs and what hosts and we have put into the message are left out; with
     ``everything`` only code and what was put in.
     """
-    parsed = parse(own_words(text), path="", mtime=date.min, unit_tokens=_WHOLE)
-    unsaid = UNSAID if everything else _NOT_SAID
+    own = without_block(without_foreign(text, endless=True), "<file ", "</file>")
+    # No paragraph is cut by the parser: sentences are cut here.
+    parsed = parse(own, path="", mtime=date.min, unit_tokens=1_000_000)
+    unsaid = UNSAID if everything else UNSAID | {"quote", "heading", "title", "row"}
     out: list[str] = []
     for section in parsed.sections:
         lead = ""
@@ -46,7 +42,8 @@ def sentences(text: str, everything: bool = False) -> list[str]:
                 if any(map(str.isalnum, said)) if everything else _is_said(said):
                     out.append(said)
             if opens:
-                lead = found[-1] if len(found[-1]) <= _LEAD_CHARS else ""
+                # A short line that ends in a colon is told with each item of the list below it.
+                lead = found[-1] if len(found[-1]) <= 80 else ""
             elif unit.form != "item":
                 lead = ""
     return out
@@ -66,21 +63,16 @@ def worth(sentence: str, speaker: str) -> float:
     if "remember" in kinds and not speech.reminds(bare):
         kinds -= {"remember"}
     unit = Unit(f"User: {sentence}", 1, 1, "turn", "User") if speaker == "user" else Unit(sentence, 1, 1)
-    stated = _FACT if facts.found(unit, "", None) else 0.0
+    stated = 0.5 if facts.found(unit, "", None) else 0.0
     score = max([stated, *(points for kind, points in _MARKERS.items() if kind in kinds)])
-    score += _DETAIL * (len(analysis.query_terms(sentence)) >= FEWEST_WORDS)
-    score += _DETAIL * (analysis.time_words(bare) > 0)
-    score += _DETAIL * any(map(str.isdigit, bare))
-    score += _DETAIL * min(2, _names(bare))
+    score += 0.1 * (len(analysis.query_terms(sentence)) >= FEWEST_WORDS)
+    score += 0.1 * (analysis.time_words(bare) > 0)
+    score += 0.1 * any(map(str.isdigit, bare))
+    score += 0.1 * min(2, _names(bare))
     if "remember" not in kinds:
         wished = speech.requests(bare) if speaker == "user" else "offer" in kinds
-        score -= _WISH if "unsure" in kinds or (wished and "standing" not in kinds) else 0.0
+        score -= 0.35 if "unsure" in kinds or (wished and "standing" not in kinds) else 0.0
     return round(min(1.0, max(0.0, score)), 3)
-
-
-def own_words(text: str) -> str:
-    """``text`` without the blocks that hosts and this package put into messages."""
-    return without_block(without_foreign(text, endless=True), "<file ", "</file>")
 
 
 def tidied(sentence: str) -> str:
@@ -125,9 +117,6 @@ _MARKERS = {
     "standing": 0.4,
     "detail": 0.3,
 }
-#: What a stated fact is worth, each detail more, and what is only wished or supposed less.
-_FACT, _DETAIL, _WISH = 0.5, 0.1, 0.35
-
 _PLAIN_MARKS = ".,;:!?'’\"“”()-–—/%€$£&#@+…。，、！？：；「」『』"
 #: List markers, quotes, hashes, boxes and fences at the beginning of a line.
 _MARK = re.compile(r">\s*|(?:[-*+•_]+|\d{1,9}[.)]|#{1,6}|\[[ xX]\])(?:\s+|$)|`{3,}|~{3,}")

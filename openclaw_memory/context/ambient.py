@@ -61,18 +61,8 @@ log = logging.getLogger("openclaw_memory")
 
 #: Of a longer message, its beginning and its end are read.
 _READ_FIRST, _READ_LAST = 14_000, 6_000
-#: Of what is longer without its courtesies, the beginning and the end are searched for.
-_FIRST, _LAST = 700, 300
-#: Notes that are turned into sentences: one for so many tokens of the budget, and at least so many.
-_TOKENS_EACH, _SAID = 10, 16
-#: Of the list that a line opens, about so many characters are told, and that of the best notes only.
-_LISTED, _OPENED = 90, 3
 #: Facts about what a message names.
 _FACTS = 3
-#: Calls that may be at work behind their deadline at a time.
-_LATE = 2
-#: Seconds to wait for those when the memory is closed.
-_CLOSING = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +187,7 @@ class Ambient:
         with self._lock:
             late = list(self._late)
         for thread in late:
-            thread.join(_CLOSING)
+            thread.join(0.2)
         self._counters.flush()
 
     # -- within a deadline ------------------------------------------------------------------------------
@@ -219,7 +209,7 @@ class Ambient:
 
         with self._lock:
             self._late = [thread for thread in self._late if thread.is_alive()]
-            if len(self._late) >= _LATE:
+            if len(self._late) >= 2:  # at work behind their deadline
                 return _Draft(), True, ["the memory is still busy with earlier messages"]
             thread = threading.Thread(target=work, name="context", daemon=True)
             self._late.append(thread)
@@ -235,7 +225,8 @@ class Ambient:
 
     def _drafts(self, asked: Asked) -> Iterator[_Draft]:
         """Draft after draft, each with more in it; stops early where there is nothing to say."""
-        text = ends(searched(asked.message), _FIRST, _LAST)
+        # Of what is longer without its courtesies, the beginning and the end are searched for.
+        text = ends(searched(asked.message), 700, 300)
         about = substance(text)
         remarks: list[str] = []
         _, said = self._freshen(Deadline.after(asked.until.left(0.5)))
@@ -277,7 +268,7 @@ class Ambient:
             return
         scene = self._scene(engine, asked, text, named, vector, general)
         passed = self._let_through(engine, asked, candidates.found(scene))
-        passed = passed[: max(_SAID, asked.budget // _TOKENS_EACH)]
+        passed = passed[: max(16, asked.budget // 10)]  # these are turned into sentences
         given = self._given.to(asked.session)
         ids = sorted({int(view.corpus.rows.section_id[one.row]) for one in passed})
         sections = self._store.section_texts(ids)
@@ -393,7 +384,7 @@ def _items(view: GraphView, passed: Sequence[Candidate], sections: Mapping[int, 
             Item(
                 key=int(rows.hash[one.row]),
                 order=one.order,
-                text=_said(view, section, one.row, at < _OPENED),
+                text=_said(view, section, one.row, at < 3),
                 lead=prose.lead(when, info.path, section.heading),
                 group=section.id,
                 day=when,
@@ -428,11 +419,8 @@ def _said(view: GraphView, section: SectionText, row: int, listed: bool) -> str:
         return ""
     if prose.opens(text):
         last = int(view.corpus.rows.end_line[row])
-        told = (
-            prose.below(standing_lines(section.lines)[0][last - section.start_line + 1 :], _LISTED, text)
-            if listed
-            else ""
-        )
+        below = standing_lines(section.lines)[0][last - section.start_line + 1 :]
+        told = prose.below(below, 90, text) if listed else ""
         text = f"{text} {told}" if told else ""
     return prose.sentence(text)
 

@@ -17,7 +17,7 @@ from ..search.confidence import Parts
 from ..search.engine import Ranked
 from ..store.api import Bools, Floats, Ints
 from ..text import analysis
-from ..text.scripts import HANGUL, UNSPACED
+from ..text.scripts import HANGUL, JOINED_LETTER, UNSPACED
 from ..text.sentences import sentence_spans
 from ..text.speech import bare, substance, thanks
 from .entities import Entity
@@ -27,10 +27,6 @@ from .relevance import SURE
 _RELEVANCE, _LINK, _RECENCY, _FREQUENCY, _ANY = 0.4, 0.3, 0.1, 0.1, 0.1
 #: What a mention in the heading above is worth, and one of a concept below the named one.
 _BY_HEADING, _BY_CHILD = 0.8, 0.7
-#: So many units of a section that mention a concept make the section one about it.
-_ABOUT = 3
-#: Days after which a unit counts half as recent, and the recency of one without a day of its own.
-_HALF_LIFE, _UNDATED = 60.0, 0.3
 #: The best units by search and, of those that mention a concept, the best and the latest are looked at.
 _SEARCHED, _BEST, _LATEST = 20, 20, 8
 #: What shares no word with the message must itself be about as close to it, less this, as what stands out among notes
@@ -44,15 +40,6 @@ _HEAD = 0.75
 THRESHOLD = 0.5
 #: What the fused score of the search counts in the order, beside the score that passed.
 _FUSED = 0.85
-#: Units that mention a found concept, from which on a message is taken to be about it for its name alone.
-_FAMILIAR = 2
-#: In a sentence of so many words the name of a found concept says nothing alone: one may ask for a program in Python.
-_WORDY = 4
-_UNSPACED = re.compile(f"[{UNSPACED}{HANGUL}]")
-#: A letter or digit of a script that puts spaces between words.
-_LETTER = rf"[^\W{UNSPACED}{HANGUL}]"
-#: Curated concepts that are named bring at least so many units each.
-_ALWAYS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +52,6 @@ class Candidate:
     parts: Parts
     why: str
     places: tuple[int, ...] = ()
-
-
-#: A short sentence that names a concept gets nothing where the message is so much less about the notes.
-_NAMED = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,20 +76,23 @@ class Scene:
 
 
 def briefly(message: str, entities: Sequence[Entity]) -> frozenset[int]:
-    """The places of ``entities`` that a sentence of few words names, and not only to be thanked for."""
+    """The places of ``entities`` that a sentence of few words names, and not only to be thanked for.
+
+    In one of more words the name of a found concept says nothing alone: one may ask for a program in Python.
+    """
     short = [
         part.casefold()
         for line in message.splitlines()
         for start, end in sentence_spans(line)
-        if len(analysis.words_of(bare(part := line[start:end])).keys() & set(substance(part))) < _WORDY
-        and not thanks(part)
+        if len(analysis.words_of(bare(part := line[start:end])).keys() & set(substance(part))) < 4 and not thanks(part)
     ]
     return frozenset(one.place for one in entities if any(_holds(part, one.name.casefold()) for part in short))
 
 
 def _holds(text: str, name: str) -> bool:
     """Whether a text has a name as whole words, where its script puts spaces between them."""
-    before, after = ("" if _UNSPACED.match(edge) else _LETTER for edge in (name[0], name[-1]))
+    letter = rf"[^\W{UNSPACED}{HANGUL}]"
+    before, after = ("" if JOINED_LETTER.match(edge) else letter for edge in (name[0], name[-1]))
     return re.search(f"{before and f'(?<!{before})'}{re.escape(name)}{after and f'(?!{after})'}", text) is not None
 
 
@@ -147,7 +133,8 @@ def found(scene: Scene) -> list[Candidate]:
     walked = _walked(scene)
     always = _always(scene, walked)
     asked_for = {one.place for one in scene.entities if one.place in scene.briefly and _is_known(scene, one)}
-    if scene.sure < _NAMED * SURE:
+    # A short sentence that names a concept gets nothing where the message is much less about the notes.
+    if scene.sure < 0.3 * SURE:
         asked_for = set()
     passed: dict[int, Candidate] = {}
     for threshold, candidates in ((0.0, _answering(scene)), (THRESHOLD, walked)):
@@ -234,14 +221,14 @@ def _links(scene: Scene) -> _Links:
         named[entity.place] = own > 0
         left *= 1 - own.clip(0, 0.999)
         counts = np.bincount(section[own > 0], minlength=len(corpus.shape.opens))
-        share = np.maximum(share, np.minimum(1, counts[section] / _ABOUT).astype(np.float32) * (own > 0))
+        share = np.maximum(share, np.minimum(1, counts[section] / 3).astype(np.float32) * (own > 0))
     return _Links(1 - left, share, named)
 
 
 def _is_known(scene: Scene, entity: Entity) -> bool:
     """Whether the notes speak of a concept more than in passing."""
     span = scene.view.index.references.slice_of(entity.place)
-    return entity.curated or span.stop - span.start >= _FAMILIAR
+    return entity.curated or span.stop - span.start >= 2
 
 
 def _children(view: GraphView, place: int) -> list[int]:
@@ -271,7 +258,7 @@ def _walked(scene: Scene) -> list[Candidate]:
     latest = rows[np.argsort(-corpus.rows.day[rows], kind="stable")[:_LATEST]]
     rows = np.unique(np.concatenate([best, latest]))
     age = np.maximum(0, scene.today.toordinal() - corpus.rows.day[rows])
-    recency = np.where(corpus.rows.dated[rows], 0.5 ** (age / _HALF_LIFE), _UNDATED)
+    recency = np.where(corpus.rows.dated[rows], 0.5 ** (age / 60.0), 0.3)  # after two months it counts half
     names = {entity.place: entity.name for entity in scene.entities}
     out = []
     for row, new in zip(rows.tolist(), recency.tolist(), strict=True):
@@ -289,12 +276,12 @@ def _walked(scene: Scene) -> list[Candidate]:
 
 
 def _always(scene: Scene, walked: Sequence[Candidate]) -> set[int]:
-    """The best rows of every curated concept that the message names: they pass whatever their score."""
+    """The two best rows of every curated concept that the message names: they pass whatever their score."""
     out: set[int] = set()
     for entity in scene.entities:
         if entity.curated:
             own = sorted((one for one in walked if entity.place in one.places), key=lambda one: (-one.score, one.row))
-            out.update(one.row for one in own[:_ALWAYS])
+            out.update(one.row for one in own[:2])
     return out
 
 

@@ -11,10 +11,6 @@ from ..system.inert import quoted
 from ..text import analysis
 from . import prose
 
-#: A text with this share of its terms in another one says nothing new beside it.
-_SAME = 0.8
-#: Two texts with this share of their words, and so many of them, are states of one thing.
-_STATE, _CORE = 0.6, 2
 #: One note takes at most this share of the budget while there are others.
 _ONE_NOTE = 0.4
 #: What a note loses of its order that would take the whole budget: a long one takes the place of several.
@@ -107,7 +103,8 @@ def _other_state(
     for at, (other, rest) in enumerate(zip(chosen, cores, strict=True)):
         if other.day is None or other.fact is not None or other.day == item.day:
             continue
-        if min(len(core), len(rest)) >= _CORE and len(core & rest) >= _STATE * max(len(core), len(rest)):
+        # States of one thing share most of their words.
+        if min(len(core), len(rest)) >= 2 and len(core & rest) >= 0.6 * max(len(core), len(rest)):
             return at, item.day > other.day
     return None
 
@@ -118,7 +115,8 @@ def _core(terms: frozenset[str]) -> frozenset[str]:
 
 
 def _within(terms: frozenset[str], other: frozenset[str]) -> bool:
-    return len(terms & other) >= _SAME * len(terms)
+    """Whether a text has so many of its terms in another one that it says nothing new beside it."""
+    return len(terms & other) >= 0.8 * len(terms)
 
 
 def _fitted(chosen: Sequence[Item], item: Item, budget: float) -> Item | None:

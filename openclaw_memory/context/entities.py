@@ -6,9 +6,6 @@ from dataclasses import dataclass
 
 from ..graph.view import GraphView
 
-#: Concepts of a message that count.
-_MOST = 5
-
 
 @dataclass(frozen=True, slots=True)
 class Entity:
@@ -25,7 +22,7 @@ class Entity:
 
 
 def named_in(view: GraphView, message: str) -> list[Entity]:
-    """Find the concepts in ``message``, curated and rare ones first; the graph must be held."""
+    """Find the five concepts in ``message`` that count most, curated and rare ones first; the graph must be held."""
     references = view.index.references
     keys = dict.fromkeys(match.key for match in view.matcher.find(message))
     places = list(dict.fromkeys(references.of([view.index.canonical(key) for key in keys]).tolist()))
@@ -34,4 +31,4 @@ def named_in(view: GraphView, message: str) -> list[Entity]:
         for place, label in view.labels(places).items()
     ]
     entities.sort(key=lambda entity: (not entity.curated, -entity.weight * entity.rarity, places.index(entity.place)))
-    return entities[:_MOST]
+    return entities[:5]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..search.bm25 import KeywordScores
 from ..store.api import Ints
 from ..text import analysis, calendar_words, characters, language, speech
-from ..text.scripts import HAN, HANGUL, KANA, SOUTH_EAST_ASIAN, UNSPACED
+from ..text.scripts import HAN, HANGUL, KANA, SOUTH_EAST_ASIAN, UNSPACED_LETTER, letter
 from ..text.sentences import sentence_spans
 
 #: Runs that hold words without spaces, and how many characters a word of them has: all of a word in katakana, of one in
@@ -20,20 +20,11 @@ from ..text.sentences import sentence_spans
 _RUNS = re.compile(
     rf"(?P<kana>[\u30a1-\u30ff]{{2,}})|(?P<han>[{HAN}]{{2,}})|(?P<hangul>[{HANGUL}]{{2,}})|(?P<asian>[{SOUTH_EAST_ASIAN}]{{3,}})"
 )
-_ASIAN_WORD, _KANA_WORD = 4, 5
-#: Two words of katakana have no more characters than this together.
-_KANA_WORDS = 40
-_KANA = re.compile(f"[{KANA}]")
-_UNSPACED = re.compile(f"[{UNSPACED}]")
+_ASIAN_WORD = 4
 #: A word behind another one.
 _LATER_WORD = re.compile(r"(?<=[\w,;]\s)[^\W\d_]\w+")
-#: Figures that stand in any notes.
-_FIGURE = re.compile(r"\d{1,2}")
 #: How a Vietnamese syllable is written, but for its tone.
 _SYLLABLE = re.compile("(?:ngh?|nh|gh|gi|kh|ph|qu|th|tr|ch|[bcdđghklmnprstvx])?[aeiouy]{1,3}(?:ch|nh|ng|[cmnpt])?")
-#: What no note has comes behind all that notes have.
-_UNKNOWN = 1 << 31
-_NONE: Ints = np.zeros(0, np.int32)
 
 
 class Evidence:
@@ -92,14 +83,14 @@ def _words(text: str, keyword: KeywordScores) -> Iterator[Ints]:
     words: dict[str, Ints] = {}
     terms = [term for term, *_ in analysis.asked(spaced) if term in at and term not in silent]
     for term in _joined(terms, at, keyword.windows):
-        if not _FIGURE.fullmatch(term):
+        if len(term) > 2 or not term.isdecimal():  # such figures stand in any notes
             # "GeoReview" is one word, also where its parts are terms: the rarest of them that the notes have.
             rows, word = keyword.windows[at[term]], whole.get(term, term)
-            word = term if _UNSPACED.search(word) else word
+            word = term if UNSPACED_LETTER.search(word) else word
             if word not in words or 0 < len(rows) < (len(words[word]) or len(rows) + 1):
                 words[word] = rows
     yield from words.values()
-    japanese = _KANA.search(text) is not None
+    japanese = letter(KANA).search(text) is not None
     for run in _RUNS.finditer(text):
         yield from _of_run(run, at, keyword.windows, japanese)
 
@@ -114,7 +105,8 @@ def _joined(terms: Sequence[str], at: dict[str, int], windows: Sequence[Ints]) -
     pairs = [term for term in terms if " " in term and all(map(_SYLLABLE.fullmatch, term.split()))]
     taken: set[str] = set()
     words: set[str] = set()
-    for pair in sorted(pairs, key=lambda pair: len(windows[at[pair]]) or _UNKNOWN):
+    # What no note has comes behind all that notes have.
+    for pair in sorted(pairs, key=lambda pair: len(windows[at[pair]]) or 1 << 31):
         if taken.isdisjoint(pair.split()):
             taken.update(pair.split())
             words.add(pair)
@@ -127,7 +119,7 @@ def _of_run(run: re.Match[str], at: dict[str, int], windows: Sequence[Ints], jap
         pairs = [word[i : i + 2] for i in range(len(word) - 1)]
         rows = [windows[at[pair]] for pair in pairs if pair in at]
         if len(rows) < len(pairs):
-            return _NONE
+            return np.zeros(0, np.int32)
         held = rows[0]
         for other in rows[1:]:
             held = np.intersect1d(held, other, assume_unique=True)
@@ -136,7 +128,7 @@ def _of_run(run: re.Match[str], at: dict[str, int], windows: Sequence[Ints], jap
     text = run[0]
     if run.lastgroup == "kana":
         # A long one may be two words, where the notes have both.
-        parts = range(2, len(text) - 1) if _KANA_WORD < len(text) <= _KANA_WORDS else ()
+        parts = range(2, len(text) - 1) if 5 < len(text) <= 40 else ()
         ways = [[of(text)], *([of(text[:i]), of(text[i:])] for i in parts)]
         yield from max(ways, key=lambda way: (all(map(len, way)), -len(way), sum(map(len, way))))
     elif run.lastgroup == "hangul":

@@ -15,18 +15,13 @@ from ..text import machine
 from ..text import plain as markdown
 from ..text.dates import MONTHS
 from ..text.labels import names_subject
-from ..text.lines import BULLET
+from ..text.lines import BULLET, CELL_BORDER
 from ..text.sentences import sentence_spans
 
-#: Longest heading that a lead quotes, in tokens: of a script whose characters cost more each, fewer are.
-_HEADING = 8
 #: A paragraph of up to so many characters is given whole, of a longer one only the sentence that matters.
 WHOLE = 320
-#: How far from where a sentence should begin its beginning is looked for, in characters.
-_NEAR = 40
 
 _BOX = re.compile(rf"(?m)^([ \t]*+(?:>[ \t]*+)*+{BULLET}[ \t]++)\[([ xX])\]\s++")
-_CELL_BORDER = re.compile(r"(?<!\\)\|")
 _SPEAKER = re.compile(r"[^\s:：]{1,30}[:：]\s+(?=\S)")
 _DAY = re.compile(r"^\W*\d{4}-\d{2}-\d{2}\b[^\w(\[]*")
 #: The lines of a drawing, between what it shows: a tree of files, say.
@@ -106,14 +101,14 @@ def _cells(line: str) -> list[str] | None:
     if not line.startswith("|") or len(line) < 2:
         return None
     inner = line[1:-1] if line.endswith("|") and not line.endswith("\\|") else line[1:]
-    return [cell.replace("\\|", "|").strip() for cell in _CELL_BORDER.split(inner)]
+    return [cell.replace("\\|", "|").strip() for cell in CELL_BORDER.split(inner)]
 
 
 def part(text: str, offset: int, length: int) -> str:
     """The sentence of ``text`` that begins near ``offset`` and is about ``length`` characters long."""
     start = offset
     if offset > 0:
-        near = [at for at, _ in sentence_spans(text) if abs(at - offset) <= _NEAR]
+        near = [at for at, _ in sentence_spans(text) if abs(at - offset) <= 40]
         start = min(near, key=lambda at: abs(at - offset), default=offset)
         if not near:
             start = text.rfind(" ", 0, offset) + 1
@@ -139,10 +134,6 @@ def shortened(text: str, most: int) -> str:
     return f"{cut.rstrip(' ,;:')}…" if len(cut) > most // 3 and len(cut) >= 8 else ""
 
 
-#: Their headings say at which minute of which session something was said.
-_CAPTURES = "memory/captures/"
-
-
 def _without_day(heading: str, when: date) -> str:
     """``heading`` without the day it begins with, and ``when`` at its end; what is left may stand in brackets."""
     rest = re.sub(rf"\s*[-–—(\[,]*\s*{when.isoformat()}[)\]]?$", "", _DAY.sub("", heading))
@@ -151,13 +142,13 @@ def _without_day(heading: str, when: date) -> str:
 
 def lead(when: date | None, path: str, heading: str) -> str:
     """Where a note's words come from: ``On 24 Feb 2026 (Benchmark)``, or the file's name when it has no day."""
-    parts = [plain(each).rstrip(" :：") for each in heading.split(" > ")]
-    parts = [
-        each
-        for part in parts
-        if names_subject(part) and (each := _without_day(part, when) if when is not None else part)
-    ]
-    title = shortened(parts[-1], int(chars_of(_HEADING, parts[-1]))) if parts and not path.startswith(_CAPTURES) else ""
+    parts = [part for each in heading.split(" > ") if names_subject(part := plain(each).rstrip(" :："))]
+    if when is not None:
+        parts = [rest for part in parts if (rest := _without_day(part, when))]
+    # The headings of captures say at which minute of which session something was said.
+    headed = bool(parts) and not path.startswith("memory/captures/")
+    # Of eight tokens: of a script whose characters cost more each, fewer are quoted.
+    title = shortened(parts[-1], int(chars_of(8, parts[-1]))) if headed else ""
     stem = PurePosixPath(path).stem
     begin = f"On {day(when)}" if when is not None else f"In {plain(stem)}"
     return f"{begin} ({title})" if title and title.casefold() != stem.casefold() else begin

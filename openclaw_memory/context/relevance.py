@@ -49,16 +49,10 @@ BIAS_ALONE = 0.880
 SURE = 0.65
 #: More words than these in one place say no more.
 _MOST = 5
-#: Nor does it say more that a message is closer than this to what is said to any assistant.
-_GENERAL = 0.5
 #: A model that knows less of the message's language says nothing of its meaning.
 KNOWN = 0.8
-#: Of fewer rows than these no score is as high as of many.
-_FEW = 100
 #: Gives the vectors of rows, ``float32[n, d]``.
 Rows = Callable[[Ints], Floats]
-#: Added to a score before its logarithm is taken.
-_LEAST = 0.02
 #: So many of the best rows by words, and by meaning, may be the same; so many are compared with the closest small talk.
 _COMPARED, _CLOSEST = 20, 3
 
@@ -100,10 +94,10 @@ def signs(
         "words": log1p(evidence.words) if evidence is not None else 0.0,
         "unknown": evidence.unknown / words if evidence is not None else 0.0,
         "stranger": float(evidence is not None and evidence.strange),
-        "score": log(_LEAST + max((parts.score for _, parts in best), default=0.0)),
+        "score": log(0.02 + max((parts.score for _, parts in best), default=0.0)),
         "agreement": float(ranked.score[rows[0]]) if rows else 0.0,
         "size": log(max(1, len(ranked.score))),
-        "few": log(max(1.0, _FEW / max(1, len(ranked.score)))),
+        "few": log(max(1.0, 100 / max(1, len(ranked.score)))),
         "own": 0.0,
         "general": 0.0,
         "apart": 0.0,
@@ -128,7 +122,7 @@ def _of_meaning(
     closest = np.argpartition(-cosines, min(_COMPARED, len(cosines)) - 1)[:_COMPARED]
     near: Ints = closest[cosines[closest] > -1].astype(np.int32)
     told = {
-        "general": min(_GENERAL, (general.highest - general.mean) / (1 - noise)),
+        "general": min(0.5, (general.highest - general.mean) / (1 - noise)),  # what is closer says no more
         "particular": general.particular,
     }
     if len(near):

@@ -106,15 +106,13 @@ def history(
     )
 
 
-#: Rules whose values stand for each other: one that differs is news.
-_KEYED = frozenset({"key", "table", STATED})
-
-
 def _newer(periods: Sequence[Period], today: int) -> dict[int, str]:
     """By identity of a dated period that holds the id of another value of the same that holds too, and began later."""
     holding: defaultdict[tuple[int | str, str], list[Period]] = defaultdict(list)
     for period in periods:
-        if period.start <= today < period.end and (period.fact.rule in _KEYED or is_single(period.relation[1])):
+        # By these rules values stand for each other: one that differs is news.
+        keyed = period.fact.rule in ("key", "table", STATED)
+        if period.start <= today < period.end and (keyed or is_single(period.relation[1])):
             holding[period.relation].append(period)
     out: dict[int, str] = {}
     for those in holding.values():

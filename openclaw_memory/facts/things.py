@@ -24,8 +24,6 @@ WEIGHTS: dict[str, float] = {"dense": 0.51, "passing": -1.95, "owner": 1.63, "wo
 BIAS = 3.2
 #: The sureness from which on a fact is listed.
 LISTED = 0.78
-#: What passes: how something stands, how many there are or when.
-_PASSING = frozenset(("state", "number", "time"))
 
 
 class Things:
@@ -46,13 +44,16 @@ class Things:
         def is_sure(row: FactRow) -> bool:
             path = _path(row)
             share = count[path] / max(1, units.get(path, 1))
-            return not _is_past(row) and sureness(signs(row, share)) >= LISTED
+            # How something stood, of which newer notes say something else.
+            past = row.newer is not None and kind_of_key(row.predicate) == "state"
+            return not past and sureness(signs(row, share)) >= LISTED
 
         return [row for row in rows if row.rule == STATED or is_sure(row)]
 
     def placed(self, row: FactRow) -> FactRow:
         """``row`` with what a heading above its subject names, but for what the owner's file says or a sentence."""
-        if row.rule not in ("key", "table") or _is_owners(row):
+        owners = row.subject == "user" or _path(row).rpartition("/")[2].casefold() == "user.md"
+        if row.rule not in ("key", "table") or owners:
             return row
         if self._headings is None:
             places = ((citation(one.path, one.start_line, one.end_line), one.heading) for one in self._found)
@@ -69,7 +70,7 @@ def signs(row: FactRow, share: float) -> dict[str, float]:
     """
     return {
         "dense": log(max(0.004, share)),  # rarer ones tell no more
-        "passing": float(kind_of_key(row.predicate) in _PASSING),
+        "passing": float(kind_of_key(row.predicate) in ("state", "number", "time")),
         "owner": float(row.origin is Origin.OWNER or row.subject == "user"),
         "words": float(len(ASIDE.sub(" ", row.subject).split())),
     }
@@ -82,13 +83,3 @@ def sureness(said: Mapping[str, float]) -> float:
 
 def _path(row: FactRow) -> str:
     return (row.source or "").rpartition("#L")[0]
-
-
-def _is_owners(row: FactRow) -> bool:
-    """Whether a fact is the owner's, or stands in the owner's file: it needs no heading to say whose it is."""
-    return row.subject == "user" or _path(row).rpartition("/")[2].casefold() == "user.md"
-
-
-def _is_past(row: FactRow) -> bool:
-    """Whether a fact says how something stood, of which newer notes say something else."""
-    return row.newer is not None and kind_of_key(row.predicate) == "state"

@@ -57,8 +57,6 @@ def alike(one: str, other: str) -> bool:
     return bool(short) and long[: len(short)] == short and bool(negations(bare[0])) == bool(negations(bare[1]))
 
 
-#: Looks of values of which another part of the same, or another run of it, has its own.
-_OF_PARTS = frozenset("time url path repo port ip id number".split())
 _ASIDE = re.compile(r"[(（\[【][^()（）\[\]【】]*[)）\]】]")
 #: All but letters, digits and what stands within a number: what remains are words.
 _SIGNS = re.compile(r"[^\w.,-]+|(?<!\w)[.,-]+|[.,-]+(?!\w)")
@@ -345,7 +343,9 @@ def _chain(
 
 def _may_end(rule: str, predicate: str) -> bool:
     """Whether a newer value that ``rule`` finds may be of the same thing: another row, address or time may not."""
-    return rule != "table" and (rule != "key" or kind_of_key(predicate) not in _OF_PARTS)
+    # Another part of the same thing, or another run of it, has such a value of its own.
+    parts = ("time", "url", "path", "repo", "port", "ip", "id", "number")
+    return rule != "table" and (rule != "key" or kind_of_key(predicate) not in parts)
 
 
 def _below(period: Period, day: int, above: Sequence[Period]) -> list[Period]:

@@ -6,7 +6,7 @@ import json
 import logging
 import secrets
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -139,7 +139,9 @@ class Forgetter:
         Every step may be done again.
         """
         begun = self._state.read("SELECT id, todo FROM forgetting")
-        todo = _gathered(json.loads(row[1]) for row in begun)
+        every = [json.loads(row[1]) for row in begun]
+        names = ("ids", "paths", "notes", "concepts")
+        todo = {name: list(dict.fromkeys(each for one in every for each in one.get(name, ()))) for name in names}
         version = self._tombstones.version  # before the matcher, which may know more: then all is read again later
         matcher = self._tombstones.matcher
         edited = our_files.edit_notes(self._workspace, matcher, todo["notes"])
@@ -267,14 +269,6 @@ def _with_names(report: ForgetReport, plan: Plan) -> ForgetReport:
 
 def _row(todo: Mapping[str, Sequence[str]]) -> tuple[str, str, str]:
     return secrets.token_hex(8), json.dumps({name: list(each) for name, each in todo.items()}), now()
-
-
-def _gathered(begun: Iterable[Mapping[str, Sequence[str]]]) -> dict[str, list[str]]:
-    out: dict[str, dict[str, None]] = {name: {} for name in ("ids", "paths", "notes", "concepts")}
-    for todo in begun:
-        for name, found in out.items():
-            found |= dict.fromkeys(todo.get(name, ()))
-    return {name: list(found) for name, found in out.items()}
 
 
 def _timed(report: ForgetReport, started: float) -> ForgetReport:

@@ -17,12 +17,8 @@ from .selection import Snapshot
 from .tombstones import Matcher, Scope
 from .words import LONG, WIDE, Phrase, Words, needles, phrases, weight, words_of
 
-#: A text that so many other notes have is a form that people fill in: forgotten in one, it stays in the others.
-_COMMON = 3
 #: Forms of units that name what is below them; other notes have the same without saying the same.
 _TITLES = ("heading", "title")
-#: What front matter says of a file rather than of its subject.
-_KEYS = ("origin", "date", "grain", "period", "format", "digest", "content", "sources")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +62,8 @@ def phrases_of(unit: UnitText) -> list[Phrase]:
     if unit.form != "meta":
         return phrases(unit.text, unit.speaker, code=unit.form == "code")
     name, colon, _ = unit.text.partition(":")
-    if name.strip().casefold() in _KEYS:
-        return []
+    if name.strip().casefold() in ("origin", "date", "grain", "period", "format", "digest", "content", "sources"):
+        return []  # it is said of the file rather than of its subject
     return phrases(unit.text, name if colon else None, code=True)
 
 
@@ -202,9 +198,9 @@ def _copies(texts: Sequence[Text], elsewhere: _Elsewhere, scout: Matcher) -> dic
 
 
 def _scope(phrase: Phrase, said: bool, wide: bool, others: int, whole: bool) -> Scope:
-    if not said:
-        if weight(phrase.words) <= 1 or others >= (_COMMON if whole else 1):
-            return "file"
+    # A text that three other notes have is a form that people fill in: forgotten in one, it stays in the others.
+    if not said and (weight(phrase.words) <= 1 or others >= (3 if whole else 1)):
+        return "file"
     return "anywhere" if wide else "alone"
 
 

@@ -103,14 +103,8 @@ class Snapshot:
         """Whether a row stands in a summary."""
         return self.info(row).grain is not Grain.WORKING
 
-    def on_lines(self, path: str, first: int, last: int) -> Bools:
-        """Rows that stand on any of these lines: ``bool[n]``."""
-        found = np.zeros(len(self), bool)
-        found[self.rows_on(path, first, last)] = True
-        return found
-
     def rows_on(self, path: str, first: int, last: int) -> Ints:
-        """The same rows by their numbers; only those of the file are looked at."""
+        """Rows that stand on any of these lines; only those of the file are looked at."""
         begin, count = self._spans.get(self.by_path.get(path, -1), (0, 0))
         start, end = self.rows.start_line[begin : begin + count], self.rows.end_line[begin : begin + count]
         found: Ints = np.flatnonzero((start <= last) & (end >= first)).astype(np.int32) + np.int32(begin)
@@ -232,7 +226,7 @@ def _by_path(path: str, store: Store, snapshot: Snapshot, workspace: Path, files
             )
     rows = np.zeros(len(snapshot), bool)
     for own in inside_it:
-        rows |= snapshot.on_lines(own, first, last or 1 << 30)
+        rows[snapshot.rows_on(own, first, last or 1 << 30)] = True
 
     def named(other: str, start: int, end: int) -> bool:
         return other in inside_it and (not last or (start >= first and end <= last and start > 0))

@@ -20,13 +20,11 @@ from . import evidence
 from .mentions import Mentions
 from .sorting import stable_order
 
-_CURATED = RULES.index("curated")
 #: How surely a mention of each rule is one.
-_WEIGHT = {
+_WEIGHTS = np.array([{
     "curated": 1.0, "link": 1.0, "tag": 1.0, "meta": 0.9, "name": 1.0, "code": 1.0, "quoted": 0.8, "phrase": 0.7,
     "start": 0.8, "file": 0.6, "part": 0.5, "plain": 0.7,
-}  # fmt: skip
-_WEIGHTS = np.array([_WEIGHT[rule] for rule in RULES], np.float32)
+}[rule] for rule in RULES], np.float32)  # fmt: skip
 
 
 @dataclass(frozen=True)

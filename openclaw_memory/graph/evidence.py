@@ -40,7 +40,6 @@ _PHRASE_UNITS = 3
 _PHRASE_CORPUS = 2_000
 #: What is in more than this share of all units is routine, unless it comes in bursts of so many bits or is a name.
 _SHARE, _BURST = 0.06, 0.5
-_FEW = 3
 #: One sure mention and one other; and more than one capital among two dozen plain uses.
 _LEAST_POINTS = 7
 _LEAST_MEAN = 1.25
@@ -57,13 +56,14 @@ def columns(*rules: str) -> list[int]:
     return [RULES.index(rule) for rule in rules]
 
 
-def _sums() -> NDArray[np.float32]:
-    """What counts by rule are multiplied by: for all units, their points, and those of groups of rules."""
-    groups = (*(tuple(rules) for rules in (EXPLICIT, STRONG, _SPELT)), ("plain",), ("code",), ("phrase",))
-    return np.array([[1, POINTS[rule], *(rule in group for group in groups)] for rule in RULES], np.float32)
-
-
-_SUMS = _sums()
+#: What counts by rule are multiplied by: for all units, their points, and those of groups of rules.
+_SUMS = np.array(
+    [
+        [1, POINTS[rule], *(rule in group for group in (EXPLICIT, STRONG, _SPELT, ("plain",), ("code",), ("phrase",)))]
+        for rule in RULES
+    ],
+    np.float32,
+)
 
 
 def decide(counts: Ints, documents: Ints, total: int, all_documents: int) -> Bools:
@@ -81,7 +81,7 @@ def decide(counts: Ints, documents: Ints, total: int, all_documents: int) -> Boo
     named = (strong >= 1) & (units >= _LEAST_UNITS) & (points >= _LEAST_POINTS) & (points >= _LEAST_MEAN * units)
     named &= (explicit > 0) | (code > 0) | ((spelt >= plain) & (spelt >= _LEAST_SURE * units))
     free = (phrase >= _PHRASE_UNITS + grown) & (points >= POINTS["phrase"] * units)
-    rare = units <= max(_FEW, _SHARE * total)
+    rare = units <= max(3, _SHARE * total)
     often = (explicit > 0) | (2 * strong >= units) | (burst(units, documents, all_documents) >= _BURST)
     return np.asarray((named | free) & (rare | often), dtype=np.bool_)
 
@@ -121,7 +121,7 @@ def salience(counts: Ints, distinct: Ints, documents: Ints, all_documents: int, 
     said = np.array([_telling(name, sure > 0) for name, sure in zip(names, spelt, strict=True)]) / _siblings(names)
     said *= 1 - against
     # What lines say that are repeated word for word is routine.
-    said *= (distinct / np.maximum(units, 1)) ** _ROUTINE
+    said *= (distinct / np.maximum(units, 1)) ** 0.35
     return np.asarray(
         said * np.log2(1 + distinct) * (1 + 0.3 * spread) * np.sqrt(share) * weighed / np.maximum(sure, 1) * lively,
         dtype=np.float64,
@@ -150,7 +150,7 @@ class Nesting:
         within: list[tuple[int, int]] = []
         numbered: list[tuple[int, int]] = []
         for name, number in numbers.items():
-            base = _base(name)
+            base = re.sub(r"(?:-\d{1,9}){1,9}\Z", "", name) if name[-1:].isdigit() else name
             if base == name:
                 within += [(numbers[part], number) for part in _within(name) if part in numbers]
             elif base in numbers:
@@ -179,11 +179,6 @@ class Nesting:
         return np.asarray((out | same[self.group]) & ~kept, np.bool_)
 
 
-def _base(name: str) -> str:
-    """A name without the number behind it."""
-    return _NUMBERED.sub("", name) if name[-1:].isdigit() else name
-
-
 def _telling(name: str, spelt: bool) -> float:
     if len(name) > 1 and name[0] > "\u0e00":
         return 1.0 if spelt and len(name) < len(_COMPOUND) else _COMPOUND[min(len(name), len(_COMPOUND)) - 1]
@@ -197,25 +192,15 @@ def _telling(name: str, spelt: bool) -> float:
 
 
 _SAID = (NAMELESS | LITERALS) - ORDINARY
-#: How much less a concept matters of which few units say another thing.
-_ROUTINE = 0.35
-
-
 #: What a compound of so many characters says, where words have no spaces between them.
 _COMPOUND = (0.5, 0.7, 1.0, 1.6)
 
 
 def _siblings(names: Sequence[str]) -> Floats:
     """By how much each of ``names`` says less as it is one of a row that differ by their numbers only; ``float[n]``."""
-    rows = [_DIGITS.sub("0", name) if any(map(str.isdigit, name)) else "" for name in names]
+    rows = [re.sub(r"\d+", "0", name) if any(map(str.isdigit, name)) else "" for name in names]
     count = Counter(rows)
     return np.array([max(1.0, 0.5 * count[row]) if row else 1.0 for row in rows])
-
-
-_DIGITS = re.compile(r"\d+")
-
-
-_NUMBERED = re.compile(r"(?:-\d{1,9}){1,9}\Z")
 
 
 @lru_cache(maxsize=1 << 16)

@@ -23,10 +23,6 @@ from .view import GraphView
 
 #: Related concepts shown with each.
 _RELATED = 5
-#: Scores of a concept that the question names, and of one that has all of its words among its own.
-_NAMED, _SHARES_WORDS = 1.0, 0.9
-#: So many of a concept's best units say how near it is.
-_BEST = 3
 
 #: Embeds a question; what it returns gives, within a view, the question's cosine with every row, NaN where there
 #: is none, and ``None`` without vectors.
@@ -104,16 +100,17 @@ class ConceptBook:
                 order = np.lexsort((-known, concept))
                 concept, value = concept[order], known[order]
                 rank = np.arange(len(concept)) - np.searchsorted(concept, concept)
-                best = rank < _BEST
+                best = rank < 3
                 total = np.bincount(concept[best], value[best], minlength=len(score))
                 score = (total / np.maximum(np.bincount(concept[best], minlength=len(score)), 1)).astype(np.float32)
             words = {word for word in slug(query).split("-") if word}
             for place, label in view.labels().items():
                 common = words & set(label.slug.split("-"))
                 if common:
-                    score[place] = max(float(score[place]), _SHARES_WORDS * len(common) / len(words))
+                    # One that has all of them among its own is still less near than one that is named.
+                    score[place] = max(float(score[place]), 0.9 * len(common) / len(words))
             for place in view.mentioned(query):
-                score[place] = _NAMED
+                score[place] = 1.0
             found = np.flatnonzero(score > 0)
             chosen = found[np.lexsort((found, -references.units[found], -score[found]))][:limit].tolist()
             rows = tuple(

@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_HALF = 1 << 16
-
 
 def falling(numbers: NDArray[np.float32]) -> NDArray[np.uint32]:
     """Whole numbers that are in order as ``numbers``, of which none is below 0, are from the largest on."""
@@ -23,7 +21,7 @@ def stable_order(*keys: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
     """
     order: NDArray[np.intp] | None = None
     for key in keys:
-        for part in (key & (_HALF - 1), key >> 16):
+        for part in (key & 0xFFFF, key >> 16):
             if part is not key and not part.any():
                 continue
             step = np.argsort((part if order is None else part[order]).astype(np.uint16), kind="stable")

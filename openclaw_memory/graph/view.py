@@ -19,8 +19,6 @@ from .network import Network
 
 #: Concepts shown with a hit.
 _SHOWN = 6
-#: A row that shares its section with one that mentions a concept is this many steps further away.
-_SAME_SECTION = 1
 
 
 class GraphView:
@@ -171,7 +169,7 @@ class GraphView:
         section = self.corpus.shape.section
         nearest = np.full(len(self.corpus.shape.opens), most + 1, np.int32)
         np.minimum.at(nearest, section, rows)
-        rows = np.minimum(rows, nearest[section] + _SAME_SECTION)
+        rows = np.minimum(rows, nearest[section] + 1)
         return np.where(rows <= most, 0.5**rows, 0).astype(np.float32)
 
     def shared(self, rows: Sequence[int], weights: Floats) -> Floats:

@@ -19,8 +19,8 @@ from .network import Lists, Network
 DECAY = 0.8
 #: What a step to a related, parent or child concept keeps.
 _RELATED, _PARENT = 0.6, 0.7
-#: What a step in time keeps, both ways, and one from a summary to what it was taken from.
-_FOLLOWS, _SUMMARISES = 0.9, 1.0
+#: What a step in time keeps, both ways; one from a summary to what it was taken from keeps all.
+_FOLLOWS = 0.9
 #: Sections that a concept leads to at most: its strongest mentions; a hub leads nowhere in particular.
 _DEGREE = 200
 #: A section that mentions more concepts than this is about each of them less.
@@ -201,7 +201,7 @@ def _to_originals(lists: Lists, reached: Floats, frontier: Ints) -> Ways | None:
     if not len(lists.target):
         return None
     place, section, weight = lists.gather(frontier)
-    strength = (reached[frontier][place] * weight * _SUMMARISES).astype(np.float32)
+    strength = (reached[frontier][place] * weight).astype(np.float32)
     nothing = np.full(len(place), -1, np.int32)
     step = np.full(len(place), _STEPS.index("summarises"), np.int32)
     return section, strength, step, frontier[place], nothing, nothing

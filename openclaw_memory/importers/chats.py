@@ -9,8 +9,6 @@ from typing import Any
 
 from .entry import LONGEST_FACT, SPEAKERS, Entry, Said, Unusable, day_of, first, identity_of, listed, text_of
 
-#: What a message of ChatGPT holds that somebody said or wrote; the others are what the program did.
-_SPOKEN = ("text", "multimodal_text", "code")
 #: What ChatGPT shows as a link, a picture or a name stands in its texts between two marks: its kind, then its fields.
 _SHOWN = re.compile("\ue200([^\ue200-\ue202]*)\ue202?([^\ue200\ue201]*)\ue201")
 _REMEMBERED = ("conversations_memory", "project_memories")
@@ -99,7 +97,8 @@ def _spoken(node: Any, zone: str) -> Said | None:
     kind = content.get("content_type", "text") if isinstance(content, Mapping) else "text"
     about = message.get("metadata")
     hidden = isinstance(about, Mapping) and about.get("is_visually_hidden_from_conversation") is True
-    if role not in SPEAKERS or hidden or kind not in _SPOKEN or message.get("recipient") not in (None, "all"):
+    spoken = kind in ("text", "multimodal_text", "code")  # the others are what the program did
+    if role not in SPEAKERS or hidden or not spoken or message.get("recipient") not in (None, "all"):
         return None
     text = _MARKS.sub("", _SHOWN.sub(_shown, text_of(content)))
     return Said(text, SPEAKERS[role], day_of(message.get("create_time"), zone)) if text.strip() else None

@@ -14,8 +14,6 @@ from ..text import calendar
 
 #: What is longer is no id, fact or tag that is worth reading in a note.
 LONGEST_FACT = 200
-#: From hexadecimal digits to letters: a name of a file must not state a date by accident.
-_LETTERS = str.maketrans("0123456789abcdef", "abcdefghijklmnop")
 
 
 class Unusable(ValueError):
@@ -56,7 +54,9 @@ class Entry:
     @property
     def key(self) -> str:
         """Twelve letters that stand for ``identity``."""
-        return hashlib.sha256(self.identity.encode("utf-8", "replace")).hexdigest()[:12].translate(_LETTERS)
+        digest = hashlib.sha256(self.identity.encode("utf-8", "replace")).hexdigest()[:12]
+        # No digits: the name of a file must not state a date by accident.
+        return digest.translate(str.maketrans("0123456789abcdef", "abcdefghijklmnop"))
 
 
 def identity_of(item: Mapping[str, Any], names: Iterable[str], said: Iterable[Said]) -> str:

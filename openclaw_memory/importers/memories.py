@@ -9,8 +9,6 @@ from typing import Any
 from .entry import LONGEST_FACT, SPEAKERS, Entry, Said, Unusable, day_of, first, identity_of, listed, text_of
 
 _TEXT = ("memory", "text", "content")
-_DAY = ("date", "created_at", "createdAt", "timestamp", "updated_at")
-_TAGS = ("tags", "categories", "category")
 #: Members that say what an entry is about, or where it is from.
 _FACTS = ("id", "uuid", "user_id", "agent_id", "app_id", "run_id", "agentId", "importance", "metadata", "source", "url")
 
@@ -28,8 +26,9 @@ def memory(item: Mapping[str, Any], zone: str) -> Entry:
             )
             if len(written) <= LONGEST_FACT:
                 facts[name] = written
-    day = next((found for name in _DAY if (found := day_of(item.get(name), zone))), None)
-    role, title, tags = item.get("role"), item.get("title"), first(item, *_TAGS)
+    days = (day_of(item.get(name), zone) for name in ("date", "created_at", "createdAt", "timestamp", "updated_at"))
+    day = next(filter(None, days), None)
+    role, title, tags = item.get("role"), item.get("title"), first(item, "tags", "categories", "category")
     speaker = SPEAKERS.get(role.lower(), role.strip()) if isinstance(role, str) else ""
     said = (Said(text_of(item[said_by]), speaker, day),)
     each = tags.split(",") if isinstance(tags, str) else listed(tags)

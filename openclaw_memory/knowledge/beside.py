@@ -5,15 +5,11 @@ They are data: the stop words (``text/stop_words.txt``), the calendars (``text/c
 
 from __future__ import annotations
 
-import re
 from functools import cache
 
 from ..text import calendar_words, language
 from ..text.analysis import STOP_WORDS
 from .routine import NAMELESS, listed
-
-_DAYS = frozenset({"weekday", "month", "relative"})
-_WORD = re.compile(r"[^\W\d_]+")
 
 
 @cache
@@ -52,5 +48,6 @@ def _openers(spoken: str) -> frozenset[str]:
 def _days(name: str) -> frozenset[str]:
     """Single words for days and months, without those that are names of people or mean something else, too."""
     keys = calendar_words.keys_of(name)
-    said = {word for key, words in keys.items() if key.partition(".")[0] in _DAYS for word in words}
-    return frozenset(filter(_WORD.fullmatch, said)).difference(keys.get("doubtful", ()))
+    kinds = ("weekday", "month", "relative")
+    said = {word for key, words in keys.items() if key.partition(".")[0] in kinds for word in words}
+    return frozenset(filter(language.LETTERS.fullmatch, said)).difference(keys.get("doubtful", ()))

@@ -10,7 +10,6 @@ from ..store.api import OntologyRows
 from ..text import analysis, language
 
 _APART = re.compile(r"[^\w]+|_+")
-_POSSESSIVE = re.compile(r"['’]s\b")
 #: Marks that tell one language's name from another's: C, C++, C#.
 _PLUSES, _SHARP = re.compile(r"(?<=\w)\+\+"), re.compile(r"(?<=\w)#(?!\w)")
 
@@ -22,7 +21,7 @@ def slug(name: str) -> str:
     """
     if name.isascii() and name.replace(" ", "").isalpha():
         return "-".join(name.lower().split())
-    name = _SHARP.sub(" sharp", _PLUSES.sub(" plus plus", _POSSESSIVE.sub("", name)))
+    name = _SHARP.sub(" sharp", _PLUSES.sub(" plus plus", analysis.POSSESSIVE.sub("", name)))
     text = unicodedata.normalize("NFKC", name).casefold()
     return "-".join(part for part in _APART.split(text) if part)
 

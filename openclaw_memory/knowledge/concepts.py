@@ -39,7 +39,6 @@ from .routine import (
 VERSION = 11
 
 _MOST = 12
-_CHARS = 80
 _RULES = ("link", "tag", "meta", "code", "name", "quoted", "phrase", "start", "plain", "file", "part")
 #: Rules by which a person says that something is a concept, whatever it is called.
 _SAID = frozenset({"link", "tag", "meta", "file"})
@@ -157,7 +156,7 @@ def _values(value: Any) -> Iterator[str]:
 def _mentions(found: Found) -> list[Mention]:
     best: dict[int, tuple[int, str]] = {}
     for rule, text in found:
-        if 2 <= len(text) <= _CHARS and (rule in _SAID or _says(text)) and (key := concept_key(text)):
+        if 2 <= len(text) <= 80 and (rule in _SAID or _says(text)) and (key := concept_key(text)):
             strength = _STRENGTH[rule]
             if key not in best or strength < best[key][0]:
                 best[key] = strength, text
@@ -273,8 +272,6 @@ def _term(text: str) -> str | None:
 
 # -- plain words --------------------------------------------------------------------------------
 
-_PUNCTUATION = ".,;:!?\"'()*_~…“”„’[]{}<>|–—"
-
 
 @cache
 def _silent(spoken: str) -> frozenset[str]:
@@ -294,7 +291,7 @@ def _words(text: str, spoken: str, found: Found) -> None:
     for word in words:
         bare, ends = word, False
         if not word.isalpha():
-            bare = word.strip(_PUNCTUATION)
+            bare = word.strip(".,;:!?\"'()*_~…“”„’[]{}<>|–—")
             ends = word[-1] != bare[-1:]
             if run and word[0] != bare[:1]:
                 _phrases(run, found)
@@ -307,8 +304,9 @@ def _words(text: str, spoken: str, found: Found) -> None:
                 # What a value follows is a key of data.
                 rule = "start" if _KEY.search(word) else "code"
                 found += [(rule, name) for name in in_text(word)]
-                if english and "-" in bare and bare.islower() and _is_compound(bare):
-                    found.append(("plain", bare))
+                if english and "-" in bare and bare.islower():
+                    if all(part.isalpha() and part not in ROUTINE for part in bare.split("-")):
+                        found.append(("plain", bare))
         elif not bare.islower():
             # A capital opens a phrase ("GPU driver", "Hallway printer is ..."); two of them are a name.
             _phrases(run, found)
@@ -328,10 +326,6 @@ def _words(text: str, spoken: str, found: Found) -> None:
             _phrases(run, found)
             run = []
     _phrases(run, found)
-
-
-def _is_compound(word: str) -> bool:
-    return all(part.isalpha() and part not in ROUTINE for part in word.split("-"))
 
 
 def _phrases(run: list[str], found: Found) -> None:

@@ -42,7 +42,6 @@ _HEADER = """\
 # One concept:  kubernetes: {name: Kubernetes, aliases: [k8s], parents: [orchestration], kind: tool, weight: 1.0}
 # 'ignore:' lists names that are no concepts, 'single_valued:' predicates of facts that have one value at a time.
 """
-_LISTS = ("aliases", "parents", "related")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +113,8 @@ def add(
             shown = " → ".join(found)
             raise OntologyError(f"{file}: the parents would go in a circle ({shown}); choose another parent")
         concepts = meant(concepts, owners)
-        names = {concept_key(each) for slug_ in (*wanted, *over) for each in _all_names(concepts[slug_])}
+        named = [concepts[each] for each in (*wanted, *over)]
+        names = {concept_key(each) for concept in named for each in (concept.slug, *concept.spellings)}
         ignored = tuple(each for each in before.ontology.ignored if concept_key(each) not in names)
         after = replace(before.ontology, concepts=MappingProxyType(concepts), ignored=ignored)
         return _Change("added" if old is None else "changed", own.slug, after, (*wanted, *over))
@@ -259,7 +259,7 @@ def _changed_entry(entry: Any, node: Node, old: CuratedConcept, now: CuratedConc
             del entry[field]
         elif field not in written:
             entry[field] = None  # the remarks below it stay
-        elif field in _LISTS and there is not None and not there.nothing:
+        elif field in ("aliases", "parents", "related") and there is not None and not there.nothing:
             said = [_said(item, field, owners) for item in list_items(there)]
             # An alias is never taken away.
             gone = [field != "aliases" and item not in written[field] for item in said]
@@ -283,10 +283,6 @@ def _said(item: Node, field: str, owners: Mapping[int, str]) -> str:
     """What an item of a list means: an alias itself, a parent or related concept its slug."""
     text = " ".join(item.text.split())
     return text if field == "aliases" else owners.get(concept_key(text), slug(text))
-
-
-def _all_names(concept: CuratedConcept) -> tuple[str, ...]:
-    return (concept.slug, *concept.spellings)
 
 
 def _union(old: Iterable[str], more: Iterable[str], without: str = "") -> tuple[str, ...]:

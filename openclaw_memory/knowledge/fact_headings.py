@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from ..text.dates import date_in_heading
 from ..text.labels import names_subject
+from ..text.scripts import UNCASED_LETTER
 from . import fact_words
 from .fact_sentences import is_name, tidy
-from .heading_names import ASIDE, DATE, SIGNS, WITHOUT_CAPITALS, is_common, is_function_word, is_work, name_in
+from .heading_names import ASIDE, DATE, SIGNS, is_common, is_function_word, is_work, name_in
 from .predicates import is_relation, normalise
 
 #: The name of the file before its title: "USER.md - About Mira".
@@ -80,8 +81,8 @@ def collects(heading: str) -> bool:
     """Whether a heading has a word for several people or things of a kind: *Active projects*, *技术项目*."""
     text = " ".join(SIGNS.sub(" ", ASIDE.sub(" ", DATE.sub(" ", heading))).casefold().split())
     kinds = fact_words.every("people") | fact_words.every("things")
-    if WITHOUT_CAPITALS.search(text):
-        return text.endswith(tuple(filter(WITHOUT_CAPITALS.match, kinds))) and not re.search("[a-z]", text)
+    if UNCASED_LETTER.search(text):
+        return text.endswith(tuple(filter(UNCASED_LETTER.match, kinds))) and not re.search("[a-z]", text)
     return not kinds.isdisjoint((text, *text.split()))
 
 
@@ -139,8 +140,8 @@ _JOINTS = frozenset((*_OWNING, "'", "-"))
 @cache
 def _any_of(name: str) -> re.Pattern[str]:
     words = sorted(map(str.casefold, fact_words.every(name)), key=lambda word: (-len(word), word))
-    apart = "|".join(re.escape(word) for word in words if not WITHOUT_CAPITALS.match(word))
-    joined = "|".join(re.escape(word) for word in words if WITHOUT_CAPITALS.match(word)) or "(?!)"
+    apart = "|".join(re.escape(word) for word in words if not UNCASED_LETTER.match(word))
+    joined = "|".join(re.escape(word) for word in words if UNCASED_LETTER.match(word)) or "(?!)"
     return re.compile(rf"(?<![^\W\d_])(?:{apart})(?![^\W\d_])|{joined}", re.IGNORECASE)
 
 
@@ -167,7 +168,7 @@ def named_above(path: str, subject: str) -> str | None:
     """What the nearest heading above ``subject`` names that has a name: *Heron* of *Heron > Services*."""
     headings = path.split(" > ")
     low = subject.casefold()
-    whole = re.compile(re.escape(low) if WITHOUT_CAPITALS.search(low) else rf"(?<!\w){re.escape(low)}(?!\w)")
+    whole = re.compile(re.escape(low) if UNCASED_LETTER.search(low) else rf"(?<!\w){re.escape(low)}(?!\w)")
     at = next((at for at in range(len(headings) - 1, 0, -1) if whole.search(headings[at].casefold())), len(headings))
     for heading in reversed(headings[:at]):
         name = name_in(heading) if ".md" not in heading.casefold() else None

@@ -11,7 +11,7 @@ from functools import cache
 from ..model import FoundFact
 from ..text import labels, language
 from ..text.negation import negations
-from ..text.scripts import HANGUL, UNCASED, UNSPACED
+from ..text.scripts import JOINED_LETTER, UNCASED_LETTER
 from ..text.sentences import sentence_spans
 from . import fact_words, unspaced
 from .kinds import is_kind
@@ -26,22 +26,15 @@ _LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)|\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\
 _OUTER = ' .,;:!?"“”。、，；：！？「」『』'
 #: The dot that a name begins with.
 _HIDDEN = re.compile(r"(?<!\.)\.[^\W_]\Z")
-_UNCASED = re.compile(f"[{UNCASED}]")
-_UNSPACED = re.compile(f"[{UNSPACED}{HANGUL}]")
 #: A full stop before a capital ends no clause: it would end the sentence but for an abbreviation (*Dr. Heron*).
 _CLAUSE_END = re.compile(
     r"(?<!\s)\s+[–—-]\s|\s?[(（]|[;:!?](?:\s|$)|[。；：！？]|(?<!\d)\.(?:\s(?![^\W\d_a-zß-öø-ÿа-яё])|$)|[，、](?!\d)|\s→\s"
 )
 _COMMA = re.compile(r",\s(?![^\W\da-z])|,\s(?=\S+\s\S+\s\S+)")
-_VERSION = r"v?\d+\.\d+[\w.+-]*|v\d+"
 _TICKET = re.compile(r"[A-Z][A-Z0-9]+-\d+|#\d+|PR \d+")
 _TOKEN = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _NAMED = re.compile(r"(?=[^\W_])(?![a-zß-öø-ÿа-яёα-ω]).")
 
-#: How sure a sentence is of what it says; what somebody is called or does for a living is often meant otherwise.
-_CONFIDENCE, _OF_BEING = 0.85, 0.7
-#: The longest name of a place or an employer where words are not apart.
-_MOST_OF_PLACE = 20
 _MOST_WORDS = {"is": 8, "prefers": 16, "decided": 20, "likes": 8, "dislikes": 8}
 
 
@@ -177,17 +170,17 @@ def _said(read: str, raw: str, pattern: _Pattern, speech: Speech) -> FoundFact |
 def _is_object(thing: str, subject: str, relation: str, pattern: _Pattern, decided: bool) -> bool:
     """Whether ``thing`` is short and whole, denies nothing, and is what ``relation`` takes."""
     words = thing.split()
-    unspaced_most = _MOST_OF_PLACE if is_place(relation) else 60
+    unspaced_most = 20 if is_place(relation) else 60
     if thing.count('"') % 2 or not words or len(words) > _MOST_WORDS.get(relation.split(" ")[0], 8):
         return False
-    if len(thing) > (unspaced_most if _UNSPACED.search(thing) else 160):
+    if len(thing) > (unspaced_most if JOINED_LETTER.search(thing) else 160):
         return False
     first = _TOKEN.search(thing.casefold())
     if first is None:
         return False
     if decided:
         # "decided not to do it now": what, the sentence does not say
-        return len(thing) > 3 and (len(words) > 3 or _UNSPACED.search(thing) is not None or not negations(thing))
+        return len(thing) > 3 and (len(words) > 3 or JOINED_LETTER.search(thing) is not None or not negations(thing))
     if _turns_away(first[0], thing, pattern.language):
         return False
     if pattern.relation == "A" and pattern.language == "en" and first[0].endswith("ing"):
@@ -207,10 +200,7 @@ def _denied(read: str, match: re.Match[str], pattern: _Pattern) -> bool:
     """
     if pattern.language in _UNSPACED_LANGUAGES:
         return bool(negations(_bound().sub(" ", read)))
-    return pattern.relation in _LIKINGS and bool(negations(match.groupdict().get("O") or ""))
-
-
-_LIKINGS = frozenset(("likes", "dislikes"))
+    return pattern.relation in ("likes", "dislikes") and bool(negations(match.groupdict().get("O") or ""))
 
 
 def _without_adverbs(subject: str, code: str) -> str:
@@ -228,7 +218,7 @@ def _turns_away(first: str, thing: str, code: str) -> bool:
     banned = fact_words.languages()[code].lists.get("not", ())
     if first in banned:
         return True
-    return bool(_UNSPACED.match(thing)) and any(thing.startswith(word) for word in banned)
+    return bool(JOINED_LETTER.match(thing)) and any(thing.startswith(word) for word in banned)
 
 
 def _made(subject: str, relation: str, thing: str) -> FoundFact | None:
@@ -237,7 +227,8 @@ def _made(subject: str, relation: str, thing: str) -> FoundFact | None:
         return None
     if thing.count("「") != thing.count("」") or thing.casefold() in fact_words.every("nobody"):
         return None  # a part of what is quoted, or "everything"
-    return FoundFact(subject, relation, thing, "sentence", _OF_BEING if relation == "is" else _CONFIDENCE)
+    # What somebody is called or does for a living is often meant otherwise.
+    return FoundFact(subject, relation, thing, "sentence", 0.7 if relation == "is" else 0.85)
 
 
 def is_name(text: str, code: str | None = None) -> bool:
@@ -254,11 +245,11 @@ def is_name(text: str, code: str | None = None) -> bool:
     nobody = frozenset((*lists.get("nobody", ()), *english)) if lists else fact_words.every("nobody")
     if words[0].casefold() in nobody or text.casefold() in nobody:
         return False
-    if _UNSPACED.match(text):
+    if JOINED_LETTER.match(text):
         return (
             len(text) <= 12
             and len(text) >= 2
-            and not any(text.startswith(word) for word in nobody if _UNSPACED.match(word) and len(word) < 4)
+            and not any(text.startswith(word) for word in nobody if JOINED_LETTER.match(word) and len(word) < 4)
             and not re.search(r"[的のがをに了吗]", text)
         )
     tongue = _NAMES_OF_LANGUAGES.get(code or "en", language.ENGLISH)
@@ -269,7 +260,8 @@ def is_name(text: str, code: str | None = None) -> bool:
     if words[0][0].isdigit() and len(words) > 1:
         return False
     for at, word in enumerate(words):
-        named = word[0].isupper() or word[0].isdigit() or _UNCASED.match(word) or _is_code(word)
+        is_code = any(c.isupper() or c.isdigit() or c == "_" for c in word[1:]) or "-" in word[1:-1]
+        named = word[0].isupper() or word[0].isdigit() or UNCASED_LETTER.match(word) or is_code
         if not named and not (0 < at < len(words) - 1 and len(word) <= 3):
             return False
     return not text.endswith(("'s", "'"))
@@ -289,10 +281,6 @@ def _nobody(code: str) -> frozenset[str]:
     return relatives.intersection(lists.get("roles", ())).union(lists.get("adverbs", ()))
 
 
-def _is_code(word: str) -> bool:
-    return any(c.isupper() or c.isdigit() or c == "_" for c in word[1:]) or "-" in word[1:-1]
-
-
 def _clause(text: str, relation: str, code: str) -> str:
     if (end := _CLAUSE_END.search(text)) is not None:
         text = text[: end.start()]
@@ -301,7 +289,7 @@ def _clause(text: str, relation: str, code: str) -> str:
     place = is_place(relation)
     if place:
         cuts += lists.get("place", ())
-    if (pattern := _cuts(tuple(cuts), not _UNSPACED.search(text))) is not None:
+    if (pattern := _cuts(tuple(cuts), not JOINED_LETTER.search(text))) is not None:
         if (end := pattern.search(text)) is not None:
             text = text[: end.start()]
             # "por enquanto": what joins the two goes with the second.
@@ -359,8 +347,8 @@ def _patterns() -> Mapping[str, tuple[_Pattern, ...]]:
 def _bound() -> re.Pattern[str]:
     """Any trigger: as a word where words are apart, anywhere in other scripts."""
     triggers = sorted(_patterns(), key=len, reverse=True)
-    spaced = "|".join(re.escape(one) for one in triggers if not _UNSPACED.search(one))
-    joined = "|".join(re.escape(one) for one in triggers if _UNSPACED.search(one))
+    spaced = "|".join(re.escape(one) for one in triggers if not JOINED_LETTER.search(one))
+    joined = "|".join(re.escape(one) for one in triggers if JOINED_LETTER.search(one))
     return re.compile(rf"(?<!\w)(?:{spaced})(?!\w)|{joined}", re.IGNORECASE)
 
 
@@ -377,7 +365,7 @@ def _compiled(code: str, words: fact_words.Words, relation: str, text: str) -> t
         "N": "(?P<N>.+)",
         "A": r"(?P<A>[^\W\d_]+?)" if tight else r"(?P<A>[^\W\d_-]+(?:[\s-][^\W\d_]+){0,2}?)",
         "R": rf"(?P<R>(?:[^\s.,;]+\s){{0,2}}?(?:{roles}|[A-ZÀ-Þ]\w+'s (?:{roles}))(?![\w-])[^.;,]{{0,60}})",
-        "V": rf"(?P<V>{_VERSION})(?=[\s.,]*$)",
+        "V": r"(?P<V>v?\d+\.\d+[\w.+-]*|v\d+)(?=[\s.,]*$)",
         "T": rf"(?P<T>{states})(?=[\s.,!]*$)",
     }
     if tight:

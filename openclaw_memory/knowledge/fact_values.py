@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
+from ..text.scripts import UNCASED_LETTER
 from ..text.sentences import sentence_spans
 from . import fact_words
 from .fact_sentences import tidy
-from .heading_names import ASIDE, SIGNS, WITHOUT_CAPITALS
+from .heading_names import ASIDE, SIGNS
 
 #: Where the next pair begins within a value, as in "8 GB, Disk: 364 GB".
 _NEXT_PAIR = re.compile(r",\s+(?=[^\W\d_]\w*(?:\s[^\W_]+)?[:：]\s)")
@@ -93,4 +94,4 @@ def _says_done(state: str) -> bool:
     """Whether a state, in small letters, begins with a word for what was done, and none for how something stands."""
     words = [word for word in state.split() if word not in fact_words.every("adverbs")]
     done = fact_words.every("done") - fact_words.every("states")
-    return bool(words) and (words[0] in done or state.startswith(tuple(filter(WITHOUT_CAPITALS.match, done))))
+    return bool(words) and (words[0] in done or state.startswith(tuple(filter(UNCASED_LETTER.match, done))))

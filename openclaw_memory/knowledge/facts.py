@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator
 
 from ..model import UNSAID, FoundFact, Section, Unit
 from ..text.labels import is_label, names_subject
+from ..text.lines import cells_of
 from ..text.negation import negations
 from ..text.scripts import UNSPACED
 from ..text.sentences import sentence_spans
@@ -42,7 +43,6 @@ _KEYED = re.compile(
 #: Where the next pair of a line begins.
 _PAIRS = re.compile(r"(?<!\s)\s+[|·•]\s++(?=(?:\*\*|__)?[^\W\d_][^:：|\n]{0,40}[:：])")
 _UNSPACED = re.compile(f"(?![ァ-ヺー])[{UNSPACED}]")
-_CELL_BORDER = re.compile(r"(?<!\\)\|")
 #: The day of an entry before what it says: "[2026-03-21] Mira prefers tea".
 _DATED = re.compile(r"\[\d[\d:T /.-]+\]\s+")
 #: A line that is nothing but bold words, perhaps with a sign behind them: a heading of the lines below it.
@@ -262,8 +262,7 @@ def _entry(label: str, value: str) -> Iterator[FoundFact]:
 def _row(unit: Unit, topic: Topic) -> Iterator[FoundFact]:
     if not unit.indexed or unit.indexed == unit.text:
         return
-    raw = _CELL_BORDER.split(unit.text.strip(" \t>").removeprefix("|").removesuffix("|"))
-    cells = [cell.strip() for cell in raw if cell.strip()]
+    cells = [cell.strip() for cell in cells_of(unit.text) if cell.strip()]
     names = _headers(unit.indexed, cells)
     if names is None or len(cells) < 2 or any(cell.endswith(("?", "？")) for cell in cells):
         return

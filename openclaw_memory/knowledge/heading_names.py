@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 
 from ..text.labels import is_label, names_subject
 from ..text.language import is_stop_word, stop_words
-from ..text.scripts import UNCASED
+from ..text.scripts import UNCASED_LETTER
 from . import fact_words, unspaced
 from .fact_sentences import plain, tidy
 from .identifiers import is_opaque
@@ -34,7 +34,6 @@ _QUOTED = re.compile(r"[^\W\d_]+ [\"“„「]([^\"“”„「」]{1,40})[\"”
 #: A kind of thing and its number, or a number alone: "Bug 2", "P2", "3.1".
 _NUMBERED = re.compile(r"[^\W\d_]+\s#?\d{1,3}|[A-Z]\d|\d+/\d+", re.IGNORECASE)
 _ORDINAL = re.compile(r"(?:\d{1,3}|[A-Z])(?:\.\d{1,3})+\.?|\d{1,3}\.?|[A-Z]\.")
-WITHOUT_CAPITALS = re.compile(f"[{UNCASED}]")
 #: The longest name, in words and in characters.
 _MOST_WORDS, _MOST_CHARS = 5, 48
 
@@ -74,7 +73,7 @@ def _without_ends(words: list[str]) -> list[str]:
     words = words[: next((at for at, word in enumerate(words) if word.casefold() in done), len(words))]
     while words and (words[-1].casefold() in tails or (len(words) > 1 and is_label(words[-1]))):
         words = words[:-1]
-    if words and WITHOUT_CAPITALS.search(words[-1][-1:]):
+    if words and UNCASED_LETTER.search(words[-1][-1:]):
         end = next((end for end in _joined("tails", "done") if words[-1].endswith(end)), "")
         words = (
             [*words[:-1], words[-1].removesuffix(end).rstrip("をの")] if len(words[-1]) > len(end) + 1 else words[:-1]
@@ -86,7 +85,7 @@ def _without_ends(words: list[str]) -> list[str]:
 def _joined(*lists: str) -> tuple[str, ...]:
     """The words of lists that stand beside others without a space, the longest first."""
     words = frozenset[str]().union(*map(fact_words.every, lists))
-    return tuple(sorted(filter(WITHOUT_CAPITALS.match, words), key=lambda word: (-len(word), word)))
+    return tuple(sorted(filter(UNCASED_LETTER.match, words), key=lambda word: (-len(word), word)))
 
 
 def is_work(heading: str, name: str | None = None) -> bool:
@@ -147,7 +146,7 @@ def _is_written_as_name(text: str, words: Sequence[str]) -> bool:
         return False
     if " + " in text or (len(words) == 1 and is_opaque(text)):
         return False
-    if WITHOUT_CAPITALS.search(text):
+    if UNCASED_LETTER.search(text):
         return re.search(r"[A-Za-z]{2}|[\u30a1-\u30fa]{3}", text) is not None or text.endswith(_joined("titles"))
     if len(words) == 1:
         return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from ..text.scripts import UNSPACED
+from ..text.scripts import UNSPACED, UNSPACED_LETTER
 from .routine import GENERAL_FILES, LITERALS, NAMELESS, listed
 
 _RUN = re.compile(r"(?<![\w.\-@$])[^\W\d]?[\w](?:[\w.\-]{0,78}\w)?(?!\w)(?:\(\))?")
@@ -91,7 +91,6 @@ def is_opaque(token: str) -> bool:
     return bool(mixed) or (digits >= 8 and digits * 2 > len(token))
 
 
-_UNSPACED = re.compile(f"[{UNSPACED}]")
 #: Words without spaces before an identifier: the sentence that it stands in.
 _BEFORE = re.compile(f"\\A[{UNSPACED}]+(?=[A-Za-z])")
 _HEX = re.compile(r"(?=[a-f-]*\d)(?=[\d-]*[a-f])[0-9a-f]{7,64}|(?:[0-9a-fA-F]{4,12}-){2,6}[0-9a-fA-F]{4,12}")
@@ -118,7 +117,7 @@ def _is_identifier(run: str) -> bool:
         return True
     if len(run) < 4 or not _MIXED.fullmatch(run) or not any(map(str.isdigit, run)):
         return False
-    if _UNSPACED.search(run):
+    if UNSPACED_LETTER.search(run):
         return False  # a number beside words that have no spaces around them
     head, hyphen, _ = run.partition("-")
     return sum(map(str.isalpha, run)) > 1 and not (hyphen and head.lower() in listed("prefixes"))

@@ -9,14 +9,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from ..text import scripts
+from ..text.scripts import JOINED_LETTER
 from .routine import ORDINARY
 
 #: A spelling of at most so many characters is found only in its own case.
 SHORT = 3
 
-#: Scripts in which a name ends without a space behind it; Korean has particles there.
-_UNSPACED = re.compile(f"[{scripts.UNSPACED}{scripts.HANGUL}]")
 _GAP = re.compile(r"\s\s+|[^\S ]")
 
 
@@ -70,7 +68,7 @@ class NameMatcher:
             if _border(plain, start) and _border(plain, end):
                 written = plain[start:end]
                 for form, cased, key, name in entries:
-                    if not cased or written == form or (form[0].islower() and written == _capitalised(form)):
+                    if not cased or written == form or (form[0].islower() and written == form[0].upper() + form[1:]):
                         hits.append((start, -end, key, name))
                         break
         if not hits:
@@ -90,10 +88,6 @@ def keeps_case(spelling: str) -> bool:
     return len(spelling) <= SHORT or spelling.casefold() in ORDINARY
 
 
-def _capitalised(text: str) -> str:
-    return text[0].upper() + text[1:]
-
-
 def _folded(text: str) -> str:
     """``text`` in small letters, each character in its place."""
     # The one character whose small form is longer, and the sigma that depends on its place.
@@ -110,7 +104,8 @@ def _border(text: str, at: int) -> bool:
     before, after = text[at - 1], text[at]
     if not _is_word(before) or not _is_word(after):
         return True
-    return bool(not (before + after).isascii() and (_UNSPACED.match(before) or _UNSPACED.match(after)))
+    # In some scripts a name ends without a space behind it; Korean has particles there.
+    return bool(not (before + after).isascii() and (JOINED_LETTER.match(before) or JOINED_LETTER.match(after)))
 
 
 def _one_space(text: str) -> tuple[str, tuple[list[int], list[int]] | None]:

@@ -7,6 +7,7 @@ import unicodedata
 from functools import lru_cache
 
 from ..text import language
+from ..text.analysis import VIETNAMESE
 from ..text.dates import MONTH_NUMBERS, NAMES
 from . import beside
 from .kinds import is_german_noun, is_kind
@@ -29,7 +30,6 @@ _NAME = re.compile(
     ){{0,5}}""",
     re.VERBOSE,
 )
-_MID_SENTENCE = frozenset(",)]&/%'’")
 #: Signs that hold a word together with what is behind it.
 _GOES_ON = re.compile(r"[_/-]\w|\.[ ]?\d|\.\w")
 _CAPITALISED = re.compile(rf"{_UPPER}(?<![\w.'’-].)\w")
@@ -38,8 +38,6 @@ _CAPITALISED = re.compile(rf"{_UPPER}(?<![\w.'’-].)\w")
 #: Small words of an alphabet, of which a sentence has some and a line in title case hardly any.
 _SMALL = re.compile(r"(?<![\w.'’-])[^\W\d_A-Z][^\W\d_A-Z]{2,40}")
 _FOLLOWS = re.compile(r" ([^\W\d_A-Z][^\W\d_]*)")
-#: The language that puts spaces between the syllables of a word.
-_SYLLABLES = "vietnamese"
 _BEFORE = re.compile(r"([^\W_]+)[ \n][\W_]*\Z")
 
 
@@ -60,7 +58,7 @@ def names(text: str, heading: bool, spoken: str, found: list[tuple[str, str]]) -
         if _GOES_ON.match(text, end):
             words.pop()  # "Rev. 7", "Phase-2"
         before = text[max(body, start - 8) : start].rstrip(" \n*_(")
-        opens = not before or not (before[-1].isalnum() or before[-1] in _MID_SENTENCE)
+        opens = not before or not (before[-1].isalnum() or before[-1] in ",)]&/%'’")
         after = text[end : end + 2]
         if len(after) == 2 and after[0] in "'’" and after[1].isalpha() and after[1] != "s":
             words.pop()  # "Don't", "We'll"
@@ -82,7 +80,7 @@ def names(text: str, heading: bool, spoken: str, found: list[tuple[str, str]]) -
                 if noun or _before_noun(taken or (said[1] if said is not None else "")):
                     found.append(("plain", words[0]))
                     continue
-            if spoken == _SYLLABLES and len(words) == 1 and (follows := _FOLLOWS.match(text, end)) is not None:
+            if spoken == VIETNAMESE and len(words) == 1 and (follows := _FOLLOWS.match(text, end)) is not None:
                 # A word of several syllables has a capital on its first one.
                 weak = weak or (_is_syllable(words[0]) and not language.is_stop_word(follows[1], spoken))
             # In English text its small letters elsewhere say whether a word is a name.
@@ -111,15 +109,16 @@ def _before_noun(word: str) -> bool:
     low = word.lower()
     if low in listed("articles"):
         return True
-    return word.islower() and len(word) > 3 and word.endswith(ADJECTIVE_ENDS) and not _is_stop_word(low)
-
-
-def _is_stop_word(word: str) -> bool:
-    return language.is_stop_word(word, language.CAPITAL_NOUNS)
+    return (
+        word.islower()
+        and len(word) > 3
+        and word.endswith(ADJECTIVE_ENDS)
+        and not language.is_stop_word(low, language.CAPITAL_NOUNS)
+    )
 
 
 def _name(words: list[str], weak: bool, spoken: str, found: list[tuple[str, str]]) -> None:
-    if len(words) == 2 and words[0].lower() in _PARTS_OF_YEAR and words[1].isdigit():
+    if len(words) == 2 and words[0].lower() in ("h1", "h2", "q1", "q2", "q3", "q4") and words[1].isdigit():
         return  # "H2 2026"
     if len(words) > 1 and words[0].lower() in _MONTHS and words[1][0].isdigit():
         return  # "Nov 20"
@@ -176,4 +175,3 @@ def _says_kind(words: list[str], spoken: str) -> bool:
 
 
 _MONTHS = NAMES | MONTH_NUMBERS.keys()
-_PARTS_OF_YEAR = frozenset(("h1", "h2", "q1", "q2", "q3", "q4"))

@@ -140,13 +140,10 @@ def kind_of_key(label: str) -> str | None:
     words = low.split(" ")
     if 2 <= len(words) <= 3 and low.isascii() and fact_words.every("done").isdisjoint(words):
         for part in (words[-1], " ".join(words[-2:]), words[0]):
-            if (kind := _key(_FORMS.get(part, ""))) in _TELLING:
+            kind = _key(_FORMS.get(part, ""))
+            if kind in ("url", "path", "email", "phone", "ip", "port", "repo"):  # hardly anything else looks so
                 return kind
     return None
-
-
-#: Looks of values that hardly anything else has.
-_TELLING = frozenset("url path email phone ip port repo".split())
 
 
 def _key(kept: str) -> str | None:

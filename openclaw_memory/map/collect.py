@@ -23,8 +23,6 @@ from ..text.plain import is_delimiter, plain
 from .choice import CONCEPTS, Scope
 from .layout import placed
 
-#: Points of a word that says that something was decided, settled, shipped or learned outright.
-_DECIDED = 4
 _REDACTED = re.compile(r"\[redacted:([\w-]{1,40})\]")
 #: Steps of the coordinates, which are whole numbers.
 _GRID = 4_000
@@ -48,7 +46,8 @@ def said(store: Store, unit_ids: Ints, rows: Bools, batch: int = 16_384) -> Said
         for unit in store.unit_texts(list(row_of)):
             redacted.update(_REDACTED.findall(unit.text))
             if unit.form not in UNSAID and not any(map(is_delimiter, unit.text.split("\n"))):
-                decided[row_of[unit.id]] = marker(unit.text) >= _DECIDED
+                # So many points has a word by which something was decided, settled, shipped or learned outright.
+                decided[row_of[unit.id]] = marker(unit.text) >= 4
     return Said(decided, dict(redacted.most_common()))
 
 

@@ -16,9 +16,6 @@ from .scoring import Weighed
 
 #: Two sentences that share so many thousandths of their terms say the same.
 _SAME = 800
-#: A line costs its reader more than its tokens; so many tokens.
-_LINE = 10
-_SCALE = 1 << 10
 
 
 def distinct(weighed: Sequence[Weighed]) -> list[int]:
@@ -113,4 +110,4 @@ class _Choice:
         one = self._weighed[at]
         covered = self._covered
         gain = one.points + sum(points >> covered[what] for what, points in one.covers)
-        return gain * _SCALE // (one.cost + _LINE)
+        return (gain << 10) // (one.cost + 10)  # a line costs its reader more than its tokens

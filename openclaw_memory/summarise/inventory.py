@@ -25,9 +25,6 @@ FINER = {coarse: fine for fine, coarse in calendar.COARSER.items()}
 #: What the name of a note may not hold to be cited: ends of lines and other controls, and the end of a citation.
 _UNCITABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]|\] \[")
 
-#: Digests kept for the next run: those of a few years.
-_REMEMBERED = 4096
-
 #: A grain and a period of it.
 Key = tuple[Grain, str]
 
@@ -172,7 +169,7 @@ class Leaves:
         return self._digests[key]
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=4096)  # those of a few years
 def _digest(fingerprint: str, grain: Grain, period: str, below: tuple[tuple[str, str], ...]) -> str:
     text = json.dumps([FORMAT, fingerprint, grain.value, period, below])
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
@@ -205,7 +202,8 @@ def gather(
             continue
         # What cannot be looked at now is not gone.
         same = file is not None and (file.size, file.mtime_ns) == (note.size, note.mtime_ns)
-        if same or (file is None and _within(note.path, found.unreadable)):
+        hidden = any(note.path == one or (one.endswith("/") and note.path.startswith(one)) for one in found.unreadable)
+        if same or (file is None and hidden):
             leaves.append(Leaf(note.path, note.sha256, note.size, note.mtime_ns, day, note.origin, 0, True))
     origins = {info.path: info.origin for info in infos if info.grain is not Grain.WORKING}
     return Leaves(leaves, summaries, fingerprints, budget * CHARS_PER_TOKEN, origins)
@@ -214,7 +212,3 @@ def gather(
 def _counts(path: str) -> bool:
     """Whether a note can be summarised: not one that lies among the summaries, nor one that no line can name."""
     return not path.startswith(f"{calendar.FOLDER}/") and _UNCITABLE.search(path) is None
-
-
-def _within(path: str, prefixes: Sequence[str]) -> bool:
-    return any(path == prefix or (prefix.endswith("/") and path.startswith(prefix)) for prefix in prefixes)

@@ -109,7 +109,8 @@ class Maker:
         if any(sentence.origin in TRUSTED for _, sentence in below):
             below = [(source, sentence) for source, sentence in below if sentence.origin in TRUSTED]
         given = [sentence for _, sentence in below]
-        chosen = (summary := summarise(given, grain, self._rules(grain))).sentences() if given else []
+        rules = Rules(budget_of(self._settings, grain), grows=grain.value not in self._settings.consolidate.budgets)
+        chosen = (summary := summarise(given, grain, rules)).sentences() if given else []
         if not chosen:
             return None
         sources = tuple(source for source, _ in groupby(source for source, _ in below))
@@ -199,6 +200,3 @@ class Maker:
         if read.sha256 != leaf.sha256:
             raise Changed(f"{leaf.path} has changed meanwhile")
         return sentences_of(Note(leaf.path, leaf.day, read.file.origin, read.sections, read.units), entry, order)
-
-    def _rules(self, grain: Grain) -> Rules:
-        return Rules(budget_of(self._settings, grain), grows=grain.value not in self._settings.consolidate.budgets)

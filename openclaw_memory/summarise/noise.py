@@ -19,11 +19,6 @@ _LABEL = re.compile(r"[\W_]*[^\s:：][^:：\n]{0,39}[:：](?=[\s*_`]|$)")
 _WORD = re.compile(rf"[^\W\d_{UNSPACED}]{{2,}}|[{UNSPACED}]{{2,}}")
 _FIGURES = re.compile(r"\d+(?:[.,:]\d+)*")
 _CLOCK = re.compile(r"(?<!\d)\d{1,2}:\d{2}(?!\d)")
-#: What is said on so many days, or with as many times of one day, but for its figures, is routine: it is said once, as
-#: it was last.
-_TIMES = 3
-#: What is decided, by the points of its marker, is never routine.
-_DECIDED = 4
 
 
 def telling(sentences: Sequence[Sentence]) -> list[Sentence]:
@@ -32,7 +27,11 @@ def telling(sentences: Sequence[Sentence]) -> list[Sentence]:
 
 
 def once(sentences: Sequence[Sentence]) -> list[Sentence]:
-    """``sentences``, which are in order of time, with what is routine said once, as it was last."""
+    """``sentences``, which are in order of time, with what is routine said once, as it was last.
+
+    Routine is what is said on three days, or with as many times of one day, but for its figures; what is decided, by
+    the points of its marker, never is.
+    """
     times = defaultdict(set)
     last: dict[tuple[str | None, str], int] = {}
     keys = [(one.speaker, _FIGURES.sub("0", one.text.casefold())) for one in sentences]
@@ -42,7 +41,7 @@ def once(sentences: Sequence[Sentence]) -> list[Sentence]:
     return [
         one
         for at, (one, key) in enumerate(zip(sentences, keys, strict=True))
-        if len(times[key]) < _TIMES or last[key] == at or marker(one.text) >= _DECIDED
+        if len(times[key]) < 3 or last[key] == at or marker(one.text) >= 4
     ]
 
 

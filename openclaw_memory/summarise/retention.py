@@ -23,13 +23,6 @@ PLANS: Mapping[str, Limits] = MappingProxyType(
         "pro": dict(zip(Grain, (240, 120, 24, 24, 16, 8), strict=True)),
     }
 )
-_CUSTOM = dict(
-    zip(
-        Grain,
-        ("working_hours", "daily_days", "weekly_weeks", "monthly_months", "quarterly_quarters", "yearly_years"),
-        strict=True,
-    )
-)
 #: Calendar months in a unit of the coarser grains.
 _MONTHS = {Grain.MONTHLY: 1, Grain.QUARTERLY: 3, Grain.YEARLY: 12}
 
@@ -38,7 +31,8 @@ def limits_of(retention: Mapping[str, Any]) -> Limits:
     """The limits of the plan that the setting ``retention`` names; in 'custom' a limit of 0 keeps for good."""
     if retention["plan"] != "custom":
         return PLANS[retention["plan"]]
-    return {grain: limit for grain, name in _CUSTOM.items() if (limit := retention.get(name))}
+    names = ("working_hours", "daily_days", "weekly_weeks", "monthly_months", "quarterly_quarters", "yearly_years")
+    return {grain: limit for grain, name in zip(Grain, names, strict=True) if (limit := retention.get(name))}
 
 
 def expired(limits: Limits, grain: Grain, last_day: date, now: datetime) -> bool:

@@ -14,7 +14,6 @@ log = logging.getLogger("openclaw_memory.consolidate")
 
 #: What goes by this name changes with the retired notes.
 _NAME = "retired"
-_ORIGINS = frozenset(Origin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +74,7 @@ class Retired:
                     {
                         path: RetiredNote(path, size, mtime_ns, sha256, Origin(origin))
                         for path, size, mtime_ns, sha256, origin in rows
-                        if origin in _ORIGINS
+                        if origin in list(Origin)
                     },
                 )
         except OpenClawMemoryError as problem:

@@ -20,15 +20,12 @@ from ..system import atomic
 from ..system.deadline import NEVER, Deadline
 from ..text import calendar
 from . import retention
-from .inventory import GRAINS, Key, Leaf, Leaves, gather
+from .inventory import GRAINS, Key, Leaves, gather
 from .maker import Blocked, Changed, Made, Maker, budget_of, fingerprints
 from .retired import Retired, RetiredNote
 from .writer import SummaryFiles
 
 log = logging.getLogger("openclaw_memory.consolidate")
-
-#: Seconds to wait for another process that consolidates the same workspace, by hand and where time is short.
-_PATIENCE, _IN_A_HURRY = atomic.LOCK_TIMEOUT, 5.0
 
 
 @dataclass
@@ -73,7 +70,12 @@ class _Run:
             summaries=tuple(self.made),
             dry_run=self.dry,
             complete=self.complete,
-            warning=joined([f"{_waiting(count)} for {why}" for why, count in self.waiting.items()]),
+            warning=joined(
+                [
+                    f"{'1 summary waits' if count == 1 else f'{count} summaries wait'} for {why}"
+                    for why, count in self.waiting.items()
+                ]
+            ),
         )
 
 
@@ -121,7 +123,7 @@ class Consolidator:
         """
         started = time.monotonic()
         dry = dry_run or listing  # writes nothing, a lock neither
-        patience = _PATIENCE if until == NEVER else _IN_A_HURRY
+        patience = atomic.LOCK_TIMEOUT if until == NEVER else 5.0
         with nullcontext() if dry else atomic.locked(self._files.folder, patience, self._workspace):
             if not dry:
                 self._files.sweep()
@@ -140,13 +142,13 @@ class Consolidator:
             due = list(self._due(run, GRAINS if grain is None else (grain,), least))
             if listing:
                 run.written.update(due)
-                run.made += [_planned(*key) for key in due]
+                run.made += [SummaryPlan(calendar.path_of(*key), *key, 0, 0, 0, 0) for key in due]
             else:
                 self._write(run, due, until, progress)
             if run.complete:
                 self._remove_orphans(run, grain)
                 if grain is None and (self._limits or any(self._retired.notes())):
-                    self._retire_what_is_covered(run, refresh)
+                    self._retire(run, refresh)
         return replace(run.report(), seconds=time.monotonic() - started), run.changed
 
     def _look(self, found: ScanResult) -> tuple[Leaves, dict[str, SourceFile]]:
@@ -255,18 +257,17 @@ class Consolidator:
 
     # -- retention ----------------------------------------------------------------------------------
 
-    def _retire_what_is_covered(self, run: _Run, refresh: Callable[[], ScanResult | None]) -> None:
-        """Retire by what the index holds once it has read the summaries of this run; a dry run takes them as read."""
+    def _retire(self, run: _Run, refresh: Callable[[], ScanResult | None]) -> None:
+        """Take out what the plan does not keep, finest grain first, and nothing that no coarser summary covers.
+
+        By what the index holds once it has read the summaries of this run; a dry run takes them as read.
+        """
         if run.changed:
             found = refresh()
             if found is None:
                 run.complete = False
                 return
             run.leaves, run.files = self._look(found)
-        self._retire(run)
-
-    def _retire(self, run: _Run) -> None:
-        """Take out what the plan does not keep, finest grain first, and nothing that no coarser summary covers."""
         gone: list[RetiredNote] = []
         back: list[str] = []
         for day in sorted(run.leaves.by_day):
@@ -275,7 +276,15 @@ class Consolidator:
             if not self._expired(run, grain, day):
                 back += [leaf.path for leaf in leaves if leaf.retired]
             elif self._covered(run, grain, day):
-                gone += [note for leaf in leaves if not leaf.retired and (note := _retiring(run, leaf)) is not None]
+                for leaf in leaves:
+                    file = run.files.get(leaf.path)
+                    # What is no longer as the index holds it is left to the next run.
+                    if (
+                        not leaf.retired
+                        and file is not None
+                        and (file.size, file.mtime_ns) == (leaf.size, leaf.mtime_ns)
+                    ):
+                        gone.append(RetiredNote(leaf.path, leaf.size, leaf.mtime_ns, leaf.sha256, leaf.origin))
         run.retired += [note.path for note in gone]
         if (gone or back) and not run.dry:
             self._retired.add(gone)
@@ -309,19 +318,3 @@ class Consolidator:
         """Whether the summary of a period is there, as of now."""
         current = (run.dry and key in run.written) or run.leaves.is_current(*key)
         return current and key not in run.dropped
-
-
-def _retiring(run: _Run, leaf: Leaf) -> RetiredNote | None:
-    """A note as it is retired; ``None`` where it is no longer what the index holds of it."""
-    file = run.files.get(leaf.path)
-    if file is None or (file.size, file.mtime_ns) != (leaf.size, leaf.mtime_ns):
-        return None
-    return RetiredNote(leaf.path, leaf.size, leaf.mtime_ns, leaf.sha256, leaf.origin)
-
-
-def _planned(grain: Grain, period: str) -> SummaryPlan:
-    return SummaryPlan(calendar.path_of(grain, period), grain, period, 0, 0, 0, 0)
-
-
-def _waiting(count: int) -> str:
-    return "1 summary waits" if count == 1 else f"{count} summaries wait"

@@ -30,21 +30,9 @@ from .sentences import Sentence, line_of, tokens
 
 #: What a point is in the whole numbers that are reckoned with.
 POINT = 1000
-_WORD, _EVERYDAY, _NAME = POINT, POINT // 4, 2 * POINT
-
-#: From so many points on a marker tells of a turn in events, and of one that is told at once.
-_MILESTONE, _TURN = 3 * POINT, 4 * POINT
 #: Most points of a marker of which a text says that it is not so, or that it is to be done.
 _DENIED = 2
-_DONE = 2 * POINT
-_TIME = 2 * POINT
-_ASKS = -2 * POINT
-#: One word in ten is "you": all of the points off.
-_ADDRESSES = -20 * POINT
-#: Of the points of what an assistant answers a person, one in this many counts.
-_ANSWER = 4
 
-_FIGURES = re.compile(r"\d")
 _SENTENCE_END = re.compile(rf"[{MARKS}]+(?=\s|$|[\"'”’)\]*_])|[。！？｡།]+")
 _LABEL = re.compile(r"[\W_]*[\w' -]{2,40}[:：](?=[\s*_])")
 _REMARK = re.compile(r"\[[^\[\]]*\]")
@@ -88,51 +76,50 @@ class Scorer:
         label = _LABEL.match(sentence.text)
         doubled = max(marked, int(2 * words.marker(label[0]) * POINT)) if marked and label is not None else marked
         terms = analysis.query_terms(text) or every
-        part = _ANSWER if self._answers(sentence) else 1
+        # What an assistant says to a person it knows and can say again, what it was told it cannot.
+        answers = (sentence.speaker or "").lower() in roles()["assistant"] and self._asked
+        part = 4 if answers else 1
         return Weighed(
             sentence=sentence,
             cost=tokens(line_of(sentence, self._dated)),
             points=self._emphasis * doubled + _own_points(sentence, text, every) // part,
             marked=marked,
-            covers=tuple((what, points // part) for what, points in self._covers(sentence, text)),
+            covers=tuple((what, points // part) for what, points in _covers(sentence, text)),
             terms=frozenset(terms),
-            exact=frozenset(term for term in terms if _FIGURES.search(term)) | negations(text),
+            exact=frozenset(term for term in terms if any(map(str.isdecimal, term))) | negations(text),
         )
 
-    def _answers(self, sentence: Sentence) -> bool:
-        """Whether an assistant says this to a person: what it knows it can say again, what it was told it cannot."""
-        return (sentence.speaker or "").lower() in roles()["assistant"] and self._asked
 
-    def _covers(self, sentence: Sentence, text: str) -> Iterable[tuple[str | int, int]]:
-        for term in substance(text):
-            yield term, _EVERYDAY if term in _everyday() else _WORD
-        lower = text.casefold()
-        for mention in sentence.mentions:
-            # A concept of the heading above is not said again by each sentence below it.
-            if mention.rule in STRONG and mention.text.casefold() in lower:
-                yield mention.key, _NAME
+def _covers(sentence: Sentence, text: str) -> Iterable[tuple[str | int, int]]:
+    for term in substance(text):
+        yield term, POINT // 4 if term in _everyday() else POINT
+    lower = text.casefold()
+    for mention in sentence.mentions:
+        # A concept of the heading above is not said again by each sentence below it.
+        if mention.rule in STRONG and mention.text.casefold() in lower:
+            yield mention.key, 2 * POINT
 
 
 def is_milestone(weighed: Weighed) -> bool:
     """Whether a sentence tells of a turn in events: something released, broken, rejected, won …"""
-    return weighed.marked >= _MILESTONE
+    return weighed.marked >= 3 * POINT
 
 
 def is_turn(weighed: Weighed) -> bool:
     """Whether a sentence says outright that something was decided, fixed, shipped, learned or blocked."""
-    return weighed.marked >= _TURN
+    return weighed.marked >= 4 * POINT
 
 
 def _own_points(sentence: Sentence, text: str, every: Sequence[str]) -> int:
     """Points other than those of markers."""
-    points = _TIME * analysis.time_words(text) + _DONE * sentence.done
+    points = 2 * POINT * (analysis.time_words(text) + sentence.done)
     bare = _REMARK.sub(" ", text)
     asked = sum(map(bare.count, QUESTION_MARKS))
     if asked:
-        points += _ASKS * asked // max(asked, len(_SENTENCE_END.findall(bare)))
-    addressed = sum(word in words.addresses() for word in every)
+        points += -2 * POINT * asked // max(asked, len(_SENTENCE_END.findall(bare)))
+    addressed = sum(word in words.role("addresses") for word in every)
     if addressed:
-        points += _ADDRESSES * addressed // len(every)
+        points += -20 * POINT * addressed // len(every)  # where one word in ten is "you", all of the points are off
     return points
 
 

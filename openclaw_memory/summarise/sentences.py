@@ -16,7 +16,6 @@ from ..text.plain import is_delimiter, is_fence, without_lead
 
 #: Forms of units that say nothing by themselves.
 _TITLES = frozenset({"heading", "title"})
-_SILENT = _TITLES | UNSAID
 _TASK = re.compile(rf"[ \t>]*{ITEM}[ \t]+\[(?P<mark>[xX ])\][ \t]")
 _QUOTED = re.compile(r"\A[ \t]*(?:>[ \t]*)+")
 _WORD = re.compile(r"[^\W\d_]")
@@ -86,7 +85,14 @@ def sentences_of(note: Note, first_entry: int = 0, first_order: int = 0) -> list
         for planned, text in texts:
             unit = planned.unit
             if before and _goes_on(found[-1], unit):
-                found[-1] = _joined(found[-1], planned)
+                last = found[-1]
+                found[-1] = replace(
+                    last,
+                    text=" ".join([last.text, *unit.text.split()]),
+                    end_line=max(last.end_line, unit.end_line),
+                    tags=tuple(dict.fromkeys((*last.tags, *_tags([planned], "tag")))),
+                    mentions=_distinct((*last.mentions, *planned.mentions)),
+                )
                 continue
             before = bool(text)
             if not text:
@@ -130,7 +136,7 @@ def tokens(line: str) -> int:
 
 def _text(unit: Unit) -> str:
     """What a unit says, on one line; empty when that is nothing."""
-    if unit.form in _SILENT:
+    if unit.form in _TITLES | UNSAID:
         return ""
     lines = unit.text.split("\n")
     if unit.form == "row":
@@ -165,16 +171,6 @@ def _goes_on(before: Sentence, unit: Unit) -> bool:
         and unit.speaker == before.speaker
         and unit.start_line <= before.end_line
         and tokens(before.text) + tokens(unit.text) <= 120
-    )
-
-
-def _joined(before: Sentence, planned: PlannedUnit) -> Sentence:
-    return replace(
-        before,
-        text=" ".join([before.text, *planned.unit.text.split()]),
-        end_line=max(before.end_line, planned.unit.end_line),
-        tags=tuple(dict.fromkeys((*before.tags, *_tags([planned], "tag")))),
-        mentions=_distinct((*before.mentions, *planned.mentions)),
     )
 
 

@@ -18,24 +18,11 @@ from .sentences import Sentence
 _NO_THEME = frozenset({"quoted", "start", "file"})
 #: Rules whose concepts tell entries apart although most entries have them; a person's name does not.
 _TELLING = frozenset({"curated", "link", "tag", "meta", "code"})
-#: One word in so many is enough to tell the language of notes that are not in English.
-_OWN = 3
-#: Characters of what the sentences below a heading are about; a day or period that it begins with, and mere words.
-_LONGEST = 80
+#: A day or period that a heading begins with, and mere words.
 _DAY = re.compile(r"^\d{4}-(?:W\d\d|Q\d|\d\d(?:-\d\d(?:[ T]\d\d:\d\d)?)?)(?!\d)[\s–—:·|,-]*")
 _LABEL = re.compile(r"(?=.*[^\W\d_])\D+")
 #: A theme joins at least so many entries.
 _LEAST_ENTRIES = 2
-
-
-class _Speakers:
-    """The names of those who speak, and what they are called for short: the beginning of a name is one."""
-
-    def __init__(self, names: Iterable[str]) -> None:
-        self._names = tuple(sorted({name.casefold() for name in names}))
-
-    def __contains__(self, name: str) -> bool:
-        return any(known.startswith(name.casefold()) for known in self._names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +79,7 @@ def subject(heading: str) -> str:
     parts = [part for part in parts if names_subject(part) or _LABEL.fullmatch(part)][-2:]
     if not any(map(names_subject, parts)):
         return ""
-    return next((said for said in (" · ".join(parts), parts[-1]) if len(said) <= _LONGEST), "")
+    return next((said for said in (" · ".join(parts), parts[-1]) if len(said) <= 80), "")
 
 
 def headings(chosen: Sequence[Weighed]) -> Mapping[str, str]:
@@ -102,7 +89,7 @@ def headings(chosen: Sequence[Weighed]) -> Mapping[str, str]:
     """
     spoken = language.weights("\n".join(one.sentence.text for one in chosen))
     words = sum(spoken.values())
-    others = [name for name in spoken if name != language.ENGLISH and _OWN * spoken[name] >= words]
+    others = [name for name in spoken if name != language.ENGLISH and 3 * spoken[name] >= words]
     most = max(others, key=lambda name: (spoken[name], name), default=language.ENGLISH)
     return _headings().get(most) or _headings()[language.ENGLISH]
 
@@ -150,10 +137,11 @@ def _themes(sentences: Sequence[Sentence]) -> list[tuple[str, list[int]]]:
     spellings: defaultdict[int, Counter[str]] = defaultdict(Counter)
     points: defaultdict[int, dict[int, int]] = defaultdict(dict)
     rules: defaultdict[int, set[str]] = defaultdict(set)
-    speakers = _Speakers(sentence.speaker for sentence in sentences if sentence.speaker)
+    speakers = {sentence.speaker.casefold() for sentence in sentences if sentence.speaker}
     for at, sentence in enumerate(sentences):
         for mention in sentence.mentions:
-            if mention.rule in _NO_THEME or mention.text in speakers:
+            # Of those who speak the beginning of the name is one, too.
+            if mention.rule in _NO_THEME or any(name.startswith(mention.text.casefold()) for name in speakers):
                 continue
             places[mention.key].append(at)
             spellings[mention.key][mention.text] += 1

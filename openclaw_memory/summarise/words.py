@@ -8,10 +8,9 @@ from functools import cache
 
 from ..text import word_lists
 from ..text.negation import negations
-from ..text.scripts import HANGUL, UNSPACED
+from ..text.scripts import JOINED_LETTER
 
 _WORDS = re.compile(r"\w+(?:['’]\w+)*")
-_UNSPACED = re.compile(f"[{UNSPACED}{HANGUL}]")
 _CLAUSES = re.compile(r"[,.;:!?](?=\s|[*_]|$)|[，。；：！？、()（）\[\]|]|\s[–—-]\s")
 #: How far from a marker a word denies it: words before it, and characters before and behind it without spaces.
 _NEAR_WORDS, _NEAR_BEFORE, _NEAR_BEHIND = 3, 3, 7
@@ -65,21 +64,15 @@ def markers() -> dict[str, float]:
 @cache
 def _by_form() -> tuple[frozenset[str], tuple[str, ...], re.Pattern[str]]:
     """The markers of a single word, those of several, and those of scripts without spaces."""
-    spaced = frozenset(phrase for phrase in markers() if not _UNSPACED.search(phrase))
+    spaced = frozenset(phrase for phrase in markers() if not JOINED_LETTER.search(phrase))
     several = sorted(phrase for phrase in spaced if " " in phrase)
     return spaced.difference(several), tuple(several), _either(markers().keys() - spaced)
 
 
 @cache
-def addresses() -> frozenset[str]:
-    """Words by which somebody is spoken to."""
-    return _role("addresses")
-
-
-@cache
 def label_alone() -> re.Pattern[str]:
     """A label that says nothing with what follows: ``Blockers: none right now``, ``Source: …``, ``**Tags:** …``."""
-    nothing, yet, filed = (_either(_role(role)).pattern for role in ("nothing", "yet", "metadata"))
+    nothing, yet, filed = (_either(role(name)).pattern for name in ("nothing", "yet", "metadata"))
     return re.compile(
         rf"[\W_]*(?:(?:{filed})[\s*_]*[:：]"
         rf"|[\w -]{{2,24}}[:：][*_\s]*(?:{nothing}|-+)(?:\s+(?:{yet}))*\s*(?:[.,;!(。，]|$))",
@@ -87,11 +80,12 @@ def label_alone() -> re.Pattern[str]:
     )
 
 
-def _role(role: str) -> frozenset[str]:
-    """The words of a role in ``phrases.txt``, of all languages."""
+@cache
+def role(name: str) -> frozenset[str]:
+    """The words of a role in ``phrases.txt``, of all languages: ``addresses`` are those by which one is spoken to."""
     lines = word_lists.lines_of(__package__, "phrases.txt")
     return frozenset(
-        word for title, line in lines if title == role for word in line.casefold().partition(":")[2].split()
+        word for title, line in lines if title == name for word in line.casefold().partition(":")[2].split()
     )
 
 

@@ -17,7 +17,7 @@ from itertools import pairwise
 
 from . import calendar_words, characters
 from . import language as languages
-from .scripts import HANGUL, HIRAGANA, INDIC, KANA, POINTS, SOUTH_EAST_ASIAN, UNSPACED
+from .scripts import HANGUL, HIRAGANA, INDIC, KANA, POINTS, SOUTH_EAST_ASIAN, UNSPACED, letter
 
 #: Grows when the terms of a text change, so that stored postings are known to be of another make.
 ANALYSIS_VERSION = 10
@@ -31,7 +31,7 @@ STOP_WORDS = frozenset(
     """.split()
 )
 
-_POSSESSIVE = re.compile(r"['’]s\b")
+POSSESSIVE = re.compile(r"['’]s\b")
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
 #: A run of word characters, vowel signs included, with the dots and hyphens that hold an identifier together.
 _LETTERS = rf"[\w{INDIC}{SOUTH_EAST_ASIAN}]+"
@@ -46,12 +46,11 @@ _CJK = re.compile(f"[{UNSPACED}{HANGUL}]+")
 _BETWEEN = r"\s!-,/:-@\[-^`{-~\u00a0-\u00bf\u2010-\u206f\u3000-\u303f"
 #: A word as people see it, with the accents and vowel signs that belong to it; or a run of letters without spaces.
 _TOKEN = re.compile(f"(?P<joined>[{UNSPACED}{HANGUL}]+)|[^{_BETWEEN}{UNSPACED}{HANGUL}]+")
-_KANA = re.compile(f"[{KANA}]")
+_KANA = letter(KANA)
 _PARTICLES = re.compile(f"[{HIRAGANA}]{{2}}")
 _DIACRITICS = re.compile(f"[\u0300-\u036f{POINTS}]+")
 #: But for those of scripts whose stemmers know them.
 _LATIN_DIACRITICS = re.compile(f"(?<![\u0370-\u052f])[\u0300-\u036f{POINTS}]+")
-_VERSION = re.compile(r"v\d")
 #: The hyphen that breaks no line is one, and the one that nobody sees is none.
 _HYPHENS = {0x2010: "-", 0x00AD: None}
 #: Letters whose stroke, or missing dot, no normal form parts from them: people leave it out as they do an accent.
@@ -153,7 +152,7 @@ def occurrences(question: str, text: str) -> Iterator[tuple[int, int]]:
 
 
 def _terms(text: str, query: bool) -> list[str]:
-    text = _POSSESSIVE.sub(" ", text)
+    text = POSSESSIVE.sub(" ", text)
     if not _COMPLEX.search(text):
         words = _ASCII_WORD.findall(text.lower())
         found = languages.stems([word for word in words if word not in STOP_WORDS])
@@ -263,11 +262,10 @@ def _split_identifier(run: str, words: list[str], whole: list[str]) -> None:
     if len(pieces) > 1 and _SPLIT.search(run.strip("_")):
         joined = run.casefold().strip("_")
         whole.append(joined)
-        if _VERSION.match(joined):
+        if joined.startswith("v") and joined[1:2].isdecimal():
             whole.append(joined[1:])
 
 
-_PLAIN_WORD = re.compile(r"[^\W_]+")
 #: Days and times in digits.
 _MOMENT = re.compile(r"\d{1,4}[-./年]\d{1,2}(?:[-./月]\d{1,4}日?)?|\d{1,2}:\d{2}(?::\d{2})?|\d{1,2}月\d{1,2}日")
 #: Figures that say how much of nothing: days, times, years, the number of an item.
@@ -275,7 +273,6 @@ _UNCOUNTED = re.compile(
     r"(?<!\d)(?:(?:19|20)\d\d(?:[-./年]\d{1,2}(?:[-./月]\d{1,2}日?)?)?(?!\d)|\d{1,2}:\d\d(?::\d\d)?|\d{1,2}月\d{1,2}日)"
     r"|^\s*\d+[.)]\s"
 )
-_FIGURE = re.compile(r"\d")
 _MARKS = re.compile(r"[\W_]+")
 _BRACKETED_END = re.compile(r"[\[(][^\[\]()]*[\])]$")
 
@@ -292,7 +289,7 @@ def time_words(text: str) -> int:
     """How many words of time a text has, in any language, at most 2."""
     lower = text.lower()
     plainly = calendar_words.time_words()
-    found = sum(word in plainly for word in _PLAIN_WORD.findall(lower))
+    found = sum(word in plainly for word in calendar_words.WORD.findall(lower))
     if found < 2 and not text.isascii():
         found += sum(1 for _ in calendar_words.time_phrases().finditer(lower))
     return min(found, 2)
@@ -300,7 +297,7 @@ def time_words(text: str) -> int:
 
 def has_amount(text: str) -> bool:
     """Whether a text has a figure that may say how much: of no day, time, year or item of a list."""
-    return _FIGURE.search(_UNCOUNTED.sub(" ", text)) is not None
+    return any(map(str.isdecimal, _UNCOUNTED.sub(" ", text)))
 
 
 def name_key(name: str) -> str:

@@ -15,28 +15,28 @@ from typing import Any, NamedTuple
 
 from . import language as languages
 from . import word_lists
-from .scripts import ARABIC, ARMENIAN, CYRILLIC, DEVANAGARI, GREEK, HAN, HANGUL, HEBREW, KANA, THAI, UNSPACED
+from .scripts import ARABIC, ARMENIAN, CYRILLIC, DEVANAGARI, GREEK, HAN, HANGUL, HEBREW, KANA, THAI, UNSPACED, letter
 
 #: What holds for all languages stands under this name.
 ANY = "any"
 UNITS = ("day", "week", "month", "year")
 _UNSPACED = UNSPACED + HANGUL
 _TOKEN = re.compile(rf"\d+|[{_UNSPACED}]|[^\W\d_](?:[^\W\d_{_UNSPACED}]|[\u0300-\u036f\u064b-\u065f\u0900-\u097f])*")
-_WORD = re.compile(r"[^\W_]+")
+WORD = re.compile(r"[^\W_]+")
 _MARKS = re.compile("[\u200b-\u200f\u061c\u2060\ufeff]")
 #: What may stand between two words of a phrase.
 _BETWEEN = re.compile(r"[\s.'’-]{0,3}")
 _OF_SCRIPT = (
-    (re.compile(f"[{HAN}]"), ("chinese", "japanese")),
-    (re.compile(f"[{KANA}]"), ("japanese",)),
-    (re.compile(f"[{HANGUL}]"), ("korean",)),
-    (re.compile(f"[{THAI}]"), ("thai",)),
-    (re.compile(f"[{CYRILLIC}]"), ("russian", "ukrainian", "bulgarian")),
-    (re.compile(f"[{GREEK}]"), ("greek",)),
-    (re.compile(f"[{ARABIC}]"), ("arabic", "persian")),
-    (re.compile(f"[{HEBREW}]"), ("hebrew",)),
-    (re.compile(f"[{DEVANAGARI}]"), ("hindi",)),
-    (re.compile(f"[{ARMENIAN}]"), ("armenian",)),
+    (letter(HAN), ("chinese", "japanese")),
+    (letter(KANA), ("japanese",)),
+    (letter(HANGUL), ("korean",)),
+    (letter(THAI), ("thai",)),
+    (letter(CYRILLIC), ("russian", "ukrainian", "bulgarian")),
+    (letter(GREEK), ("greek",)),
+    (letter(ARABIC), ("arabic", "persian")),
+    (letter(HEBREW), ("hebrew",)),
+    (letter(DEVANAGARI), ("hindi",)),
+    (letter(ARMENIAN), ("armenian",)),
 )
 _NUMBER = "#"
 _HERE = ""
@@ -134,7 +134,7 @@ def _vocabulary(language: str) -> frozenset[str]:
         for key, phrases in keys_of(language).items()
         if key.partition("-")[0] not in BESIDE
         for phrase in phrases
-        for word in _WORD.findall(phrase)
+        for word in WORD.findall(phrase)
         if len(word) > 2
     )
 
@@ -153,7 +153,7 @@ def joins() -> frozenset[str]:
         for language in known_languages()
         for form in keys_of(language).get("format", ())
         for part in re.findall(r"'([^']*)'|([^\W\d_dMLyE]+)", form)
-        for word in _WORD.findall("".join(part).lower())
+        for word in WORD.findall("".join(part).lower())
     }
     return said("join", (ANY,)) | literals
 
@@ -328,14 +328,14 @@ def _naming(language: str) -> re.Pattern[str]:
 
 def may_name_month(text: str) -> bool:
     """Whether an ASCII text has a word of a month's name."""
-    return not _month_marks().keys().isdisjoint(_WORD.findall(text.lower()))
+    return not _month_marks().keys().isdisjoint(WORD.findall(text.lower()))
 
 
 def months(text: str) -> list[Phrase]:
     """Names of months in a :func:`plain` text, whatever its language is; those in its own come first."""
     marks = _month_marks()
     if text.isascii():
-        found = marks.keys() & set(_WORD.findall(text))
+        found = marks.keys() & set(WORD.findall(text))
     else:
         found = marks.keys() & {word for word, *_ in tokens(text)}
     if not found:
@@ -369,7 +369,7 @@ def time_words() -> frozenset[str]:
         for key, phrases in keys.items():
             if key.partition(".")[0] in _TIMES and language not in _BY_PHRASE:
                 for phrase in phrases:
-                    if _WORD.fullmatch(phrase) and len(phrase) > 2 and (phrase not in doubtful or key == "words"):
+                    if WORD.fullmatch(phrase) and len(phrase) > 2 and (phrase not in doubtful or key == "words"):
                         found[phrase].add(language)
     owners: defaultdict[str, set[str]] = defaultdict(set)
     for language, words in stops.items():

@@ -30,10 +30,7 @@ _TRUST = ("origin", "memory", "private")
 _TIGHT = re.compile(r"^((?:origin|memory|private):)(?=\S)", re.IGNORECASE | re.MULTILINE)
 _NO, _YES = "false|no|off|0", "true|yes|on|1"
 _WITHHELD = re.compile(rf"\W*(?:memory\W*[:=]\W*(?:{_NO})|private\W*[:=]\W*(?:{_YES}))\b", re.IGNORECASE)
-# What PyYAML's constructors raise for values such as "2026-02-30" or "!!int x", besides its own error.
-_CONSTRUCTOR_ERRORS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 _TWICE = "a key stands twice; keep one of them"
-_NOT_A_VALUE = "a value that cannot be, such as the day 2026-02-30; mend it"
 
 
 class _Refused(ValueError):
@@ -153,8 +150,11 @@ def _stated(lines: Sequence[str], fence: str = "---", first: int = 1) -> dict[st
         raise _Refused("a character that YAML does not have; take it out") from error
     except (tomllib.TOMLDecodeError, json.JSONDecodeError) as error:
         raise _Refused(f"not valid {'JSON' if fence == '{' else 'TOML'} ({error}); mend that line") from error
-    except _CONSTRUCTOR_ERRORS as error:
-        raise error if isinstance(error, _Refused) else _Refused(_NOT_A_VALUE) from error
+    except _Refused:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        # What PyYAML's constructors raise for "2026-02-30" or "!!int x", besides its own error.
+        raise _Refused("a value that cannot be, such as the day 2026-02-30; mend it") from error
 
 
 def _inner(lines: Sequence[str], fence: str, opening: int, end: int) -> Sequence[str]:

@@ -15,25 +15,27 @@ from typing import Any
 
 from ..model import tokens_of
 from . import word_lists
-from .scripts import ARABIC, ARMENIAN, CYRILLIC, DEVANAGARI, GREEK, HAN, HANGUL, HEBREW, KANA, TAMIL, THAI
+from .scripts import ARABIC, ARMENIAN, CYRILLIC, DEVANAGARI, GREEK, HAN, HANGUL, HEBREW, KANA, TAMIL, THAI, letter
 
 ENGLISH = "english"
 #: The language in which every noun has a capital.
 CAPITAL_NOUNS = "german"
 #: The language of words in a script that only one language with a stemmer has, or most texts in it.
 _OF_SCRIPT = (
-    ("russian", re.compile(f"[{CYRILLIC}]")),
-    ("greek", re.compile(f"[{GREEK}]")),
-    ("arabic", re.compile(f"[{ARABIC}]")),
-    ("hindi", re.compile(f"[{DEVANAGARI}]")),
-    ("tamil", re.compile(f"[{TAMIL}]")),
-    ("armenian", re.compile(f"[{ARMENIAN}]")),
-    ("hebrew", re.compile(f"[{HEBREW}]")),
+    ("russian", letter(CYRILLIC)),
+    ("greek", letter(GREEK)),
+    ("arabic", letter(ARABIC)),
+    ("hindi", letter(DEVANAGARI)),
+    ("tamil", letter(TAMIL)),
+    ("armenian", letter(ARMENIAN)),
+    ("hebrew", letter(HEBREW)),
 )
 #: Other languages of these scripts: their stop words are stop words of the script.
 _BESIDE = {"russian": ("ukrainian", "bulgarian"), "arabic": ("persian",)}
 #: Languages without an alphabet of letters: nothing to vote by word for word.
 _UNSPACED = frozenset({"chinese", "japanese", "korean"})
+#: A word of letters.
+LETTERS = re.compile(r"[^\W\d_]+")
 _LATIN = re.compile("[a-z\u00df-\u024f\u1e00-\u1eff]+")
 #: Letters that English does not have.
 _ACCENTED = re.compile("[\u00df-\u024f\u1e00-\u1eff]")
@@ -44,8 +46,6 @@ _COMMON = (
     "romanian finnish danish norwegian slovak catalan croatian lithuanian slovenian latvian estonian"
 )
 _RANK = {language: rank for rank, language in enumerate(_COMMON.split())}
-#: Letters of a stop word that tells the language by itself.
-_TELLING = 4
 
 _local = threading.local()
 
@@ -73,12 +73,9 @@ def voters(word: str) -> tuple[str, ...]:
     return _voters().get(word, ())
 
 
-_LETTERS = re.compile(r"[^\W\d_]+")
-
-
 def silent_words(text: str) -> set[str]:
     """Words of a text that are stop words of the language that it may be in."""
-    words = _LETTERS.findall(text.lower())
+    words = LETTERS.findall(text.lower())
     own = of_words(word for word in words if _LATIN.fullmatch(word))
     return {word for word in words if is_stop_word(word, of_script(word) or own)}
 
@@ -126,7 +123,8 @@ def _told(words: Iterable[str]) -> str | None:
         (one for one, count in votes.items() if count == most), key=lambda one: (_RANK.get(one, len(_RANK)), one)
     )
     alone = most < 2 and not accented
-    if alone and (english or not any(len(word) >= _TELLING and best in voters.get(word, ()) for word in distinct)):
+    # A stop word of four letters tells the language by itself.
+    if alone and (english or not any(len(word) >= 4 and best in voters.get(word, ()) for word in distinct)):
         return None
     return best
 
@@ -140,12 +138,11 @@ def of_script(word: str) -> str | None:
 
 #: Languages of scripts that put no spaces between words, by their characters.
 _UNSPACED_SCRIPTS = (
-    ("japanese", re.compile(f"[{KANA}]")),
-    ("chinese", re.compile(f"[{HAN}]")),
-    ("korean", re.compile(f"[{HANGUL}]")),
-    ("thai", re.compile(f"[{THAI}]")),
+    ("japanese", letter(KANA)),
+    ("chinese", letter(HAN)),
+    ("korean", letter(HANGUL)),
+    ("thai", letter(THAI)),
 )
-_ANY_WORD = re.compile(r"[^\W\d_]+")
 #: Words of other alphabets.
 _OTHER_WORD = re.compile("[\u0370-\u058f\u0590-\u06ff\u0750-\u077f\u0900-\u097f\u0b80-\u0bff]+")
 
@@ -184,8 +181,8 @@ def words_in(text: str, language: str) -> list[str]:
     text = text.lower()
     for name, script in (*_UNSPACED_SCRIPTS, *_OF_SCRIPT):
         if name == language:
-            wanted = re.compile(f"[{KANA}{HAN}]") if name == "japanese" else script
-            return [word for word in _ANY_WORD.findall(text) if wanted.match(word)]
+            wanted = letter(KANA + HAN) if name == "japanese" else script
+            return [word for word in LETTERS.findall(text) if wanted.match(word)]
     return latin_words(text)
 
 

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 #: Parts of patterns for what opens an item of a list: a number, any mark of Markdown, or also a bullet that was pasted.
 NUMBER = r"\d{1,9}[.)]"
 ITEM = rf"(?:[-*+]|{NUMBER})"
 BULLET = rf"(?:[-*+•]|{NUMBER})"
+#: What opens or closes code; what parts the cells of a row.
+FENCE, CELL_BORDER = re.compile(r"[ \t>]*(?P<mark>`{3,}|~{3,})"), re.compile(r"(?<!\\)\|")
+
+
+def cells_of(row: str) -> list[str]:
+    """The cells of a row of a table, as they stand in it."""
+    return CELL_BORDER.split(row.strip(" \t>").removeprefix("|").removesuffix("|"))
 
 
 def split_lines(text: str) -> list[str]:

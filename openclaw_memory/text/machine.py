@@ -51,16 +51,9 @@ OPAQUE = re.compile(
     r"|(?<![\w/.+=-])(?=[\w+/=-]{0,200}\d)[\w+/=-]{20,}+",
     re.ASCII | re.IGNORECASE,
 )
-#: Signs of programs, and the share of a text from which on it is none of a language, where there are more than a few.
-_SIGNS, _SHARE, _FEW = "{}[]<>=|\\;$#^~\"'()/_", 0.2, 5
-#: What boxes and bars are drawn with.
-_DRAWN = re.compile("[\u2500-\u259f]")
 
-#: Where OpenClaw keeps what its dreaming made of sessions: candidates with scores, cut off and many times over.
-_REPORT = re.compile(r"(?:.*/)?memory/dreaming/")
-#: The same within a note, under a heading of its own.
+#: What OpenClaw's dreaming made of sessions, within a note, under a heading of its own.
 _STARTS = re.compile(r"\s*<!--\s*openclaw:dreaming:(\w+):start\s*-->")
-_SECTION = re.compile("##? ")
 _ENDS = "<!--\\s*openclaw:dreaming:{}:end\\s*-->"
 #: What a model thought before it answered, in the transcript of a session; an answer may begin where it ends.
 _THINKS = re.compile(r"\s*(?:[\w .-]{1,40}:[ \t]*)?<think(?:ing)?>")
@@ -72,7 +65,8 @@ def reports(path: str, lines: Sequence[str]) -> list[range]:
 
     Of a session's transcript those that a model only thought.
     """
-    if _REPORT.match(path):
+    # There it keeps candidates with scores, cut off and many times over.
+    if "/memory/dreaming/" in f"/{path}":
         return [range(1, len(lines) + 1)]
     found: list[range] = []
     at = 0
@@ -104,7 +98,7 @@ def _last_of_block(lines: Sequence[str], first: int, ends: re.Pattern[str]) -> i
     for at in range(first, len(lines)):
         if ends.search(lines[at]):
             return at
-        if at > first and (_SECTION.match(lines[at]) or _STARTS.match(lines[at])):
+        if at > first and (lines[at].startswith(("# ", "## ")) or _STARTS.match(lines[at])):
             return at - 1
     return len(lines) - 1
 
@@ -119,9 +113,10 @@ def is_machine(text: str) -> bool:
 
 def is_signs(text: str) -> bool:
     """Whether a text is mostly signs of programs, or part of a drawing."""
-    if _DRAWN.match(text.lstrip()):
+    if "\u2500" <= text.lstrip()[:1] <= "\u259f":  # what boxes and bars are drawn with
         return True
-    return sum(map(text.count, _SIGNS)) > max(_FEW, _SHARE * len(text.replace(" ", "")))
+    signs = "{}[]<>=|\\;$#^~\"'()/_"
+    return sum(map(text.count, signs)) > max(5, 0.2 * len(text.replace(" ", "")))
 
 
 def is_host(text: str) -> bool:

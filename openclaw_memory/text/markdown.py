@@ -29,8 +29,6 @@ from .units import UnitMaker
 
 #: A longer paragraph is split into sentences of about this many tokens.
 UNIT_TOKENS = 60
-#: A heading is named in every section below it, so its share of the path is bounded.
-_HEADING_CHARS = 120
 #: How OpenClaw heads the file of a session.
 _SESSION = re.compile(r"Session: \d{4}-\d\d-\d\d[ T]\d\d:\d\d")
 
@@ -165,7 +163,8 @@ class _Trail:
         words = heading.words
         if (left := standing(words)) != words:
             words = " ".join(left.split()) or words
-        self._steps.append(_Step(heading.level, words[:_HEADING_CHARS], date_in_heading(words, self._dater.order)))
+        # It is named in every section below it, so its share of the path is bounded.
+        self._steps.append(_Step(heading.level, words[:120], date_in_heading(words, self._dater.order)))
 
     def date(self) -> tuple[date, DateSource]:
         return self._dater.date(next((step.day for step in reversed(self._steps) if step.day), None))

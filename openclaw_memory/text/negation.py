@@ -16,8 +16,6 @@ from . import language, word_lists
 #: Letters with the vowel signs of Indian scripts, which are no word characters.
 _LETTERS = r"[\w\u0900-\u0963\u0966-\u0dff]+"
 _WORD = re.compile(rf"{_LETTERS}(?:['-]{_LETTERS})*")
-#: Words whose second part may be one, as in "n-am": the parts are looked at too.
-_PART = re.compile(r"['-]")
 
 
 def negations(text: str) -> frozenset[str]:
@@ -70,7 +68,7 @@ def _of(word: str, forms: _Forms) -> bool:
         word in forms.words
         or word.startswith(forms.starts)
         or word.endswith(forms.ends)
-        or (not word.isalnum() and any(part in forms.words for part in _PART.split(word)))
+        or (not word.isalnum() and any(part in forms.words for part in word.replace("'", "-").split("-")))
     )
 
 

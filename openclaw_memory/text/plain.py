@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from ..model import Unit
-from .lines import BULLET, ITEM, NUMBER
+from .lines import BULLET, FENCE, ITEM, NUMBER
 from .machine import DIRECTIVE
 from .struck import standing
 from .turns import without_speaker
@@ -16,7 +16,6 @@ _MARKS = r"[ \t]*(?:>[ \t]*|(?:%s|#{1,6})(?:[ \t]+|$)|\[[ xX]\](?:[ \t]+|$))*"
 _LEAD = re.compile(_MARKS % rf"[-*+•]|{NUMBER}(?=[ \t]+(?:{ITEM}|#{{1,6}})(?:[ \t]|$))")
 _ITEM_LEAD = re.compile(_MARKS % BULLET)
 _DELIMITER = re.compile(r"[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-*:?[ \t]*)*")
-_FENCE = re.compile(r"[ \t>]*(?:`{3,}|~{3,})")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _WIKI = re.compile(r"\[\[([^\]|\[]+)(?:\|([^\]\[]*))?\]\]")
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
@@ -49,7 +48,7 @@ def is_delimiter(line: str) -> bool:
 
 def is_fence(line: str) -> bool:
     """Whether ``line`` opens or closes code."""
-    return _FENCE.match(line) is not None
+    return FENCE.match(line) is not None
 
 
 @lru_cache(maxsize=4096)

@@ -3,6 +3,10 @@
 ``forget.words`` keeps ranges of its own: what was forgotten is hashed by them for good.
 """
 
+from __future__ import annotations
+
+import re
+
 #: Chinese characters, with their marks of repetition and the ideographic zero.
 HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 #: Hiragana and katakana, with the small and the half-width ones.
@@ -32,3 +36,12 @@ POINTS = "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u
 UNSPACED = SOUTH_EAST_ASIAN + KANA + HAN
 #: Without capital letters: those above, Hebrew and Arabic to Sinhala, and Tibetan.
 UNCASED = "\u0590-\u0dff\u0f00-\u0fff" + UNSPACED + HANGUL
+
+
+def letter(script: str) -> re.Pattern[str]:
+    """A character of one of the ranges above."""
+    return re.compile(f"[{script}]")
+
+
+#: A character of what is written without spaces between words, one of that or of Korean, and one without capitals.
+UNSPACED_LETTER, JOINED_LETTER, UNCASED_LETTER = letter(UNSPACED), letter(UNSPACED + HANGUL), letter(UNCASED)

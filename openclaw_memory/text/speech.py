@@ -17,7 +17,7 @@ from functools import cache, lru_cache
 from itertools import islice
 
 from . import analysis, language, word_lists
-from .scripts import GREEK, HIRAGANA, UNSPACED
+from .scripts import GREEK, HIRAGANA, UNSPACED, UNSPACED_LETTER, letter
 from .sentences import sentence_spans
 
 #: Vowels and marks that are written into a word of which they are no letters, and what joins its parts.
@@ -27,16 +27,11 @@ _ATOM = re.compile(
     rf"[{UNSPACED}]|(?:(?![{UNSPACED}])[^\W_])(?:(?![{UNSPACED}])[^\W_]|[{_JOINED}])*(?:['’][^\W_]+)?",
 )
 _MARKS = re.compile("[\u0300-\u036f\u064b-\u0652\u200c]+")
-_KANA = re.compile(f"[{HIRAGANA}]")
 _ASKS = re.compile("[?？؟՞;]\\s*$|[?？؟]")
 _CLAUSES = re.compile(r"[,.;:!，。；：！、]\s*|\s[–—-]\s")
-_GREEK = re.compile(f"[{GREEK}]")
-_UNSPACED = re.compile(f"[{UNSPACED}]")
 _LATIN = re.compile("[a-z]")
 #: A Latin letter with an accent, as one character or with one behind it.
 _ACCENT = re.compile("[\u00c0-\u024f\u1e00-\u1eff]|[A-Za-z][\u0300-\u036f]")
-#: A word of so many letters is not taken for one of another language.
-_LONG = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +57,17 @@ class _Phrase:
     def sure(self) -> bool:
         """Whether it means the same whatever language the text is in."""
         first = self.atoms[0]
-        return len(self.atoms) > 1 or len(first) >= _LONG or not _LATIN.match(first)
+        # A word of six letters is not taken for one of another language.
+        return len(self.atoms) > 1 or len(first) >= 6 or not _LATIN.match(first)
 
 
 def asks(message: str) -> bool:
     """Whether a message wants to be told something, rather than tells."""
     mark = _ASKS.search(message)
-    if mark is not None and (mark[0].strip() != ";" or _GREEK.search(message)):
+    if mark is not None and (mark[0].strip() != ";" or letter(GREEK).search(message)):
         return True
     first = next((at for at, char in enumerate(message) if char.isalnum()), len(message))
-    return any(one.start == first or _UNSPACED.match(message[one.start]) for one in found(message, ("asking",)))
+    return any(one.start == first or UNSPACED_LETTER.match(message[one.start]) for one in found(message, ("asking",)))
 
 
 def wants(message: str) -> bool:
@@ -156,7 +152,7 @@ def substance(message: str) -> tuple[str, ...]:
     rest = _without(message, [*found(message, ("courtesy",))]) if polite else message
     terms = dict.fromkeys(word[0] for word in analysis.asked(rest))
     silent = silent_terms(rest)
-    return tuple(term for term in terms if term not in silent and not _KANA.fullmatch(term))
+    return tuple(term for term in terms if term not in silent and not letter(HIRAGANA).fullmatch(term))
 
 
 def silent_terms(text: str) -> set[str]:
@@ -176,7 +172,7 @@ def bare(message: str) -> str:
     last = len(text) if third is None else third.start()
     # What leads has nothing but one or two words before it, or a script without spaces.
     leading = [
-        one for one in found(text, ("asking", "request")) if one.start <= last or _UNSPACED.match(text[one.start])
+        one for one in found(text, ("asking", "request")) if one.start <= last or UNSPACED_LETTER.match(text[one.start])
     ]
     return _without(text, leading)
 

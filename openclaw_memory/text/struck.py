@@ -13,7 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence, Set
 from itertools import accumulate, groupby, pairwise
 
-from .lines import ITEM
+from .lines import FENCE, ITEM
 
 #: Halves of what strikes out; code and escaped marks, which are none, come first.
 _MARK = re.compile(
@@ -27,13 +27,10 @@ _HINT = re.compile(r"~~|%%|<|\[[-~]\]")
 _LEAD = re.compile(
     rf"(?P<indent>[ \t>]*)(?:(?P<item>{ITEM}[ \t]+)(?:\[(?P<box>.)\](?=[ \t]|$))?|(?P<heading>#{{1,6}})[ \t])?"
 )
-_FENCE = re.compile(r"[ \t>]*(?P<mark>`{3,}|~{3,})")
 _PARTED = re.compile(rf"\n[ \t>]*(?=\n|#|{ITEM}[ \t])")
 _LINE = re.compile(r"[^\n]+")
-_WORD = re.compile(r"[^\W_]")
 #: What stands before a part at the beginning of a line has fewer characters.
 _INDENT = 80
-_THEIRS, _BETWEEN, _OURS = ("<" * 7, "=" * 7, ">" * 7)
 
 
 def standing(text: str) -> str:
@@ -66,7 +63,7 @@ def standing_lines(lines: Sequence[str]) -> tuple[list[str], Set[int]]:
 def says_nothing(line: str) -> bool:
     """Whether a line has no letter or digit behind the mark of its item."""
     lead = _LEAD.match(line)
-    return _WORD.search(line, lead.end() if lead else 0) is None
+    return not any(map(str.isalnum, line[lead.end() if lead else 0 :]))
 
 
 def _code(lines: Sequence[str]) -> Set[int]:
@@ -74,7 +71,7 @@ def _code(lines: Sequence[str]) -> Set[int]:
     found: set[int] = set()
     fence = ""
     for at, line in enumerate(lines):
-        mark = _FENCE.match(line)
+        mark = FENCE.match(line)
         if fence or mark:
             found.add(at)
         if not fence and mark:
@@ -91,11 +88,11 @@ def _in_conflict(lines: Sequence[str], code: Set[int]) -> Iterator[int]:
         mark = line[:8].rstrip()
         if at in code:
             continue
-        if mark == _THEIRS:
+        if mark == "<" * 7:
             first, parted = at, False
-        elif first >= 0 and mark == _BETWEEN:
+        elif first >= 0 and mark == "=" * 7:
             parted = True
-        elif parted and mark == _OURS:
+        elif parted and mark == ">" * 7:
             yield from range(first, at + 1)
             first, parted = -1, False
 

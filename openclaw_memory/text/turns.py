@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from . import word_lists
 from .labels import is_label
-from .lines import ITEM
+from .lines import FENCE, ITEM
 from .sentences import QUESTION_MARKS, ends_sentence
 
 _LABEL_CHARS = 80
@@ -36,7 +36,6 @@ _TURN = re.compile(
 )
 _AFTER_LABEL = re.compile(rf"(?:[ ]?[\[(]{_TIME}[\])])?(?:\*\*|__)?[:：](?:\*\*|__)?[ \t]*")
 _HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
-_FENCE = re.compile(r"[ \t>]*(?:```|~~~)")
 _ASKS = re.compile(rf"[{QUESTION_MARKS}](?:\W|$)")
 
 
@@ -105,7 +104,7 @@ def _parts(lines: Sequence[str]) -> Iterator[int]:
     """The number of the part of the text in which each line with text stands; none for code."""
     part, fenced = 0, False
     for line in lines:
-        if _FENCE.match(line):
+        if FENCE.match(line):
             fenced = not fenced
         elif _HEADING.match(line):
             part += not fenced
@@ -116,7 +115,7 @@ def _parts(lines: Sequence[str]) -> Iterator[int]:
 def _labels(lines: Sequence[str]) -> Iterator[_Label]:
     part, fenced = 0, False
     for number, line in enumerate(lines):
-        if _FENCE.match(line):
+        if FENCE.match(line):
             fenced = not fenced
         elif _HEADING.match(line):
             part += not fenced

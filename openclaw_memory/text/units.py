@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ..model import CHARS_PER_TOKEN, Unit, UnitForm
 from .blocks import Block
+from .lines import cells_of
 from .machine import is_host, is_machine
 from .plain import without_lead
 from .sentences import CEILING, MARKS, pieces
 from .struck import says_nothing
 from .turns import without_speaker
-
-_WORD_CHAR = re.compile(r"[^\W_]")
-_CELL_BORDER = re.compile(r"(?<!\\)\|")
-#: What a machine may have written is of these forms.
-_SAID = frozenset({"line", "turn", "item", "sentence", "quote"})
 
 
 class UnitMaker:
@@ -146,7 +141,7 @@ class UnitMaker:
     def _whole(self, start: int, end: int, form: UnitForm, indexed: str | None = None) -> None:
         lines = self._lines
         text = lines[start] if end - start == 1 else "\n".join(lines[start:end])
-        if _WORD_CHAR.search(text) is None:
+        if not any(map(str.isalnum, text)):
             return
         if len(text) > CEILING * self._size:
             self._cut(start, end, self._size)
@@ -158,7 +153,7 @@ class UnitMaker:
                 end -= 1
             text = "\n".join(lines[start:end])
         text = text.rstrip() if form == "code" else text.strip()
-        if indexed == text or not indexed or _WORD_CHAR.search(indexed) is None:
+        if indexed == text or not indexed or not any(map(str.isalnum, indexed)):
             indexed = None
         given, left = ("\n".join(of[start:end]) for of in (lines, self._standing))
         self._append(Unit(text, start + 1, end, self._form(text, form), self._speaker, indexed), given, left)
@@ -188,7 +183,7 @@ class UnitMaker:
         opened = len(self.units)
         for first, last in pieces(joined, size):
             text = joined[first:last]
-            if _WORD_CHAR.search(text) is None:
+            if not any(map(str.isalnum, text)):
                 continue
             line = start + bisect_right(offsets, first)
             until = start + bisect_right(offsets, last - 1)
@@ -198,7 +193,7 @@ class UnitMaker:
 
     def _form(self, text: str, form: UnitForm) -> UnitForm:
         """``form``, or ``machine`` for what a program wrote, and for a label whose text a host's blocks were."""
-        if form not in _SAID:
+        if form not in ("line", "turn", "item", "sentence", "quote"):
             return form
         if self._host:
             return "machine"
@@ -208,7 +203,7 @@ class UnitMaker:
         return "machine" if is_machine(said) or not said else form
 
     def _row(self, block: Block) -> None:
-        cells = _CELL_BORDER.split(self._lines[block.start].strip(" \t>").removeprefix("|").removesuffix("|"))
+        cells = cells_of(self._lines[block.start])
         names = block.cells + ("",) * (len(cells) - len(block.cells))
         pairs = [
             f"{name}: {cell}" if name else cell
