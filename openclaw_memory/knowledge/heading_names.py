@@ -28,7 +28,10 @@ CLOCK = re.compile(r"(?<!\d)\d{1,2}:(?:\d\d|XX)(?!\d)")
 ASIDE = re.compile(r"[(（\[【<][^()（）\[\]【】<>]*[)）\]】>]")
 SIGNS = re.compile(r"[^\w\s'’&.+#@/-]+")
 #: A sign of its own, or a picture, parts a name from what is said of it.
-_PARTS = re.compile(r"\s+[–—|/]+\s*|\s+-\s+|[:：]\s*|——|\s*[\u2600-\u27bf\u2b50-\u2b59\U0001f000-\U0001faff]\ufe0f?\s*")
+_PARTS = re.compile(
+    r"(?<!\s)\s+(?:[–—|/]+\s*|-\s+)|[:：]\s*|——"
+    r"|(?:(?<!\s)\s+)?[\u2600-\u27bf\u2b50-\u2b59\U0001f000-\U0001faff]\ufe0f?\s*"
+)
 #: A kind of thing, and what this one is called: Laptop "study".
 _QUOTED = re.compile(r"[^\W\d_]+ [\"“„「]([^\"“”„「」]{1,40})[\"”“」]\Z")
 #: A kind of thing and its number, or a number alone: "Bug 2", "P2", "3.1".

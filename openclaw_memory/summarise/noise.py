@@ -14,7 +14,7 @@ from ..text.turns import without_speaker
 from .sentences import Sentence
 from .words import label_alone, marker
 
-_LINK = re.compile(r"https?://\S+|(?<!\w)[\w.~+-]*(?:/[\w.+-]+)+", re.ASCII)
+_LINK = re.compile(r"https?://\S+|(?<![\w.~+-])[\w.~+-]*+(?:/[\w.+-]+)+", re.ASCII)
 _LABEL = re.compile(r"[\W_]*[^\s:：][^:：\n]{0,39}[:：](?=[\s*_`]|$)")
 _WORD = re.compile(rf"[^\W\d_{UNSPACED}]{{2,}}|[{UNSPACED}]{{2,}}")
 _FIGURES = re.compile(r"\d+(?:[.,:]\d+)*")

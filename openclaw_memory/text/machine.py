@@ -46,7 +46,7 @@ DIRECTIVE = re.compile(r"\[\[\s*(?:reply_to(?:_current|\s*:[^\[\]\n]*)|audio_as_
 #: digests, and long tokens with a figure.
 OPAQUE = re.compile(
     r"\[redacted:[\w-]{1,40}\]"
-    r"|(?<!\w)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?!\w)|(?<!\w)(?=\S*[a-z])(?:[\w.+-]+:){2,}[\w.+-]+"
+    r"|(?<!\w)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?!\w)|(?<!\w)(?=\S{0,200}[a-z])(?:[\w.+-]{1,200}+:){2,}[\w.+-]{1,200}+"
     r"|(?<!\w)(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{7,}(?!\w)"
     r"|(?<![\w/.+=-])(?=[\w+/=-]{0,200}\d)[\w+/=-]{20,}+",
     re.ASCII | re.IGNORECASE,

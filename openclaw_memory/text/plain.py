@@ -15,7 +15,7 @@ _MARKS = r"[ \t]*(?:>[ \t]*|(?:%s|#{1,6})(?:[ \t]+|$)|\[[ xX]\](?:[ \t]+|$))*"
 #: "1986. What a year" is a sentence, unless it is an item of a list or another mark follows.
 _LEAD = re.compile(_MARKS % rf"[-*+•]|{NUMBER}(?=[ \t]+(?:{ITEM}|#{{1,6}})(?:[ \t]|$))")
 _ITEM_LEAD = re.compile(_MARKS % BULLET)
-_DELIMITER = re.compile(r"[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-*:?[ \t]*)*")
+_DELIMITER = re.compile(r"[ \t>]*+(?:\|[ \t]*+)?:?-++:?[ \t]*+(?:\|[ \t]*+:?-*+:?[ \t]*+)*+")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _WIKI = re.compile(r"\[\[([^\]|\[]+)(?:\|([^\]\[]*))?\]\]")
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)

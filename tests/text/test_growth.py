@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
+import pkgutil
+import re
+import signal
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from datetime import date
 from functools import partial
@@ -11,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+import openclaw_memory
 from openclaw_memory.capture import novelty
 from openclaw_memory.config.settings import IngestSettings
 from openclaw_memory.context import prose
@@ -161,3 +168,75 @@ def too_fast(read: Callable[[str], object]) -> dict[str, float]:
 @pytest.mark.parametrize("name", readers())
 def test_ten_times_as_much_takes_at_most_fifteen_times_as_long(name: str) -> None:
     assert too_fast(readers()[name]) == {}
+
+
+#: Patterns that no text of any length reaches: an address that a person gives, rules of our own, forty characters.
+BOUNDED = {"config.store_url._LIKE_A_URL", "knowledge.fact_sentences._SLOT", "knowledge.names._BEFORE"}
+#: Characters of a text for a pattern, and the seconds of a short one from which a long one is tried.
+PATTERN_SHORT, NOTICED = 1_500, 0.0015
+
+
+def test_no_pattern_costs_more_than_its_text_is_long() -> None:
+    """Each pattern of a module, over all shapes, by the method that is called of it."""
+    slow = []
+    for pattern, (where, method) in patterns().items():
+        for name, piece in shapes().items():
+            short, long = (repeated(piece, size) for size in (PATTERN_SHORT, TIMES * PATTERN_SHORT))
+            if (quick := seconds(pattern, method, short)) > NOTICED:
+                took = min(seconds(pattern, method, long) for _ in range(2))
+                if took > max(FLOOR, MOST * quick):
+                    slow.append(f"{where}.{method}: {name}, {quick:.4f} s and {took:.2f} s")
+                    break
+    assert not slow
+
+
+def patterns() -> dict[re.Pattern[str], tuple[str, str]]:
+    """The patterns at the top of the package's modules: where they are first met, and how they are read."""
+    met: defaultdict[re.Pattern[str], list[tuple[str, str]]] = defaultdict(list)
+    called: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    for module in pkgutil.walk_packages(openclaw_memory.__path__, "openclaw_memory."):
+        if module.name.endswith("__main__"):
+            continue
+        loaded = importlib.import_module(module.name)
+        for name, value in vars(loaded).items():
+            if isinstance(value, re.Pattern) and isinstance(value.pattern, str):
+                met[value].append((module.name, name))
+        for node in ast.walk(ast.parse(Path(str(loaded.__file__)).read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                called[module.name, node.value.id].add(node.attr)
+            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute):
+                called["", node.value.attr].add(node.attr)
+    out = {}
+    for pattern, places in met.items():
+        where = ".".join(places[0]).removeprefix("openclaw_memory.")
+        methods = set().union(*(called[module, name] | called["", name] for module, name in places))
+        if where not in BOUNDED:
+            every = {"finditer", "findall", "sub", "split"} & methods
+            single = (name for name in ("search", "match", "fullmatch") if name in methods)
+            out[pattern] = where, "finditer" if every else next(single, "search")
+    return out
+
+
+def repeated(piece: str, size: int) -> str:
+    return (piece * (size // len(piece) + 1))[:size]
+
+
+def seconds(pattern: re.Pattern[str], method: str, text: str) -> float:
+    """Of the processor, for one reading; given up after a second."""
+
+    def give_up(*_: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGVTALRM, give_up)  # which a pattern looks at while it reads
+    signal.setitimer(signal.ITIMER_VIRTUAL, 1)
+    started = time.process_time()
+    try:
+        read = getattr(pattern, method)(text)
+        for _ in read if method == "finditer" else ():
+            pass
+    except TimeoutError:
+        return float("inf")
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+    return time.process_time() - started
