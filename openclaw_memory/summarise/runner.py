@@ -27,6 +27,9 @@ from .writer import SummaryFiles
 
 log = logging.getLogger("openclaw_memory.consolidate")
 
+#: Seconds that a run with a deadline waits for another process.
+_IN_A_HURRY = 5.0
+
 
 @dataclass
 class _Run:
@@ -123,7 +126,7 @@ class Consolidator:
         """
         started = time.monotonic()
         dry = dry_run or listing  # writes nothing, a lock neither
-        patience = atomic.LOCK_TIMEOUT if until == NEVER else 5.0
+        patience = atomic.LOCK_TIMEOUT if until == NEVER else _IN_A_HURRY
         with nullcontext() if dry else atomic.locked(self._files.folder, patience, self._workspace):
             if not dry:
                 self._files.sweep()

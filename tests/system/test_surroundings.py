@@ -78,6 +78,7 @@ def test_a_fact_that_is_written_is_not_said_to_be_undone(notes: Notes, monkeypat
 
 def test_ctrl_c_in_the_database_is_ctrl_c(tmp_path: Path) -> None:
     store = open_store(tmp_path / "i.duckdb")
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background is started without
     timer = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
