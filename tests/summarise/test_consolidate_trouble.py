@@ -30,8 +30,8 @@ def week(notes: Notes, first: date = MONDAY, count: int = 7) -> None:
 def test_only_notes_of_a_day_below_memory_are_summarised(notes: Notes, tmp_path: Path) -> None:
     text = diary(MONDAY)
     for path in (
-        "MEMORY.md", "USER.md", "memory/people.md", "memory/2026-02-30.md", "memory/2026-13-01.md", "memory/20260216.md",
-        "memory/notes-2026-02-16.md", "memory/2026-02.md", "memory/2026.md",
+        "MEMORY.md", "USER.md", "memory/people.md", "memory/2026-02-30.md", "memory/2026-13-01.md",
+        "memory/2026-02.md", "memory/2026.md",
     ):  # fmt: skip
         notes.write(path, text)
     elsewhere = Notes(tmp_path / "elsewhere")
