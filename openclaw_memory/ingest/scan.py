@@ -154,9 +154,9 @@ class _Walk:
         sizes: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
         for stem, file in names.items():
             sizes[stem.rpartition("/")[0], file.size].append(stem)
-        for stems in sizes.values():
-            for at, stem in enumerate(sorted(stems)):
-                others = (other for other in sorted(stems)[:at] if stem.startswith(other))
+        for stems in map(sorted, sizes.values()):
+            for at, stem in enumerate(stems):
+                others = (other for other in stems[:at] if stem.startswith(other))
                 first = next((names[o] for o in others if stem[len(o)] in " .(" and _same(names[o], names[stem])), None)
                 if first is not None:
                     self.files.remove(names[stem])
