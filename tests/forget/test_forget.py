@@ -208,16 +208,16 @@ def test_what_other_notes_have_too_stays_there(notes: Notes) -> None:
 
 
 def test_what_is_short_stays_as_a_part_of_something_longer(notes: Notes) -> None:
-    notes.write("memory/a.md", "- Had lunch with Mira.\n- PIN 7714\n- Bread\n")
-    notes.write("memory/b.md", "- Had lunch with Mira and Ben.\n- The PIN 7714 is old.\n- Bread is good.\n")
+    notes.write("memory/a.md", "- Had lunch with Mira.\n- Bus 7714\n- Bread\n")
+    notes.write("memory/b.md", "- Had lunch with Mira and Ben.\n- The Bus 7714 is old.\n- Bread is good.\n")
     with open_memory(notes) as memory:
         forgotten(memory, path="memory/a.md")
         found = [text for text in snippets(memory, "lunch Mira Ben") if "lunch" in text]
-        assert found == ["- Had lunch with Mira and Ben.\n- The PIN 7714 is old.\n- Bread is good."]
-        notes.write("memory/c.md", "# Bread\n\n* had lunch with mira!\n* pin 7714\n* Had lunch with Mira today.\n")
-        found = memory.search("lunch Mira Ben PIN bread", mode="keyword", max_results=20).results
+        assert found == ["- Had lunch with Mira and Ben.\n- The Bus 7714 is old.\n- Bread is good."]
+        notes.write("memory/c.md", "# Bread\n\n* had lunch with mira!\n* bus 7714\n* Had lunch with Mira today.\n")
+        found = memory.search("lunch Mira Ben bus bread", mode="keyword", max_results=20).results
         text = "\n".join(hit.snippet for hit in found)
-        assert "Bread" in text and "Mira today" in text and "pin 7714" not in text and "mira!" not in text
+        assert "Bread" in text and "Mira today" in text and "bus 7714" not in text and "mira!" not in text
         # Named itself it goes from everywhere.
         forgotten(memory, query="lunch with Mira")
         found = memory.search("lunch Mira Ben", mode="keyword", max_results=20).results
@@ -361,7 +361,7 @@ def test_secrets_of_what_was_forgotten_are_not_shown_either(notes: Notes) -> Non
     notes.write(DAY, f"- Bought milk.\n- The giraffe opens the gate with {secret} each day.\n")
     with open_memory(notes) as memory:
         memory.ingest()
-        assert snippets(memory, "giraffe gate") and secret in memory.get(DAY).text
+        assert snippets(memory, "giraffe gate") and secret not in memory.get(DAY).text
         report = forgotten(memory, query="giraffe gate")
         assert "redacted" in report.texts[0].text
         assert memory.get(DAY).text == "- Bought milk.\n- [forgotten]"
