@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from ..graph.view import GraphView
 
+#: Concepts of a message that context looks at.
+_MOST = 5
+
 
 @dataclass(frozen=True, slots=True)
 class Entity:
@@ -31,4 +34,4 @@ def named_in(view: GraphView, message: str) -> list[Entity]:
         for place, label in view.labels(places).items()
     ]
     entities.sort(key=lambda entity: (not entity.curated, -entity.weight * entity.rarity, places.index(entity.place)))
-    return entities[:5]
+    return entities[:_MOST]

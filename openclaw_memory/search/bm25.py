@@ -55,17 +55,18 @@ class KeywordScores:
     asked_for: Set[int] = frozenset()
     document: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
 
-    def coverage(self, row: int, shown: tuple[int, int] | None = None) -> tuple[float, list[str]]:
+    def coverage(self, row: int, shown: Sequence[tuple[int, int]] | None = None) -> tuple[float, list[str]]:
         """Share of the question's idf mass that a row's window or path holds, and which terms those are.
 
-        Of the window only what is among the rows ``shown`` counts, where these are given: first and last one.
+        Of the window only what is among the rows ``shown`` counts, where these are given: first and last ones.
         """
         document = int(self.document[row]) if len(self.document) else -1
         if document in self.asked_for:
             return 1.0, list(self.terms)
         held = [i for i, rows in enumerate(self.windows) if _contains(rows, row)]
         if shown is not None:
-            held = [i for i in held if np.diff(self.units[i].searchsorted([shown[0], shown[1] + 1]))[0]]
+            among = [place for first, last in shown for place in (first, last + 1)]
+            held = [i for i in held if np.diff(self.units[i].searchsorted(among))[::2].any()]
         held = sorted({*held, *(i for i, holding in enumerate(self.named) if document in holding)})
         total = float(self.idf.sum())
         return (float(self.idf[held].sum()) / total if total else 0.0), [self.terms[i] for i in held]

@@ -70,7 +70,7 @@ def parts(
     each of its terms.  ``graph`` is what the graph says of every row, ``float32[n]`` in [0, 1]; with
     ``graph_share`` that is this share of the score.  ``moves`` is what time and use make of it.
     ``knowledge`` is how well the model knows the question's language, from 0 to 1: where it does not, words decide.
-    ``sure`` is that of the model.  ``alone`` says that nothing beside the rows of ``found`` is shown with it.
+    ``sure`` is that of the model.  ``alone`` says that nothing but its heading is shown beside the rows of ``found``.
     """
     row = found.best
     values = features.values
@@ -78,7 +78,9 @@ def parts(
     words = 0.0
     because: list[str] = []
     if features.keyword is not None:
-        text, terms = features.keyword.coverage(row, (found.first, found.last) if alone else None)
+        above = int(corpus.shape.opens[corpus.shape.opens.searchsorted(row, "right") - 1])
+        shown = [(found.first, found.last), *([(above, above)] if corpus.rows.heading[above] else [])]
+        text, terms = features.keyword.coverage(row, shown if alone else None)
         if terms:
             words = features.keyword.evidence(text)
             own = dict.fromkeys(spelling.get(term, term) for term in terms)

@@ -155,14 +155,14 @@ def test_of_two_that_are_alike_the_used_one_comes_first(notes: Notes) -> None:
     for n in range(1, 6):
         notes.write(f"memory/2026-03-0{n}.md", "- the lantern was lit\n")
     with open_memory(notes) as memory:
-        assert order(memory, "lantern")[0] == "memory/2026-03-01.md"
+        assert order(memory, "lantern")[0] == "memory/2026-03-05.md"
         (third,) = [hit for hit in hits(memory, "lantern") if "03-03" in hit.path]
         (first,) = [hit for hit in hits(memory, "lantern") if "03-01" in hit.path]
         with_uses(memory, Uses("1", {third.id: 0.5, first.id: -0.5}, {third.id: third.path, first.id: first.path}))
         # Alike in everything else, use alone orders them.
-        assert order(memory, "lantern") == [f"memory/2026-03-0{n}.md" for n in (3, 2, 4, 5, 1)]
+        assert order(memory, "lantern") == [f"memory/2026-03-0{n}.md" for n in (3, 5, 4, 2, 1)]
         notes.write("memory/2026-03-09.md", "- something else entirely\n")
-        assert order(memory, "lantern") == [f"memory/2026-03-0{n}.md" for n in (3, 2, 4, 5, 1)]
+        assert order(memory, "lantern") == [f"memory/2026-03-0{n}.md" for n in (3, 5, 4, 2, 1)]
 
 
 def test_without_use_and_wishes_every_score_is_the_same_to_the_bit(memory: Memory) -> None:
