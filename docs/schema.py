@@ -60,7 +60,7 @@ ANSWERS: dict[str, Any] = {
     },
     "state": StateReport,
     "backup": {"file": str, "bytes": int, "holds": [str], "warning": str | None},
-    "restore": {"file": str, "dryRun": bool, "entries": _ENTRIES, "addresses": [str]},
+    "restore": {"file": str, "dryRun": bool, "entries": _ENTRIES, "addresses": [str], "warning": str | None},
     "setup": {
         "host": str,
         "steps": [of.Check],

@@ -19,6 +19,7 @@ from openclaw_memory.system.serialize import camel, dumps, to_json
 HIT = [
     "path", "startLine", "endLine", "score", "snippet", "citation", "id", "heading", "date", "kind", "grain",
     "origin", "vectorScore", "textScore", "concepts", "archived", "source", "why",
+    "bestLine", "snippetLine",
 ]  # fmt: skip
 INGEST = [
     "files", "chunks", "added", "updated", "deleted", "unchanged", "embedded", "pending", "concepts_linked", "seconds",
@@ -48,9 +49,9 @@ def test_an_ingest(memory: Memory) -> None:
 
 def test_a_search_and_its_hits(memory: Memory) -> None:
     result = memory.search("lamp", explain=True)
-    assert names(result) == ["results", "provider", "model", "mode", "fallback", "took_ms"]
+    assert names(result) == ["results", "provider", "model", "mode", "fallback", "took_ms", "goodMatch", "leftOut"]
     assert names(replace(result, stale=True, warning="w")) == [
-        "results", "provider", "model", "mode", "fallback", "took_ms", "stale", "warning",
+        "results", "provider", "model", "mode", "fallback", "took_ms", "stale", "warning", "goodMatch", "leftOut",
     ]  # fmt: skip
     hit = json.loads(dumps(result))["results"][0]
     assert list(hit) == HIT
