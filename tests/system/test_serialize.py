@@ -59,7 +59,7 @@ def test_a_search_and_its_hits(memory: Memory) -> None:
         "path": "memory/2026-02-13.md", "startLine": 1, "endLine": 3, "score": 0,
         "snippet": "# Lamps\n\n- a lamp broke", "citation": "memory/2026-02-13.md#L1-L3", "id": "", "heading": "Lamps", "date": "2026-02-13", "kind": "daily",
         "grain": "working", "origin": "agent", "vectorScore": 0, "textScore": 1.0, "concepts": [], "archived": False,
-        "source": "memory", "why": "",
+        "source": "memory", "why": "", "bestLine": 3, "snippetLine": 1,
     }  # fmt: skip
     full = replace(result.results[0], graph_score=0.5, time_score=0.25)
     assert {"graphScore", "timeScore"} <= set(names(full))
