@@ -76,13 +76,13 @@ def newest(
     found: list[Range] = []
     left = budget
     for row in first[np.lexsort((rows.start_line[first], path, -day))].tolist():
+        if len(found) == limit or (left is not None and left < 1 + DAY_TOKENS):
+            break
         one = opening(corpus, row, tokens if left is None else min(tokens, left - DAY_TOKENS), standing)
         if left is not None:
             one = replace(one, most=left - DAY_TOKENS)
             left -= cost(corpus, one.first, one.last, one.most) + DAY_TOKENS
         found.append(one)
-        if len(found) == limit or (left is not None and left < 1 + DAY_TOKENS):
-            break
     return found, len(first) - len(found)
 
 

@@ -50,12 +50,17 @@ def value(one: Weighed) -> int:
     return one.points + sum(points for _, points in one.covers)
 
 
-def select(weighed: Sequence[Weighed], budget: float, groups: Callable[[int], Hashable] | None = None) -> list[int]:
+def select(
+    weighed: Sequence[Weighed],
+    budget: float,
+    groups: Callable[[int], Hashable] | None = None,
+    for_groups: float = 0,
+) -> list[int]:
     """Places of the sentences to keep, ascending: at most ``budget`` tokens of cost, but at least one sentence.
 
-    With ``groups`` the best of each group comes first, as long as the budget lasts.
+    With ``groups`` the best of each group comes first, as long as the budget lasts, or the larger one ``for_groups``.
     """
-    chosen = _Choice(weighed, budget)
+    chosen = _Choice(weighed, max(budget, for_groups))
     if groups is not None:
         best: dict[Hashable, int] = {}
         for at in range(len(weighed)):
@@ -64,7 +69,7 @@ def select(weighed: Sequence[Weighed], budget: float, groups: Callable[[int], Ha
                 best[group] = at
         for at in sorted(best.values(), key=chosen.rank):
             chosen.take(at)
-    chosen.fill()
+    chosen.fill(max(budget, for_groups) - budget)
     return sorted(chosen.places)
 
 
@@ -91,8 +96,9 @@ class _Choice:
         self._covered.update(what for what, _ in one.covers)
         return True
 
-    def fill(self) -> None:
-        """Add the best of what fits until nothing does."""
+    def fill(self, spare: float) -> None:
+        """Add the best of what fits until nothing does, and leave ``spare`` tokens."""
+        self._left -= spare
         queue = [self.rank(at) for at in range(len(self._weighed)) if at not in self.places]
         heapify(queue)
         while queue:

@@ -77,7 +77,8 @@ def _chosen(given: Sequence[Sentence], grain: Grain, rules: Rules) -> list[Weigh
     sources = sum(tokens(one.text if grain is Grain.DAILY else line_of(one, False)) for one in given)
     budget = max(rules.budget, min(3 * rules.budget, 0.2 * sources)) if rules.grows else rules.budget
     by_day = grain is Grain.WEEKLY
+    days = (lambda at: weighed[at].sentence.day) if by_day else None
     # Each day of a week of few words has its line.
-    most = sources if by_day and sources <= BUDGETS[grain] / 4 else rules.share * sources
-    places = select(weighed, min(budget, most), (lambda at: weighed[at].sentence.day) if by_day else None)
+    for_days = sources if by_day and sources <= BUDGETS[grain] / 4 else 0
+    places = select(weighed, min(budget, rules.share * sources), days, min(budget, for_days))
     return [weighed[at] for at in places]

@@ -497,3 +497,11 @@ def test_what_a_filter_leaves_out_gives_keywords_no_weight() -> None:
     allowed = np.array([False, True, True])
     score = ranking.fuse(ranking.Features(values, keyword), ranking.WEIGHTS, allowed)
     assert score[2] > score[1]
+
+
+def test_a_day_of_which_there_is_no_note_is_found_where_it_is_named() -> None:
+    texts = {"memory/2024-05-03.md": "- The dentist expects us on Monday at ten.\n", "memory/2024-05-02.md": "- Tea.\n"}
+    with remembered(texts, embedding__model="none") as memory:
+        found = memory.search(SearchRequest("what is on Monday?", now=date(2024, 5, 5)))
+        assert "dentist" in found.results[0].snippet and found.good_match
+        assert not memory.search(SearchRequest("what is on Tuesday?", now=date(2024, 5, 5))).good_match
