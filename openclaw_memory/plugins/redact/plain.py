@@ -49,7 +49,7 @@ def _instead(match: re.Match[str]) -> str:
     kind = match.lastgroup
     if kind == "gap":
         return "\t" if "\t" in match[0] or (len(match[0]) > 2 and match[0][0] == " ") else " "
-    return {"cell": "\t", "name": ":", "link": " ", "end": " ", "quote": '"'}.get(kind or "", "")
+    return {"cell": "\t", "name": ":", "link": " ", "end": " "}.get(kind or "", "")
 
 
 def plain_text(text: str) -> str:

@@ -33,9 +33,6 @@ _PREFIX = re.compile(
 _VALUE = r"(?P<secret>(?![\"']?[$<{%\[])(?:\"[^\"\n]{3,128}\"|'[^'\n]{3,128}'|[^\s\"'-][^\s\"']{2,127}))"
 
 
-_SHORTEST_SIGN = 3
-
-
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.ASCII)
@@ -111,7 +108,7 @@ def signs() -> set[str]:
         needle
         for rule in rules()
         for needle in rule.needles
-        if len(needle) >= _SHORTEST_SIGN and (needle[-1] in "_-" or not rule.pattern.startswith(_BORDER))
+        if len(needle) >= 3 and (needle[-1] in "_-" or not rule.pattern.startswith(_BORDER))
     } | {"@", "<<", "-u "}
 
 
