@@ -167,6 +167,12 @@ def asks_only_days(question: str, asked: date) -> bool:
     return all(any(is_stop_word(word, one) for one in spoken) for word in left)
 
 
+def names_weekday(question: str) -> bool:
+    """Whether it names a day of the week, which notes of other days may name as well."""
+    text = words.plain(question)
+    return any(phrase.meaning.kind == "weekday" for phrase in words.phrases(text, words.spoken(text)))
+
+
 def asks_what_was_done(question: str, asked: date) -> bool:
     """Whether it asks what was done or happened on days that are over, and nothing else: no "how are you today?"."""
     if not asks_only_days(question, asked):

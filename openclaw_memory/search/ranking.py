@@ -162,9 +162,10 @@ def collect(
     if features.named_dates:
         values["date"] = _nearness(corpus, features.named_dates)
         features.dated = float(values["date"].mean())
-        features.only_days = asking.asks_only_days(query, asked) and (
-            bool((values["date"] >= 1).any()) or keyword is None or not keyword.unit.any()
-        )  # where nothing is of these days, lines that name them are all there is
+        features.only_days = asking.asks_only_days(query, asked)
+        if asking.names_weekday(query) and keyword is not None and keyword.unit.any():
+            # Where nothing is of that day, lines that name it are all there is.
+            features.only_days &= bool((values["date"] >= 1).any())
         if features.only_days:  # a line that has the question's own words answers it no better
             for name in KEYWORD_FEATURES:
                 values.pop(name, None)

@@ -255,11 +255,13 @@ def _redact_below(lines: list[str], at: int, allow: Collection[str]) -> None:
             both = joined(first, Plain(second.text[head:], second.places[head:]), ": ")
             behind = len(text) + 2
             before = lines[i]
-            for span in labels.labelled(both.text, _lower(both.text)):
+            low = _lower(both.text)
+            shaped = [span for span in shapes.spans(both.text, low) if span[0] >= behind]
+            for span in labels.labelled(both.text, low):
                 if span[0] >= behind and (
                     how == "question" or below.is_all(both.text[behind:], span[0] - behind, span[1] - behind, how)
                 ):
-                    _replace_in(lines, both, [span], allow)
+                    _replace_in(lines, both, [*shaped, span], allow)
             if how == "question" and kind in ("password", "pin") and (found := labels.answer(second.text[head:])):
                 _replace_in(lines, both, [(found[0] + behind, found[1] + behind, found[2])], allow)
             if how != "question" or lines[i] != before:
