@@ -44,7 +44,7 @@ def test_the_gateway_never_notices_and_the_result_names_the_signal(host: Host, b
         found = host.tool("memory_search", query="deploy passphrase")
         assert "blue bunny" in found["results"][0]["snippet"]
         assert "SIGSEGV" in found["fallback"]
-        assert "openclaw-memory doctor" in found["fallback"]
+        assert "openclaw memory doctor" in found["fallback"]
     assert [process.pid for process in host.servers()] == [server.pid]
     assert bindings.starts == [binding.package for binding in BINDINGS]
     [status] = host.run_json("memory", "status")

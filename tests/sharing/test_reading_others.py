@@ -314,6 +314,8 @@ def test_a_memory_that_is_locked_costs_its_share_of_the_time_and_a_warning(mine:
             other.communicate("\n", timeout=30)
         assert result.warning is not None and "@team was not read: " in result.warning
         assert [hit.memory for hit in result.results] == [None]
+        for thread in memory.others._late.values():
+            thread.join(30)
         memory.others._seconds = 30.0
         assert "team" in {hit.memory for hit in memory.search("Ostrich").results}
 
