@@ -53,10 +53,10 @@ from openclaw_memory.text.lines import split_lines
 
 DAY = date(2026, 3, 5)
 #: Characters of a short text, how many times as much a long one has, and how many times as long that may take.
-SHORT, TIMES, MOST = 3_000, 10, 15
+SHORT, TIMES, MOST = 1_500, 10, 15
 #: Seconds for the long text below which nothing grows too fast, whatever the clock says; and how many of the shapes
 #: that take longest are tried at length.
-FLOOR, SLOWEST = 0.06, 3
+FLOOR, SLOWEST = 0.03, 3
 
 
 def shapes() -> dict[str, str]:
@@ -173,7 +173,7 @@ def test_ten_times_as_much_takes_at_most_fifteen_times_as_long(name: str) -> Non
 #: Patterns that no text of any length reaches: an address that a person gives, rules of our own, forty characters.
 BOUNDED = {"config.store_url._LIKE_A_URL", "knowledge.fact_sentences._SLOT", "knowledge.names._BEFORE"}
 #: Characters of a text for a pattern, and the seconds of a short one from which a long one is tried.
-PATTERN_SHORT, NOTICED = 1_500, 0.0015
+PATTERN_SHORT, NOTICED = 1_000, 0.001
 
 
 def test_no_pattern_costs_more_than_its_text_is_long() -> None:
