@@ -18,13 +18,11 @@ _BEGIN, _END = "<!-- benchmarks.peers -->", "<!-- /benchmarks.peers -->"
 
 
 def write(answers: Sequence[Found], sizes: Sequence[Grown], skipped: Mapping[str, str], page: Path | None) -> str:
-    """The tables; with a ``page`` they replace what stands between its marks, and the plots go beside it."""
+    """Return the tables; replace the part between the marks of ``page`` by that of the answers and the plots."""
     parts = [_answers(answers)] if answers else []
-    if sizes:
-        parts += [_sizes(sizes)]
-    parts += [f"Left out: {name}, {why}." for name, why in skipped.items()]
+    left_out = [f"Left out: {name}, {why}." for name, why in skipped.items()]
     plots = _plots(answers, sizes)
-    text = "\n\n".join([*parts, *(f"![{name}](images/peers-{name}.svg)" for name in plots)])
+    text = "\n\n".join([*parts, *left_out, *(f"![{name}](images/peers-{name}.svg)" for name in plots)])
     if page is not None:
         images = page.parent / "images"
         images.mkdir(exist_ok=True)
@@ -36,7 +34,7 @@ def write(answers: Sequence[Found], sizes: Sequence[Grown], skipped: Mapping[str
         if times != 1:
             raise SystemExit(f"{page}: there must be one part between {_BEGIN} and {_END}")
         page.write_text(after, encoding="utf-8")
-    return text
+    return "\n\n".join([*parts, *([_sizes(sizes)] if sizes else []), *left_out])
 
 
 def _answers(rows: Sequence[Found]) -> str:
