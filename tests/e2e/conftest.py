@@ -13,6 +13,11 @@ from host import ENVIRON, EXECUTABLE, PLUGIN, ROOT, Host, cache_folder
 from model import ScriptedModel, scripted_model
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the file that takes longest, for which the other process would else wait at the end."""
+    items.sort(key=lambda item: item.path.stem != "test_installed")
+
+
 @pytest.fixture(scope="session")
 def openclaw() -> Path:
     """Folder of the executables of OpenClaw and its Node."""
