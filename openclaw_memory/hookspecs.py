@@ -6,7 +6,7 @@ under the entry-point group ``openclaw_memory``.  Built-ins register the same wa
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
 import pluggy
 
@@ -22,9 +22,11 @@ if TYPE_CHECKING:
         FeedbackReport,
         FileText,
         ForgetReport,
+        Grain,
         IngestReport,
         RecallResult,
         SearchHit,
+        SearchOptions,
         SearchRequest,
         SearchResult,
         Session,
@@ -46,14 +48,43 @@ class MemoryApi(Protocol):
     settings: Settings
 
     def ingest(self, paths: Sequence[str] = (), *, deadline: float | None = None) -> IngestReport: ...
-    def search(self, query: str | SearchRequest, **options: Any) -> SearchResult: ...
+    def search(self, query: str | SearchRequest, **options: Unpack[SearchOptions]) -> SearchResult: ...
     def search_index(self, request: SearchRequest) -> SearchResult: ...
-    def recall(self, query: str | SearchRequest, **options: Any) -> RecallResult: ...
-    def context(self, message: str, **options: Any) -> ContextResult: ...
+    def recall(
+        self, query: str | SearchRequest, *, hops: int = 2, **options: Unpack[SearchOptions]
+    ) -> RecallResult: ...
+    def context(
+        self,
+        message: str,
+        *,
+        budget: int | None = None,
+        session: str | None = None,
+        now: date | None = None,
+        deadline: float | None = None,
+        explain: bool = False,
+    ) -> ContextResult: ...
     def get(self, path: str, from_line: int | None = None, lines: int | None = None) -> FileText: ...
     def feedback(self, chunk: str, verdict: str, now: date | None = None) -> FeedbackReport: ...
-    def forget(self, *, dry_run: bool = False, **named: Any) -> ForgetReport: ...
-    def consolidate(self, **options: Any) -> ConsolidateReport: ...
+    def forget(
+        self,
+        *,
+        path: str | None = None,
+        query: str | None = None,
+        concept: str | None = None,
+        fact: str | None = None,
+        since: date | None = None,
+        until: date | None = None,
+        dry_run: bool = False,
+    ) -> ForgetReport: ...
+    def consolidate(
+        self,
+        *,
+        now: date | None = None,
+        older_than_days: int | None = None,
+        grain: Grain | None = None,
+        dry_run: bool = False,
+        deadline: float | None = None,
+    ) -> ConsolidateReport: ...
     def consolidate_if_due(self, now: datetime) -> ConsolidateReport | None: ...
     def maintain(self, force: bool = False) -> bool: ...
     def status(self) -> Status: ...

@@ -33,6 +33,7 @@ from .model import (
     ExportReport,
     FeedbackReport,
     ForgetReport,
+    Grain,
     GrainUse,
     IngestReport,
     MapReport,
@@ -46,6 +47,7 @@ from .model import (
     Status,
     silent,
 )
+from .model.bounds import named_arguments
 from .plugins.manager import Plugins
 from .search.service import Questions
 from .sharing import sources
@@ -358,14 +360,25 @@ class Memory(Asking):
     def _read_capture(self, path: str, seconds: float | None) -> IngestReport:
         return self.ingest([path], deadline=seconds)
 
-    def forget(self, *, dry_run: bool = False, **named: Any) -> ForgetReport:
-        """Take out for good what one of ``path``, ``query``, ``concept``, ``fact``, or ``since`` with ``until`` names.
+    @named_arguments()
+    def forget(
+        self,
+        *,
+        path: str | None = None,
+        query: str | None = None,
+        concept: str | None = None,
+        fact: str | None = None,
+        since: date | None = None,
+        until: date | None = None,
+        dry_run: bool = False,
+    ) -> ForgetReport:
+        """Remove for good what one of ``path``, ``query``, ``concept``, ``fact``, or ``since`` with ``until`` names.
 
-        ``path`` is a file, a folder or ``path#L3-L9``; ``query`` means units that hold all of its words.  With
-        ``dry_run`` it only tells what would go.  Raises :class:`~openclaw_memory.errors.RequestError` for what cannot
-        be meant.
+        ``path`` is a file, a folder or ``path#L3-L9``; ``query`` selects units that contain all of its words.  With
+        ``dry_run`` nothing is changed and the report lists what would go.  Raises
+        :class:`~openclaw_memory.errors.RequestError` for an unknown argument, or unless exactly one thing is named.
         """
-        return self._forgetter.forget(Wish(**named), dry_run)
+        return self._forgetter.forget(Wish(path, query, concept, fact, since, until), dry_run)
 
     def _finish_forgetting(self) -> None:
         """Finish what was cut short; where that fails it is tried again by whoever comes next."""
@@ -376,15 +389,27 @@ class Memory(Asking):
 
     # -- consolidation ------------------------------------------------------------------------------
 
-    def consolidate(self, **options: Any) -> ConsolidateReport:
-        """Write summaries of periods that are over, and take out what retention does not keep.
+    @named_arguments()
+    def consolidate(
+        self,
+        *,
+        now: date | None = None,
+        older_than_days: int | None = None,
+        grain: Grain | None = None,
+        dry_run: bool = False,
+        deadline: float | None = None,
+        progress: Progress = silent,
+    ) -> ConsolidateReport:
+        """Write summaries of periods that are over, and remove what retention does not keep.
 
-        ``options``: ``dry_run`` only tells what would be done; ``older_than_days`` is how long ago a period must
-        have ended at least (``consolidate.older_than_days`` unless told); ``grain`` writes that one alone; ``now`` is
-        a ``datetime``; ``deadline`` is in seconds, after which the rest is left to the next run; ``progress`` as of
-        :meth:`ingest`.  Raises :class:`~openclaw_memory.errors.WorkspaceError` when files cannot be written.
+        A period must have ended more than ``older_than_days`` (default: ``consolidate.older_than_days``) before
+        ``now``, a day or a ``datetime``.  ``grain`` writes the summaries of that grain alone; with ``dry_run`` nothing
+        is written.  After ``deadline`` seconds the rest is left to the next run.  Raises
+        :class:`~openclaw_memory.errors.WorkspaceError` when files cannot be written.
         """
-        return self.upkeep.consolidate(**options)
+        return self.upkeep.consolidate(
+            now=now, older_than_days=older_than_days, grain=grain, dry_run=dry_run, deadline=deadline, progress=progress
+        )
 
     def consolidate_if_due(self, now: datetime) -> ConsolidateReport | None:
         """What a heartbeat does; ``None`` when it is off or too soon.  It writes once a person has enabled it."""
@@ -407,15 +432,24 @@ class Memory(Asking):
         """
         return self._tables().export(expanded(folder).absolute(), overwrite, progress)
 
-    def map(self, file: str | Path | None = None, **options: Any) -> MapReport:
+    @named_arguments()
+    def map(
+        self,
+        file: str | Path | None = None,
+        *,
+        concept: str | None = None,
+        since: date | None = None,
+        progress: Progress = silent,
+    ) -> MapReport:
         """Draw the memory as one HTML page that needs no network: into ``file``, else beside the index, mode 0600.
 
-        ``options``: ``concept`` and ``since``, a day, narrow what it shows; ``progress`` as of :meth:`ingest`.  Raises
-        :class:`~openclaw_memory.errors.WorkspaceError` where it cannot be written, or something else is there.
+        ``concept`` and ``since`` narrow what it shows.  Raises :class:`~openclaw_memory.errors.WorkspaceError` if it
+        cannot be written or the file is not a map.
         """
         from .map.service import draw
 
-        return draw(self, self._questions, self.upkeep.retired.notes, file, **options)
+        notes = self.upkeep.retired.notes
+        return draw(self, self._questions, notes, file, concept=concept, since=since, progress=progress)
 
     def _tables(self) -> Tables:
         from .tables.service import Tables

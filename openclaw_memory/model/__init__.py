@@ -42,8 +42,10 @@ from .recall import Edge as Edge
 from .recall import RecallHit as RecallHit
 from .recall import RecallResult as RecallResult
 from .search import HIT_TOKENS as HIT_TOKENS
+from .search import SEARCH_OPTIONS as SEARCH_OPTIONS
 from .search import Repetition as Repetition
 from .search import SearchHit as SearchHit
+from .search import SearchOptions as SearchOptions
 from .search import SearchRequest as SearchRequest
 from .search import SearchResult as SearchResult
 from .sessions import Heartbeat as Heartbeat

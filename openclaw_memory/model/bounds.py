@@ -2,17 +2,44 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import math
 from collections.abc import Callable, Iterable
 from datetime import date, datetime
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from ..errors import RequestError
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 #: Characters of the longest name of a concept or a file: as many as a path has.
 LONGEST_NAME = 4_096
+
+
+def named_arguments(*options: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Return a decorator that refuses keyword arguments that a method does not have.
+
+    The method takes its own keyword-only arguments and ``options``.  Any other raises :class:`RequestError` with the
+    valid ones, instead of a ``TypeError``.
+    """
+
+    def decorate(method: Callable[P, T]) -> Callable[P, T]:
+        parameters = inspect.signature(method).parameters.values()
+        named = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
+        accepted = {*options, *(each.name for each in parameters if each.kind is not each.VAR_KEYWORD)}
+
+        @functools.wraps(method)
+        def wrapper(*args: P.args, **kwargs: P.kwargs) -> T:
+            if unknown := [name for name in kwargs if name not in accepted]:
+                valid = ", ".join([*named, *options])
+                raise RequestError(f"{method.__name__}: there is no argument {', '.join(unknown)}; valid are {valid}")
+            return method(*args, **kwargs)
+
+        return wrapper
+
+    return decorate
 
 
 def number(name: str, value: Any, low: float | None, high: float | None = None, whole: bool = False) -> float:

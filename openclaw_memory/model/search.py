@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypedDict, get_args
 
 from ..errors import RequestError
 from . import bounds
@@ -22,6 +22,35 @@ HIT_TOKENS = 400
 _LONGEST_DEADLINE = 86_400
 _WHOLE = {"max_results": (1, 1000), "budget": (1, 100_000), "max_distance": (1, 6)}
 _SHARES = ("min_score", "recency_weight", "vector_weight")
+
+
+class SearchOptions(TypedDict, total=False):
+    """Keyword arguments of a question: the fields of :class:`SearchRequest` but for ``query``."""
+
+    max_results: int | None
+    budget: int | None
+    min_score: float | None
+    now: date | None
+    mode: Mode | None
+    fusion: Fusion | None
+    kinds: Sequence[Kind | str]
+    grains: Sequence[Grain | str]
+    since: date | None
+    until: date | None
+    concepts: Sequence[str]
+    concept_kinds: Sequence[str]
+    near: Sequence[str]
+    max_distance: int
+    vector_weight: float
+    include_archived: bool
+    recency_weight: float | None
+    dates: bool
+    explain: bool
+    deadline: float | None
+
+
+#: Names of the fields of :class:`SearchOptions`.
+SEARCH_OPTIONS = tuple(SearchOptions.__annotations__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +124,8 @@ class SearchRequest:
             object.__setattr__(self, name, value)
 
     @classmethod
-    def of(cls, query: str | SearchRequest, options: Mapping[str, Any]) -> SearchRequest:
-        """``query`` itself where it is a request, else one made of it and ``options``."""
+    def from_options(cls, query: str | SearchRequest, options: Mapping[str, Any]) -> SearchRequest:
+        """Return ``query`` itself if it is a request, else build one from it and ``options``."""
         if not isinstance(query, SearchRequest):
             return cls(query, **options)
         if options:

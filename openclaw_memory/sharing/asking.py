@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import date
 from math import ceil
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 from ..config.settings import Settings
 from ..context.ambient import Ambient
@@ -15,17 +15,20 @@ from ..errors import RequestError
 from ..forget.operations import Forgetter
 from ..model import (
     HIT_TOKENS,
+    SEARCH_OPTIONS,
     SEEDS,
     TRUSTED,
     ContextResult,
     FileText,
     RecallResult,
     SearchHit,
+    SearchOptions,
     SearchRequest,
     SearchResult,
     joined,
     tokens_of,
 )
+from ..model.bounds import named_arguments
 from ..plugins.manager import Plugins
 from ..search.service import Questions
 from ..system.deadline import Deadline
@@ -65,12 +68,14 @@ class Asking:
         made.others = self.others.under(parent)
         return made
 
-    def search(self, query: str | SearchRequest, **options: Any) -> SearchResult:
-        """Answer a question; ``options`` are fields of :class:`SearchRequest`, where ``query`` is none itself.
+    @named_arguments(*SEARCH_OPTIONS)
+    def search(self, query: str | SearchRequest, **options: Unpack[SearchOptions]) -> SearchResult:
+        """Return the hits that answer a question, best first.
 
-        Raises :class:`~openclaw_memory.errors.RequestError` for an option that cannot be meant.
+        ``query`` is text, with the fields of :class:`SearchRequest` as ``options``, or a request that has them.  Raises
+        :class:`~openclaw_memory.errors.RequestError` for an unknown option or an invalid value.
         """
-        request = SearchRequest.of(query, options)
+        request = SearchRequest.from_options(query, options)
         until = Deadline.after(request.deadline)
         result = self.plugins.first("openclaw_memory_search", SearchResult, memory=self, request=request)
         if result is None:
@@ -87,15 +92,16 @@ class Asking:
         """Answer from its own index: freshen, embed the question, rank."""
         return self._questions.search(request)
 
-    def recall(self, query: str | SearchRequest, *, hops: int = 2, **options: Any) -> RecallResult:
-        """The thread behind an answer: what hangs together with the best hits over up to ``hops`` steps, by time.
+    @named_arguments(*SEARCH_OPTIONS)
+    def recall(self, query: str | SearchRequest, *, hops: int = 2, **options: Unpack[SearchOptions]) -> RecallResult:
+        """Return the thread behind an answer: the best hits and what up to ``hops`` steps connect with them, by time.
 
-        ``options`` are fields of :class:`SearchRequest`; its filters hold for what is returned, not for what the
-        walk passes through.  With ``max_results`` each result is a passage of some lines; else the thread is told
-        in single lines within ``budget`` (that of five hits unless told).  Raises
+        ``query`` and ``options`` are those of :meth:`search`; filters apply to the results, not to the sections that
+        the walk passes through.  With ``max_results`` each result is a passage of some lines; otherwise the thread
+        consists of single lines within ``budget`` tokens (default: those of five hits).  Raises
         :class:`~openclaw_memory.errors.RequestError` when ``hops`` is not from 1 to 4.
         """
-        request = SearchRequest.of(query, options)
+        request = SearchRequest.from_options(query, options)
         until = Deadline.after(request.deadline)
         own = self._questions.recall(request, hops)
         budget = request.budget or SEEDS * HIT_TOKENS
@@ -109,37 +115,50 @@ class Asking:
         self._shown(result.results, request.now)
         return result
 
-    def context(self, message: str, **options: Any) -> ContextResult:
-        """What is relevant to ``message``, in plain sentences with their days; empty when nothing is.
+    @named_arguments()
+    def context(
+        self,
+        message: str,
+        *,
+        budget: int | None = None,
+        session: str | None = None,
+        now: date | None = None,
+        deadline: float | None = None,
+        explain: bool = False,
+    ) -> ContextResult:
+        """Return plain sentences with their days that are relevant to ``message``; empty text if there are none.
 
-        ``options``: ``budget`` in tokens (``context.budget`` unless told); ``session``, which is not given the same
-        again within half an hour; ``now``, the day it is; ``deadline`` in seconds, by which what is ready is returned,
-        failures being a ``warning`` then; ``explain`` for why each source was chosen.  Raises
-        :class:`~openclaw_memory.errors.RequestError` for an option that cannot be meant.
+        ``budget`` is in tokens (default: ``context.budget``).  A ``session`` does not get the same sentence again
+        within half an hour.  ``now`` is the day of the message.  After ``deadline`` seconds the part that is ready is
+        returned, with a ``warning``.  ``explain`` adds to each source why it was chosen.  Raises
+        :class:`~openclaw_memory.errors.RequestError` for an unknown argument or an invalid value.
         """
-        until = Deadline.after(options.get("deadline"))
-        result = self.ambient.context(message, **options)
-        self._shown(result.sources, options.get("now"))
-        return self._with_others(result, message, until, options) if self.settings.context.enabled else result
+        until = Deadline.after(deadline)
+        options: dict[str, Any] = {"session": session, "now": now, "explain": explain}
+        result = self.ambient.context(message, budget=budget, deadline=deadline, **options)
+        self._shown(result.sources, now)
+        return self._with_others(result, message, budget, until, options) if self.settings.context.enabled else result
 
+    @named_arguments(*SEARCH_OPTIONS)
     def timeline(
         self,
         query: str | SearchRequest = "",
         *,
         minimum_days_ago: int | None = None,
         maximum_days_ago: int | None = None,
-        **options: Any,
+        **options: Unpack[SearchOptions],
     ) -> SearchResult:
-        """What was noted when: hits in order of time, undated ones last, each snippet begun by its date.
+        """Return hits in order of time, undated ones last, each snippet beginning with its date.
 
-        With a ``query`` the hits are those of :meth:`search` but for what is next to nothing beside the best;
-        without one they are the sections of the range, newest first until ``max_results`` or ``budget`` is spent.
-        The days count back from ``now``; ``options`` are fields of :class:`SearchRequest`.  Raises
-        :class:`~openclaw_memory.errors.RequestError` when no day can be in the range.
+        With a ``query`` they are the hits of :meth:`search` without those that score far below the best; without one
+        they are the sections of the range, newest first until ``max_results`` or ``budget`` is spent.  Days count back
+        from ``now``; ``options`` are those of :meth:`search`.  Raises :class:`~openclaw_memory.errors.RequestError`
+        when no day can be in the range.
         """
         from ..search import timeline
 
-        request = timeline.bounded(SearchRequest.of(query, options), minimum_days_ago, maximum_days_ago, self.today())
+        request = SearchRequest.from_options(query, options)
+        request = timeline.bounded(request, minimum_days_ago, maximum_days_ago, self.today())
         if request.query.strip():
             result = self.search(request)
             result = replace(result, results=tuple(timeline.relevant(result.results)))
@@ -206,9 +225,11 @@ class Asking:
         found = answers[0][1]
         return replace(found, path=named(found.path, source))
 
-    def _with_others(self, own: ContextResult, message: str, until: Deadline, options: dict[str, Any]) -> ContextResult:
-        """``own`` and what others give unasked for what is left of the budget, each begun by its name."""
-        budget = options.get("budget") or self.settings.context.budget
+    def _with_others(
+        self, own: ContextResult, message: str, budget: int | None, until: Deadline, options: dict[str, Any]
+    ) -> ContextResult:
+        """Append to ``own`` what other memories give unasked within the rest of the budget, each under its name."""
+        budget = budget or self.settings.context.budget
         heads: dict[Source, str] = {}
 
         def wanted(source: Source) -> bool:
@@ -219,8 +240,7 @@ class Asking:
             left = int(budget - tokens_of(f"{own.text}\n{heads[source]}"))
             if left < _WORTH:
                 return ContextResult("", 0, (), ())
-            given = options | {"budget": left, "deadline": seconds}
-            return memory.ambient.context(message, **given, elsewhere=True)
+            return memory.ambient.context(message, budget=left, deadline=seconds, elsewhere=True, **options)
 
         answers, trouble = self.others.ask(until, question, wanted)
         text, sources, facts = own.text, list(own.sources), list(own.facts)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -12,7 +13,7 @@ from fakes import CountingEmbedder, Notes, open_memory
 
 from openclaw_memory import Memory, SearchRequest
 from openclaw_memory.errors import RequestError
-from openclaw_memory.model import Grain, Kind
+from openclaw_memory.model import SEARCH_OPTIONS, Grain, Kind
 from openclaw_memory.search.question import intervals
 from openclaw_memory.search.timeline import bounded
 
@@ -86,6 +87,30 @@ def test_options_beside_a_request_are_refused_rather_than_dropped(memory: Memory
         assert ask(request).results
         with pytest.raises(RequestError, match="give a SearchRequest or options, not both: put max_results into"):
             ask(request, max_results=1)
+
+
+@pytest.mark.parametrize(
+    ("method", "valid"),
+    [
+        ("search", SEARCH_OPTIONS),
+        ("recall", ("hops", *SEARCH_OPTIONS)),
+        ("timeline", ("minimum_days_ago", "maximum_days_ago", *SEARCH_OPTIONS)),
+        ("context", ("budget", "session", "now", "deadline", "explain")),
+        ("forget", ("path", "query", "concept", "fact", "since", "until", "dry_run")),
+        ("consolidate", ("now", "older_than_days", "grain", "dry_run", "deadline", "progress")),
+        ("map", ("concept", "since", "progress")),
+    ],
+)
+def test_an_unknown_argument_is_named_with_the_valid_ones(memory: Memory, method: str, valid: Sequence[str]) -> None:
+    given = {} if method in ("forget", "consolidate", "map") else {"query" if method != "context" else "message": "x"}
+    with pytest.raises(RequestError) as caught:
+        getattr(memory, method)(**given, max_result=3, dryrun=True)
+    words = f"{method}: there is no argument max_result, dryrun; valid are {', '.join(valid)}"
+    assert str(caught.value) == words
+
+
+def test_the_options_of_a_question_are_the_fields_of_a_request() -> None:
+    assert ["query", *SEARCH_OPTIONS] == [field.name for field in fields(SearchRequest)]
 
 
 @pytest.mark.parametrize("hops", [0, 5, True, 1.5, math.nan])
