@@ -14,21 +14,37 @@ from typing import TYPE_CHECKING, Any
 
 from .version import __version__
 
-__all__ = ["Memory", "SearchHit", "SearchRequest", "Settings", "__version__", "hookimpl"]
+__all__ = [
+    "Candidate",
+    "Embedder",
+    "Memory",
+    "SearchHit",
+    "SearchRequest",
+    "SearchResult",
+    "Section",
+    "Settings",
+    "Unit",
+    "__version__",
+    "hookimpl",
+    "hookspec",
+    "hookspecs",
+]
 
 if TYPE_CHECKING:
+    from . import hookspecs
     from .config.settings import Settings
-    from .hookspecs import hookimpl
+    from .hookspecs import hookimpl, hookspec
     from .memory import Memory
-    from .model import SearchHit, SearchRequest
+    from .model import Candidate, SearchHit, SearchRequest, SearchResult, Section, Unit
+    from .model.embedder import Embedder
 
 _HOME = {
+    "Embedder": "model.embedder",
     "Memory": "memory",
-    "SearchHit": "model",
-    "SearchRequest": "model",
     "Settings": "config.settings",
     "hookimpl": "hookspecs",
-}
+    "hookspec": "hookspecs",
+} | dict.fromkeys(("Candidate", "SearchHit", "SearchRequest", "SearchResult", "Section", "Unit"), "model")
 
 
 def __getattr__(name: str) -> Any:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from .config.settings import Settings
     from .model import (
+        Candidate,
         ConsolidateReport,
         ContextResult,
         FeedbackReport,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         SearchOptions,
         SearchRequest,
         SearchResult,
+        Section,
         Session,
         Status,
         Unit,
@@ -120,6 +122,23 @@ def openclaw_memory_prepare_lines(path: str, lines: list[str]) -> list[str] | No
 @hookspec
 def openclaw_memory_prepare_unit(unit: Unit) -> Unit | bool | None:
     """See a unit before it is indexed: return a changed one, ``False`` to drop it, ``None`` to keep it."""
+
+
+@hookspec
+def openclaw_memory_chunk(path: str, section: Section) -> Sequence[Unit] | None:
+    """Cut a section of the note ``path`` into other units, in order, each the text of its lines; ``None`` keeps them.
+
+    It runs after ``prepare_lines`` and before ``prepare_unit``, and not on summaries.
+    """
+
+
+@hookspec
+def openclaw_memory_rank(query: str, candidates: Sequence[Candidate]) -> Sequence[Candidate] | None:
+    """Give the best units other scores before they are cut into hits; ``None`` keeps them.
+
+    Return them, or some of them, with another ``score``: it decides their order among the candidates.  The index is
+    held meanwhile, so take milliseconds.
+    """
 
 
 @hookspec

@@ -104,6 +104,8 @@ class NoteReader:
             parsed, cited, front = made.parsed, made.cited, made.front
         else:
             parsed = parse(known.text, path=file.path, mtime=file.day, unit_tokens=UNIT_TOKENS)
+            if self._plugins.has_any("openclaw_memory_chunk"):
+                parsed = replace(parsed, sections=tuple(self._plugins.chunk(file.path, s) for s in parsed.sections))
             front = parsed.front_matter
         # What is taken out of a text must not take out what lowers the trust in it.
         stated = front if summary or known.text == known.raw else front_matter(split_lines(known.raw))

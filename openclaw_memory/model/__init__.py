@@ -43,6 +43,7 @@ from .recall import RecallHit as RecallHit
 from .recall import RecallResult as RecallResult
 from .search import HIT_TOKENS as HIT_TOKENS
 from .search import SEARCH_OPTIONS as SEARCH_OPTIONS
+from .search import Candidate as Candidate
 from .search import Repetition as Repetition
 from .search import SearchHit as SearchHit
 from .search import SearchOptions as SearchOptions

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from math import isfinite
 from typing import Any, TypeVar
 
 import pluggy
 
 from .. import hookspecs
 from ..errors import RedactionError
-from ..model import SearchHit, Unit
+from ..model import Candidate, SearchHit, Section, Unit
 
 log = logging.getLogger("openclaw_memory.plugins")
 
@@ -188,6 +191,18 @@ class Plugins:
         prepared: Unit | None = self._pass_on("openclaw_memory_prepare_unit", "unit", unit, _checked_unit)
         return prepared
 
+    def chunk(self, path: str, section: Section) -> Section:
+        """Return the section with the units that the plugins cut it into."""
+        chunked: Section = self._pass_on("openclaw_memory_chunk", "section", section, _checked_section, path=path)
+        return chunked
+
+    def rank(self, query: str, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+        """Return the candidates with the scores that the plugins give them, in the same order."""
+        ranked: Sequence[Candidate] = self._pass_on(
+            "openclaw_memory_rank", "candidates", tuple(candidates), _checked_candidates, query=query
+        )
+        return ranked
+
     def rerank(self, query: str, hits: Sequence[SearchHit]) -> list[SearchHit]:
         """The hits after every plugin has reordered them."""
         return list(self._pass_on("openclaw_memory_rerank", "hits", tuple(hits), _checked_hits, query=query))
@@ -210,6 +225,29 @@ def _checked_unit(changed: Any, unit: Unit) -> Unit | None:
     if (changed.start_line, changed.end_line) != (unit.start_line, unit.end_line):
         raise ValueError("changed the lines that a unit stands on")
     return changed
+
+
+def _checked_section(changed: Any, section: Section) -> Section:
+    units = tuple(changed)
+    for unit in units:
+        if not isinstance(unit, Unit):
+            raise TypeError("returned something that is not a Unit")
+        first, last = unit.start_line - section.start_line, unit.end_line - section.start_line
+        if not 0 <= first <= last < len(section.lines):
+            raise ValueError("returned a unit outside of its section")
+        lines = " ".join(" ".join(section.lines[first : last + 1]).split())
+        if unit not in section.units and " ".join(unit.text.split()) not in lines:
+            raise ValueError("returned a unit whose text does not stand on its lines")
+    if any(after.start_line < before.start_line for before, after in pairwise(units)):
+        raise ValueError("returned units that are not in order")
+    return replace(section, units=units)
+
+
+def _checked_candidates(changed: Any, candidates: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
+    scores = {(candidate.citation, candidate.text): candidate.score for candidate in changed}
+    if not all(isinstance(score, (int, float)) and isfinite(score) for score in scores.values()):
+        raise ValueError("returned a score that is no finite number")
+    return tuple(replace(each, score=float(scores.get((each.citation, each.text), each.score))) for each in candidates)
 
 
 def _checked_hits(changed: Any, hits: tuple[SearchHit, ...]) -> tuple[SearchHit, ...]:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import date
+from itertools import islice
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from ..graph.view import GraphView
 from ..graph.walk import Arrival, walk
 from ..index.archive import Archive
 from ..index.corpus import Corpus
-from ..model import HIT_TOKENS, SEEDS, Grain, GrainUse, Kind, RecallHit, SearchHit, SearchRequest
+from ..model import HIT_TOKENS, SEEDS, Candidate, Grain, GrainUse, Kind, RecallHit, SearchHit, SearchRequest
 from ..store.api import Bools, Floats, Ints, KeywordIndex, Store, StoreState, VectorIndex, VectorModel
 from ..text import analysis
 from ..use.boosts import UsedRows, UsesOn
@@ -36,6 +37,13 @@ _ANSWERS = 0.5
 _NAMED = 0.25
 #: A line that summaries left out answers nearly as well as the best other one within this share of all scores' range.
 _NEARLY = 0.15
+
+
+#: Number of units that plugins may rank.
+_CANDIDATES = 100
+
+#: ``rank(query, candidates)`` returns the candidates in the same order with other scores.
+RankCandidates = Callable[[str, Sequence[Candidate]], Sequence[Candidate]]
 
 
 @dataclass(frozen=True)
@@ -78,6 +86,8 @@ class SearchEngine:
         self.lock = threading.RLock()
         #: Cosine that unrelated texts rarely exceed with the model in use.
         self.noise = 0.2
+        #: What plugins make of the scores of the best candidates, if any plugin does.
+        self.rank_candidates: RankCandidates | None = None
         #: How well the model in use knows the language of a text, from 0 to 1.
         self.knowledge: Callable[[str], float] = lambda text: 1.0
         self._reset()
@@ -344,9 +354,40 @@ class SearchEngine:
         if moves is not None:
             score = moves.apply(score, allowed)
         order = decay.lower(corpus, self.archive, self._superseded(), score, allowed)
+        if self.rank_candidates is not None:
+            order = self._rank_by_plugins(request.query, features, order, allowed, self.rank_candidates)
         if request is not given:
             allowed, request = self._fallen_through(order, allowed, given, request)
         return Ranked(score, features, allowed, similarities, graph, order, request, moves, known)
+
+    def _rank_by_plugins(
+        self, query: str, features: ranking.Features, order: Floats, allowed: Bools | None, rank: RankCandidates
+    ) -> Floats:
+        """Return ``order`` with the scores of the best rows exchanged as ``rank`` orders them."""
+        columns = self._corpus.rows
+        rows = list(islice(hits.ranking(self._corpus, order, allowed), _CANDIDATES))
+        if not rows:
+            return order
+        texts = {unit.id: unit.text for unit in self._store.unit_texts(columns.unit_id[rows].tolist())}
+        candidates = []
+        for row in rows:
+            info = self._corpus.documents[int(columns.document_id[row])]
+            candidates.append(
+                Candidate(
+                    citation=self.display.citation(row),
+                    text=texts.get(int(columns.unit_id[row]), ""),
+                    score=float(order[row]),
+                    features={name: float(values[row]) for name, values in features.values.items()},
+                    date=date.fromordinal(int(columns.day[row])) if columns.day[row] else None,
+                    kind=info.kind,
+                    grain=info.grain,
+                    origin=info.origin,
+                )
+            )
+        scores = np.array([candidate.score for candidate in rank(query, candidates)], np.float64)
+        out = order.copy()
+        out[np.array(rows, np.int64)[np.argsort(-scores, kind="stable")]] = order[rows]
+        return out
 
     def _keywords(self, index: KeywordIndex, query: str) -> bm25.KeywordScores:
         if self._lengths is None or self._lengths[0] != self._corpus.version:

@@ -192,6 +192,8 @@ class Questions:
                     log.warning("%s; it changes nothing", problem)
                 self._engine = SearchEngine(self._store, self.settings.search, self._superseded_by_now, self._uses)
                 self._engine.knowledge = self._knowledge
+                if self._plugins.has_any("openclaw_memory_rank"):
+                    self._engine.rank_candidates = self._plugins.rank
             return self._engine
 
     def _knowledge(self, text: str) -> float:

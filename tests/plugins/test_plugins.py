@@ -14,7 +14,7 @@ from fakes import CountingEmbedder, Notes, open_memory
 from tables import table
 
 from openclaw_memory import SearchHit, SearchRequest, Settings, hookimpl
-from openclaw_memory.model import SearchResult, Unit
+from openclaw_memory.model import Candidate, SearchResult, Section, Unit
 from openclaw_memory.plugins.manager import Plugins
 from openclaw_memory.upkeep.doctor import examine
 
@@ -149,6 +149,73 @@ def test_hits_can_be_reordered_dropped_and_changed(notes: Notes) -> None:
     assert order(lambda hits: hits[:3], lambda hits: hits[1:]) == plain[1:3]
     assert order(lambda hits: ["no hit"]) == plain
     assert order(lambda hits: 3) == plain
+
+
+class Rank:
+    def __init__(self, change: Callable[[Sequence[Candidate]], Any]) -> None:
+        self._change = change
+
+    @hookimpl
+    def openclaw_memory_rank(self, candidates: Sequence[Candidate]) -> Any:
+        return self._change(candidates)
+
+
+def test_the_best_units_can_be_ranked_by_their_features(notes: Notes) -> None:
+    for n in range(4):
+        notes.write(f"memory/{n}.md", f"- lamp {n}\n" + "- and more\n" * n)
+    seen: list[Candidate] = []
+
+    def order(change: Callable[[Sequence[Candidate]], Any], failed: bool = False) -> list[str]:
+        with open_memory(notes, plugins=[Rank(change)]) as memory:
+            paths = [hit.path for hit in memory.search("lamp").results]
+            assert ("openclaw_memory_rank" in memory.status().plugin_failures.get("Rank", "")) is failed
+            return paths
+
+    plain = order(seen.extend)
+    assert {each.text for each in seen} >= {f"- lamp {n}" for n in range(4)}
+    best = max(seen, key=lambda each: each.score)
+    assert best.features["bm25_unit"] > 0 and best.citation.startswith("memory/") and best.origin == "agent"
+    assert order(lambda candidates: [replace(each, score=-each.score) for each in candidates])[0] != plain[0]
+    last = plain[-1]
+    assert (
+        order(lambda candidates: [replace(each, score=9.0) for each in candidates if last in each.citation])[0] == last
+    )
+    assert order(lambda candidates: 3, failed=True) == plain
+    assert order(lambda candidates: [None], failed=True) == plain
+    assert order(lambda candidates: [replace(candidates[0], score=float("nan"))], failed=True) == plain
+
+
+def test_a_section_can_be_cut_by_a_plugin(notes: Notes) -> None:
+    class Clauses:
+        @hookimpl
+        def openclaw_memory_chunk(self, path: str, section: Section) -> list[Unit]:
+            (unit,) = section.units
+            return [Unit(part, unit.start_line, unit.end_line) for part in unit.text.split(", ")]
+
+    notes.write("MEMORY.md", "the lamp is green, the chair is red\n")
+    with open_memory(notes, plugins=[Clauses()]) as memory:
+        assert memory.ingest().added == 2 and not memory.plugins.failed
+        assert [row[0] for row in memory.sql("SELECT text FROM memories ORDER BY text").rows] == [
+            "the chair is red",
+            "the lamp is green",
+        ]
+
+
+@pytest.mark.parametrize(
+    "units",
+    [3, ["text"], [Unit("the lamp", 2, 2)], [Unit("the chair", 1, 1)], [Unit("the lamp", 1, 3)]],
+)
+def test_a_chunker_that_fails_is_left_out_and_said(notes: Notes, units: Any) -> None:
+    class Wrong:
+        @hookimpl
+        def openclaw_memory_chunk(self) -> Any:
+            return units
+
+    notes.write("MEMORY.md", "the lamp is green\n")
+    with open_memory(notes, plugins=[Wrong()]) as memory:
+        assert memory.ingest().added == 1
+        assert memory.search("lamp").results[0].snippet == "the lamp is green"
+        assert "openclaw_memory_chunk" in memory.status().plugin_failures["Wrong"]
 
 
 @pytest.mark.parametrize(
