@@ -35,9 +35,10 @@ def search(session: nox.Session) -> None:
 
 @nox.session
 def tools(session: nox.Session) -> None:
-    """Write what is made of the code: the tools of the OpenClaw plugin, their page, the schema of answers."""
+    """Write what is made of the code: the tools of the OpenClaw plugin, their page, the schema of answers, Python."""
     session.run("python", "docs/reference.py")
     session.run("python", "docs/schema.py")
+    session.run("python", "docs/python.py")
     with open("hooks/tools.json", "w", encoding="utf-8") as out:
         session.run("python", "-m", "openclaw_memory.serve.schema", stdout=out)
 

@@ -1,4 +1,4 @@
-"""Memory: one object, one method a capability; the wiring between ingest, search, embedder and store."""
+"""The public object of the package, and the wiring between ingest, search, embedder and store."""
 
 from __future__ import annotations
 
@@ -72,15 +72,14 @@ log = logging.getLogger("openclaw_memory")
 
 
 class Memory(Asking):
-    """An agent's memory of one workspace.
+    """An agent's memory of one workspace; safe to use from several threads.
 
-    ``workspace`` is the agent's folder (default: OpenClaw's, else the current one), ``db`` the index file (default: one
-    per agent and workspace in the data folder), ``embedder`` replaces the one that the settings name, ``plugins`` are
-    objects with hook implementations, ``store`` replaces the DuckDB file (a URL of PostgreSQL, or a store), ``models``
-    is shared with other memories and closed by whoever made it, ``state`` is the file of what people and agents did
-    (default: one per workspace in the data folder), ``read_from`` names other memories that are read too (default:
-    ``sharing.read_from``), which ``peers`` opens.  Safe to use from several threads.  Raises
-    :class:`~openclaw_memory.errors.OpenClawMemoryError` with the cause and the next step.
+    ``workspace`` is the agent's folder (default: OpenClaw's, else the current one); ``db`` the index file and ``state``
+    the file of feedback, use and forgotten texts (default: in the data folder); ``embedder`` replaces the one of the
+    settings; ``plugins`` are objects with hooks; ``store`` is a URL of PostgreSQL or a store, instead of a file;
+    ``models`` are shared and not closed here; ``read_from`` names other memories to read (default:
+    ``sharing.read_from``), which ``peers`` opens.  Raises :class:`~openclaw_memory.errors.OpenClawMemoryError` with
+    cause and next step.
     """
 
     def __init__(
@@ -186,7 +185,7 @@ class Memory(Asking):
             plugins=self.plugins,
             state=self.state,
             retired=retired,
-            ingest=self._brought_up,
+            ingest=self._ingest_and_scan,
         )
         self.ambient = Ambient(
             settings=self.settings,
@@ -206,7 +205,7 @@ class Memory(Asking):
         )
 
     def _beside(self, source: Source, plugins: Sequence[object]) -> Memory:
-        """Another memory as its own agent has it: where its index lies by default, with the same model."""
+        """Open the memory of another agent: its default index, the same model."""
         settings = self.settings.with_values({"store.path": "", "store.workspace": ""})
         return Memory(
             source.workspace, agent=source.agent, settings=settings, plugins=plugins, models=self._models, read_from=()
@@ -219,7 +218,7 @@ class Memory(Asking):
         self.close()
 
     def close(self) -> None:
-        """Stop background work and let go of the index and the model; calling twice is harmless."""
+        """Stop background work and release the index and the model; a second call does nothing."""
         self._freshness.close()
         super().close()
         self.ambient.close()
@@ -233,11 +232,11 @@ class Memory(Asking):
     # -- the model --------------------------------------------------------------------------------
 
     def resolve_embedder(self) -> Resolved:
-        """The embedder in use, or why there is none; loads no model."""
+        """Return the embedder in use, or the reason why there is none; load no model."""
         return self._vectorizer.resolve()
 
     def prove_embedder(self) -> Resolved:
-        """As :meth:`resolve_embedder`; a build of llama.cpp that is known to fail gets another try."""
+        """Return :meth:`resolve_embedder` after trying builds of llama.cpp again that have failed before."""
         from .embed.proofs import Proofs
         from .embed.pull import models_dir
 
@@ -245,22 +244,22 @@ class Memory(Asking):
         return self._vectorizer.resolve()
 
     def vectors_in_use(self) -> tuple[Embedder | None, VectorModel | None, str | None]:
-        """The embedder, what its vectors are stored by, and why there is none or another; may load the model."""
+        """Return the embedder, the key of its vectors, and why there is none or another; may load the model."""
         return self._vectorizer.known()
 
     def pull_model(self, progress: Progress = silent) -> str | None:
-        """Get the configured model if it is missing and may be had; returns why it is not there.
+        """Download and convert the configured model if it is missing; return why it is not available, if so.
 
-        ``progress(stage, done bytes, total bytes)`` is called while it downloads and converts.
+        ``progress(stage, done, total)`` is called with bytes.
         """
         return self._vectorizer.pull(progress)
 
     def warm(self) -> None:
-        """Load the model and the index now rather than at the first search."""
+        """Load the model and the index before the first search does."""
         _, model, _, _ = self._vectorizer.query("warm")
         self._questions.engine().refresh(model)
         if self.settings.context.enabled:
-            self.ambient.entities("")  # has the names of all concepts at hand
+            self.ambient.entities("")  # loads the names of all concepts
 
     # -- ingest -----------------------------------------------------------------------------------
 
@@ -272,23 +271,23 @@ class Memory(Asking):
         progress: Progress = silent,
         deadline: float | None = None,
     ) -> IngestReport:
-        """Bring the index to the state of the files, and embed what is new.
+        """Update the index from the files, and embed what is new.
 
         ``paths`` restricts it to files and folders of the workspace; ``embed`` is ``eager``, ``lazy`` or
-        ``background`` (default: the setting); ``deadline`` is in seconds.  Everything that was written is
-        searchable by keywords at once.
+        ``background`` (default: the setting); ``deadline`` is in seconds; ``progress(stage, done, total)`` is called.
+        New text is searchable by keywords at once.
         """
-        if deadline is None:  # who is in a hurry must not wait for the index to be rewritten
+        if deadline is None:  # a call with a deadline must not wait for the index to be rewritten
             self._finish_forgetting()
         return self._freshness.ingest(paths, embed=embed, progress=progress, deadline=deadline)
 
-    def _brought_up(self, **options: Any) -> ScanResult | None:
-        """Ingest; what there is to read, or ``None`` where not everything was read in time."""
+    def _ingest_and_scan(self, **options: Any) -> ScanResult | None:
+        """Ingest; return the scan, or ``None`` if not all files were read in time."""
         self.ingest(**options)
         return self._freshness.found
 
     def freshen(self) -> bool:
-        """Look at the files as a search does, for two seconds at most; whether all is read."""
+        """Read changed files as a search does, for at most two seconds; return true if all are read."""
         return not self._freshness.freshen()[0]
 
     def watch(
@@ -296,22 +295,22 @@ class Memory(Asking):
     ) -> Iterator[IngestReport]:
         """Ingest now and after every change of the files, until ``stop`` is set or the memory is closed.
 
-        ``paths`` and ``embed`` are those of :meth:`ingest`.  A file that another process holds for too long is
-        tried again; raises :class:`~openclaw_memory.errors.WorkspaceError` when the workspace vanishes.
+        ``paths`` and ``embed`` are those of :meth:`ingest`.  A busy index is tried again.  Raises
+        :class:`~openclaw_memory.errors.WorkspaceError` when the workspace vanishes.
         """
         return self._freshness.watch(stop, lambda: self.ingest(paths, embed=embed))
 
     def wait_for_background(self, timeout: float | None = None) -> bool:
-        """Wait for background embedding to finish; whether it has."""
+        """Wait up to ``timeout`` seconds for background embedding; return true if it has finished."""
         return self._vectorizer.wait(timeout)
 
     # -- files, hooks, upkeep -----------------------------------------------------------------------
 
     def feedback(self, chunk: str, verdict: str, now: date | None = None) -> FeedbackReport:
-        """Note that a hit (its id, or its lines as they are cited) was ``useful`` or ``irrelevant``.
+        """Record that a hit, named by its id or citation, was ``useful`` or ``irrelevant``.
 
-        Raises :class:`~openclaw_memory.errors.RequestError` when it names nothing, and
-        :class:`~openclaw_memory.errors.WorkspaceError` when that cannot be written down.
+        Raises :class:`~openclaw_memory.errors.RequestError` when ``chunk`` names nothing, and
+        :class:`~openclaw_memory.errors.WorkspaceError` when the state cannot be written.
         """
         from .use.feedback import give
 
@@ -320,45 +319,44 @@ class Memory(Asking):
         return give(self._store, self.usage, chunk, verdict, now or self.today())
 
     def replied(self, text: str) -> Replied:
-        """Note which of the hits that were given lately a reply quotes."""
+        """Count the hits of recent answers that a reply quotes as used."""
         return Replied(len(self.usage.quoted(text)))
 
     def session_start(self, session: Session | None = None) -> list[Any]:
-        """Tell the plugins that a host session begins; the built-in one ingests."""
+        """Run the plugins' hooks for the begin of a session; the built-in one ingests."""
         return self.plugins.notify(
             "openclaw_memory_session_start", memory=self, session=session or Session("", self.agent)
         )
 
     def heartbeat(self, now: datetime | None = None) -> list[Any]:
-        """Tell the plugins that there is time for maintenance, once what is still to be forgotten is out."""
+        """Finish interrupted forgetting, then run the plugins' hooks for maintenance."""
         self._finish_forgetting()
         return self.plugins.notify("openclaw_memory_heartbeat", memory=self, now=now or datetime.now().astimezone())
 
     # -- capture ------------------------------------------------------------------------------------
 
     def capture(self, turn: Turn, *, everything: bool = False, deadline: float | None = None) -> CaptureReport:
-        """Append what of a finished turn is worth keeping and new to the day's captures, and read it.
+        """Append the new sentences of a finished turn that are worth keeping to the day's captures, and ingest them.
 
-        With ``everything`` all that is not written there word for word.  ``deadline`` is in seconds.  Raises
+        ``everything`` keeps all sentences that are not there word for word.  ``deadline`` is in seconds.  Raises
         :class:`~openclaw_memory.errors.WorkspaceError` when the file cannot be written.
         """
         from .capture.capturer import Capturer
 
-        said, read = self._said_already, self._read_capture
-        capturer = Capturer(self.workspace, self.settings, self.plugins.redacted, said, read, self.forgotten.covers)
+        def search(text: str, seconds: float | None) -> tuple[SearchHit, ...]:
+            request = SearchRequest(
+                text, max_results=8, min_score=0.0, mode="keyword", include_archived=True, deadline=seconds
+            )
+            return self._questions.search(request).results
+
+        def read(path: str, seconds: float | None) -> IngestReport:
+            return self.ingest([path], deadline=seconds)
+
+        capturer = Capturer(self.workspace, self.settings, self.plugins.redacted, search, read, self.forgotten.covers)
         until = Deadline.after(deadline)
-        if not everything:  # the agent may have written down a moment ago what the turn says
+        if not everything:  # the agent may have written a moment ago what the turn says
             self._freshness.freshen(until, anew=True)
         return capturer.capture(turn, everything=everything, deadline=until.left())
-
-    def _said_already(self, text: str, seconds: float | None) -> tuple[SearchHit, ...]:
-        asked = SearchRequest(
-            text, max_results=8, min_score=0.0, mode="keyword", include_archived=True, deadline=seconds
-        )
-        return self._questions.search(asked).results
-
-    def _read_capture(self, path: str, seconds: float | None) -> IngestReport:
-        return self.ingest([path], deadline=seconds)
 
     @named_arguments()
     def forget(
@@ -381,7 +379,7 @@ class Memory(Asking):
         return self._forgetter.forget(Wish(path, query, concept, fact, since, until), dry_run)
 
     def _finish_forgetting(self) -> None:
-        """Finish what was cut short; where that fails it is tried again by whoever comes next."""
+        """Finish interrupted forgetting; a failure is logged, and the next call tries again."""
         try:
             self._forgetter.resume()
         except OpenClawMemoryError as problem:
@@ -412,16 +410,16 @@ class Memory(Asking):
         )
 
     def consolidate_if_due(self, now: datetime) -> ConsolidateReport | None:
-        """What a heartbeat does; ``None`` when it is off or too soon.  It writes once a person has enabled it."""
+        """Consolidate as a heartbeat does: only a report until a person enables it; ``None`` if off or too soon."""
         return self.upkeep.automatic(now)
 
     # -- as tables ----------------------------------------------------------------------------------
 
     def sql(self, query: str, limit: int | None = None, timeout: float = 20.0) -> QueryResult:
-        """The answer of one SQL statement that only reads: over ``memories``, ``concepts``, ``facts``, ``usage`` ...
+        """Run one reading SQL statement over ``memories``, ``concepts``, ``facts``, ``usage`` and more.
 
-        At most ``limit`` rows; stopped after ``timeout`` seconds, as nobody else can use the index meanwhile.
-        Raises :class:`~openclaw_memory.errors.RequestError` with what DuckDB says.
+        Returns at most ``limit`` rows, and stops after ``timeout`` seconds, as the index is held meanwhile.  Raises
+        :class:`~openclaw_memory.errors.RequestError` with DuckDB's message.
         """
         return self._tables().query(query, limit, timeout)
 
@@ -457,27 +455,27 @@ class Memory(Asking):
         return Tables(self._store, self._questions.graph, self.facts, self.usage.rows, self._freshness.freshen)
 
     def maintain(self, force: bool = False) -> bool:
-        """Compact the index if that is due, and give memory back; whether the index was compacted."""
+        """Compact the index if that is due, and release memory; return true if it was compacted."""
         compacted = self._store.maintain(force)
         self._store.shrink()
         return compacted
 
     def grains(self) -> tuple[GrainUse, ...]:
-        """How much each grain holds."""
+        """Return files, units and bytes of each grain."""
         return self._questions.grains()
 
     def status(self) -> Status:
-        """What the memory holds and how it is."""
+        """Return counts, sizes, model, embedding states and problems."""
         from .upkeep.doctor import status
 
         return status(self, self._store)
 
     def remarks(self) -> list[str]:
-        """What a person should hear about the index and the state."""
-        gone = [lost(self._store, self.forgotten)]
-        return [*self._store.warnings(), *self.state.warnings(), *unfinished(self.state), *filter(None, gone)]
+        """Return problems of the index and the state as messages."""
+        missing_key = [lost(self._store, self.forgotten)]
+        return [*self._store.warnings(), *self.state.warnings(), *unfinished(self.state), *filter(None, missing_key)]
 
     @property
     def store(self) -> Store:
-        """The store behind this memory."""
+        """Return the store of the index."""
         return self._store

@@ -61,6 +61,20 @@ def test_the_page_of_tools_is_what_the_code_makes() -> None:
     assert (ROOT / "docs" / "tools.md").read_text(encoding="utf-8") == made, "run: python docs/reference.py"
 
 
+def test_the_page_of_the_library_is_what_the_code_makes_and_short() -> None:
+    made = runpy.run_path(str(ROOT / "docs" / "python.py"))["text"]()
+    assert (ROOT / "docs" / "python.md").read_text(encoding="utf-8") == made, "run: python docs/python.py"
+    assert len(made.split()) <= 900
+
+
+def test_the_program_on_the_page_of_the_library_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    program, printed = re.findall(r"```(?:python)?\n(.*?)```", page, re.DOTALL)[:2]
+    assert len(program.splitlines()) <= 20
+    exec(compile(program, "docs/python.md", "exec"), {"__name__": "__main__"})
+    assert capsys.readouterr().out == printed
+
+
 def test_every_test_that_the_docs_name_is_there() -> None:
     named = set(re.findall(r"\btest_[\w*]+\.py", DOCS))
     assert named and [name for name in sorted(named) if not list((ROOT / "tests").rglob(name))] == []

@@ -1,4 +1,4 @@
-"""What an embedder is: texts in, unit-length float32 rows out."""
+"""The protocol of embedders: texts in, unit-length float32 rows out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Progress = Callable[[int], None]
 
 @runtime_checkable
 class Embedder(Protocol):
-    """Turns texts into L2-normalised vectors.
+    """A model that turns texts into L2-normalised vectors.
 
     Implementations are safe to call from several threads and raise
     :class:`~openclaw_memory.errors.ModelError` when they cannot embed.
@@ -47,9 +47,9 @@ class Embedder(Protocol):
 
 
 class LocalModel(ABC):
-    """An embedder on this machine, beside what every embedder is: it takes time to load and may fail to run.
+    """An embedder that loads a model file ``path`` on this machine, and may fail to run there.
 
-    ``path`` is that of its file; ``threads``, the CPU threads of the next request, may be set at any time.
+    ``threads``, the CPU threads of the next request, may be set at any time.
     """
 
     path: Path
@@ -58,8 +58,8 @@ class LocalModel(ABC):
     @property
     @abstractmethod
     def failure(self) -> str | None:
-        """Why it cannot be used, in a sentence; ``None`` while it can, as far as is known."""
+        """Return the reason why it cannot be used, in a sentence; ``None`` as long as none is known."""
 
     @abstractmethod
     def start(self) -> None:
-        """Begin to load the model; what fails is told by the first call that needs it."""
+        """Begin to load the model; the first call that needs it raises if that fails."""

@@ -55,19 +55,15 @@ SEARCH_OPTIONS = tuple(SearchOptions.__annotations__)
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """One question to the memory.
+    """A question to the memory.
 
-    Either ``max_results`` hits, each grown to about :data:`HIT_TOKENS` tokens, or, with
-    ``budget``, spans of adjacent units until that many tokens are spent.  ``now`` is the day the
-    question is asked, for "last week"; ``since`` and ``until`` are inclusive.  ``deadline`` is in seconds:
-    what does not fit into it (looking for changed files, embedding) is left out, and the result says so.
-    ``concepts`` and ``concept_kinds`` leave only what mentions such a concept; with ``near`` the score is
-    ``vector_weight`` times relevance plus the rest times ``1 / 2**distance`` from the nearest of those concepts,
-    nothing beyond ``max_distance``.  Notes that a summary covers are left out where summaries answer, unless
-    ``include_archived`` (asking for the grain ``working`` includes them too); ``recency_weight`` is
-    ``search.recency_weight`` for this question; with ``dates`` each snippet begins with its day.  Of a ``query`` of
-    more than 8,000 characters the first 6,000 and the last 2,000 are kept.  Raises
-    :class:`~openclaw_memory.errors.RequestError` for a value that cannot be meant.
+    Give ``max_results`` for hits of about 400 tokens, or ``budget`` for spans of adjacent units up to that many tokens.
+    ``now`` is the day of the question, for "last week"; ``since`` and ``until`` are inclusive.  ``deadline`` is in
+    seconds; the result says what was skipped for it.  ``concepts`` and ``concept_kinds`` filter by mentioned concepts.
+    With ``near`` the score is ``vector_weight`` times relevance plus the rest times ``1 / 2**distance`` to the nearest
+    of those concepts, up to ``max_distance``.  ``include_archived``, or the grain ``working``, adds notes that
+    summaries cover.  With ``dates`` each snippet begins with its day.  A longer ``query`` is cut to its first 6,000 and
+    last 2,000 characters.  Raises :class:`~openclaw_memory.errors.RequestError` for an invalid value.
     """
 
     query: str
@@ -93,7 +89,7 @@ class SearchRequest:
     deadline: float | None = None
 
     def __post_init__(self) -> None:
-        """Raise :class:`~openclaw_memory.errors.RequestError` for what cannot be meant, and cut a long query."""
+        """Check the values, convert lists and numbers, and cut a long query."""
         if not isinstance(self.query, str):
             raise RequestError(f"query must be text, not {bounds.shown(self.query)}")
         self._set(query=ends(self.query, _QUERY_FIRST, _QUERY_LAST))

@@ -173,9 +173,9 @@ class Asking:
         return replace(result, results=tuple(timeline.in_order(result.results)))
 
     def get(self, path: str, from_line: int | None = None, lines: int | None = None) -> FileText:
-        """Lines of a memory file as they are on disk now; only files that ingest reads are shown.
+        """Return lines of a memory file as they are on disk now; only of files that ingest reads.
 
-        ``[private]``, ``[forgotten]`` and ``[redacted:…]`` stand for what nobody may read.
+        ``[private]``, ``[forgotten]`` and ``[redacted:…]`` stand in place of text that must not be read.
         """
         source = self.others.named(path.strip())
         if source is not None:
