@@ -37,15 +37,16 @@ settings = Settings.load(overrides={"embedding.model": "none"})  # keywords alon
 with TemporaryDirectory() as folder:
     notes = Path(folder, "notes")
     notes.mkdir()
-    Path(notes, "MEMORY.md").write_text("- The NAS is at 10.0.0.17\\n- Berta lives in Utrecht\\n")
+    Path(notes, "MEMORY.md").write_text("- The NAS is at 10.0.0.17\\n")
+    Path(notes, "USER.md").write_text("- Berta lives in Utrecht\\n")
     with Memory(notes, settings=settings, db=notes / "index.duckdb", state=notes / "state.sqlite") as memory:
         print(memory.ingest().added, "units")
-        for hit in memory.search("where is the NAS?", budget=20).results:
+        for hit in memory.search("where is the NAS?", max_results=1).results:
             print(hit.citation, hit.snippet)
         try:
             memory.search("NAS", max_result=1)
         except RequestError as error:
-            print(str(error).partition(";")[0])
+            print(error.problem.what)
 ```
 
 It prints:

@@ -1,79 +1,125 @@
-"""Errors a person can act on: each message names the cause and the next step."""
+"""Problems a person can act on, and the errors that carry them: each names the cause and the next step."""
 
 from __future__ import annotations
 
 import errno
 import os
 import re
+from dataclasses import dataclass
 
-#: No room is left, or no more is allowed.
+#: Error numbers for a full disk or quota.
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-#: Where a message names a command of ours.
+#: The name of the program where a message names one of its commands.
 _CALL = re.compile(r"(?:(?<=: )|(?<=')|(?<=see )|(?<=run ))openclaw-memory (?!of\b)(?=[a-z])")
 
 
 def as_called(text: str) -> str:
-    """``text`` with our commands as they are called here: inside a host, ``openclaw-memory`` may be on no PATH."""
+    """Return ``text`` with the program's name replaced by ``OPENCLAW_MEMORY_COMMAND``.
+
+    Inside a host ``openclaw-memory`` may be on no PATH.
+    """
     command = os.environ.get("OPENCLAW_MEMORY_COMMAND")
     return _CALL.sub(lambda _: f"{command} ", text) if command else text
 
 
 def remedy(error: Exception, otherwise: str) -> str:
-    """The step to take after an error of the system: to make room where there is none, else ``otherwise``."""
+    """Return the next step after an error of the system: free space if the disk is full, else ``otherwise``."""
     full = error.errno in _FULL if isinstance(error, OSError) else "disk is full" in str(error)
     return "free some space and run it again" if full else otherwise
 
 
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A cause, the step that mends it, and the file, folder or setting that it concerns.
+
+    As text it reads ``path: what; next_step``.
+    """
+
+    what: str
+    next_step: str | None = None
+    path: str | None = None
+
+    def __str__(self) -> str:
+        return self.described + (f"; {self.next_step}" if self.next_step else "")
+
+    @property
+    def described(self) -> str:
+        """The text without the next step."""
+        return self.what if self.path is None else f"{self.path}: {self.what}"
+
+    @classmethod
+    def parse(cls, message: str) -> Problem:
+        """Read a message as errors of other processes and results have it: the last semicolon begins the next step."""
+        what, _, step = message.rpartition("; ")
+        return cls(what, step) if what and step else cls(message)
+
+
 class OpenClawMemoryError(Exception):
-    """Base of every error raised on purpose; the CLI prints it on one line and exits 1."""
+    """Base of every error raised on purpose; the CLI prints it on one line and exits 1.
+
+    It takes the parts of a :class:`Problem`, or its text.
+    """
+
+    def __init__(self, what: object = "", next_step: str | None = None, path: object = None) -> None:
+        whole = next_step is None and path is None
+        self._problem = (
+            Problem.parse(str(what)) if whole else Problem(str(what), next_step, None if path is None else str(path))
+        )
+        super().__init__(str(self._problem))
 
     def __str__(self) -> str:
         return as_called(super().__str__())
 
+    @property
+    def problem(self) -> Problem:
+        """The problem, with commands as they are called here."""
+        step = self._problem.next_step
+        return Problem(as_called(self._problem.what), step and as_called(step), self._problem.path)
+
 
 class SettingsError(OpenClawMemoryError):
-    """A configuration value is unknown or invalid."""
+    """An unknown setting or an invalid value."""
 
 
 class WorkspaceError(OpenClawMemoryError):
-    """The workspace, or a path inside it, cannot be used."""
+    """A workspace, or a path inside it, that cannot be used."""
 
 
 class StoreError(OpenClawMemoryError):
-    """The index file cannot be opened, read or written."""
+    """An index that cannot be opened, read or written."""
 
 
 class Refused(StoreError):
-    """The index works, and refuses what it was given: one text is to blame and not the others."""
+    """A text that a working index refuses; others can be written."""
 
 
 class LeaseTimeout(StoreError):
-    """Another process kept the index file for longer than ``store.lock_timeout``."""
+    """An index that another process has held for longer than ``store.lock_timeout``."""
 
 
 class StoreUnreachable(StoreError):
-    """The server that holds the index does not answer."""
+    """A server with the index that does not answer."""
 
 
 class RequestError(OpenClawMemoryError):
-    """A question contradicts itself, or an argument is not what it has to be."""
+    """An invalid argument, or arguments that contradict each other."""
 
 
 class Stopped(OpenClawMemoryError):
-    """Whoever asked no longer wants the answer; what was committed is kept."""
+    """A call that was cancelled; what was committed is kept."""
 
 
 class RedactionError(OpenClawMemoryError):
-    """A text could not be redacted, so it must not be indexed."""
+    """A text that could not be redacted, so it must not be indexed."""
 
 
 class ModelError(OpenClawMemoryError):
-    """The embedding model is missing, broken, or not what was expected."""
+    """An embedding model that is missing, broken, or another than expected."""
 
 
 class EngineError(ModelError):
-    """llama.cpp itself cannot be used on this machine: no binding, or its native code ended or computed nonsense."""
+    """A llama.cpp that does not work on this machine: no binding, a crash, or wrong vectors."""
 
 
 class HostError(OpenClawMemoryError):
-    """A host is missing, too old, or its configuration cannot be read or changed."""
+    """A host that is missing or too old, or whose configuration cannot be read or changed."""

@@ -6,11 +6,15 @@ import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import asdict
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from filelock import FileLock, Timeout
+
+from .config.openclaw_home import OpenClawHome
 from .config.settings import Settings
 from .config.workspace import expanded, find_workspace
 from .context.ambient import Ambient
@@ -25,6 +29,8 @@ from .forget.tombstones import Tombstones
 from .graph.service import ConceptBook
 from .ingest.freshness import Freshness
 from .ingest.pipeline import Ingestor
+from .ingest.scan import max_bytes, scan
+from .ingest.survey import BESIDE, NoteSurvey
 from .knowledge.concepts_file import FILE_NAME
 from .knowledge.facts_file import NAME as FACTS
 from .model import (
@@ -44,7 +50,9 @@ from .model import (
     SearchHit,
     SearchRequest,
     Session,
+    SkippedFile,
     Status,
+    joined,
     silent,
 )
 from .model.bounds import named_arguments
@@ -56,7 +64,7 @@ from .sharing.others import Others
 from .store.state.opening import OnServer, open_state
 from .summarise.retired import Retired
 from .system.deadline import Deadline
-from .upkeep.languages import other_than_english
+from .upkeep.languages import Languages, other_than_english, unknown_languages
 from .upkeep.schedule import Upkeep
 from .use.tracker import Usage
 
@@ -69,6 +77,9 @@ if TYPE_CHECKING:
     from .tables.service import Tables
 
 log = logging.getLogger("openclaw_memory")
+
+#: Units whose languages ``status`` names.
+_LANGUAGE_SAMPLE = 2_000
 
 
 class Memory(Asking):
@@ -119,6 +130,8 @@ class Memory(Asking):
         self.usage = Usage(self.state)
         self.forgotten = Tombstones(self.state)
         retired = Retired(self.state, self.settings.retention["plan"] != "keep")
+        #: Remarks on the notes that were read.
+        self.survey = NoteSurvey(self._store.beside(BESIDE), max_bytes(self.settings.ingest))
         ingestor = Ingestor(
             workspace=self.workspace,
             settings=self.settings.ingest,
@@ -128,6 +141,7 @@ class Memory(Asking):
             excluded=retired.holds,
             ready=partial(in_step, self._store, self.state, self.forgotten),
             forgotten=self.forgotten.covers_fact,
+            survey=self.survey,
         )
         #: Reads a file as the index sees it.
         self.reader = ingestor.reader
@@ -465,10 +479,64 @@ class Memory(Asking):
         return self._questions.grains()
 
     def status(self) -> Status:
-        """Return counts, sizes, model, embedding states and problems."""
-        from .upkeep.doctor import status
+        """Return counts, sizes, model, embedding states and problems; opens no note."""
+        from .embed.http import HttpEmbedder
+        from .embed.llama import LlamaCppEmbedder
+        from .store.duckdb.extensions import extension_file
 
-        return status(self, self._store)
+        scanned = scan(self.workspace, self.settings.ingest)
+        embedder, model, reason = self.vectors_in_use()
+        with self._store.session():
+            numbers = self._store.statistics()
+            states = self._store.vector_states(model)
+        notes = self.survey.remarks(scanned.files)
+        private = [note.private_lines for note in notes.values() if note.private_lines]
+        languages = Languages()
+        languages.add(self._questions.sample_texts(_LANGUAGE_SAMPLE), _LANGUAGE_SAMPLE)
+        shares, known = languages.shares(), languages.known(embedder)
+        unknown = unknown_languages(shares, known, None if model is None else model.name, self.settings.embedding.model)
+        binding = embedder.binding if isinstance(embedder, LlamaCppEmbedder) else None
+        return Status(
+            workspace=str(self.workspace),
+            agent=self.agent,
+            database=numbers.path,
+            bytes=numbers.bytes,
+            schema=numbers.schema,
+            generation=numbers.generation,
+            files=numbers.documents,
+            sections=numbers.sections,
+            chunks=numbers.units,
+            by_kind=dict(numbers.by_kind),
+            by_grain=dict(numbers.by_grain),
+            provider="none" if embedder is None else embedder.provider,
+            model=None if model is None else model.name,
+            dimensions=None if model is None else model.dimensions,
+            vectors=asdict(states),
+            keyword_index=self.settings.store.keyword_index,
+            vector_index=self.settings.store.vector_index,
+            postings=numbers.postings,
+            postings_delta=numbers.postings_delta,
+            extensions={name: extension_file(name) is not None for name in ("fts", "vss")},
+            plugins=tuple(self.plugins.names()),
+            plugin_failures=dict(self.plugins.failed),
+            http_usage=embedder.usage() if isinstance(embedder, HttpEmbedder) else None,
+            context=self.ambient.use(),
+            grains=self.grains(),
+            consolidation=self.upkeep.remark(),
+            retention=self.settings.retention["plan"],
+            binding=None if binding is None else str(binding),
+            languages=shares,
+            model_knows=known,
+            fallback=reason,
+            warning=joined([*map(str, self.settings.ignored), *OpenClawHome.of().problems(), *self.remarks(),
+                            *([str(unknown)] if unknown else [])]),
+            private_files=len(private),
+            private_lines=sum(private),
+            unread_front_matter=tuple(SkippedFile(path, n.untrusted) for path, n in notes.items() if n.untrusted),
+            skipped=scanned.skipped,
+            embedding=_is_held(self._store.beside(".embedding")),
+            found=len(scanned.files),
+        )  # fmt: skip
 
     def remarks(self) -> list[str]:
         """Return problems of the index and the state as messages."""
@@ -479,3 +547,14 @@ class Memory(Asking):
     def store(self) -> Store:
         """Return the store of the index."""
         return self._store
+
+
+def _is_held(file: Path | None) -> bool:
+    """Return true if a process holds the lock ``file``, as far as can be seen."""
+    if file is None or not file.exists():
+        return False
+    try:
+        FileLock(file).acquire(timeout=0).lock.release()
+    except OSError as error:
+        return isinstance(error, Timeout)
+    return False

@@ -101,7 +101,7 @@ def set_setting(cli: CliContext, key: str, value: str) -> None:
     from ..config.store_url import visible
     from ..errors import SettingsError
     from ..system.serialize import to_json
-    from ..upkeep.doctor import useless_values
+    from .checks import useless_values
     from .yaml_edit import set_value
 
     if key == "store.url":
@@ -170,7 +170,7 @@ def edit(cli: CliContext) -> None:
     atomic.make_folder(file.parent)  # an editor would not
     open_in_editor(file)
     if file.exists():
-        ignored = [text for text in load(file, {}, {})[0].ignored if text.startswith(str(file))]
+        ignored = [str(problem) for problem in load(file, {}, {})[0].ignored if problem.path == str(file)]
         cli.note(ignored)
         if not cli.json and not ignored:
             say(f"{file}: every setting in it is valid")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
-from ..errors import as_called
+from ..errors import Problem, as_called
 from ..system.inert import inert
 
 if TYPE_CHECKING:
@@ -44,9 +44,9 @@ def without_password(url: str) -> str:
 
 
 def failure(message: str, otherwise: str = "") -> dict[str, Any]:
-    """The JSON of a failure: what errors say behind their last semicolon is the next step, else ``otherwise``."""
-    _, semicolon, step = message.rpartition("; ")
-    return {"error": {"message": message, "next": (step if semicolon else otherwise) or None}, "warning": message}
+    """Return the JSON of a failure; ``otherwise`` is the next step of a message that has none."""
+    step = Problem.parse(message).next_step or otherwise or None
+    return {"error": {"message": message, "next": step}, "warning": message}
 
 
 @contextmanager
@@ -103,8 +103,8 @@ class CliContext:
             if not str(error).startswith("argument:"):
                 raise
             raise click.UsageError(str(error).replace("argument:", "--set:", 1)) from error
-        ignored = tuple(text.replace("argument:", "--set:", 1) for text in settings.ignored)
-        self.note(ignored)
+        ignored = tuple(replace(each, path="--set") if each.path == "argument" else each for each in settings.ignored)
+        self.note(map(str, ignored))
         return replace(settings, ignored=ignored), sources
 
     def find_workspace(self) -> Path:
@@ -204,7 +204,7 @@ class CliContext:
         """Say why OpenClaw's configuration counts for nothing, if it does."""
         from ..config.openclaw_home import OpenClawHome
 
-        self.note(filter(None, [OpenClawHome.of().trouble()]))
+        self.note(OpenClawHome.of().problems())
 
 
 def _has_marks() -> bool:

@@ -324,7 +324,7 @@ def _read_and_search(cli: CliContext, chosen: Options, teller: Teller, settings:
 def _ingest(cli: CliContext, teller: Teller, memory: Memory, agent: Agent) -> bool:
     """Read the notes of one agent; whether there are any."""
     from ..model import counted
-    from ..upkeep.doctor import model_checks
+    from .checks import model_checks
     from .progress import ingest_progress, pull_if_missing
 
     pull_if_missing(cli, memory)

@@ -23,7 +23,7 @@ def status(cli: CliContext, verbose: bool) -> None:
     cli.noted = None
     with cli.memory() as memory:
         found = memory.status()
-        checks = [] if cli.json else _standing(memory, found)
+        checks = [] if cli.json else standing(memory, found)
     if cli.json:
         cli.emit(found)
         return
@@ -40,11 +40,11 @@ def status(cli: CliContext, verbose: bool) -> None:
     say(as_called(f"next: {steps[0].removeprefix('run: ') if steps else 'openclaw-memory search QUESTION'}"))
 
 
-def _standing(memory: Memory, found: Status) -> list[Check]:
+def standing(memory: Memory, found: Status) -> list[Check]:
     """What an owner asks first, as checks in the order of ``doctor``; nothing is changed, and no model is proved."""
     from ..ingest.scan import scan
     from ..model import Check, Grain, counted
-    from ..upkeep.doctor import freshness, unread_files, vectors
+    from .checks import freshness, recall_notes, unread_files, vectors
 
     knows = [name.title() for name, known in found.model_knows.items() if known >= 0.5]
     languages = f", knows {', '.join(knows)}" if knows else ""
@@ -66,7 +66,8 @@ def _standing(memory: Memory, found: Status) -> list[Check]:
     checks += unread_files(found.unread_front_matter, found.skipped)
     with memory.store.session():
         documents = memory.store.documents()
-    checks += freshness(memory, documents, scan(memory.workspace, memory.settings.ingest))
+    scanned = scan(memory.workspace, memory.settings.ingest)
+    checks += freshness(documents, scanned, recall_notes(memory, scanned, documents))
     if found.embedding:
         ready, all_units = found.vectors["ready"], sum(found.vectors.values())
         share = f"{ready} of {counted(all_units, 'unit')} ({ready / max(1, all_units):.0%})"
@@ -138,11 +139,11 @@ def doctor(cli: CliContext) -> None:
 
     A note is worth knowing and breaks nothing.  Neither the notes nor the index are changed.
     """
-    from ..upkeep.doctor import examine
+    from .checks import examine
 
     cli.noted = None
     with cli.memory() as memory:
-        checks = examine(memory, memory.store)
+        checks = examine(memory)
     healthy = all(check.ok for check in checks)
     if cli.json:
         cli.emit({"ok": healthy, "checks": checks})

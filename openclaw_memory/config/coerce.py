@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-from ..errors import SettingsError
+from ..errors import Problem, SettingsError
 
 S = TypeVar("S")
 
@@ -55,7 +55,7 @@ def check_key(settings: Any, key: str) -> tuple[str, str]:
             return each, entry
     closest = closest_key(settings, key)
     step = f"did you mean '{closest}'?" if closest else "see: openclaw-memory config show"
-    raise UnknownSettingError(f"unknown key '{key}'; {step}")
+    raise UnknownSettingError(f"unknown key '{key}'", step)
 
 
 def value_of(settings: Any, key: str) -> Any:
@@ -65,7 +65,7 @@ def value_of(settings: Any, key: str) -> Any:
     return value.get(entry) if entry else value
 
 
-def assign(settings: S, key: str, value: Any, where: str, ignored: list[str] | None = None) -> S:
+def assign(settings: S, key: str, value: Any, where: str, ignored: list[Problem] | None = None) -> S:
     """A copy with the setting ``key`` set to ``value``, of which ``where`` says whence it comes.
 
     A mapping's entries are set one by one, the rest of it stays; a ``key`` below a mapping sets one entry.  What is no
@@ -77,8 +77,8 @@ def assign(settings: S, key: str, value: Any, where: str, ignored: list[str] | N
         whole, entry = check_key(settings, key)
     except UnknownSettingError as error:
         if ignored is None:
-            raise UnknownSettingError(f"{where}: {error}") from None
-        ignored.append(f"{where}: '{key}' is no setting and changes nothing; {str(error).partition('; ')[2]}")
+            raise UnknownSettingError(error.problem.what, error.problem.next_step, where) from None
+        ignored.append(Problem(f"'{key}' is no setting and changes nothing", error.problem.next_step, where))
         return settings
     current, meta = next((value, meta) for each, value, meta in walk(settings) if each == whole)
     group, _, name = whole.partition(".")

@@ -84,13 +84,13 @@ class OpenClawHome:
         """Its configuration as authored; raises :class:`HostError` when it cannot be read."""
         return read_config(self.config_file)
 
-    def trouble(self) -> str | None:
-        """What to say of a configuration that cannot be read; ``None`` when it can, or is not there."""
+    def problems(self) -> list[str]:
+        """Return the problem of a configuration that cannot be read; empty if it can, or is missing."""
         try:
             self.config()
         except HostError as error:
-            return f"openclaw: {error}"
-        return None
+            return [f"openclaw: {error}"]
+        return []
 
     def path(self, text: str, config: Mapping[str, Any]) -> Path:
         """A path of the configuration; ``~`` is OpenClaw's home."""

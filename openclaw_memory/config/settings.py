@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..errors import SettingsError
+from ..errors import Problem, SettingsError
 from .coerce import all_keys, assign
 from .coerce import check_key as check_key
 from .coerce import value_of as value_of
@@ -259,8 +259,8 @@ class Settings:
     sharing: SharingSettings = field(default_factory=SharingSettings)
     plugins: PluginSettings = field(default_factory=PluginSettings)
     redaction: RedactionSettings = field(default_factory=RedactionSettings)
-    #: What to say of names in the sources that are no settings.
-    ignored: tuple[str, ...] = field(default=(), compare=False)
+    #: Names in the sources that are no settings.
+    ignored: tuple[Problem, ...] = field(default=(), compare=False)
 
     @classmethod
     def load(
@@ -349,7 +349,7 @@ _Source = tuple[str, Any, str]
 
 
 def _merged(sources: list[_Source]) -> tuple[Settings, dict[str, str]]:
-    settings, ignored = Settings(), list[str]()
+    settings, ignored = Settings(), list[Problem]()
     origin = {key: "default" for key, _, _ in walk(settings)}
     for key, value, where in sources:
         changed = assign(settings, key, value, where, ignored)
@@ -378,7 +378,7 @@ HOST_VARIABLES = frozenset(
 )
 
 
-def _of_environment(environ: Mapping[str, str]) -> tuple[list[_Source], list[str]]:
+def _of_environment(environ: Mapping[str, str]) -> tuple[list[_Source], list[Problem]]:
     """What the variables set, and what to say of those with our prefix that set nothing: others may use it too."""
     keys = {key.upper().replace(".", "_"): key for key in all_keys(Settings())}
     mappings = {key.upper().replace(".", "_"): key for key, value, _ in walk(Settings()) if isinstance(value, dict)}
@@ -390,8 +390,8 @@ def _of_environment(environ: Mapping[str, str]) -> tuple[list[_Source], list[str
         key = keys.get(name) or (mapping and f"{mappings[mapping]}.{name[len(mapping) + 1 :].lower()}")
         if key is None:
             close = difflib.get_close_matches(name, keys, n=1, cutoff=0.8)
-            hint = f"; did you mean '{ENV_PREFIX}{close[0]}'?" if close else ""
-            unknown.append(f"environment: '{variable}' is no setting and changes nothing{hint}")
+            step = f"did you mean '{ENV_PREFIX}{close[0]}'?" if close else None
+            unknown.append(Problem(f"'{variable}' is no setting and changes nothing", step, "environment"))
         elif environ[variable].strip():  # containers and scripts write "not set" as an empty text
             rows.append((key, environ[variable], f"environment {variable}"))
     return rows, unknown

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from ..config.settings import IngestSettings
 from ..errors import RedactionError, WorkspaceError
 from ..ingest.notes import NoteReader
+from ..ingest.survey import BESIDE as SURVEY
 from ..knowledge.concepts_file import FILE_NAME as CONCEPTS
 from ..knowledge.facts_file import NAME as FACTS
 from ..model import ForgetReport, joined
@@ -162,7 +163,8 @@ class Forgetter:
         )
         self._clear()
         for file in self._store.files():
-            for suffix in (BESIDE, LAST_SHOWN):  # a map holds the same texts, and a search paths and hashes of them
+            # A map holds the same texts, a search paths and hashes of them, a survey what front matter says.
+            for suffix in (BESIDE, LAST_SHOWN, SURVEY):
                 atomic.remove(Path(f"{file}{suffix}"))
         self._store.purge()
         self._end([row[0] for row in begun])

@@ -77,7 +77,11 @@ class NoteReader:
         :class:`~openclaw_memory.errors.RedactionError`.
         """
         with _fenced(file.path):
-            raw, remark = read_note(file, max_bytes(self._settings))
+            return self.note_text(file, *read_note(file, max_bytes(self._settings)))
+
+    def note_text(self, file: SourceFile, raw: str, remark: str | None) -> NoteText:
+        """Return the text of a file that was read with :func:`.reading.read_note`.  Raises as :meth:`text`."""
+        with _fenced(file.path):
             return NoteText(self.cleared(file.path, raw), hashlib.sha256(raw.encode("utf-8")).hexdigest(), raw, remark)
 
     def cleared(self, path: str, text: str) -> str:

@@ -34,6 +34,7 @@ from . import plan as planning
 from .notes import Mask, NoteReader
 from .reading import defect
 from .scan import Unreadable, scan
+from .survey import NoteSurvey
 
 log = logging.getLogger("openclaw_memory.ingest")
 
@@ -87,7 +88,9 @@ class Ingestor:
         excluded: Callable[[SourceFile], bool] = lambda file: False,
         ready: Callable[[], object] = lambda: None,
         forgotten: Callable[[StatedFact], bool] = lambda fact: False,
+        survey: NoteSurvey | None = None,
     ) -> None:
+        self._survey = NoteSurvey(None, 0) if survey is None else survey
         self._workspace = workspace
         self._settings = settings
         self._store = store
@@ -142,6 +145,7 @@ class Ingestor:
                 log.debug("the index changed during ingest; planning again")
                 documents = self._store.documents()
                 found, files, _ = self._found(paths)
+        self._survey.save(found.files)
         for file in files:
             if file.path in run.skipped:
                 self._unread[file.path] = file
@@ -198,9 +202,11 @@ class Ingestor:
                 change = self._read(file, row, run)
             except RedactionError as problem:
                 run.skipped[file.path] = str(problem)
+                self._survey.skip(file, str(problem))
                 continue
             except Unreadable as problem:
                 run.skipped[file.path] = problem.reason
+                self._survey.skip(file, problem.reason)
                 if row is not None and problem.content:  # what the index holds of it is wrong
                     gone.append(row)
                     run.units[file.path] = 0
@@ -262,6 +268,7 @@ class Ingestor:
     def _read(self, file: SourceFile, row: DocumentRow | None, run: _Run) -> DocumentChange:
         """Read and parse a file; one with the old content comes back without sections."""
         known = self.reader.text(file)
+        self._survey.note(file, known.raw, known.remark)
         captures.redact(self._workspace, file, known.raw, self._plugins)
         if row is not None and known.sha256 == row.sha256:
             return DocumentChange(file, known.sha256, {}, (), (), row.id)

@@ -1,10 +1,11 @@
-"""What the memory holds, and what is wrong with it."""
+"""State of a memory, and checks of it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..errors import Problem
 from .context import ContextUse
 from .notes import SkippedFile
 from .summaries import GrainUse
@@ -12,9 +13,9 @@ from .summaries import GrainUse
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One line of ``doctor``: what was looked at, how it is, and how to mend it.
+    """A line of ``doctor``: the subject, its state, and the step that mends it.
 
-    A ``remark`` is worth knowing, and breaks nothing.
+    A ``remark`` is information about something that works.
     """
 
     name: str
@@ -24,17 +25,16 @@ class Check:
     remark: bool = False
 
     @classmethod
-    def failed(cls, name: str, error: object) -> Check:
-        """What is wrong as an error says it: behind its last semicolon stands how to mend it."""
-        what, _, step = str(error).rpartition("; ")
-        return cls(name, False, what or step, step if what else None)
+    def from_problem(cls, name: str, problem: Problem, remark: bool = False) -> Check:
+        """Return a failed check of ``name``, or a ``remark``."""
+        return cls(name, remark, problem.described, problem.next_step, remark)
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What the memory holds and how it is: counts, sizes, model, embedding states, plugins.
+    """State of a memory: counts, sizes, model, embedding states, plugins.
 
-    ``embedding`` says that a process is at the vectors that are pending, ``found`` how many files there are to read.
+    ``embedding`` is true while a process computes pending vectors; ``found`` counts the files in the workspace.
     """
 
     workspace: str
@@ -61,9 +61,9 @@ class Status:
     plugin_failures: dict[str, str]
     private_files: int = 0
     private_lines: int = 0
-    #: Files that are taken as untrusted because their front matter cannot be read, and why.
+    #: Files with unreadable front matter, which makes them untrusted.
     unread_front_matter: tuple[SkippedFile, ...] = ()
-    #: Files that were found and are not read, and why.
+    #: Files that are not read.
     skipped: tuple[SkippedFile, ...] = ()
     http_usage: dict[str, Any] | None = None
     context: ContextUse | None = None
@@ -71,7 +71,7 @@ class Status:
     consolidation: str | None = None
     retention: str | None = None
     binding: str | None = None
-    #: Share of each language of the notes, and how well the model knows it, from 0 to 1.
+    #: Share of each language in the notes, and how well the model knows it, from 0 to 1.
     languages: dict[str, float] = field(default_factory=dict)
     model_knows: dict[str, float] = field(default_factory=dict)
     fallback: str | None = None

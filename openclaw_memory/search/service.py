@@ -138,6 +138,15 @@ class Questions:
             with engine.lock:
                 return count_grains(self._store, engine.graph.corpus, engine.archive)
 
+    def sample_texts(self, most: int) -> list[str]:
+        """Return the texts of up to ``most`` units, evenly spaced over the index; looks at no file."""
+        engine = self.engine()
+        with self._store.session():
+            engine.refresh(None)
+            with engine.lock:
+                ids = engine.graph.corpus.rows.unit_id
+                return [unit.text for unit in self._store.unit_texts(ids[:: max(1, -(-len(ids) // most))].tolist())]
+
     @contextmanager
     def graph(self, deadline: float | None = None, remarks: list[str] | None = None) -> Iterator[GraphView]:
         """The concepts and their graph, up to date with the files, for the block; ``deadline`` is in seconds.

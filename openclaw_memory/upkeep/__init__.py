@@ -1,1 +1,1 @@
-"""When consolidation runs by itself; what the memory holds and what is wrong with it."""
+"""Automatic consolidation, and the languages of the notes."""

@@ -1,4 +1,4 @@
-"""Which languages the notes are in, and which of them the model in use knows."""
+"""Languages of the notes, and how well a model knows them."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..config.settings import IngestSettings
-from ..errors import OpenClawMemoryError
+from ..errors import OpenClawMemoryError, Problem
 from ..ingest.reading import Unreadable, decoded
 from ..ingest.scan import scan
 from ..model.embedder import Embedder
 from ..text import language
 
-#: Characters of a language that are looked at.
+#: Characters of each language that are kept as a sample.
 _SAMPLE = 4_000
 
 
 @dataclass(slots=True)
 class Languages:
-    """Tokens by language, and texts in each of them."""
+    """Counts tokens by language, and keeps a sample of each language."""
 
     weights: dict[str, float] = field(default_factory=dict)
     samples: dict[str, str] = field(default_factory=dict)
 
     def add(self, lines: Sequence[str], enough: int = 60) -> None:
-        """Count a file, by about ``enough`` lines from all parts of it."""
+        """Count a text by about ``enough`` of its lines, evenly spaced."""
         step = max(1, len(lines) // enough)
         text = "\n".join(lines[::step])
         for name, weight in language.weights(text).items():
@@ -35,13 +35,13 @@ class Languages:
                 self.samples[name] = f"{self.samples.get(name, '')}{_lines_in(name, lines[::step])}\n"
 
     def shares(self) -> dict[str, float]:
-        """Share of each language that has one worth naming, the largest first."""
+        """Return the share of each language with 1 % or more, the largest first."""
         total = sum(self.weights.values())
-        found = sorted(self.weights.items(), key=lambda one: (-one[1], one[0]))
-        return {name: round(weight / total, 3) for name, weight in found if weight >= 0.01 * total}
+        ranked = sorted(self.weights.items(), key=lambda item: (-item[1], item[0]))
+        return {name: round(weight / total, 3) for name, weight in ranked if weight >= 0.01 * total}
 
     def known(self, embedder: Embedder | None) -> dict[str, float]:
-        """How well a model knows each language, from 0 to 1; nothing without a model."""
+        """Return how well a model knows each language, from 0 to 1; empty without a model."""
         from ..embed.noise import knowledge
 
         if embedder is None:
@@ -55,39 +55,41 @@ class Languages:
 
 
 def _lines_in(name: str, lines: Sequence[str]) -> str:
-    """The lines that are mostly in a language, whose letters others may share; all of them where none is."""
+    """Return the lines that are mostly in a language, whose letters others may share; all lines if none is."""
     weighed = [(line, language.weights(line)) for line in lines]
-    own = [line for line, weights in weighed if weights.get(name, 0.0) == max(weights.values(), default=0.0) > 0]
-    return "\n".join(own or lines)[:_SAMPLE]
+    matching = [line for line, weights in weighed if weights.get(name, 0.0) == max(weights.values(), default=0.0) > 0]
+    return "\n".join(matching or lines)[:_SAMPLE]
 
 
 def other_than_english(workspace: Path, settings: IngestSettings, enough: int = 64, characters: int = 16_384) -> float:
-    """Share of the notes that is in other languages than English, by the first characters of ``enough`` files."""
-    said = Languages()
+    """Return the share of the notes in other languages than English, from the first characters of some files."""
+    languages = Languages()
     try:
         files = scan(workspace, settings).files
     except OpenClawMemoryError:
-        return 0.0  # whoever reads the notes says so
+        return 0.0  # reading the notes raises it again
     for file in files[:: max(1, len(files) // enough)]:
         with suppress(OSError, Unreadable), open(file.absolute, "rb") as data:
-            said.add(decoded(data.read(characters))[0].split("\n"))
-    return 1 - said.shares().get(language.ENGLISH, 0.0) if said.weights else 0.0
+            languages.add(decoded(data.read(characters))[0].split("\n"))
+    return 1 - languages.shares().get(language.ENGLISH, 0.0) if languages.weights else 0.0
 
 
-def unknown_ones(
-    shares: Mapping[str, float], known: Mapping[str, float], model: str | None, wanted: str
-) -> tuple[str, str] | None:
-    """What to say of notes in languages that ``model`` does not know, and what to do; ``None`` where there are few.
+def unknown_languages(
+    shares: Mapping[str, float], known: Mapping[str, float], model: str | None, setting: str
+) -> Problem | None:
+    """Return the problem of notes in languages that ``model`` does not know; ``None`` below a fifth of the notes.
 
-    ``wanted`` is the one that the settings name.  A fifth of the notes is worth telling of.
+    ``shares`` and ``known`` are those of :class:`Languages`; ``setting`` is ``embedding.model``.
     """
     from ..embed.registry import AUTO, MULTILINGUAL
 
-    strange = {name: share for name, share in shares.items() if known.get(name, 1.0) < 0.7}
-    if sum(strange.values()) < 0.2:
+    unknown = {name: share for name, share in shares.items() if known.get(name, 1.0) < 0.7}
+    if sum(unknown.values()) < 0.2:
         return None
-    said = " and ".join(f"{share:.0%} {name.title()}" for name, share in list(strange.items())[:2])
-    what = f"your notes are {said}, which {model} does not know: they are found by their words"
-    verb = "pull" if wanted.strip().lower() == AUTO else "use"
-    many = f"run: openclaw-memory model {verb} {MULTILINGUAL.name}"
-    return what, f"{many} (or use another one that knows many: openclaw-memory model list)"
+    languages = " and ".join(f"{share:.0%} {name.title()}" for name, share in list(unknown.items())[:2])
+    verb = "pull" if setting.strip().lower() == AUTO else "use"
+    return Problem(
+        f"your notes are {languages}, which {model} does not know: they are found by their words",
+        f"run: openclaw-memory model {verb} {MULTILINGUAL.name} "
+        "(or use another one that knows many: openclaw-memory model list)",
+    )

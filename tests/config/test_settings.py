@@ -106,7 +106,7 @@ def test_variables_of_the_command_line_and_of_others_are_left_alone() -> None:
 def test_a_variable_that_is_no_setting_changes_nothing_and_is_told_of() -> None:
     environ = {"OPENCLAW_MEMORY_SERCH_MODE": "x", "OPENCLAW_MEMORY_SERVICE_URL": "y", "OPENCLAW_MEMORY_SEARCH_MODE": ""}
     settings = load(environ=environ)[0]
-    misspelt, foreign = settings.ignored
+    misspelt, foreign = map(str, settings.ignored)
     assert settings == Settings()
     assert "OPENCLAW_MEMORY_SERCH_MODE" in misspelt and "did you mean 'OPENCLAW_MEMORY_SEARCH_MODE'?" in misspelt
     assert "OPENCLAW_MEMORY_SERVICE_URL" in foreign and "did you mean" not in foreign
@@ -117,7 +117,7 @@ def test_what_is_no_setting_is_named_and_the_rest_counts(tmp_path: Path, text: s
     file = write(tmp_path / "c.yaml", f"{text}redaction: {{allow: [x]}}\n")
     settings = load(file, {"store.gone": 1}, {})[0]
     assert settings == Settings().with_values({"redaction.allow": ["x"]})
-    in_file, argument = settings.ignored
+    in_file, argument = map(str, settings.ignored)
     assert in_file.startswith(f"{file}: {words}") and argument.startswith("argument: 'store.gone' is no setting")
 
 

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from properties import examples
 
 from openclaw_memory import Memory, hookimpl
+from openclaw_memory.cli.checks import examine
 from openclaw_memory.context import candidates, entities
 from openclaw_memory.errors import RequestError
 from openclaw_memory.model import ContextResult, Kind, Origin
-from openclaw_memory.upkeep.doctor import examine
 
 NOW = date(2026, 3, 10)
 
@@ -388,7 +388,7 @@ def test_what_is_not_ready_by_the_deadline_is_left_out(workshop: Notes) -> None:
         assert 1 <= late <= 4
         memory.ambient.count_missed(3)  # a host waited in vain
         assert memory.ambient.use().late == late + 3
-        (check,) = [one for one in examine(memory, memory.store) if one.name == "context"]
+        (check,) = [one for one in examine(memory) if one.name == "context"]
         assert check.remark and f"{late + 3} of" in check.detail and "contextTimeoutMs" in str(check.fix)
     with memory_of(workshop) as memory:
         assert memory.context("How is Vesuvius doing?", now=NOW, deadline=30.0).warning is None

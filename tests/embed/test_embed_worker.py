@@ -17,11 +17,11 @@ from fakes import Notes
 from serving import serving
 
 from openclaw_memory import Memory, Settings
+from openclaw_memory.cli.checks import examine
 from openclaw_memory.embed.bindings import BINDINGS, candidates, missing
 from openclaw_memory.embed.llama import LlamaCppEmbedder
 from openclaw_memory.embed.proofs import Proofs
 from openclaw_memory.errors import EngineError, ModelError
-from openclaw_memory.upkeep.doctor import examine
 
 SIGNALS = [("SIGSEGV", "segmentation fault"), ("SIGILL", "illegal instruction"), ("SIGABRT", "aborted")]
 
@@ -125,12 +125,12 @@ def test_doctor_names_an_idle_gpu(
     monkeypatch.setenv("PATH", str(tool.parent), prepend=os.pathsep)
     with memory_of(workspace, tiny_gguf) as memory:
         memory.ingest()
-        checks = {check.name: check for check in examine(memory, memory.store)}
+        checks = {check.name: check for check in examine(memory)}
     assert checks["gpu"].ok and checks["gpu"].remark
     assert "RTX 5070 Ti is idle" in checks["gpu"].detail
     assert "GGML_CUDA=on" in (checks["gpu"].fix or "")
     with memory_of(workspace, tiny_gguf, gpu="false") as memory:
-        assert "gpu" not in {check.name for check in examine(memory, memory.store)}
+        assert "gpu" not in {check.name for check in examine(memory)}
 
 
 def test_nonsense_is_a_failed_proof(bindings: Bindings, tiny_gguf: Path, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from properties import examples
 
 from openclaw_memory import Memory, hookimpl
+from openclaw_memory.cli.checks import examine
 from openclaw_memory.errors import WorkspaceError
 from openclaw_memory.ingest import notes as notes_reader
 from openclaw_memory.ingest import plan as planning
@@ -26,7 +27,6 @@ from openclaw_memory.ingest import sidecars
 from openclaw_memory.model import Grain, Kind, Origin, SourceFile, Unit
 from openclaw_memory.store.api import DocumentChange
 from openclaw_memory.store.tables import writing
-from openclaw_memory.upkeep.doctor import examine
 
 GARDEN = "# Garden\n\n- plant tulips in the autumn\n- water the ferns on Monday\n"
 HOUSE = "# House\n\n- the boiler was serviced in March\n- the attic key hangs behind the door\n"
@@ -540,7 +540,7 @@ def test_whatever_a_file_does_the_others_are_read_and_it_is_named(
     assert "a defect of openclaw-memory" in report.skipped[0].reason
     assert snippets(memory, "boiler") and {hit.path for hit in memory.search("tulips").results} >= {"memory/a.md"}
     memory.consolidate(dry_run=True)
-    assert [check for check in examine(memory, memory.store) if "memory/b.md" in check.detail]
+    assert [check for check in examine(memory) if "memory/b.md" in check.detail]
     notes.write("memory/b.md", "- mended\n")
     assert not memory.ingest().skipped and snippets(memory, "mended")
 

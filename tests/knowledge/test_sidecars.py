@@ -11,9 +11,9 @@ import pytest
 from fakes import CountingEmbedder, Notes, open_memory
 
 from openclaw_memory import Memory
+from openclaw_memory.cli.checks import examine
 from openclaw_memory.errors import OpenClawMemoryError, RequestError, WorkspaceError
 from openclaw_memory.system import atomic
-from openclaw_memory.upkeep.doctor import examine
 
 NAMES = ("concepts.yaml", "facts.yaml")
 TOKEN = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
@@ -43,7 +43,7 @@ def warned(memory: Memory) -> list[str | None]:
 
 
 def doctor(memory: Memory, name: str) -> tuple[bool, str, str | None]:
-    (check,) = [check for check in examine(memory, memory.store) if check.name == name]
+    (check,) = [check for check in examine(memory) if check.name == name]
     return check.ok, check.detail, check.fix
 
 

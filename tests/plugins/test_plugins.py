@@ -14,9 +14,9 @@ from fakes import CountingEmbedder, Notes, open_memory
 from tables import table
 
 from openclaw_memory import SearchHit, SearchRequest, Settings, hookimpl
+from openclaw_memory.cli.checks import examine
 from openclaw_memory.model import Candidate, SearchResult, Section, Unit
 from openclaw_memory.plugins.manager import Plugins
-from openclaw_memory.upkeep.doctor import examine
 
 
 @pytest.fixture
@@ -57,13 +57,13 @@ def test_plugins_are_left_out_by_name_built_in_ones_too(install: Any, notes: Not
         assert memory.search("lamp").results[0].snippet == f"- a lamp {key}"
         assert memory.status().plugins == ()
         assert memory.session_start() == []
-        assert all(check.ok for check in examine(memory, memory.store) if check.name == "plugins")
+        assert all(check.ok for check in examine(memory) if check.name == "plugins")
 
 
 def test_a_disabled_plugin_that_does_not_exist_is_said_by_doctor(notes: Notes) -> None:
     notes.write("MEMORY.md", "- a lamp\n")
     with open_memory(notes, plugins__disabled=["redcat"]) as memory:
-        (check,) = [check for check in examine(memory, memory.store) if check.name == "plugins"]
+        (check,) = [check for check in examine(memory) if check.name == "plugins"]
         assert not check.ok and "redcat" in check.detail
 
 
@@ -82,7 +82,7 @@ def test_a_plugin_that_cannot_be_loaded_is_named_and_left_out(
         assert status.plugins == ("redact", "session")
         assert reason in status.plugin_failures["wrong_plugin"]
         assert "wrong_plugin" in caplog.text
-        (check,) = [check for check in examine(memory, memory.store) if check.name == "plugin wrong_plugin"]
+        (check,) = [check for check in examine(memory) if check.name == "plugin wrong_plugin"]
         assert check.fix == "mend it, or list it in plugins.disabled: [wrong_plugin]"
 
 
@@ -274,9 +274,7 @@ def test_a_unit_that_a_plugin_failed_on_is_left_out_until_it_works(notes: Notes)
             generation = memory.status().generation
             assert "4711" not in "".join(hit.snippet for hit in memory.search("salary heron").results)
             assert memory.status().generation == generation
-        assert not all(
-            check.ok for check in examine(memory, memory.store) if check.name in ("freshness", "plugin Filter")
-        )
+        assert not all(check.ok for check in examine(memory) if check.name in ("freshness", "plugin Filter"))
         failing.clear()
         assert memory.search("salary").results[0].snippet.startswith("- my salary is 4711")
         assert memory.ingest().warning == "embedding.model is none: searching by keywords"

@@ -16,7 +16,7 @@ from openclaw_memory.model import SearchHit, SearchRequest, tokens_of
 from openclaw_memory.search import confidence, ranking
 from openclaw_memory.text.analysis import likeness
 from openclaw_memory.text.language import weights
-from openclaw_memory.upkeep.languages import Languages, unknown_ones
+from openclaw_memory.upkeep.languages import Languages, unknown_languages
 
 #: A heading, a line that the question asks for, and the question, whose words stand in the heading.
 HEADED = {
@@ -262,11 +262,11 @@ def test_it_is_said_which_languages_the_model_does_not_know() -> None:
     seen.add(["锅炉修好了，家里暖和了。"] * 4 + ["The boiler was repaired."])
     shares = seen.shares()
     assert list(shares) == ["chinese", "english"] and 0.8 < shares["chinese"] < 1
-    assert unknown_ones(shares, {"chinese": 1.0, "english": 1.0}, "m", "m") is None
-    assert unknown_ones(shares, {}, None, "auto") is None
+    assert unknown_languages(shares, {"chinese": 1.0, "english": 1.0}, "m", "m") is None
+    assert unknown_languages(shares, {}, None, "auto") is None
     for wanted, verb in (("m", "model use"), ("auto", "model pull")):
-        told = unknown_ones(shares, {"chinese": 0.0, "english": 1.0}, "m", wanted)
-        assert told is not None and "Chinese, which m does not know" in told[0] and verb in told[1]
+        told = unknown_languages(shares, {"chinese": 0.0, "english": 1.0}, "m", wanted)
+        assert told is not None and "Chinese, which m does not know" in told.what and verb in str(told.next_step)
 
 
 #: A question for a figure, a line that says as much in words, and the one with the figure.

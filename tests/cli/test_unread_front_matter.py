@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
 
+from openclaw_memory.cli.checks import examine
 from openclaw_memory.cli.main import cli
+from openclaw_memory.errors import Problem
 from openclaw_memory.model import Origin
 from openclaw_memory.text.front_matter import front_matter, trouble
-from openclaw_memory.upkeep.doctor import examine
 
 #: Front matter by what is wrong with it.
 BROKEN = {
@@ -36,7 +37,7 @@ FINE = ["", "A note.\n", "---\ntitle: Plans\n---\n", "---\n\nA rule above.\n", "
 @pytest.mark.parametrize("said", BROKEN)
 def test_it_is_said_what_is_wrong_and_what_to_do(said: str) -> None:
     told = trouble((BROKEN[said] + "- More.\n").split("\n"))
-    assert told is not None and told.startswith(said) and told.rpartition("; ")[2]
+    assert told is not None and told.startswith(said) and Problem.parse(told).next_step
 
 
 @pytest.mark.parametrize("text", FINE)
@@ -68,7 +69,7 @@ def test_doctor_and_status_name_the_files(notes: Notes) -> None:
         assert len(untrusted) == len(broken)
         status = memory.status()
         assert {one.path for one in status.unread_front_matter} == untrusted
-        checks = examine(memory, memory.store)
+        checks = examine(memory)
     assert [check.detail.split(": ")[0] for check in checks if "partly" in check.detail] == [
         "memory/partly.md is read by guessing"
     ]

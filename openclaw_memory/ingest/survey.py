@@ -1,0 +1,102 @@
+"""Remarks on notes that the index does not hold, kept beside it so that ``status`` opens no note."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import astuple, dataclass, replace
+from pathlib import Path
+
+from ..model import Grain, Origin, SourceFile
+from ..system import atomic
+from ..text.front_matter import front_matter, trouble
+from ..text.lines import split_lines
+from ..text.withheld import private_lines
+from .reading import Unreadable, read_note
+
+#: Suffix of the file beside the index.
+BESIDE = ".notes.json"
+
+
+@dataclass(frozen=True, slots=True)
+class NoteRemarks:
+    """Remarks on one version of a note.
+
+    ``untrusted`` is the reason why its front matter cannot be read and it is untrusted, ``guessed`` names what was read
+    by guessing, ``skipped`` is the reason why it is not in the index.
+    """
+
+    private_lines: int = 0
+    untrusted: str | None = None
+    guessed: tuple[str, ...] = ()
+    skipped: str | None = None
+
+
+def remarks_on(file: SourceFile, text: str, encoding: str | None) -> NoteRemarks:
+    """Return the remarks on the ``text`` of a note; ``encoding`` is the one of :func:`.reading.read_note`."""
+    lines = split_lines(text)
+    problem = trouble(lines) if file.grain is Grain.WORKING else None  # summaries have front matter of ours
+    untrusted = problem is not None and front_matter(lines).get("origin") == Origin.UNTRUSTED
+    guessed = tuple(each for each in (encoding, None if untrusted else problem) if each is not None)
+    return NoteRemarks(private_lines(text), problem if untrusted else None, guessed)
+
+
+class NoteSurvey:
+    """Remarks on the notes of a workspace by path, each with the size and time of the version that they are on.
+
+    ``file`` is the file that keeps them; on a server there is none.  Safe to use from several threads.
+    """
+
+    def __init__(self, file: Path | None, max_bytes: int) -> None:
+        self._file = file
+        self._max_bytes = max_bytes
+        self._changed: dict[str, tuple[int, int, NoteRemarks]] = {}
+        self._lock = threading.Lock()
+
+    def note(self, file: SourceFile, text: str, encoding: str | None) -> None:
+        """Take the remarks on a note that was read."""
+        with self._lock:
+            self._changed[file.path] = file.size, file.mtime_ns, remarks_on(file, text, encoding)
+
+    def skip(self, file: SourceFile, reason: str) -> None:
+        """Take the reason why a note is not in the index."""
+        with self._lock:
+            *_, remarks = self._changed.get(file.path, (0, 0, NoteRemarks()))
+            self._changed[file.path] = file.size, file.mtime_ns, replace(remarks, skipped=reason)
+
+    def save(self, files: Sequence[SourceFile]) -> None:
+        """Write the new remarks down, and drop those on notes that are not among ``files``."""
+        with self._lock:
+            if self._file is None or not self._changed:
+                return
+            paths = {file.path for file in files}
+            entries = {path: entry for path, entry in (self._load() | self._changed).items() if path in paths}
+            rows = {path: [size, mtime_ns, *astuple(remarks)] for path, (size, mtime_ns, remarks) in entries.items()}
+            with suppress(OSError):  # an index in a folder that cannot be written
+                atomic.swap(self._file, json.dumps(rows).encode(), 0o600)
+                self._changed.clear()
+
+    def remarks(self, files: Sequence[SourceFile]) -> Mapping[str, NoteRemarks]:
+        """Return the remarks on these versions by path.  Opens no note, unless there is no file that keeps them."""
+        with self._lock:
+            entries = self._load() | self._changed
+        known: dict[str, NoteRemarks] = {}
+        for file in files:
+            size, mtime_ns, remarks = entries.get(file.path, (-1, -1, NoteRemarks()))
+            if (size, mtime_ns) == (file.size, file.mtime_ns):
+                known[file.path] = remarks
+            elif self._file is None:
+                with suppress(Unreadable):
+                    known[file.path] = remarks_on(file, *read_note(file, self._max_bytes))
+        return known
+
+    def _load(self) -> dict[str, tuple[int, int, NoteRemarks]]:
+        with suppress(OSError, ValueError, TypeError, AttributeError):
+            rows = json.loads(self._file.read_bytes()) if self._file is not None else {}
+            return {
+                path: (size, mtime_ns, NoteRemarks(private, untrusted, tuple(guessed), skipped))
+                for path, (size, mtime_ns, private, untrusted, guessed, skipped) in rows.items()
+            }
+        return {}
