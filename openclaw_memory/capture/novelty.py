@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import date
 
-from ..knowledge import facts
+from ..knowledge.fact_extraction import SectionContext, extract
 from ..model import UNSAID, Unit
 from ..text import analysis, speech
 from ..text.machine import is_machine
@@ -63,7 +63,7 @@ def worth(sentence: str, speaker: str) -> float:
     if "remember" in kinds and not speech.reminds(bare):
         kinds -= {"remember"}
     unit = Unit(f"User: {sentence}", 1, 1, "turn", "User") if speaker == "user" else Unit(sentence, 1, 1)
-    stated = 0.5 if facts.found(unit, "", None) else 0.0
+    stated = 0.5 if extract(unit, SectionContext()) else 0.0
     score = max([stated, *(points for kind, points in _MARKERS.items() if kind in kinds)])
     score += 0.1 * (len(analysis.query_terms(sentence)) >= FEWEST_WORDS)
     score += 0.1 * (analysis.time_words(bare) > 0)

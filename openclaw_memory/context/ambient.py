@@ -15,8 +15,8 @@ import numpy as np
 
 from ..config.settings import Settings
 from ..errors import OpenClawMemoryError, RequestError
+from ..facts.periods import STATED
 from ..facts.service import FactBook
-from ..facts.validity import STATED
 from ..ingest.summary_files import DATED, read_line
 from ..model import (
     TRUSTED,

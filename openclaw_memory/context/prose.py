@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import PurePosixPath
 
-from ..facts.validity import STATED
+from ..facts.periods import STATED
 from ..knowledge.predicates import normalise
 from ..model import FactRow, chars_of
 from ..system.inert import inert

@@ -1,12 +1,14 @@
-"""What is known about whom: asking for facts, and adding to ``facts.yaml``."""
+"""The facts of a workspace: questions about them, and changes of ``facts.yaml``."""
 
 from __future__ import annotations
 
+import difflib
+import math
 import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -18,34 +20,47 @@ from ..knowledge.predicates import normalise
 from ..model import FactRow, FactsResult, Origin
 from ..store.api import StatedFact, Store
 from ..system import atomic
-from .cited_units import origin_at, units_at
+from ..text.characters import whole
+from ..text.dates import date_in_name
+from .confidence import Listing
 from .history import as_of as holding_on
-from .history import history as history_of
-from .history import lasting_id, reason, superseded_units, unknown
-from .known import Known, current, key_of, matching, once, stated_already
-from .operations import checked
-from .summary_observations import as_noted
-from .things import Things
-from .validity import STATED, Aliases, folded
+from .history import (
+    attribute_summaries,
+    build_history,
+    explain,
+    lasting_id,
+    origin_of_source,
+    superseded_citations,
+    superseded_units,
+)
+from .periods import STATED, Aliases, folded
+from .snapshot import FactSnapshot
+
+#: Arguments of the operations of a batch, and the required ones.
+_OPERATIONS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "add": (("subject", "predicate", "object", "source", "confidence", "since", "until", "origin"),
+            ("subject", "predicate", "object")),
+    "update": (("id", "object", "predicate", "confidence", "since"), ("id",)),
+    "remove": (("id",), ("id",)),
+}  # fmt: skip
 
 
 @dataclass(slots=True)
 class _Plan:
-    """What a change writes, and what it has come to."""
+    """The entries to write, the ids of the facts to return, and counts of the changes."""
 
-    entries: list[StatedFact]
-    shown: list[str]
+    entries: list[StatedFact] = field(default_factory=list)
+    shown: list[str] = field(default_factory=list)
     added: int = 0
     updated: int = 0
     removed: int = 0
 
 
 class FactBook:
-    """Facts of one workspace: found in its notes and stated in its ``facts.yaml``.
+    """Facts of one workspace: extracted from its notes and stated in its ``facts.yaml``.
 
-    ``freshen`` brings the index to what the files say; it is called before anything is read.  ``redact`` takes
-    secrets out of what is to be written.  Safe to use from several threads and processes: changes are made one at a
-    time.
+    ``freshen`` brings the index up to date and is called before every reading; ``redact`` replaces secrets in the text
+    to be written.  Safe to use from several threads and processes: changes are made one at a time.
     """
 
     def __init__(
@@ -65,9 +80,9 @@ class FactBook:
         self._forgotten = forgotten
         self._today = today
         self._lock = threading.RLock()
-        self._known: Known | None = None
+        self._cached: FactSnapshot | None = None
 
-    # -- asking -----------------------------------------------------------------------------------
+    # -- questions --------------------------------------------------------------------------------
 
     def query(
         self,
@@ -80,52 +95,51 @@ class FactBook:
         explain: bool = False,
         all: bool = False,
     ) -> FactsResult:
-        """The facts that hold now, or on the day ``as_of``; with ``history`` also those that no longer do.
+        """Return the facts that hold now, or on the day ``as_of``; with ``history`` also the ended ones.
 
         ``subject`` is compared as a name (an alias of a curated concept counts), ``predicate`` as a relation,
-        ``object`` as a text that the fact's contains.  Where none is about ``subject`` the warning names subjects with
-        all its words.  What rules found and is not surely right is left out, unless ``all`` is asked for, or the
-        ``subject``, or the ``history``.  At most ``limit``
-        rows, by subject, relation and time; with ``explain`` each says in one line why it is there.
+        ``object`` as a text within the fact's.  Where no fact is about ``subject`` the warning names subjects with all
+        its words.  Extracted facts that are not probable enough are left out, unless ``all``, ``subject`` or
+        ``history`` is given.  At most ``limit`` rows, by subject, relation and time; with ``explain`` each gives in
+        one line the reason why it is there.
         """
         started = time.perf_counter()
         self._freshen()
-        known = self._now()
-        rows = matching(known, subject, predicate, object)
+        snapshot = self._snapshot()
+        rows = snapshot.matching(subject, predicate, object)
         if as_of is not None:
             rows = holding_on(rows, as_of)
         if not history:
-            rows = once(known, rows if as_of is not None else [row for row in rows if row.current])
+            rows = snapshot.distinct(rows if as_of is not None else [row for row in rows if row.current])
         if not (all or history or subject):
-            rows = known.things.shown(rows)
+            rows = snapshot.listing.select(rows)
         rows = rows[:limit]
         if explain:
-            known_as = known.things.shown(rows)
-            rows = [replace(row, why=reason(row, row in known_as)) for row in rows]
-        rows = [known.things.placed(row) for row in rows]
-        warning = self._warning() or (unknown(known.history, subject) if subject and not rows else None)
-        return FactsResult(tuple(rows), took_ms=_since(started), warning=warning)
+            rows = _explained(rows, snapshot.listing)
+        rows = [snapshot.listing.with_heading(row) for row in rows]
+        warning = self._warning() or (snapshot.similar_subjects(subject) if subject and not rows else None)
+        return FactsResult(tuple(rows), took_ms=_milliseconds_since(started), warning=warning)
 
     def about(self, names: Sequence[str], limit: int) -> list[FactRow]:
-        """The facts that hold now and whose subject or object is one of ``names``, surest first.
+        """Return current facts whose subject or object is one of ``names``, those with a stated row first.
 
-        It answers from what the index holds; it looks at no file.
+        Answers from the index and reads no file.
         """
-        known = self._now()
-        keys = dict.fromkeys(key_of(known, name) for name in names)
-        rows = once(known, list({id(row): row for key in keys for row in known.named(key)}.values()))
-        rows = known.things.shown(rows)
-        rows.sort(key=lambda row: (key_of(known, row.subject) not in keys, row.rule != STATED, -row.confidence))
-        return [known.things.placed(row) for row in rows[:limit]]
+        snapshot = self._snapshot()
+        keys = dict.fromkeys(map(snapshot.key_of, names))
+        rows = snapshot.distinct(list({id(row): row for key in keys for row in snapshot.current_named(key)}.values()))
+        rows = snapshot.listing.select(rows)
+        rows.sort(key=lambda row: (snapshot.key_of(row.subject) not in keys, row.rule != STATED, -row.confidence))
+        return [snapshot.listing.with_heading(row) for row in rows[:limit]]
 
     def superseded(self) -> Mapping[int, tuple[str, ...]]:
-        """What units state that no longer holds, in words, by unit id.
+        """Return by unit id, in words, the facts of units that no longer hold.
 
-        It answers from what the index holds, and again only when that has changed.
+        Answers from the index, and computes again only when that has changed.
         """
-        return self._now().superseded
+        return self._snapshot().superseded
 
-    # -- changing ---------------------------------------------------------------------------------
+    # -- changes ----------------------------------------------------------------------------------
 
     def add(
         self,
@@ -142,13 +156,13 @@ class FactBook:
         """State a fact, which holds from ``since`` (the day of its source, else today) until before ``until``.
 
         Of a relation with one value at a time it takes the place of other values; else it stands beside them.
-        What is stated already is not stated twice.  Raises :class:`~openclaw_memory.errors.RequestError`.
+        A fact that is stated already is not stated twice.  Raises :class:`~openclaw_memory.errors.RequestError`.
         """
-        given = {
+        operation = {
             "action": "add", "subject": subject, "predicate": predicate, "object": object, "source": source,
             "confidence": confidence, "since": since, "until": until, "origin": origin,
         }  # fmt: skip
-        return self.batch([given])
+        return self.batch([operation])
 
     def update(
         self,
@@ -163,8 +177,8 @@ class FactBook:
 
         A new ``object`` holds from ``since`` or today on, any other change from the day of the old one on.
         """
-        given = {"id": id, "object": object, "predicate": predicate, "confidence": confidence, "since": since}
-        return self.batch([{"action": "update", **given}])
+        changes = {"object": object, "predicate": predicate, "confidence": confidence, "since": since}
+        return self.batch([{"action": "update", "id": id, **changes}])
 
     def remove(self, id: str) -> FactsResult:
         """End a fact today; it stays in the history.
@@ -177,122 +191,120 @@ class FactBook:
     def batch(self, operations: Sequence[Mapping[str, Any]]) -> FactsResult:
         """Make several changes, all of them or, when one is wrong, none.
 
-        Each has an ``action`` (``add``, ``update`` or ``remove``) and the arguments of that method; days are
-        ``date`` or ``YYYY-MM-DD``, what is ``None`` counts as not given.  The rows are what holds after it of the
-        facts that were changed.  Raises :class:`~openclaw_memory.errors.RequestError` naming the operation.
+        Each has an ``action`` (``add``, ``update`` or ``remove``) and the arguments of that method; days are ``date``
+        or ``YYYY-MM-DD``, ``None`` counts as not given.  The rows are the changed facts as they hold afterwards.
+        Raises :class:`~openclaw_memory.errors.RequestError` naming the operation.
         """
         started = time.perf_counter()
-        several = len(operations) > 1
-        wanted = [checked(given, f"operation {at}: " if several else "") for at, given in enumerate(operations, 1)]
+        places = [f"operation {at}: " if len(operations) > 1 else "" for at in range(1, len(operations) + 1)]
+        checked = [_check(operation, where) for operation, where in zip(operations, places, strict=True)]
         self._freshen()
         with atomic.locked(self._file, root=self._workspace):
-            # Another process may have written since, and a broken file must be heard of before anything is added.
+            # Another process may have written meanwhile, and a broken file must be reported before anything is added.
             self._take_over()
-            plan = self._planned(wanted, several)
-            read = self._store.workspace_file(facts_file.NAME)
+            plan = self._plan(checked, places)
+            file = self._store.workspace_file(facts_file.NAME)
             entries = [facts_file.redacted(entry, self._redact) for entry in plan.entries]
-            facts_file.append(self._file, entries, "" if read is None else read.sha256)
+            facts_file.append(self._file, entries, "" if file is None else file.sha256)
             try:
                 self._take_over()
-            except StoreError as error:  # what is written is not undone by that
+            except StoreError as error:  # the written entries stay
                 unread = f"written to {self._file}, but not read into the index yet: {error}"
-                return FactsResult((), plan.added, plan.updated, plan.removed, _since(started), unread)
-        known = self._now()
-        rows = [row for shown in dict.fromkeys(plan.shown) for row in known.history.ids.get(shown, ())]
-        rows = list(dict.fromkeys(rows))
-        return FactsResult(tuple(rows), plan.added, plan.updated, plan.removed, _since(started), self._warning())
+                return FactsResult((), plan.added, plan.updated, plan.removed, _milliseconds_since(started), unread)
+        ids = self._snapshot().history.ids
+        rows = tuple(dict.fromkeys(row for name in plan.shown for row in ids.get(name, ())))
+        took_ms = _milliseconds_since(started)
+        return FactsResult(rows, plan.added, plan.updated, plan.removed, took_ms, self._warning())
 
     def _take_over(self) -> None:
         facts_file.take_over(self._workspace, self._store, self._redact, self._forgotten)
 
-    def _planned(self, operations: Sequence[tuple[str, dict[str, Any]]], several: bool) -> _Plan:
-        plan = _Plan([], [])
-        known = self._now()
-        touched: set[str] = set()
-        for at, (action, given) in enumerate(operations, 1):
-            where = f"operation {at}: " if several else ""
+    def _plan(self, operations: Sequence[tuple[str, dict[str, Any]]], places: Sequence[str]) -> _Plan:
+        plan = _Plan()
+        snapshot = self._snapshot()
+        changed: set[str] = set()
+        for (action, arguments), where in zip(operations, places, strict=True):
             now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
             if action == "add":
-                self._plan_add(plan, given, known, now, where)
+                self._plan_add(plan, arguments, snapshot, now, where)
                 continue
-            row = current(known, given["id"], where)
+            row = snapshot.require_current(arguments["id"], where)
             lasting = lasting_id(row)
-            if lasting in touched:
-                raise RequestError(f"{where}the fact {given['id']} is changed twice; put both changes into one")
-            touched.add(lasting)
+            if lasting in changed:
+                raise RequestError(f"{where}the fact {arguments['id']} is changed twice; put both changes into one")
+            changed.add(lasting)
             if action == "update":
-                self._plan_update(plan, row, lasting, given, now, where)
+                self._plan_update(plan, row, lasting, arguments, now, where)
             else:
-                plan.entries += self._retractions(known, row, lasting, now)
+                plan.entries += self._retractions(snapshot, row, lasting, now)
                 plan.shown.append(row.id)
                 plan.removed += 1
         return plan
 
-    def _checked(self, entry: StatedFact, where: str) -> StatedFact:
+    def _plan_entry(self, plan: _Plan, entry: StatedFact, where: str) -> None:
         if self._forgotten(entry):
             raise RequestError(f"{where}what it says was forgotten and stays out of the memory; say something else")
-        return entry
+        plan.entries.append(entry)
+        plan.shown.append(entry.id)
 
-    def _plan_add(self, plan: _Plan, given: dict[str, Any], known: Known, now: str, where: str) -> None:
-        from ..text.dates import date_in_name
-
-        source = given.get("source")
-        told = given.get("since")
-        since = told or (date_in_name(source.partition("#")[0]) if source else None) or self._today()
-        until = given.get("until")
+    def _plan_add(self, plan: _Plan, arguments: dict[str, Any], snapshot: FactSnapshot, now: str, where: str) -> None:
+        source, until = arguments.get("source"), arguments.get("until")
+        given_since = arguments.get("since")
+        since = given_since or (date_in_name(source.partition("#")[0]) if source else None) or self._today()
         if until is not None and until <= since:
             raise RequestError(f"{where}until ({until}) must be later than since ({since})")
-        origin = origin_at(self._store, self._workspace, source, given.get("origin", Origin.AGENT))
+        origin = origin_of_source(self._store, self._workspace, source, arguments.get("origin", Origin.AGENT))
         entry = StatedFact(
-            _new_id(), given["subject"], given["predicate"], given["object"], given.get("confidence", 1.0), origin,
-            source, since, until, now,
+            _new_id(), arguments["subject"], arguments["predicate"], arguments["object"],
+            arguments.get("confidence", 1.0), origin, source, since, until, now,
         )  # fmt: skip
-        if (same := stated_already(known, plan.entries, entry, told)) is not None:
+        if (same := snapshot.stated_id(plan.entries, entry, given_since)) is not None:
             plan.shown.append(same)
             return
-        plan.entries.append(self._checked(entry, where))
-        plan.shown.append(entry.id)
+        self._plan_entry(plan, entry, where)
         plan.added += 1
 
     def _plan_update(
-        self, plan: _Plan, row: FactRow, lasting: str, given: dict[str, Any], now: str, where: str
+        self, plan: _Plan, row: FactRow, lasting: str, arguments: dict[str, Any], now: str, where: str
     ) -> None:
-        changes = {key: given[key] for key in ("object", "predicate", "confidence", "since") if key in given}
-        if not changes:
+        if len(arguments) == 1:
             raise RequestError(f"{where}nothing to change; give object, predicate, confidence or since")
         today = self._today()
-        renewed = "object" in given and folded(given["object"]) != folded(row.object)
+        renewed = "object" in arguments and folded(arguments["object"]) != folded(row.object)
         begun = row.valid_from or today
-        since = given.get("since") or (max(today, begun) if renewed else begun)
+        since = arguments.get("since") or (max(today, begun) if renewed else begun)
         if row.valid_to is not None and since >= row.valid_to:
             raise RequestError(f"{where}since ({since}) must be before the fact ends ({row.valid_to})")
         source = row.source if not renewed else None
         entry = StatedFact(
             _new_id(),
             row.subject,
-            given.get("predicate", row.predicate),
-            given.get("object", row.object),
-            given.get("confidence", row.confidence if row.rule == STATED else 1.0),
-            origin_at(self._store, self._workspace, source, row.origin),
+            arguments.get("predicate", row.predicate),
+            arguments.get("object", row.object),
+            arguments.get("confidence", row.confidence if row.rule == STATED else 1.0),
+            origin_of_source(self._store, self._workspace, source, row.origin),
             source,
             since,
             row.valid_to,
             now,
             replaces=(lasting,),
         )
-        plan.entries.append(self._checked(entry, where))
-        plan.shown += [entry.id]
+        self._plan_entry(plan, entry, where)
         plan.updated += 1
 
-    def _retractions(self, known: Known, row: FactRow, lasting: str, now: str) -> list[StatedFact]:
-        """What ends a fact today, or undoes what was stated today."""
+    def _retractions(self, snapshot: FactSnapshot, row: FactRow, lasting: str, now: str) -> list[StatedFact]:
+        """Return the entries that end a fact today, or undo statements of today."""
         today = self._today()
         ids, until = [lasting], max(today, row.valid_from or today)
         if row.rule == STATED:
-            rows = known.history.ids
-            told = [one for one in self._store.stated_facts() if one.retracts is None and row in rows.get(one.id, ())]
-            if told and all(_day_of(one) == today for one in told):
-                ids, until = [one.id for one in told], row.valid_from or until
+            rows = snapshot.history.ids
+            entries = [
+                entry
+                for entry in self._store.stated_facts()
+                if entry.retracts is None and row in rows.get(entry.id, ())
+            ]
+            if entries and all(_recorded_day(entry) == today for entry in entries):
+                ids, until = [entry.id for entry in entries], row.valid_from or until
         return [
             StatedFact(
                 _new_id(), row.subject, row.predicate, row.object, 1.0, Origin.AGENT, None, None, until, now,
@@ -301,33 +313,33 @@ class FactBook:
             for ended in ids
         ]  # fmt: skip
 
-    # -- what is known ----------------------------------------------------------------------------
+    # -- the snapshot -----------------------------------------------------------------------------
 
-    def _now(self) -> Known:
-        """All that is known."""
+    def _snapshot(self) -> FactSnapshot:
         with self._store.reading(), self._lock:  # in this order everywhere: a search holds the session already
             version, today = self._store.facts_version(), self._today()
-            known = self._known
-            if known is None or known.version != version or known.day != today:
+            snapshot = self._cached
+            if snapshot is None or snapshot.version != version or snapshot.day != today:
                 ontology = self._store.ontology()
-                found = as_noted(self._store.found_facts(), self._store)
+                observations = attribute_summaries(self._store.found_facts(), self._store)
                 single = frozenset(map(normalise, ontology.single_valued))
                 aliases: Aliases = dict(owners(ontology).items())
-                history = history_of(found, self._store.stated_facts(), single, today, aliases)
-                superseded = dict(superseded_units(history))
-                for unit, words in units_at(self._store, history).items():
+                history = build_history(observations, self._store.stated_facts(), single, today, aliases)
+                superseded = superseded_units(history)
+                for unit, words in superseded_citations(self._store, history).items():
                     superseded[unit] = tuple(dict.fromkeys((*superseded.get(unit, ()), *words)))
-                things = Things(self._store, found)
-                known = self._known = Known(version, today, history, single, things, superseded)
-            return known
+                listing = Listing(self._store, observations)
+                snapshot = self._cached = FactSnapshot(version, today, history, single, listing, superseded)
+            return snapshot
 
     def _warning(self) -> str | None:
+        """Return the error of a ``facts.yaml`` that has changed and cannot be read."""
         try:
             stamp = self._file.stat()
         except OSError:
             return None
-        taken = self._store.workspace_file(facts_file.NAME)
-        if taken is not None and (taken.size, taken.mtime_ns) == (stamp.st_size, stamp.st_mtime_ns):
+        indexed = self._store.workspace_file(facts_file.NAME)
+        if indexed is not None and (indexed.size, indexed.mtime_ns) == (stamp.st_size, stamp.st_mtime_ns):
             return None
         try:
             facts_file.read(self._file)
@@ -336,8 +348,13 @@ class FactBook:
         return None
 
 
-def _day_of(entry: StatedFact) -> date | None:
-    """The day here on which it was stated, where it says when."""
+def _explained(rows: Sequence[FactRow], listing: Listing) -> list[FactRow]:
+    listed = listing.select(rows)
+    return [replace(row, why=explain(row, row in listed)) for row in rows]
+
+
+def _recorded_day(entry: StatedFact) -> date | None:
+    """Return the local day on which a fact was stated, where its entry has one."""
     try:
         return datetime.fromisoformat(entry.recorded).astimezone().date()
     except ValueError:
@@ -348,5 +365,66 @@ def _new_id() -> str:
     return f"f-{secrets.token_hex(6)}"
 
 
-def _since(started: float) -> float:
+def _milliseconds_since(started: float) -> float:
     return (time.perf_counter() - started) * 1000
+
+
+# -- operations -----------------------------------------------------------------------------------
+
+
+def _check(operation: Mapping[str, Any], where: str) -> tuple[str, dict[str, Any]]:
+    """Return action and arguments of an operation, with trimmed texts and days as dates."""
+    action = str(operation.get("action"))
+    if action not in _OPERATIONS:
+        raise RequestError(f"{where}action must be one of {', '.join(_OPERATIONS)}, not {operation.get('action')!r}")
+    valid, required = _OPERATIONS[action]
+    arguments: dict[str, Any] = {}
+    for key, value in operation.items():
+        if key == "action" or value is None:
+            continue
+        if key not in valid:
+            near = difflib.get_close_matches(key, valid, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"valid are {', '.join(valid)}"
+            raise RequestError(f"{where}{action} takes no {key!r}; {hint}")
+        arguments[key] = _check_argument(where, key, value)
+    for key in required:
+        if key not in arguments:
+            raise RequestError(f"{where}{action} needs {key!r}")
+    return action, arguments
+
+
+def _check_argument(where: str, key: str, value: Any) -> Any:
+    if key in ("since", "until"):
+        return _parse_day(where, key, value)
+    if key == "confidence":
+        usable = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+        if not usable or not 0 <= value <= 1:
+            raise RequestError(f"{where}confidence must be a number from 0 to 1, not {value!r}")
+        return float(value)
+    if not isinstance(value, str):
+        raise RequestError(f"{where}{key} must be text, not {value!r}")
+    if key == "origin":
+        if value not in set(Origin):
+            raise RequestError(f"{where}origin must be one of {', '.join(Origin)}, not {value!r}")
+        return Origin(value)
+    # One line of Unicode text: characters that no file can hold are replaced as any editor does.
+    text = " ".join(whole(value).split())
+    if not text:
+        raise RequestError(f"{where}{key} is empty")
+    if len(text) > 2000:
+        raise RequestError(f"{where}{key} has {len(text)} characters; a fact is short, at most 2000")
+    if key == "predicate" and not normalise(text):
+        raise RequestError(f"{where}predicate has no letter: {text!r}")
+    return text
+
+
+def _parse_day(where: str, key: str, value: Any) -> date:
+    if isinstance(value, datetime):
+        return value.date()
+    if isinstance(value, date):
+        return value
+    try:
+        text = str(value).strip()
+        return date.fromisoformat(text[:10] if len(text) > 10 and text[10] in "T " else text)
+    except ValueError:
+        raise RequestError(f"{where}{key} must be a day such as 2026-02-13, not {value!r}") from None

@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from ..facts.history import history
-from ..facts.validity import STATED, name_key
+from ..facts.history import build_history
+from ..facts.periods import STATED, name_key
 from ..ingest.summary_files import content_hash, is_edited, is_tag_line
 from ..knowledge import concepts_file
 from ..knowledge import facts_file as facts
@@ -178,7 +178,7 @@ def _ended(store: Store, stated: Sequence[StatedFact], gone: set[str]) -> list[S
     """Entries that end what forgotten entries had replaced, on the days on which that was."""
     found = store.ontology()
     aliases = {name_key(alias): row.key for row in found.concepts for alias in (row.name, *row.aliases)}
-    known = history([], stated, found.single_valued, date.today(), aliases)
+    known = build_history([], stated, found.single_valued, date.today(), aliases)
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return [
         StatedFact(

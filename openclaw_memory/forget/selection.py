@@ -15,9 +15,8 @@ import numpy as np
 
 from ..config.workspace import composed, inside
 from ..errors import RequestError
-from ..facts.history import history
-from ..facts.summary_observations import as_noted
-from ..facts.validity import folded, name_key
+from ..facts.history import attribute_summaries, build_history
+from ..facts.periods import folded, name_key
 from ..knowledge.concept_keys import concept_key
 from ..knowledge.matcher import NameMatcher
 from ..knowledge.predicates import normalise
@@ -363,8 +362,8 @@ def _of_form(store: Store, snapshot: Snapshot, form: str, front: int = 40) -> se
 def _by_fact(id: str, store: Store, snapshot: Snapshot) -> Choice:
     stated, ontology = store.stated_facts(), store.ontology()
     aliases = {name_key(alias): row.key for row in ontology.concepts for alias in (row.name, *row.aliases)}
-    found = as_noted(store.found_facts(), store)
-    known = history(found, stated, ontology.single_valued, date.today(), aliases)
+    found = attribute_summaries(store.found_facts(), store)
+    known = build_history(found, stated, ontology.single_valued, date.today(), aliases)
     rows_of = known.ids.get(id)
     if not rows_of:
         raise RequestError(f"there is no fact {id}; 'facts query --history --json' shows ids")

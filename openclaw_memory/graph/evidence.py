@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..knowledge.kinds import is_kind, says_kind
-from ..knowledge.routine import LITERALS, NAMELESS, ORDINARY
+from ..knowledge.lexicon import LITERALS, NAMELESS, ORDINARY, is_kind, says_kind
 from ..store.api import RULES
 from ..text.language import ENGLISH
 

@@ -1,4 +1,4 @@
-"""Facts in sentences: a name, one of a few verbs, a short object, by the patterns of each language."""
+"""Facts in sentences: a name, one of a few verbs and a short object, by patterns of each language."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from functools import cache
 
 from ..model import FoundFact
 from ..text import labels, language
+from ..text.dates import MONTH_NUMBERS, WEEKDAY_SPELLINGS
 from ..text.negation import negations
 from ..text.scripts import JOINED_LETTER, UNCASED_LETTER
 from ..text.sentences import sentence_spans
-from . import fact_words, unspaced
-from .kinds import is_kind
-from .predicates import is_place, kind_of_key, names_of
+from . import unspaced
+from .lexicon import FactWords, fact_list, fact_words, is_kind
+from .predicates import has_flag, kind_of_key, wordings
 
 #: Underlined, and no part of a name: "__init__.py", "@mira__".
 _UNDERLINED = re.compile(r"(?<![\w@])__(?=\S)((?:(?!__).)+)(?<=\S)__(?![\w.])")
@@ -24,7 +25,7 @@ _MARKUP = re.compile(
 )
 _LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)|\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
 _OUTER = ' .,;:!?"“”。、，；：！？「」『』'
-#: The dot that a name begins with.
+#: The dot at the beginning of a name.
 _HIDDEN = re.compile(r"(?<!\.)\.[^\W_]\Z")
 #: A full stop before a capital ends no clause: it would end the sentence but for an abbreviation (*Dr. Heron*).
 _CLAUSE_END = re.compile(
@@ -34,15 +35,21 @@ _COMMA = re.compile(r",\s(?![^\W\da-z])|,\s(?=\S+\s\S+\s\S+)")
 _TICKET = re.compile(r"[A-Z][A-Z0-9]+-\d+|#\d+|PR \d+")
 _TOKEN = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _NAMED = re.compile(r"(?=[^\W_])(?![a-zß-öø-ÿа-яёα-ω]).")
-
-_MOST_WORDS = {"is": 8, "prefers": 16, "decided": 20, "likes": 8, "dislikes": 8}
+#: Most words of an object, where other relations have eight.
+_MOST_WORDS = {"prefers": 16, "decided": 20}
+_UNSPACED_LANGUAGES = frozenset(("zh", "ja"))
+_LANGUAGE_NAMES = {
+    "en": "english", "de": "german", "fr": "french", "es": "spanish", "pt": "portuguese", "it": "italian",
+    "nl": "dutch", "ru": "russian", "pl": "polish", "tr": "turkish", "vi": "vietnamese", "zh": "chinese",
+    "ja": "japanese", "ko": "korean",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class Speech:
-    """Who is meant where a sentence does not say: ``me`` by "I", ``implied`` by a verb without a subject."""
+class DefaultSubjects:
+    """Subjects of sentences without one: ``speaker`` for "I", ``implied`` for a verb that opens its sentence."""
 
-    me: str | None = None
+    speaker: str | None = None
     implied: str | None = None
 
 
@@ -52,14 +59,13 @@ class _Pattern:
     whole: re.Pattern[str]
     #: The same without its subject, where the verb then opens the sentence.
     bare: re.Pattern[str] | None
-    named: bool
-    #: There is no verb in it.
-    loose: bool
+    takes_name: bool
+    has_verb: bool
     language: str
 
 
 def plain(text: str) -> str:
-    """``text`` without emphasis, code marks and link targets; what is in code marks is as it is."""
+    """Return ``text`` without emphasis, code marks and link targets; code in such marks stays."""
     if "[" in text:
         text = _LINK.sub(lambda match: match[1] or match[2] or "", text)
     if "__" in text:
@@ -69,15 +75,8 @@ def plain(text: str) -> str:
     return text
 
 
-def _closes_first(text: str, before: str, behind: str) -> bool:
-    """Whether the first mark of quotation in ``text`` ends one that was opened before it, and all the others match."""
-    if before != behind:
-        return 0 <= text.find(behind) < text.find(before) and text.count(before) == text.count(behind)
-    return text.count(before) % 2 == 0 and not text[text.find(before) - 1 : text.find(before)].isspace()
-
-
 def tidy(text: str) -> str:
-    """``text`` as a subject or an object is kept."""
+    """Return ``text`` as a subject or an object is kept: plain, with single spaces, without outer signs."""
     whole = " ".join(plain(text).split())
     bare = whole.strip(_OUTER).strip()
     if _HIDDEN.search(whole[: len(whole) - len(whole.lstrip(_OUTER)) + 1]):
@@ -99,51 +98,48 @@ def tidy(text: str) -> str:
     return bare
 
 
-def facts_in(text: str, speech: Speech) -> Iterator[FoundFact]:
-    """The facts of each sentence of ``text``, whose bullet and speaker are taken off."""
-    bound = _bound()
-    if not bound.search(text):
+def _closes_first(text: str, before: str, behind: str) -> bool:
+    """Return true if the first quotation mark closes one opened before ``text``, and all others match."""
+    if before != behind:
+        return 0 <= text.find(behind) < text.find(before) and text.count(before) == text.count(behind)
+    return text.count(before) % 2 == 0 and not text[text.find(before) - 1 : text.find(before)].isspace()
+
+
+def facts_in(text: str, subjects: DefaultSubjects) -> Iterator[FoundFact]:
+    """Yield the facts of each sentence of ``text``, which has no bullet and no speaker."""
+    triggers = _triggers()
+    if not triggers.search(text):
         return
     for start, end in sentence_spans(text):
         sentence = text[start:end]
-        if end - start >= 5 and not sentence.endswith(("?", "？")) and bound.search(sentence):
-            yield from _sentence(sentence, speech)
-
-
-def _sentence(sentence: str, speech: Speech) -> Iterator[FoundFact]:
-    read = plain(sentence.replace("’", "'")).strip()
-    for trigger in dict.fromkeys(match[0].casefold() for match in _bound().finditer(read)):
-        for pattern in _patterns()[trigger]:
-            if (fact := _said(read, sentence, pattern, speech)) is not None:
+        if end - start >= 5 and not sentence.endswith(("?", "？")):
+            if (fact := _first_fact(sentence, subjects)) is not None:
                 yield fact
-                return
 
 
-def _said(read: str, raw: str, pattern: _Pattern, speech: Speech) -> FoundFact | None:
+def _first_fact(sentence: str, subjects: DefaultSubjects) -> FoundFact | None:
+    read = plain(sentence.replace("’", "'")).strip()
+    for trigger in dict.fromkeys(match[0].casefold() for match in _triggers().finditer(read)):
+        for pattern in _patterns()[trigger]:
+            if (fact := _match_pattern(read, sentence, pattern, subjects)) is not None:
+                return fact
+    return None
+
+
+def _match_pattern(read: str, raw: str, pattern: _Pattern, subjects: DefaultSubjects) -> FoundFact | None:
+    """Return the fact of a sentence by one pattern; ``read`` is the sentence ``raw`` without markup."""
     match = pattern.whole.match(read)
     subject: str | None = None
     if match is not None:
-        parts = match.groupdict()
-        if "S" in parts and parts["S"] is not None:
-            said = _without_adverbs(parts["S"].strip(), pattern.language)
-            named = f"`{said}`" in raw or (is_name(said, pattern.language) and not _is_kind(said, pattern.language))
-            named = named and not (pattern.language in _UNSPACED_LANGUAGES and unspaced.is_everyday(said))
-            named = named and said.casefold() not in _nobody(pattern.language)
-            subject = said if named else None
-        elif pattern.relation in ("decided", "timezone"):
-            own = match[0].split(" ", 1)[0].casefold() == "i"
-            subject = speech.me if own else ("we" if pattern.relation == "decided" else speech.implied)
-        else:
-            subject = speech.me
-    if subject is None and pattern.bare is not None and speech.implied and not read[:1].islower():
+        subject = _subject(match, raw, pattern, subjects)
+    if subject is None and pattern.bare is not None and subjects.implied and not read[:1].islower():
         match = pattern.bare.match(read)
-        subject = speech.implied if match is not None else None
-    if match is None or subject is None or _denied(read, match, pattern):
+        subject = subjects.implied if match is not None else None
+    if match is None or subject is None or _is_denied(read, match, pattern):
         return None
     parts = match.groupdict()
-    strong = " " in subject or any(c.isdigit() for c in subject) or not subject[1:].islower() or f"`{subject}`" in raw
-    relation, possessive = pattern.relation, pattern.relation == "A"
-    if possessive:
+    relation = pattern.relation
+    if possessive := relation == "A":
         relation = tidy(parts["A"]).casefold()
         if kind_of_key(relation) is None and kind_of_key(relation.split(" ")[-1]) is None:
             return None
@@ -151,10 +147,11 @@ def _said(read: str, raw: str, pattern: _Pattern, speech: Speech) -> FoundFact |
     if thing is None:
         return None
     if not possessive and relation in ("version", "status", "runs on"):
-        if not strong or (pattern.loose and not _TICKET.fullmatch(subject)):
+        strong = " " in subject or any(c.isdigit() for c in subject) or not subject[1:].islower()
+        if not (strong or f"`{subject}`" in raw) or not (pattern.has_verb or _TICKET.fullmatch(subject)):
             return None
         if relation != "runs on":
-            return _made(subject, relation, thing.casefold() if relation == "status" else thing)
+            return _make_fact(subject, relation, thing.casefold() if relation == "status" else thing)
     if relation == "is":
         if pattern.language in _UNSPACED_LANGUAGES:
             thing = read[match.start("R") :]
@@ -164,85 +161,90 @@ def _said(read: str, raw: str, pattern: _Pattern, speech: Speech) -> FoundFact |
     if decided:
         relation = f"decided {match['P']}" if parts.get("P") else "decided to" if pattern.language == "en" else relation
     thing = _clause(thing, relation, pattern.language)
-    return _made(subject, relation, thing) if _is_object(thing, subject, relation, pattern, decided) else None
+    return _make_fact(subject, relation, thing) if _is_object(thing, subject, relation, pattern, decided) else None
+
+
+def _subject(match: re.Match[str], raw: str, pattern: _Pattern, subjects: DefaultSubjects) -> str | None:
+    code = pattern.language
+    if (group := match.groupdict().get("S")) is not None:
+        subject = _without_adverbs(group.strip(), code)
+        named = f"`{subject}`" in raw or (is_name(subject, code) and not _is_kind(subject, code))
+        named = named and not (code in _UNSPACED_LANGUAGES and unspaced.is_everyday(subject))
+        return subject if named and subject.casefold() not in _no_subjects(code) else None
+    if pattern.relation in ("decided", "timezone"):
+        if match[0].split(" ", 1)[0].casefold() != "i":
+            return "we" if pattern.relation == "decided" else subjects.implied
+    return subjects.speaker
 
 
 def _is_object(thing: str, subject: str, relation: str, pattern: _Pattern, decided: bool) -> bool:
-    """Whether ``thing`` is short and whole, denies nothing, and is what ``relation`` takes."""
+    """Return true if ``thing`` is short and whole, denies nothing, and fits ``relation``."""
     words = thing.split()
-    unspaced_most = 20 if is_place(relation) else 60
+    longest = (20 if has_flag(relation, "place") else 60) if JOINED_LETTER.search(thing) else 160
     if thing.count('"') % 2 or not words or len(words) > _MOST_WORDS.get(relation.split(" ")[0], 8):
         return False
-    if len(thing) > (unspaced_most if JOINED_LETTER.search(thing) else 160):
-        return False
     first = _TOKEN.search(thing.casefold())
-    if first is None:
+    if len(thing) > longest or first is None:
         return False
     if decided:
-        # "decided not to do it now": what, the sentence does not say
+        # "decided not to do it now" does not say for what.
         return len(thing) > 3 and (len(words) > 3 or JOINED_LETTER.search(thing) is not None or not negations(thing))
-    if _turns_away(first[0], thing, pattern.language):
-        return False
+    banned = fact_words()[pattern.language].lists.get("not", ())
+    if first[0] in banned or (JOINED_LETTER.match(thing) and thing.startswith(banned)):
+        return False  # it denies, points elsewhere or only judges
     if pattern.relation == "A" and pattern.language == "en" and first[0].endswith("ing"):
-        return False  # "Heron's owner is painting the hull": what somebody does
+        return False  # "Heron's owner is painting the hull": an activity
     if relation == "works at" and (_is_kind(subject.split()[-1], pattern.language) or re.search("[的里/]", thing)):
-        return False  # "The App Password works for mail": nobody, or 工作 as what is done
-    return not pattern.named or (
-        _NAMED.match(thing) is not None and (first[0] not in _days() or relation == "birthday")
-    )
+        return False  # "The App Password works for mail" has no person, and 工作 may be an activity
+    if not pattern.takes_name:
+        return True
+    day = first[0] in MONTH_NUMBERS or first[0] in WEEKDAY_SPELLINGS
+    return _NAMED.match(thing) is not None and (not day or relation == "birthday")
 
 
-def _denied(read: str, match: re.Match[str], pattern: _Pattern) -> bool:
-    """Whether a sentence denies what its verb says, or its object says that there is none.
+def _is_denied(read: str, match: re.Match[str], pattern: _Pattern) -> bool:
+    """Return true if a sentence denies its verb or its object.
 
-    Where words are not apart, what denies may stand anywhere but in the verb itself; elsewhere it stands before a verb,
-    which then has no subject, or in what somebody is said to like.
+    In scripts without spaces a denial may stand anywhere but in the verb; elsewhere it stands before a verb, which
+    then has no subject, or in the object of a liking.
     """
     if pattern.language in _UNSPACED_LANGUAGES:
-        return bool(negations(_bound().sub(" ", read)))
+        return bool(negations(_triggers().sub(" ", read)))
     return pattern.relation in ("likes", "dislikes") and bool(negations(match.groupdict().get("O") or ""))
 
 
 def _without_adverbs(subject: str, code: str) -> str:
-    """A subject without the adverbs behind it, where words are not apart: 小王一直."""
-    words = fact_words.languages()[code].lists.get("adverbs", ()) if code in _UNSPACED_LANGUAGES else ()
+    """Return a subject without the adverbs behind it, in scripts without spaces: 小王一直."""
+    words = fact_words()[code].lists.get("adverbs", ()) if code in _UNSPACED_LANGUAGES else ()
     if subject in words:
         return ""
-    while (end := next((one for one in words if subject.endswith(one) and subject != one), None)) is not None:
+    while (end := next((word for word in words if subject.endswith(word) and subject != word), None)) is not None:
         subject = subject.removesuffix(end)
     return subject
 
 
-def _turns_away(first: str, thing: str, code: str) -> bool:
-    """Whether an object denies, points elsewhere or only judges."""
-    banned = fact_words.languages()[code].lists.get("not", ())
-    if first in banned:
-        return True
-    return bool(JOINED_LETTER.match(thing)) and any(thing.startswith(word) for word in banned)
-
-
-def _made(subject: str, relation: str, thing: str) -> FoundFact | None:
+def _make_fact(subject: str, relation: str, thing: str) -> FoundFact | None:
     subject, thing = tidy(subject), tidy(thing)
     if not subject or not thing or subject.casefold() == thing.casefold():
         return None
-    if thing.count("「") != thing.count("」") or thing.casefold() in fact_words.every("nobody"):
-        return None  # a part of what is quoted, or "everything"
-    # What somebody is called or does for a living is often meant otherwise.
+    if thing.count("「") != thing.count("」") or thing.casefold() in fact_list("nobody"):
+        return None  # a part of a quotation, or "everything"
+    # A name or a role is often meant otherwise.
     return FoundFact(subject, relation, thing, "sentence", 0.7 if relation == "is" else 0.85)
 
 
 def is_name(text: str, code: str | None = None) -> bool:
-    """Whether ``text`` may name somebody or something: capitals, digits or marks of an identifier, no common word.
+    """Return true if ``text`` may name somebody or something: it has capitals, digits or marks of an identifier.
 
-    Where its sentence is in the language ``code``, the words of others count for nothing: Ben is "I" in Turkish.
+    In a sentence of the language ``code`` the words of other languages do not count: Ben is "I" in Turkish.
     """
     text = tidy(text)
     words = text.split()
     if not 1 <= len(words) <= 4 or len(text) > 48 or labels.is_label(text):
         return False
-    lists = fact_words.languages()[code].lists if code is not None else {}
-    english = fact_words.languages()["en"].lists["nobody"]  # what a pattern of Dutch reads may be English
-    nobody = frozenset((*lists.get("nobody", ()), *english)) if lists else fact_words.every("nobody")
+    lists = fact_words()[code].lists if code is not None else {}
+    english = fact_words()["en"].lists["nobody"]  # a Dutch pattern may match English words
+    nobody = frozenset((*lists.get("nobody", ()), *english)) if lists else fact_list("nobody")
     if words[0].casefold() in nobody or text.casefold() in nobody:
         return False
     if JOINED_LETTER.match(text):
@@ -252,10 +254,10 @@ def is_name(text: str, code: str | None = None) -> bool:
             and not any(text.startswith(word) for word in nobody if JOINED_LETTER.match(word) and len(word) < 4)
             and not re.search(r"[的のがをに了吗]", text)
         )
-    tongue = _NAMES_OF_LANGUAGES.get(code or "en", language.ENGLISH)
+    tongue = _LANGUAGE_NAMES.get(code or "en", language.ENGLISH)
     if language.is_stop_word(words[0].casefold(), tongue) and len(words[0]) < 5:
         return False
-    if words[0].casefold() in (lists.get("not", ()) if lists else fact_words.every("not")):
+    if words[0].casefold() in (lists.get("not", ()) if lists else fact_list("not")):
         return False
     if words[0][0].isdigit() and len(words) > 1:
         return False
@@ -268,96 +270,80 @@ def is_name(text: str, code: str | None = None) -> bool:
 
 
 def _is_kind(subject: str, code: str) -> bool:
-    """Whether a subject is a single word for a kind of thing, which opens its sentence: "Hook lives in …"."""
-    plain = subject.isalpha() and subject[1:].islower()
-    return plain and is_kind(subject.casefold(), _NAMES_OF_LANGUAGES.get(code, language.ENGLISH))
+    """Return true if a subject is a single word for a kind of thing that opens its sentence: "Hook lives in …"."""
+    word = subject.isalpha() and subject[1:].islower()
+    return word and is_kind(subject.casefold(), _LANGUAGE_NAMES.get(code, language.ENGLISH))
 
 
 @cache
-def _nobody(code: str) -> frozenset[str]:
-    """Words before a verb that name nobody in a language: *Strongly prefers …*, *Wife is …*."""
-    lists, relations = fact_words.languages()[code].lists, ("children", "siblings", "parents", "partner", "married to")
-    relatives = frozenset(name for relation in relations for name in names_of(relation))
+def _no_subjects(code: str) -> frozenset[str]:
+    """Return the words before a verb that name nobody: *Strongly prefers …*, *Wife is …*."""
+    lists, relations = fact_words()[code].lists, ("children", "siblings", "parents", "partner", "married to")
+    relatives = frozenset(name for relation in relations for name in wordings(relation))
     return relatives.intersection(lists.get("roles", ())).union(lists.get("adverbs", ()))
 
 
 def _clause(text: str, relation: str, code: str) -> str:
+    """Return the part of ``text`` before the end of the clause, and of a place before words such as "with"."""
     if (end := _CLAUSE_END.search(text)) is not None:
         text = text[: end.start()]
-    lists = fact_words.languages()[code].lists
-    cuts = list(lists.get("cut", ()))
-    place = is_place(relation)
-    if place:
-        cuts += lists.get("place", ())
-    if (pattern := _cuts(tuple(cuts), not JOINED_LETTER.search(text))) is not None:
-        if (end := pattern.search(text)) is not None:
-            text = text[: end.start()]
-            # "por enquanto": what joins the two goes with the second.
-            head, _, last = text.rpartition(" ")
-            if head and len(last) < 5 and language.is_stop_word(last.casefold(), _NAMES_OF_LANGUAGES[code]):
-                text = head
+    lists, tongue = fact_words()[code].lists, _LANGUAGE_NAMES[code]
+    place = has_flag(relation, "place")
+    cuts = (*lists.get("cut", ()), *(lists.get("place", ()) if place else ()))
+    if cuts and (end := _cut_words(cuts, not JOINED_LETTER.search(text)).search(text)) is not None:
+        text = text[: end.start()]
+        # "por enquanto": a short word before the cut belongs to it.
+        head, _, last = text.rpartition(" ")
+        if head and len(last) < 5 and language.is_stop_word(last.casefold(), tongue):
+            text = head
     if (end := _COMMA.search(text)) is not None and (place or "," in text):
-        joined = text[end.end() :].split(" ", 1)[0].casefold()
-        if place or language.is_stop_word(joined, _NAMES_OF_LANGUAGES.get(code, language.ENGLISH)):
+        conjunction = text[end.end() :].split(" ", 1)[0].casefold()
+        if place or language.is_stop_word(conjunction, tongue):
             text = text[: end.start()]
     return text.strip(" ,")
 
 
 @cache
-def _cuts(words: tuple[str, ...], spaced: bool) -> re.Pattern[str] | None:
-    if not words:
-        return None
+def _cut_words(words: tuple[str, ...], spaced: bool) -> re.Pattern[str]:
     either = "|".join(re.escape(word).replace(r"\.", r"\d") for word in sorted(words, key=len, reverse=True))
     return re.compile(rf",?\s(?:{either})(?!\w)" if spaced else f"(?:{either})", re.IGNORECASE)
-
-
-@cache
-def _days() -> frozenset[str]:
-    from ..text.dates import MONTH_NUMBERS, WEEKDAY_SPELLINGS
-
-    return frozenset({*MONTH_NUMBERS, *WEEKDAY_SPELLINGS})
-
-
-_NAMES_OF_LANGUAGES = {
-    "en": "english", "de": "german", "fr": "french", "es": "spanish", "pt": "portuguese", "it": "italian",
-    "nl": "dutch", "ru": "russian", "pl": "polish", "tr": "turkish", "vi": "vietnamese", "zh": "chinese",
-    "ja": "japanese", "ko": "korean",
-}  # fmt: skip
 
 
 # -- patterns -------------------------------------------------------------------------------------
 
 _SLOT = re.compile(r"\[([^\]]*)\]|<([SONARVT])>| ")
-_UNSPACED_LANGUAGES = frozenset(("zh", "ja"))
 
 
 @cache
 def _patterns() -> Mapping[str, tuple[_Pattern, ...]]:
-    """Patterns by the words that are in every sentence that they match."""
+    """Return the patterns by the words that are in every sentence that they match."""
     out: defaultdict[str, list[_Pattern]] = defaultdict(list)
-    for code, words in fact_words.languages().items():
+    for code, words in fact_words().items():
         for relation, text in words.patterns:
-            pattern, triggers = _compiled(code, words, relation, text)
+            pattern, triggers = _compile(code, words, relation, text)
             for trigger in triggers:
                 out[trigger].append(pattern)
-    return {trigger: tuple(those) for trigger, those in out.items()}
+    return {trigger: tuple(patterns) for trigger, patterns in out.items()}
 
 
 @cache
-def _bound() -> re.Pattern[str]:
-    """Any trigger: as a word where words are apart, anywhere in other scripts."""
-    triggers = sorted(_patterns(), key=len, reverse=True)
-    spaced = "|".join(re.escape(one) for one in triggers if not JOINED_LETTER.search(one))
-    joined = "|".join(re.escape(one) for one in triggers if JOINED_LETTER.search(one))
+def _triggers() -> re.Pattern[str]:
+    """Return the pattern of any trigger: a whole word where spaces part words, anywhere in other scripts."""
+    words = sorted(_patterns(), key=len, reverse=True)
+    spaced = "|".join(re.escape(word) for word in words if not JOINED_LETTER.search(word))
+    joined = "|".join(re.escape(word) for word in words if JOINED_LETTER.search(word))
     return re.compile(rf"(?<!\w)(?:{spaced})(?!\w)|{joined}", re.IGNORECASE)
 
 
-def _compiled(code: str, words: fact_words.Words, relation: str, text: str) -> tuple[_Pattern, list[str]]:
+def _compile(code: str, words: FactWords, relation: str, text: str) -> tuple[_Pattern, list[str]]:
+    """Return the pattern of a line of ``fact_words.txt``, and its triggers."""
     tight = code in _UNSPACED_LANGUAGES
     triggers: list[str] = []
-    adverbs = "|".join(map(re.escape, words.lists.get("adverbs", ())))
-    roles = "|".join(re.escape(one) for one in sorted(words.lists.get("roles", ()), key=len, reverse=True))
-    states = "|".join(re.escape(one) for one in sorted(words.lists.get("states", ()), key=len, reverse=True))
+
+    def any_of(name: str) -> str:
+        return "|".join(re.escape(word) for word in sorted(words.lists.get(name, ()), key=len, reverse=True))
+
+    adverbs, roles = any_of("adverbs"), any_of("roles")
     word = r"[^\s,;:!?()。、，；：！？（）「」]"
     slots = {
         "S": rf"(?P<S>{word}{{1,16}}?)" if tight else rf"(?P<S>{word}{{1,40}}?(?:\s{word}{{1,30}}?){{0,3}}?)",
@@ -366,7 +352,7 @@ def _compiled(code: str, words: fact_words.Words, relation: str, text: str) -> t
         "A": r"(?P<A>[^\W\d_]+?)" if tight else r"(?P<A>[^\W\d_-]+(?:[\s-][^\W\d_]+){0,2}?)",
         "R": rf"(?P<R>(?:[^\s.,;]+\s){{0,2}}?(?:{roles}|[A-ZÀ-Þ]\w+'s (?:{roles}))(?![\w-])[^.;,]{{0,60}})",
         "V": r"(?P<V>v?\d+\.\d+[\w.+-]*|v\d+)(?=[\s.,]*$)",
-        "T": rf"(?P<T>{states})(?=[\s.,!]*$)",
+        "T": rf"(?P<T>{any_of('states')})(?=[\s.,!]*$)",
     }
     if tight:
         slots["R"] = rf"(?P<R>[^\s。，、]{{0,8}}?(?:{roles}))(?=[。，、\s]|$)"
@@ -381,18 +367,15 @@ def _compiled(code: str, words: fact_words.Words, relation: str, text: str) -> t
             return f"{later}(?:{either})"
         return slots[match[2]]
 
-    body = _SLOT.sub(slot, text)
-    if "(to|on|that|against)" in body:
-        body = body.replace("(to|on|that|against)", "(?P<P>to|on|that|against)")
-    openers = "|".join(map(re.escape, words.lists.get("openers", ())))
+    body = _SLOT.sub(slot, text).replace("(to|on|that|against)", "(?P<P>to|on|that|against)")
+    openers = any_of("openers")
     start = f"(?:(?:{openers}),?\\s+)?" if openers else ""
     end = ".*" if tight else ""
     bare = None
-    if text.startswith("<S> [") and not relation.startswith(
-        ("is", "moved", "status", "version", "A", "birthday", "married")
-    ):
+    needs_subject = ("is", "moved", "status", "version", "A", "birthday", "married")
+    if text.startswith("<S> [") and not relation.startswith(needs_subject):
         bare = re.compile(_SLOT.sub(slot, text[4:]) + end, re.IGNORECASE)
-    return (
-        _Pattern(relation, re.compile(start + body + end, re.IGNORECASE), bare, "<N>" in text, not triggers, code),
-        list(dict.fromkeys(triggers or words.lists["states"])),
+    pattern = _Pattern(
+        relation, re.compile(start + body + end, re.IGNORECASE), bare, "<N>" in text, bool(triggers), code
     )
+    return pattern, list(dict.fromkeys(triggers or words.lists["states"]))

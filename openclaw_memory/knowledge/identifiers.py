@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from ..text.scripts import UNSPACED, UNSPACED_LETTER
-from .routine import GENERAL_FILES, LITERALS, NAMELESS, listed
+from .lexicon import LITERALS, NAMELESS, listed
 
 _RUN = re.compile(r"(?<![\w.\-@$])[^\W\d]?[\w](?:[\w.\-]{0,78}\w)?(?!\w)(?:\(\))?")
 _ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
@@ -22,21 +22,28 @@ _CAMEL = re.compile(r"[a-z]{1,20}[A-Z]\w*")
 _MIXED = re.compile(r"[^\W\d_]\w*(?:[-.]\w+)*")
 _PROGRAM = re.compile(r"([^\W\d][\w.-]{1,79})(?=\s)")
 _CALLED = re.compile(r"([^\W\d][\w.:$-]{1,79})\(")
+#: Words without spaces before an identifier: the sentence in which it stands.
+_BEFORE = re.compile(f"\\A[{UNSPACED}]+(?=[A-Za-z])")
+_HEX = re.compile(r"(?=[a-f-]*\d)(?=[\d-]*[a-f])[0-9a-f]{7,64}|(?:[0-9a-fA-F]{4,12}-){2,6}[0-9a-fA-F]{4,12}")
+#: The pattern of a date or time: ``YYYY-MM-DD``.
+_PATTERN = re.compile(r"Y{2,4}[-/.]?M{1,2}[-/.]?D{1,2}|H{1,2}:?M{1,2}(?::?S{1,2})?", re.IGNORECASE)
+_PARTS = re.compile(r"[^0-9A-Za-z]+")
+_CHANGES = re.compile(r"[A-Za-z]+|\d+")
 
 
 def of_path(path: str) -> str | None:
-    """The file that a path leads to, without its folders; a note without ``.md``; ``None`` for a folder."""
+    """Return the file of a path without its folders, a note without ``.md``; ``None`` for a folder."""
     name = path.rpartition("/")[2].rstrip(".")
     return _of_file(name) if _FILE.fullmatch(name) else None
 
 
 def _of_file(name: str) -> str:
     stem = name.removesuffix(".md")
-    return "" if stem.lower() in GENERAL_FILES and stem != name else stem
+    return "" if stem.lower() in listed("files") and stem != name else stem
 
 
 def in_code(code: str) -> list[str]:
-    """The names in the text of a code span: itself, if it is one, else the program and the identifiers in it."""
+    """Return the names in a code span: the whole span if it is one, else the program and the identifiers."""
     code = code.strip()
     if not code or code[0] == "#" or "://" in code:
         return []
@@ -63,7 +70,7 @@ def _is_name(name: str) -> bool:
 
 
 def in_text(text: str) -> list[str]:
-    """The identifiers in prose or code, in order; what only looks like one (``8-year``, ``top-10``) is none."""
+    """Return the identifiers in prose or code, in order; compounds such as ``8-year`` and ``top-10`` are none."""
     runs = _RUN.findall(text)
     if not text.isascii():
         runs = [_BEFORE.sub("", run) for run in runs]
@@ -77,27 +84,17 @@ def in_text(text: str) -> list[str]:
 
 @lru_cache(maxsize=1 << 14)
 def is_opaque(token: str) -> bool:
-    """Whether a token is a hash, an id or a key, which says nothing to a reader: ``a3f9c21e``, ``msg_01Hx9Kq2``."""
+    """Return true if a token is a hash, an id or a key without meaning: ``a3f9c21e``, ``msg_01Hx9Kq2``."""
     if _PATTERN.fullmatch(token):
         return True
     if len(token) < 7 or token.isalpha():
         return token.isdigit()
     if _HEX.fullmatch(token):
         return True
-    plain = [part for part in _PARTS.split(token) if part]
     # Digits between letters, in parts that are no word with a number behind it.
-    mixed = [part for part in plain if len(part) >= 5 and len(_CHANGES.findall(part)) > 3]
+    mixed = [part for part in _PARTS.split(token) if len(part) >= 5 and len(_CHANGES.findall(part)) > 3]
     digits = sum(map(str.isdigit, token))
     return bool(mixed) or (digits >= 8 and digits * 2 > len(token))
-
-
-#: Words without spaces before an identifier: the sentence that it stands in.
-_BEFORE = re.compile(f"\\A[{UNSPACED}]+(?=[A-Za-z])")
-_HEX = re.compile(r"(?=[a-f-]*\d)(?=[\d-]*[a-f])[0-9a-f]{7,64}|(?:[0-9a-fA-F]{4,12}-){2,6}[0-9a-fA-F]{4,12}")
-#: How a date or time is written: ``YYYY-MM-DD``.
-_PATTERN = re.compile(r"Y{2,4}[-/.]?M{1,2}[-/.]?D{1,2}|H{1,2}:?M{1,2}(?::?S{1,2})?", re.IGNORECASE)
-_PARTS = re.compile(r"[^0-9A-Za-z]+")
-_CHANGES = re.compile(r"[A-Za-z]+|\d+")
 
 
 def _is_address(run: str) -> bool:

@@ -1,4 +1,4 @@
-"""What a file's units mention and state: candidates of concepts, curated concepts, facts."""
+"""The mentions and facts of a file's units: candidates of concepts, curated concepts, stated facts."""
 
 from __future__ import annotations
 
@@ -10,20 +10,18 @@ from typing import Any
 from ..model import Section
 from ..plugins import redact
 from ..store.api import Mention, OntologyRows, PendingText, PlannedUnit
-from . import concepts
-from . import facts as rules
-from .curated import spellings
+from . import fact_extraction, mentions
+from .concepts_file import spellings
 from .matcher import NameMatcher
 
-#: What of a file counts, and for how much it is trusted.
+#: Grows when files are read or trusted in another way.
 _READING = 3
-
-#: Of what make texts, mentions and facts are: another one has files read again.
-EXTRACTION_VERSION = (concepts.VERSION, rules.VERSION, _READING, redact.VERSION)
+#: Versions of the rules: files are read again where one is another.
+EXTRACTION_VERSION = (mentions.VERSION, fact_extraction.VERSION, _READING, redact.VERSION)
 
 
 def extraction(allow: Sequence[str] = ()) -> str:
-    """How texts are read, with ``allow`` for ``redaction.allow``: files are read again where it is another."""
+    """Return an identity of the rules with ``redaction.allow``: files are read again where it is another."""
     allowed = "\0".join(sorted(allow)).encode("utf-8", "surrogatepass")
     return ".".join([*map(str, EXTRACTION_VERSION), hashlib.sha256(allowed).hexdigest()[:16]])
 
@@ -32,59 +30,62 @@ class Linker:
     """Finds mentions and facts, given the curated concepts; safe to use from several threads."""
 
     def __init__(self, ontology: OntologyRows) -> None:
-        self._curated = matcher_of(ontology)
+        self._matcher = matcher_of(ontology)
 
     def linked(
         self, path: str, front: Mapping[str, Any], sections: Sequence[Section], units: Sequence[PlannedUnit]
     ) -> list[PlannedUnit]:
-        """``units`` of one file with what they mention and state."""
-        of_front = concepts.of_front_matter(front)
-        of_file = concepts.of_file(path)
-        person = rules.subject_of(path, sections)
+        """Return the ``units`` of one file with their mentions and facts.
+
+        Each section is read once for the rules of facts.  Mentions of the whole file are noted once a section, so that
+        a search finds each section by them.
+        """
+        file = mentions.FileContext.for_texts(
+            [planned.unit.text for planned in units if planned.unit.form not in ("code", "machine")]
+        )
+        in_front_matter = mentions.front_matter_mentions(front)
+        person = fact_extraction.person_of_file(path, sections)
         out: list[PlannedUnit] = []
         section = -1
-        above: dict[int, str] = {}
-        texts = [planned.unit.text for planned in units if planned.unit.form not in ("code", "machine")]
-        file = concepts.File.of(texts)
+        context = fact_extraction.SectionContext()
         for planned in units:
             unit = planned.unit
-            found = concepts.candidates(unit, file)
+            found = mentions.candidates(unit, file)
             if planned.section != section:
-                # What holds for the whole file is noted once in each section, so that each is found by it.
-                found += of_front
+                found += in_front_matter
                 if section < 0:
-                    found += of_file
+                    found += mentions.file_mentions(path)
                 section = planned.section
-                above = rules.parents(sections[section])
-            found += curated(self._curated, unit.search_text)
-            facts = rules.found(unit, sections[section].heading, person, above.get(unit.start_line, ""))
+                context = fact_extraction.SectionContext.for_section(sections[section], person)
+            found += find_curated(self._matcher, unit.search_text)
+            facts = fact_extraction.extract(unit, context)
             out.append(replace(planned, mentions=_distinct(found), facts=tuple(facts)))
         return out
 
 
 def matcher_of(ontology: OntologyRows, keys: Iterable[int] | None = None) -> NameMatcher:
-    """A matcher of the names and aliases of curated concepts: of all, or of those with ``keys``."""
-    wanted = None if keys is None else set(keys)
+    """Return a matcher of the names and aliases of all curated concepts, or of those with ``keys``."""
+    selected = None if keys is None else set(keys)
     return NameMatcher(
-        (name, row.key)
+        (form, row.key)
         for row in ontology.concepts
-        if wanted is None or row.key in wanted
-        for name in dict.fromkeys(form for name in (row.name, *row.aliases) for form in spellings(name))
+        if selected is None or row.key in selected
+        for form in dict.fromkeys(form for name in (row.name, *row.aliases) for form in spellings(name))
     )
 
 
-def curated(matcher: NameMatcher, text: str) -> list[Mention]:
-    """The curated concepts that ``text`` mentions."""
-    return [Mention(found.key, found.name, "curated") for found in matcher.find(text)] if matcher else []
+def find_curated(matcher: NameMatcher, text: str) -> list[Mention]:
+    """Return the mentions of curated concepts in ``text``."""
+    return [Mention(match.key, match.name, "curated") for match in matcher.find(text)]
 
 
 def links(matcher: NameMatcher, texts: Sequence[PendingText]) -> Iterator[tuple[int, Mention]]:
-    """Curated mentions in units' texts, each key once a unit."""
+    """Yield curated mentions in units' texts as (unit id, mention), each key once a unit."""
     for pending in texts:
-        for mention in _distinct(curated(matcher, pending.text)):
+        for mention in _distinct(find_curated(matcher, pending.text)):
             yield pending.unit_id, mention
 
 
-def _distinct(mentions: Sequence[Mention]) -> tuple[Mention, ...]:
-    """Each key once by rule: a curated mention stands beside the one that was found."""
-    return tuple({(mention.key, mention.rule == "curated"): mention for mention in reversed(mentions)}.values())
+def _distinct(found: Sequence[Mention]) -> tuple[Mention, ...]:
+    """Return each key once by rule: a curated mention stands beside a candidate."""
+    return tuple({(mention.key, mention.rule == "curated"): mention for mention in reversed(found)}.values())

@@ -1,4 +1,4 @@
-"""Finding known names in a text, all of them in one pass (Aho and Corasick, 1975, "Efficient string matching")."""
+"""Find many names in a text in one pass (Aho and Corasick, 1975, "Efficient string matching")."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..text.scripts import JOINED_LETTER
-from .routine import ORDINARY
+from .lexicon import ORDINARY
 
-#: A spelling of at most so many characters is found only in its own case.
+#: Longest spelling, in characters, that is found only in its own case.
 SHORT = 3
 
 _GAP = re.compile(r"\s\s+|[^\S ]")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A known name at ``start:end`` of a text; ``name`` is the spelling that was looked for, ``key`` its concept."""
+class NameMatch:
+    """A name at ``start:end`` of a text; ``name`` is the spelling of the matcher, ``key`` its concept."""
 
     start: int
     end: int
@@ -29,10 +29,10 @@ class Found:
 
 
 class NameMatcher:
-    """All places where one of many names stands in a text; never changes, so threads may share it."""
+    """Finds many names in texts; immutable, so threads may share it."""
 
     def __init__(self, names: Iterable[tuple[str, int]]) -> None:
-        """Look for these spellings, each with the key of its concept; of two equal ones the first counts."""
+        """Prepare to find spellings, each with the key of its concept; of two equal ones the first counts."""
         patterns: dict[str, list[tuple[str, bool, int, str]]] = {}
         for name, key in names:
             spelling = " ".join(name.split())
@@ -54,11 +54,11 @@ class NameMatcher:
             self._automaton.make_automaton()
 
     def __bool__(self) -> bool:
-        """Whether there is any name to find."""
+        """Return true if there is any name to find."""
         return self._automaton is not None
 
-    def find(self, text: str) -> list[Found]:
-        """The names in ``text`` in order: of those that overlap the leftmost, of those the longest."""
+    def find(self, text: str) -> list[NameMatch]:
+        """Return the names in ``text`` in order: of those that overlap the leftmost, of these the longest."""
         if self._automaton is None:
             return []
         plain, shifts = _one_space(text)
@@ -74,23 +74,23 @@ class NameMatcher:
         if not hits:
             return []
         hits.sort(key=lambda hit: hit[:2])
-        found: list[Found] = []
+        matches: list[NameMatch] = []
         free = 0
         for start, end, key, name in hits:
             if start >= free:
                 free = -end
-                found.append(Found(_original(shifts, start), _original(shifts, free - 1) + 1, key, name))
-        return found
+                matches.append(NameMatch(_original(shifts, start), _original(shifts, free - 1) + 1, key, name))
+        return matches
 
 
 def keeps_case(spelling: str) -> bool:
-    """Whether ``spelling`` is found only as it is written, or with a capital at its beginning."""
+    """Return true if ``spelling`` is found only in its own case, or with a capital at its beginning."""
     return len(spelling) <= SHORT or spelling.casefold() in ORDINARY
 
 
 def _folded(text: str) -> str:
-    """``text`` in small letters, each character in its place."""
-    # The one character whose small form is longer, and the sigma that depends on its place.
+    """Return ``text`` in small letters, of the same length."""
+    # The small form of İ has two characters, and that of Σ depends on its place.
     return text.replace("\u0130", "i").lower().replace("ς", "σ")
 
 
@@ -109,7 +109,7 @@ def _border(text: str, at: int) -> bool:
 
 
 def _one_space(text: str) -> tuple[str, tuple[list[int], list[int]] | None]:
-    """``text`` with each run of white space made one space, and where offsets shift by how much."""
+    """Return ``text`` with single spaces, and the offsets from which on it is shifted, with by how much."""
     if not _GAP.search(text):
         return text, None
     parts: list[str] = []

@@ -1,17 +1,15 @@
-"""Names in the text of a unit: words with capitals, and how surely each is one by what stands around it."""
+"""Names in the text of a unit: words with capitals, each with a rule that says how surely it is a name."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
 
-from ..text import language
-from ..text.analysis import VIETNAMESE
+from ..text import calendar_words, language
+from ..text.analysis import STOP_WORDS, VIETNAMESE
 from ..text.dates import MONTH_NUMBERS, NAMES
-from . import beside
-from .kinds import is_german_noun, is_kind
-from .routine import ADJECTIVE_ENDS, NAMELESS, NOUN_ENDS, listed
+from .lexicon import NAMELESS, endings, is_german_noun, is_kind, listed
 
 #: List marks, check boxes, and dates and times before the text proper, in brackets too: [Fri 2026-07-03 09:12].
 _LEAD = re.compile(
@@ -30,27 +28,31 @@ _NAME = re.compile(
     ){{0,5}}""",
     re.VERBOSE,
 )
-#: Signs that hold a word together with what is behind it.
+#: Signs that hold a word together with the text behind it.
 _GOES_ON = re.compile(r"[_/-]\w|\.[ ]?\d|\.\w")
 _CAPITALISED = re.compile(rf"{_UPPER}(?<![\w.'’-].)\w")
-
-
-#: Small words of an alphabet, of which a sentence has some and a line in title case hardly any.
+#: Words in small letters: a sentence has some, a line in title case hardly any.
 _SMALL = re.compile(r"(?<![\w.'’-])[^\W\d_A-Z][^\W\d_A-Z]{2,40}")
 _FOLLOWS = re.compile(r" ([^\W\d_A-Z][^\W\d_]*)")
 _BEFORE = re.compile(r"([^\W_]+)[ \n][\W_]*\Z")
+#: Letters of scripts other than Latin.
+_FOREIGN = re.compile("[\u0370-\u1dff\u2e80-\ud7ff\uf900-\ufaff]")
+#: A syllable: vowels, once.
+_SYLLABLE = re.compile("[^aeiouy]*[aeiouy]+[^aeiouy]*")
+_MONTHS = NAMES | MONTH_NUMBERS.keys()
 
 
-def names(text: str, heading: bool, spoken: str, found: list[tuple[str, str]]) -> None:
-    """Add to ``found`` the names in ``text`` without its marks, each with its rule: ``name``, ``start`` or ``plain``.
+def names(text: str, heading: bool, spoken: str, hits: list[tuple[str, str]]) -> None:
+    """Append the names in ``text``, which has no marks, to ``hits`` as (rule, name).
 
-    ``spoken`` is the language of its Latin letters.
+    The rule is ``name``, ``start`` (weak evidence) or ``plain`` (a common noun).  ``spoken`` is the language of the
+    Latin letters.
     """
     lead = _LEAD.match(text)
     body = lead.end() if lead else 0
     matches = list(_NAME.finditer(text, body))
-    # Where nearly every word has a capital, one more says nothing.
     foreign = len(_FOREIGN.findall(text)) > 1
+    # Where nearly every word has a capital, a capital is no evidence.
     titled = len(matches) > 1 and 3 * sum(1 for _ in _SMALL.finditer(text)) < len(_CAPITALISED.findall(text))
     for match in matches:
         words = match[0].split()
@@ -63,61 +65,36 @@ def names(text: str, heading: bool, spoken: str, found: list[tuple[str, str]]) -
         if len(after) == 2 and after[0] in "'’" and after[1].isalpha() and after[1] != "s":
             words.pop()  # "Don't", "We'll"
         # A sentence that opens with everyday words has its name behind them: "Yesterday Mira", "The Raspberry Pi".
-        within, taken = beside.within(spoken), ""
-        while words and (words[0].lower() in within or (opens and beside.opens(words[0], spoken))):
-            taken = words.pop(0).lower()
+        article = ""
+        while words and (words[0].lower() in _leading_words(spoken) or (opens and _opens_sentence(words[0], spoken))):
+            article = words.pop(0).lower()
             opens = False
-        if words:
-            alone = len(words) == 1 or words[1][0].isdigit()
-            # What stands between a sign and a colon is a label, wherever it is: "(Modified: today)".
-            inside = before[-1:].isalnum() and text[start - 1].isspace()
-            label = after[:1] in (":", "：") and (opens or (bool(before) and not inside))
-            # In a line of another script a Latin name has its capital for itself, wherever it stands.
-            weak = (label or (opens and (heading or alone))) and not (foreign and words[0].isascii())
-            if spoken == language.CAPITAL_NOUNS and not weak and alone:
-                said = _BEFORE.search(text, max(0, start - 40), start)
-                noun = words[0].endswith(NOUN_ENDS) or is_german_noun(words[0].lower())
-                if noun or _before_noun(taken or (said[1] if said is not None else "")):
-                    found.append(("plain", words[0]))
-                    continue
-            if spoken == VIETNAMESE and len(words) == 1 and (follows := _FOLLOWS.match(text, end)) is not None:
-                # A word of several syllables has a capital on its first one.
-                weak = weak or (_is_syllable(words[0]) and not language.is_stop_word(follows[1], spoken))
-            # In English text its small letters elsewhere say whether a word is a name.
-            if alone and (foreign or spoken != language.ENGLISH) and is_kind(words[0].lower(), spoken):
-                found.append(("plain", words[0]))
-            else:
-                _name(words, weak or titled, spoken, found)
+        if not words:
+            continue
+        alone = len(words) == 1 or words[1][0].isdigit()
+        # The text between a sign and a colon is a label, wherever it stands: "(Modified: today)".
+        inside = before[-1:].isalnum() and text[start - 1].isspace()
+        label = after[:1] in (":", "：") and (opens or (bool(before) and not inside))
+        # In a line of another script a Latin name does not owe its capital to its place.
+        weak = (label or (opens and (heading or alone))) and not (foreign and words[0].isascii())
+        if spoken == language.CAPITAL_NOUNS and not weak and alone:
+            previous = _BEFORE.search(text, max(0, start - 40), start)
+            noun = words[0].endswith(endings("noun-ends")) or is_german_noun(words[0].lower())
+            if noun or _precedes_noun(article or (previous[1] if previous is not None else "")):
+                hits.append(("plain", words[0]))
+                continue
+        if spoken == VIETNAMESE and len(words) == 1 and (follows := _FOLLOWS.match(text, end)) is not None:
+            # A word of several syllables has a capital on its first one.
+            weak = weak or (_is_syllable(words[0]) and not language.is_stop_word(follows[1], spoken))
+        # In English text the small letters elsewhere decide whether a word is a name.
+        if alone and (foreign or spoken != language.ENGLISH) and is_kind(words[0].lower(), spoken):
+            hits.append(("plain", words[0]))
+        else:
+            _add_name(words, weak or titled, spoken, hits)
 
 
-#: Letters of scripts other than Latin.
-_FOREIGN = re.compile("[\u0370-\u1dff\u2e80-\ud7ff\uf900-\ufaff]")
-#: What is said in one go: vowels, once.
-_SYLLABLE = re.compile("[^aeiouy]*[aeiouy]+[^aeiouy]*")
-
-
-def _is_syllable(word: str) -> bool:
-    plain = "".join(filter(str.isalpha, unicodedata.normalize("NFD", word.lower())))
-    return len(plain) < 8 and _SYLLABLE.fullmatch(plain) is not None
-
-
-@lru_cache(maxsize=1 << 12)
-def _before_noun(word: str) -> bool:
-    """Whether a German noun rather than a name stands behind ``word``: an article, a number or an adjective."""
-    if word.isdigit():
-        return len(word) < 5
-    low = word.lower()
-    if low in listed("articles"):
-        return True
-    return (
-        word.islower()
-        and len(word) > 3
-        and word.endswith(ADJECTIVE_ENDS)
-        and not language.is_stop_word(low, language.CAPITAL_NOUNS)
-    )
-
-
-def _name(words: list[str], weak: bool, spoken: str, found: list[tuple[str, str]]) -> None:
+def _add_name(words: list[str], weak: bool, spoken: str, hits: list[tuple[str, str]]) -> None:
+    """Append the name that ``words`` are, and the parts by which other places may call it."""
     if len(words) == 2 and words[0].lower() in ("h1", "h2", "q1", "q2", "q3", "q4") and words[1].isdigit():
         return  # "H2 2026"
     if len(words) > 1 and words[0].lower() in _MONTHS and words[1][0].isdigit():
@@ -129,10 +106,9 @@ def _name(words: list[str], weak: bool, spoken: str, found: list[tuple[str, str]
     if len(words) == 2 and words[1].isdigit() and len(words[1]) == 1:
         weak = True  # "Phase 2" counts
     if len(words) > 1 and all(word.isalpha() and word.isupper() for word in words):
-        # Emphasis, where one is too long for an abbreviation.
+        # A word too long for an abbreviation is emphasis.
         weak = weak or any(len(word) > (5 if word.isascii() else 3) for word in words)
-    tails = beside.tails(spoken)
-    while words and (words[-1].lower() in tails or words[-1].islower()):
+    while words and (words[-1].lower() in _trailing_words(spoken) or words[-1].islower()):
         words.pop()
     if not words or not words[0][0].isupper():
         return
@@ -140,10 +116,10 @@ def _name(words: list[str], weak: bool, spoken: str, found: list[tuple[str, str]
     if len(words) == 1:
         low = name.lower()
         if len(name) > 1 and low not in NAMELESS and not language.is_stop_word(low, spoken):
-            found.append(("start" if weak else "name", name))
+            hits.append(("start" if weak else "name", name))
         return
     everyday = all(word.lower() in NAMELESS for word in words) or _says_kind(words, spoken)
-    found.append(("start" if weak or everyday else "name", name))
+    hits.append(("start" if weak or everyday else "name", name))
     if everyday:
         return
     if words[-1][0].isdigit():
@@ -155,23 +131,81 @@ def _name(words: list[str], weak: bool, spoken: str, found: list[tuple[str, str]
         parts, rule = [words[:1], words[tail:]] if len(words) < 5 else [], "start"
     for part in parts:
         if part[0][0].isupper() and (len(part) > 1 or part[0].rstrip(".").lower() not in NAMELESS):
-            found.append((rule, " ".join(part)))
+            hits.append((rule, " ".join(part)))
+
+
+def _is_syllable(word: str) -> bool:
+    letters = "".join(filter(str.isalpha, unicodedata.normalize("NFD", word.lower())))
+    return len(letters) < 8 and _SYLLABLE.fullmatch(letters) is not None
+
+
+@lru_cache(maxsize=1 << 12)
+def _precedes_noun(word: str) -> bool:
+    """Return true if a German noun rather than a name follows ``word``: an article, a number or an adjective."""
+    if word.isdigit():
+        return len(word) < 5
+    low = word.lower()
+    if low in listed("articles"):
+        return True
+    adjective = word.islower() and len(word) > 3 and word.endswith(endings("adjective-ends"))
+    return adjective and not language.is_stop_word(low, language.CAPITAL_NOUNS)
 
 
 def _says_kind(words: list[str], spoken: str) -> bool:
-    """Whether words only say of what kind something is: "Gute Idee".
+    """Return true if words of another language than English only describe a kind: "Gute Idee".
 
-    English ones in a row, each with a capital, are called so all the same.
+    English words in a row that each have a capital are a name all the same.
     """
     german = spoken == language.CAPITAL_NOUNS
-    own = language.of_script(words[0].lower()) or spoken
-    return own != language.ENGLISH and all(
-        is_kind(low, own)
+    tongue = language.of_script(words[0].lower()) or spoken
+    return tongue != language.ENGLISH and all(
+        is_kind(low, tongue)
         or low in NAMELESS
-        or language.is_stop_word(low, own)
-        or (german and low.endswith(ADJECTIVE_ENDS if at + 1 < len(words) else NOUN_ENDS) and len(low) > 3)
+        or language.is_stop_word(low, tongue)
+        or (german and low.endswith(endings("adjective-ends" if at + 1 < len(words) else "noun-ends")) and len(low) > 3)
         for at, low in enumerate(map(str.lower, words))
     )
 
 
-_MONTHS = NAMES | MONTH_NUMBERS.keys()
+# -- words beside a name --------------------------------------------------------------------------
+
+
+@cache
+def _trailing_words(spoken: str) -> frozenset[str]:
+    """Return the days, months and units that may follow a name in a text of the language ``spoken``.
+
+    Words of other alphabets than the Latin one count in every text, as they mean nothing else.
+    """
+    others = (filter(language.of_script, _calendar_words(name)) for name in calendar_words.known_languages())
+    return listed("tails").union(_calendar_words(language.ENGLISH), _calendar_words(spoken), *others)
+
+
+@cache
+def _leading_words(spoken: str) -> frozenset[str]:
+    """Return the words that have a capital before a name inside a sentence: "see The Raspberry Pi"."""
+    return STOP_WORDS | _trailing_words(spoken)
+
+
+def _opens_sentence(word: str, spoken: str) -> bool:
+    """Return true if a sentence may begin with ``word`` before a name: an everyday word, an article or a day.
+
+    Abbreviations are words of no other language than English.
+    """
+    low = word.lower()
+    return low in NAMELESS or (low in _openers(spoken) and (len(word) == 1 or not word.isupper()))
+
+
+@cache
+def _openers(spoken: str) -> frozenset[str]:
+    stops = language.stop_words()
+    spoken_stops = stops.get(spoken, frozenset()) if spoken != language.ENGLISH else frozenset()
+    return _trailing_words(spoken).union(spoken_stops, *(filter(language.of_script, words) for words in stops.values()))
+
+
+@cache
+def _calendar_words(name: str) -> frozenset[str]:
+    """Return single words for days and months, without those that are names of people or mean something else."""
+    keys = calendar_words.keys_of(name)
+    kinds = ("weekday", "month", "relative")
+    spellings = {word for key, words in keys.items() if key.partition(".")[0] in kinds for word in words}
+    return frozenset(filter(language.LETTERS.fullmatch, spellings)).difference(keys.get("doubtful", ()))

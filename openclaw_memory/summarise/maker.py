@@ -15,7 +15,7 @@ from ..ingest.notes import NoteReader
 from ..ingest.origin import lowered
 from ..ingest.scan import Unreadable
 from ..ingest.summary_files import DATED, front_of
-from ..knowledge import concepts
+from ..knowledge import mentions
 from ..model import TRUSTED, Grain, Origin, SourceFile, SummaryPlan
 from ..plugins import redact
 from ..plugins.manager import Plugins
@@ -52,7 +52,7 @@ def budget_of(settings: Settings, grain: Grain) -> float:
 
 def fingerprints(settings: Settings) -> dict[Grain, str]:
     """For each grain what, beside its sources, decides how a summary reads."""
-    versions = [analysis.ANALYSIS_VERSION, concepts.VERSION, VERSION, redact.VERSION]
+    versions = [analysis.ANALYSIS_VERSION, mentions.VERSION, VERSION, redact.VERSION]
     common = [UNIT_TOKENS, versions, sorted(settings.redaction.allow)]
     return {
         grain: hashlib.sha256(json.dumps([budget_of(settings, grain), common]).encode("utf-8")).hexdigest()[:16]

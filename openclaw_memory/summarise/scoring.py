@@ -17,7 +17,7 @@ from functools import cache
 
 from ..graph.evidence import STRONG
 from ..ingest.summary_files import DATED
-from ..knowledge.routine import ROUTINE
+from ..knowledge.lexicon import ROUTINE
 from ..model import Grain
 from ..text import analysis
 from ..text.machine import OPAQUE

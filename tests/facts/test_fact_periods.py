@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
 
-from openclaw_memory.facts.history import as_of, history
+from openclaw_memory.facts.history import as_of, build_history
 from openclaw_memory.model import FactRow, Kind, Origin
 from openclaw_memory.store.api import FactObservation, StatedFact
 
@@ -40,7 +40,7 @@ def note(at: int, on: int, origin: Origin = Origin.AGENT) -> FactObservation:
 
 
 def resolve(*known: Any, **values: Any) -> list[FactRow]:
-    return list(history(*known, **values).rows)
+    return list(build_history(*known, **values).rows)
 
 
 def holding(rows: list[FactRow], number: int) -> set[str]:
@@ -97,7 +97,7 @@ def test_on_each_day_the_newest_note_counts_where_no_line_does(
 @examples(100)
 @given(lines=LINES, values=st.lists(st.sampled_from("ab"), min_size=7, max_size=7))
 def test_parts_of_one_fact_do_not_overlap(lines: list[tuple[int, int | None, Origin]], values: list[str]) -> None:
-    known = history([], [line(at, *each, what=values[at]) for at, each in enumerate(lines)], today=FIRST)
+    known = build_history([], [line(at, *each, what=values[at]) for at, each in enumerate(lines)], today=FIRST)
     for number in DAYS:
         ids = [row.id for row in as_of(known.rows, day(number))]
         assert len(ids) == len(set(ids))

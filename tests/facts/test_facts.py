@@ -22,9 +22,9 @@ from properties import examples
 
 from openclaw_memory import Memory
 from openclaw_memory.errors import RequestError
-from openclaw_memory.facts.history import History, as_of, history, lasting_id, superseded_units
+from openclaw_memory.facts.history import History, as_of, build_history, lasting_id, superseded_units
+from openclaw_memory.facts.periods import folded, name_key
 from openclaw_memory.facts.service import FactBook
-from openclaw_memory.facts.validity import folded, name_key
 from openclaw_memory.knowledge.facts_file import FactFileError
 from openclaw_memory.knowledge.predicates import SINGLE_VALUED, is_single, normalise
 from openclaw_memory.model import FactRow, FactsResult, Kind, Origin
@@ -62,7 +62,7 @@ def seen(object: str, on: int, **values: Any) -> FactObservation:
 
 
 def resolve(*known: Any, **values: Any) -> list[FactRow]:
-    return list(history(*known, **values).rows)
+    return list(build_history(*known, **values).rows)
 
 
 def current(rows: list[FactRow]) -> list[str]:
@@ -230,7 +230,7 @@ def test_the_same_value_again_continues() -> None:
         "f-3",
     )
     assert second.id == "f-3"
-    known = history([], entries, today=TODAY)
+    known = build_history([], entries, today=TODAY)
     assert known.ids["f-2"] == known.ids["f-1"] == (first,)
     back = resolve([], [*entries, stated("f-4", "Utrecht", 30)], today=TODAY)
     assert [row.id for row in back if row.current] == ["f-4"] and on(back, 25) == ["Leiden"]
@@ -430,7 +430,7 @@ def test_notes_count_again_once_a_statement_has_ended() -> None:
 def test_notes_count_again_after_what_was_stated_for_a_while() -> None:
     passing = stated("f-1", "Leiden", 20, valid_to=day(50))
     for note in (seen("Utrecht", 10), seen("Utrecht", 30), seen("Utrecht", 5, dated=False)):
-        known = history([note], [passing], today=TODAY)
+        known = build_history([note], [passing], today=TODAY)
         rows = list(known.rows)
         assert current(rows) == on(rows, 50) == ["Utrecht"] and on(rows, 49) == on(rows, 20) == ["Leiden"]
         (back,) = [row for row in rows if row.current]
@@ -459,11 +459,11 @@ def test_other_names_of_a_subject_are_one() -> None:
     aliases = {name_key("M. Jansen"): name_key("Mira")}
     notes = [seen("Utrecht", 1, subject="Mira"), seen("Leiden", 5, subject="M. Jansen")]
     apart = resolve(notes, [], today=TODAY)
-    together = history(notes, [], today=TODAY, aliases=aliases)
+    together = build_history(notes, [], today=TODAY, aliases=aliases)
     assert sorted(current(apart)) == ["Leiden", "Utrecht"] and current(list(together.rows)) == ["Leiden"]
     assert {row.id for row in apart} == {row.id for row in together.rows}
     bonn = [stated("f-1", "Bonn", 20, subject="M. Jansen")]
-    known = history(notes[:1], bonn, today=TODAY, aliases=aliases)
+    known = build_history(notes[:1], bonn, today=TODAY, aliases=aliases)
     assert current(list(known.rows)) == ["Bonn"]
     assert superseded_units(known) == {1: (f"lives in of Mira: now Bonn (since {day(20)})",)}
     said = [stated("f-0", "Utrecht", 1, subject="Mira"), *bonn]
@@ -509,18 +509,18 @@ def test_units_that_say_what_no_longer_holds() -> None:
         seen("Rome", 12, start_line=4, end_line=5),
         seen("tea", 2, predicate="likes"),
     ]
-    words = superseded_units(history(notes, [], today=TODAY))
+    words = superseded_units(build_history(notes, [], today=TODAY))
     now = f"lives in of JR: now Rome (since {day(12)}, memory/{day(12)}.md#L4-L5)"
     assert words == {1: (now,), 9: (now,)}
     entries = [stated("f-1", "Porto", 20), removed("f-2", "f-1", 30)]
-    assert superseded_units(history(notes[:1], entries[:1], today=TODAY)) == {
+    assert superseded_units(build_history(notes[:1], entries[:1], today=TODAY)) == {
         1: (f"lives in of JR: now Porto (since {day(20)})",)
     }
-    assert superseded_units(history(notes[:1], entries, today=TODAY)) == {
+    assert superseded_units(build_history(notes[:1], entries, today=TODAY)) == {
         1: (f"lives in of JR: no longer Utrecht (since {day(20)})",)
     }
     # Who comes back is not outdated.
-    assert superseded_units(history([*notes[:2], seen("Utrecht", 30)], [], today=TODAY)) == {
+    assert superseded_units(build_history([*notes[:2], seen("Utrecht", 30)], [], today=TODAY)) == {
         9: (f"lives in of JR: now Utrecht (since {day(30)}, memory/{day(30)}.md#L3)",)
     }
 
@@ -569,7 +569,7 @@ def test_facts_do_not_depend_on_the_order_of_the_notes(
     entries = data.draw(files(notes))
     shuffled = list(notes)
     random.Random(seed).shuffle(shuffled)
-    one, other = history(notes, entries, ["likes"], TODAY), history(shuffled, entries, ["likes"], TODAY)
+    one, other = build_history(notes, entries, ["likes"], TODAY), build_history(shuffled, entries, ["likes"], TODAY)
     assert one.rows == other.rows
     assert superseded_units(one) == superseded_units(other)
 
@@ -580,7 +580,7 @@ def test_on_every_day_a_relation_with_one_value_has_one(data: st.DataObject, not
     # Others have no place in time, and neither have two files of one day.
     notes = [replace(note, path=f"{note.day}.md") for note in notes if note.dated]
     entries = data.draw(files(notes))
-    known = history(notes, entries, today=TODAY)
+    known = build_history(notes, entries, today=TODAY)
     trusted = {Origin.OWNER, Origin.AGENT}
     for number in range(-2, 16):
         stated_values, found_values = defaultdict(set), defaultdict(set)
@@ -602,7 +602,7 @@ def test_on_every_day_a_relation_with_one_value_has_one(data: st.DataObject, not
 @given(data=st.data(), notes=st.lists(SEEN, max_size=12))
 def test_nothing_is_lost(data: st.DataObject, notes: list[FactObservation]) -> None:
     entries = data.draw(files(notes))
-    known = history(notes, entries, today=TODAY)
+    known = build_history(notes, entries, today=TODAY)
     said = {(name_key(row.subject), normalise(row.predicate), folded(row.object)) for row in known.rows}
     for one in (*notes, *(entry for entry in entries if entry.retracts is None)):
         assert (name_key(one.subject), normalise(one.predicate), folded(one.object)) in said
@@ -1028,7 +1028,7 @@ def test_wrong_usage_is_said_in_one_line(run: Callable[..., Result], arguments: 
 
 
 def test_history_of_nothing() -> None:
-    assert history([], []) == History()
+    assert build_history([], []) == History()
 
 
 def test_a_subject_that_is_not_known_is_answered_by_those_that_are_near(notes: Notes) -> None:

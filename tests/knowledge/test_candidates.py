@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from openclaw_memory.graph.evidence import EXPLICIT, POINTS, STRONG, Nesting, burst, decide, kind_of, reason, salience
 from openclaw_memory.knowledge.concept_keys import concept_key
-from openclaw_memory.knowledge.concepts import File, candidates, of_file, of_front_matter
+from openclaw_memory.knowledge.mentions import FileContext, candidates, file_mentions, front_matter_mentions
 from openclaw_memory.knowledge.unspaced import repeated
 from openclaw_memory.model import Unit, UnitForm
 from openclaw_memory.store.api import RULES, Mention
@@ -270,10 +270,10 @@ def test_front_matter_is_read_from_the_mapping_not_from_its_text() -> None:
         "title": "Some Title", "date": "2026-03-01", "origin": "agent", "sources": ["memory/a.md"],
         "tags": ["#home-lab", "dns", 3, "2026"], "People": "Mira, [[Wren]]", "projects": {"a": "b"},
     }  # fmt: skip
-    assert {(mention.text, mention.rule) for mention in of_front_matter(front)} == {
+    assert {(mention.text, mention.rule) for mention in front_matter_mentions(front)} == {
         ("home-lab", "meta"), ("dns", "meta"), ("Mira", "meta"), ("Wren", "meta"),
     }  # fmt: skip
-    assert of_front_matter({}) == []
+    assert front_matter_mentions({}) == []
 
 
 @pytest.mark.parametrize(
@@ -285,11 +285,11 @@ def test_front_matter_is_read_from_the_mapping_not_from_its_text() -> None:
     ],
 )
 def test_a_note_is_mentioned_by_its_name(path: str, stem: str) -> None:
-    assert of_file(path) == [Mention(concept_key(stem), stem, "file")]
+    assert file_mentions(path) == [Mention(concept_key(stem), stem, "file")]
 
 
 def test_files_that_every_workspace_has_are_no_notes() -> None:
-    assert of_file("MEMORY.md") == of_file("USER.md") == of_file("projects/README.md") == []
+    assert file_mentions("MEMORY.md") == file_mentions("USER.md") == file_mentions("projects/README.md") == []
 
 
 @pytest.mark.parametrize(
@@ -309,7 +309,7 @@ def test_what_stands_for_a_secret_names_nothing(text: str, form: UnitForm) -> No
 
 @pytest.mark.parametrize("value", ["[redacted:github-token]", ["redacted:github-token"], "redacted:github-token"])
 def test_what_stands_for_a_secret_is_no_tag(value: str | list[str]) -> None:
-    assert of_front_matter({"tags": value}) == []
+    assert front_matter_mentions({"tags": value}) == []
 
 
 def test_what_stands_beside_a_secret_still_counts() -> None:
@@ -510,7 +510,7 @@ def _units(root: Path) -> list[list[Mention]]:
         name = path.relative_to(root).as_posix()
         parsed = parse(path.read_text(encoding="utf-8"), path=name, mtime=date(2026, 3, 7), unit_tokens=64)
         mentions = [candidates(unit) for section in parsed.sections for unit in section.units]
-        mentions[0] += of_file(name)
+        mentions[0] += file_mentions(name)
         out += mentions
     return out
 
@@ -976,7 +976,7 @@ def test_a_line_is_read_in_its_own_language() -> None:
     english = ["The gauge is read at noon and it is written down", "We have been there and it was not the tide"]
     german = "Bitte prüfe für mich die Tabelle und den Aufruf, damit es nicht noch länger dauert"
     unit = Unit(german, 1, 1, "item")
-    names = {one.text: one.rule for one in candidates(unit, File.of([*english, german]))}
+    names = {one.text: one.rule for one in candidates(unit, FileContext.for_texts([*english, german]))}
     assert names.get("Tabelle") == "plain" and names.get("Aufruf") == "plain"
 
 

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
 
-from openclaw_memory.knowledge import facts as rules
-from openclaw_memory.knowledge.fact_sentences import Speech, facts_in
+from openclaw_memory.knowledge import fact_extraction as rules
+from openclaw_memory.knowledge.fact_sentences import DefaultSubjects, facts_in
+from openclaw_memory.knowledge.headings import is_template
 from openclaw_memory.knowledge.predicates import is_single, kind_of_key, normalise
 from openclaw_memory.model import Unit, UnitForm
 from openclaw_memory.text.markdown import parse
@@ -26,13 +27,13 @@ NOTES = Path(__file__).parents[1] / "data" / "facts.jsonl"
 def triples(text: str, path: str = "memory/note.md") -> list[Triple]:
     """Subject, predicate and object of all facts in a note."""
     document = parse(text, path=path, mtime=date(2026, 3, 1), unit_tokens=60)
-    person = rules.subject_of(path, document.sections)
+    person = rules.person_of_file(path, document.sections)
     return [
         (fact.subject, fact.predicate, fact.object)
         for section in document.sections
-        for above in [rules.parents(section)]
+        for context in [rules.SectionContext.for_section(section, person)]
         for unit in section.units
-        for fact in rules.found(unit, section.heading, person, above.get(unit.start_line, ""))
+        for fact in rules.extract(unit, context)
     ]
 
 
@@ -98,8 +99,8 @@ def test_what_is_denied_asked_passing_or_about_nobody_states_nothing(text: str) 
 )
 def test_the_person_of_user_md(text: str, name: str) -> None:
     document = parse(text, path="USER.md", mtime=date(2026, 3, 1), unit_tokens=60)
-    assert rules.subject_of("USER.md", document.sections) == name
-    assert rules.subject_of("memory/a.md", document.sections) is None
+    assert rules.person_of_file("USER.md", document.sections) == name
+    assert rules.person_of_file("memory/a.md", document.sections) is None
 
 
 def test_others_in_a_persons_file_keep_what_is_theirs() -> None:
@@ -140,7 +141,9 @@ def test_what_somebody_likes(heading: str, item: str, expected: tuple[str, str] 
     ],
 )
 def test_who_speaks(text: str, expected: Triple) -> None:
-    assert [(one.subject, one.predicate, one.object) for one in facts_in(text, Speech(me="Bo"))] == [expected]
+    assert [(one.subject, one.predicate, one.object) for one in facts_in(text, DefaultSubjects(speaker="Bo"))] == [
+        expected
+    ]
 
 
 def test_relations_have_one_form_in_all_languages() -> None:
@@ -176,8 +179,9 @@ def test_any_text_is_read(
     text: str, form: UnitForm, heading: str, above: str, who: str | None, speaker: str | None
 ) -> None:
     unit = Unit(text, 1, 1, form, speaker, "header: " + text if form == "row" else None)
-    found = rules.found(unit, heading, who, above)
-    assert found == rules.found(unit, heading, who, above) and len(found) == len(set(found))
+    context = rules.SectionContext(heading, who, is_template(heading), {1: above} if above else {})
+    found = rules.extract(unit, context)
+    assert found == rules.extract(unit, context) and len(found) == len(set(found))
     for fact in found:
         assert fact.subject.strip() and fact.predicate.strip() and fact.object.strip()
         assert 0 < fact.confidence <= 1 and len(fact.object) <= 300 and "\n" not in fact.object + fact.subject

@@ -14,8 +14,7 @@ from properties import examples
 from openclaw_memory.errors import OpenClawMemoryError
 from openclaw_memory.knowledge import concepts_file
 from openclaw_memory.knowledge.concept_keys import concept_key
-from openclaw_memory.knowledge.concepts_file import CuratedConcept, Ontology, OntologyError
-from openclaw_memory.knowledge.curated import spellings
+from openclaw_memory.knowledge.concepts_file import CuratedConcept, Ontology, OntologyError, spellings
 from openclaw_memory.knowledge.linking import matcher_of
 from openclaw_memory.system import atomic, yaml_edit
 
@@ -249,7 +248,7 @@ def test_names_are_looked_for_with_hyphens_and_in_the_plural(edited: Path) -> No
     assert [text[each.start : each.end] for each in matcher.find(text)] == [
         "embedding-models", "parrot board", "databases", "Slack"
     ]  # fmt: skip
-    keys = {slug: concept.key for slug, concept in found.concepts.items()}
+    keys = {slug: concept_key(slug) for slug in found.concepts}
     assert {each.key for each in matcher.find(text)} == {keys["embedding-model"], keys["database"], keys["slack"]}
 
 
@@ -275,7 +274,7 @@ def test_a_concept_is_found_by_any_of_its_names(edited: Path) -> None:
         concept = found.find(name)
         assert concept is not None and concept.slug == "kubernetes"
     assert found.find("nothing") is None
-    assert found.by_key()[concept_key("surreal")] == "surrealdb"
+    assert found.slugs_by_key()[concept_key("surreal")] == "surrealdb"
 
 
 # -- changing -------------------------------------------------------------------------------------

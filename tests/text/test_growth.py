@@ -129,7 +129,7 @@ def readers() -> dict[str, Callable[[str], object]]:
         "summary": lambda text: (summary_words.words(text), summary_words.marker(text), summary_sentences.tokens(text)),
         "forget": words.phrases, "mask": lambda text: masking.masked(text, "memory/a.md", matcher),
         "shown": lambda text: masking.shown(text, text, "memory/a.md", matcher), "inert": inert.inert, "scalar": yaml_edit.scalar,
-        "facts file": lambda text: refused(lambda: list(facts_file._facts(Path("facts.yaml"), text))),
+        "facts file": lambda text: refused(lambda: list(facts_file._parse_facts(Path("facts.yaml"), text))),
         "redact": redact_text,
     }  # fmt: skip
 

@@ -9,8 +9,8 @@ from click.testing import CliRunner
 from fakes import Notes, open_memory
 
 from openclaw_memory import Memory
-from openclaw_memory.facts.things import BIAS, LISTED, WEIGHTS, sureness
-from openclaw_memory.knowledge.fact_headings import named_above
+from openclaw_memory.facts.confidence import BIAS, LISTED, WEIGHTS, probability
+from openclaw_memory.knowledge.headings import named_above
 
 #: A report, in which a fact is rare.
 REPORT = "# Yard\n\n" + "".join(f"The tide gauge showed {cm} centimetres.\n\n" for cm in range(110, 130))
@@ -71,9 +71,9 @@ def test_the_command_shows_all_on_demand(notes: Notes) -> None:
 @pytest.mark.parametrize(("sign", "counts"), [("dense", True), ("passing", False), ("owner", True), ("words", False)])
 def test_each_sign_counts_for_a_fact_or_against_it(sign: str, counts: bool) -> None:
     none = dict.fromkeys(WEIGHTS, 0.0)
-    assert 0 < sureness({**none, sign: 1.0}) < 1
-    assert (sureness({**none, sign: 1.0}) > sureness(none)) is counts
-    assert sureness(none) > LISTED and BIAS > 0
+    assert 0 < probability({**none, sign: 1.0}) < 1
+    assert (probability({**none, sign: 1.0}) > probability(none)) is counts
+    assert probability(none) > LISTED and BIAS > 0
 
 
 TABLE = "| Service | Port |\n|---|---|\n| Berth Dashboard | 3014 |\n| Crane Dashboard | 3015 |\n"

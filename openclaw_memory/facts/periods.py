@@ -1,8 +1,8 @@
-"""Periods: one value of one subject's relation over some days, as statements and observations make and end them.
+"""Periods: one value of one subject's relation over some days, as statements and observations begin and end it.
 
-Two passes over sorted events make them: over the statements in the order of their file, where a later one cuts out of
-the others the days that it covers, and over the observations in order of time, where the values that are open end with
-the next ones.  What was stated then cuts its days out of what was found.
+Two passes build them: one over the statements in the order of their file, where a later one cuts its days out of the
+others, and one over the observations in order of time, where a new value ends the open ones.  Statements then cut their
+days out of the observed periods.
 """
 
 from __future__ import annotations
@@ -24,66 +24,60 @@ from ..store.api import FactObservation, StatedFact
 from ..text import calendar
 from ..text.negation import negations
 
-#: The rule of what an agent or a person wrote down as a fact.
+#: The rule of a fact that an agent or a person wrote down.
 STATED = "stated"
 
 TRUSTED = frozenset({Origin.OWNER, Origin.AGENT})
-#: Keys of names by those of other names of the same.
+#: Keys of curated concepts by the keys of their aliases.
 Aliases = Mapping[int | str, int | str]
-#: What a fact is about: the key of its subject, and its predicate.
+#: The key of a subject, and a normalised predicate.
 Relation = tuple[int | str, str]
-#: A day as its proleptic ordinal, and the id of what ended a fact then, if anything took its place.
+#: The day on which a fact ends, as a proleptic ordinal, and the id of the fact that replaces it, if one does.
 End = tuple[int, str | None]
 
-#: Days beyond all others, as proleptic ordinals.
+#: Days before and after all others, as proleptic ordinals.
 ALWAYS, NEVER = 0, date.max.toordinal() + 1
+
+_ASIDE = re.compile(r"[(（\[【][^()（）\[\]【】]*[)）\]】]")
+#: All but letters, digits and the signs within a number.
+_SIGNS = re.compile(r"[^\w.,-]+|(?<!\w)[.,-]+|[.,-]+(?!\w)")
 
 
 @lru_cache(maxsize=1 << 14)
 def folded(text: str) -> str:
-    """``text`` as values are compared: without capitals, outer punctuation and runs of blanks."""
+    """Return ``text`` for comparison as a value: in small letters, with single blanks, without outer punctuation."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split()).strip(" .,;:!\"'`“”‘’*_")
 
 
-def alike(one: str, other: str) -> bool:
-    """Whether two values, as they are compared, say the same but for signs and remarks, or one of them says more.
+def alike(first: str, second: str) -> bool:
+    """Return true if two folded values differ only in signs and remarks, or one extends the other.
 
     "Running (2 processes)", "✅ Running" and "Running on port 80" are alike; "not running" is not.
     """
-    if one == other:
+    if first == second:
         return True
-    bare = [_ASIDE.sub(" ", value) for value in (one, other)]
+    bare = [_ASIDE.sub(" ", value) for value in (first, second)]
     short, long = sorted((_SIGNS.sub(" ", value).split() for value in bare), key=len)
     return bool(short) and long[: len(short)] == short and bool(negations(bare[0])) == bool(negations(bare[1]))
 
 
-_ASIDE = re.compile(r"[(（\[【][^()（）\[\]【】]*[)）\]】]")
-#: All but letters, digits and what stands within a number: what remains are words.
-_SIGNS = re.compile(r"[^\w.,-]+|(?<!\w)[.,-]+|[.,-]+(?!\w)")
-
-
 def name_key(text: str) -> int | str:
-    """Identity of a subject: that of a concept, so that spellings of a name are one."""
+    """Return the key of a subject, which spellings of a name share."""
     return concept_key(text) or folded(text) or text
 
 
-def relation_of(said: FactObservation | StatedFact | FactRow, aliases: Aliases) -> Relation:
-    """Identity of what a fact is about: its subject, under whatever name, and its predicate."""
-    return relation(said.subject, said.predicate, aliases)
-
-
-def relation(subject: str, predicate: str, aliases: Aliases) -> Relation:
-    """Identity of a predicate of a subject, under whatever name."""
-    key = name_key(subject)
-    return aliases.get(key, key), normalise(predicate)
+def relation_of(fact: FactObservation | StatedFact | FactRow, aliases: Aliases) -> Relation:
+    """Return the relation of a fact, which aliases of its subject share."""
+    key = name_key(fact.subject)
+    return aliases.get(key, key), normalise(fact.predicate)
 
 
 @dataclass(slots=True, eq=False)
 class Period:
     """One value of a relation from ``start`` to before ``end``, both ordinals; ``by`` is the id that ended it.
 
-    ``fact`` is what it says, without days; ``ids`` lead to it.  Nothing may continue a ``closed`` one, which was
-    retracted; ``until`` is when it was stated to end, whatever ended it before.
+    ``fact`` is the row without days; ``ids`` name the period.  A ``closed`` one was retracted and is never continued;
+    ``until`` is its stated end, even where it ended earlier.
     """
 
     fact: FactRow
@@ -98,28 +92,28 @@ class Period:
 
     @property
     def value(self) -> str:
-        """What it says, as values are compared."""
+        """The folded object."""
         return folded(self.fact.object)
 
     @property
     def trusted(self) -> bool:
-        """Whether the owner or the agent said it."""
+        """True if the owner or the agent is the origin."""
         return self.fact.origin in TRUSTED
 
     def stop(self, day: int, by: str | None) -> None:
-        """End it on ``day``, unless it has ended before."""
+        """End on ``day``, unless it has ended before."""
         day = max(day, self.start)
         if day < self.end or (day == self.end and self.by is None):
             self.end, self.by = day, by
 
     def cut(self, start: int, stop: int, by: str) -> list[Period]:
-        """End it on ``start``; what is left of it from ``stop`` on, if anything is, is a period of its own."""
+        """End on ``start``; return the rest from ``stop`` on as a new period, if there is one."""
         rest = [replace(self, start=stop)] if stop < self.end else []
         self.end, self.by = max(start, self.start), by
         return rest
 
     def row(self, today: int) -> FactRow:
-        """As it is shown."""
+        """Return the fact with its days, as of ``today``."""
         return replace(
             self.fact,
             valid_from=date.fromordinal(self.start) if self.start > ALWAYS else None,
@@ -129,55 +123,55 @@ class Period:
         )
 
 
-def _fact(id: str, said: FactObservation | StatedFact, rule: str, source: str | None) -> FactRow:
-    what = said.subject, said.predicate, said.object, said.confidence, said.origin
-    recorded = said.recorded or None if isinstance(said, StatedFact) else None
-    return FactRow(id, *what, rule, source, None, None, current=False, recorded_at=recorded)
+def _row(id: str, fact: FactObservation | StatedFact, rule: str, source: str | None) -> FactRow:
+    values = fact.subject, fact.predicate, fact.object, fact.confidence, fact.origin
+    recorded = fact.recorded or None if isinstance(fact, StatedFact) else None
+    return FactRow(id, *values, rule, source, None, None, current=False, recorded_at=recorded)
 
 
-# -- what was stated ------------------------------------------------------------------------------
+# -- statements ------------------------------------------------------------------------------
 
 
 class Statements:
-    """Periods of the entries of ``facts.yaml``, taken in its order; ``single`` tells relations with one value."""
+    """Periods of the entries of ``facts.yaml``, in its order; ``single`` is true for relations with one value."""
 
     def __init__(self, entries: Sequence[StatedFact], single: Callable[[str], bool], aliases: Aliases) -> None:
         self.periods: list[Period] = []
-        #: By every id that names them, in the order in which they were made.
+        #: Periods by every id that names them, in order of creation.
         self.by_id: defaultdict[str, list[Period]] = defaultdict(list)
         self.by_relation: defaultdict[Relation, list[Period]] = defaultdict(list)
-        #: Periods of one relation and trust by their start; of a relation with one value none overlap.
+        #: Periods of one relation and trust by their start; those of a single-valued relation never overlap.
         self._lines: defaultdict[tuple[Relation, bool], list[Period]] = defaultdict(list)
-        self._said: defaultdict[tuple[Relation, str, bool], list[Period]] = defaultdict(list)
-        #: Ends of facts that are not stated ones, by id.
+        self._by_value: defaultdict[tuple[Relation, str, bool], list[Period]] = defaultdict(list)
+        #: Ends of observed facts, by id.
         self.ends: defaultdict[str, list[End]] = defaultdict(list)
-        #: Ends of what was found and rejected, by what it says: another rule, or another spelling, finds it again.
+        #: Ends of rejected observations, by relation and value: another rule or spelling may find them again.
         self.rejected: defaultdict[tuple[Relation, int | str], list[End]] = defaultdict(list)
-        own = {entry.id for entry in entries}
+        stated_ids = {entry.id for entry in entries}
         retracted: dict[str, int] = {}
         for entry in entries:
             if entry.retracts is not None:
                 retracted[entry.retracts] = min(_retraction_day(entry), retracted.get(entry.retracts, NEVER))
-                if entry.retracts not in own and entry.object:
-                    said = relation_of(entry, aliases), name_key(entry.object)
-                    self.rejected[said].append((_retraction_day(entry), None))
+                if entry.retracts not in stated_ids and entry.object:
+                    value = relation_of(entry, aliases), name_key(entry.object)
+                    self.rejected[value].append((_retraction_day(entry), None))
         for entry in entries:
             if entry.retracts is not None:
                 self._close(entry.retracts, _retraction_day(entry), None)
                 continue
             start, stop = _start(entry), NEVER if entry.valid_to is None else entry.valid_to.toordinal()
             relation = relation_of(entry, aliases)
-            made = Period(_fact(entry.id, entry, STATED, entry.source), relation, (entry.id,), start, stop, stop)
+            period = Period(_row(entry.id, entry, STATED, entry.source), relation, (entry.id,), start, stop, stop)
             if stop <= start or retracted.get(entry.id, NEVER) <= start:
-                # It held on no day: it is remembered, and changes nothing.
-                made.end, made.closed = start, True
-                self._keep(made)
+                # It held on no day: it is kept for the history, and changes nothing.
+                period.end, period.closed = start, True
+                self._keep(period)
                 continue
             for replaced in entry.replaces:
                 self._close(replaced, start, entry.id)
-            holder = made if entry.replaces else self._continued(made)
-            if holder is made:
-                self._keep(made)
+            holder = period if entry.replaces else self._continued(period)
+            if holder is period:
+                self._keep(period)
             if single(relation[1]):
                 for trusted in (True, False) if holder.trusted else (False,):
                     self._cut(self._lines[relation, trusted], holder, start, stop, entry.id)
@@ -186,14 +180,14 @@ class Statements:
         self.periods.append(period)
         for alias in period.ids:
             self.by_id[alias].append(period)
-        self._said[period.relation, period.value, period.trusted].append(period)
+        self._by_value[period.relation, period.value, period.trusted].append(period)
         if period.start < period.end:
             self.by_relation[period.relation].append(period)
             insort(self._lines[period.relation, period.trusted], period, key=_start_of)
 
     def _cut(self, line: list[Period], holder: Period, start: int, stop: int, by: str) -> None:
-        """Take the days from ``start`` to before ``stop`` out of the periods of ``line``, but for ``holder``."""
-        at = bisect_right(line, start, key=lambda one: one.end)
+        """Take the days from ``start`` to before ``stop`` out of the periods of ``line``, except ``holder``."""
+        at = bisect_right(line, start, key=lambda period: period.end)
         rests: list[Period] = []
         while at < len(line) and line[at].start < stop:
             older = line[at]
@@ -206,23 +200,23 @@ class Statements:
         for rest in rests:
             self._keep(rest)
 
-    def _continued(self, made: Period) -> Period:
-        """The period that goes on with ``made``, which is itself where none touches it."""
-        for one in self._said[made.relation, made.value, made.trusted]:
-            if not one.closed and one.by is None and made.start <= one.end and one.start <= made.end:
-                source = one.fact.source or made.fact.source
-                one.fact = replace(one.fact, confidence=made.fact.confidence, source=source)
-                line = self._lines[made.relation, made.trusted]
-                line.remove(one)
-                one.start, one.end, one.until = min(one.start, made.start), made.end, made.until
-                insort(line, one, key=_start_of)
-                one.ids += made.ids
-                self.by_id[made.fact.id].append(one)
-                return one
-        return made
+    def _continued(self, period: Period) -> Period:
+        """Return the period of the same value that touches ``period``, extended by it; else ``period``."""
+        for older in self._by_value[period.relation, period.value, period.trusted]:
+            if not older.closed and older.by is None and period.start <= older.end and older.start <= period.end:
+                source = older.fact.source or period.fact.source
+                older.fact = replace(older.fact, confidence=period.fact.confidence, source=source)
+                line = self._lines[period.relation, period.trusted]
+                line.remove(older)
+                older.start, older.end, older.until = min(older.start, period.start), period.end, period.until
+                insort(line, older, key=_start_of)
+                older.ids += period.ids
+                self.by_id[period.fact.id].append(older)
+                return older
+        return period
 
     def _close(self, id: str, day: int, by: str | None) -> None:
-        """End what ``id`` names on ``day``, for good."""
+        """End the periods of ``id`` on ``day``, for good."""
         if id not in self.by_id:
             self.ends[id].append((day, by))
         for period in self.by_id.get(id, ()):
@@ -244,30 +238,31 @@ def _start(entry: StatedFact) -> int:
 
 
 def _retraction_day(entry: StatedFact) -> int:
-    """The day on which a fact ends; one that is retracted without a day never held."""
+    """Return the day on which a fact ends; one that is retracted without a day never held."""
     return ALWAYS if entry.valid_to is None else entry.valid_to.toordinal()
 
 
-# -- what was found -------------------------------------------------------------------------------
+# -- observations ---------------------------------------------------------------------------------
 
 
 def found_periods(
     observations: Iterable[FactObservation], stated: Statements, single: Callable[[str], bool], aliases: Aliases
 ) -> list[Period]:
-    """Periods of what the rules found, in whatever order, below what was stated."""
+    """Return the periods of observations in any order, cut by the statements."""
     chains: defaultdict[tuple[Relation, str, bool], list[FactObservation]] = defaultdict(list)
-    for seen in observations:
-        chains[relation_of(seen, aliases), seen.rule, seen.origin in TRUSTED].append(seen)
-    made: list[Period] = []
+    for observation in observations:
+        key = relation_of(observation, aliases), observation.rule, observation.origin in TRUSTED
+        chains[key].append(observation)
+    periods: list[Period] = []
     for (relation, _, trusted), chain in chains.items():
-        alone = single(relation[1])
-        told = stated.by_relation[relation] if alone else []
-        above = [one for one in told if one.start < one.end and (one.trusted or not trusted)]
-        above.sort(key=lambda one: (one.start, one.end, one.fact.id))
-        borders = sorted({one.end for one in told if one.end < NEVER})
-        for period, day in _chain(relation, sorted(chain, key=_place), alone, stated, borders):
-            made += [period, *_below(period, day, [one for one in above if one.value != period.value])]
-    return made
+        single_valued = single(relation[1])
+        statements = stated.by_relation[relation] if single_valued else []
+        above = [each for each in statements if each.start < each.end and (each.trusted or not trusted)]
+        above.sort(key=lambda period: (period.start, period.end, period.fact.id))
+        borders = sorted({each.end for each in statements if each.end < NEVER})
+        for period, day in _chain(relation, sorted(chain, key=_place), single_valued, stated, borders):
+            periods += [period, *_cut_below(period, day, [each for each in above if each.value != period.value])]
+    return periods
 
 
 def _chain(
@@ -277,53 +272,53 @@ def _chain(
     stated: Statements,
     borders: Sequence[int],
 ) -> list[tuple[Period, int]]:
-    """Periods of what one rule says of one relation, each with the day on which it was seen first.
+    """Return the periods of one relation by one rule, each with the day of its first observation.
 
-    The state of the pass is the values that are open.  A value that is seen again after one of its own ends, or after
-    one of the ``borders``, begins again.
+    The state of the pass is the open values.  A value that is observed again after one of its own ends, or after one of
+    the ``borders``, begins again.
     """
     rule, trusted = chain[0].rule, chain[0].origin in TRUSTED
-    ends_another = single and _may_end(rule, relation[1])
-    # Ids go by the name as it is written, so that a new alias changes none.
+    ends_others = single and _may_end(rule, relation[1])
+    # Ids depend on the name as it is written, so that a new alias changes none.
     lasting: defaultdict[str, list[str]] = defaultdict(list)
     for name, value in dict.fromkeys((seen.subject, folded(seen.object)) for seen in chain):
         lasting[value].append(found_id((name_key(name), relation[1]), rule, trusted, value, 0))
     ends: dict[str, list[End]] = {}
     for value, ids in lasting.items():
-        told = {end for one in ids for end in stated.ends.get(one, ())}
-        told.update(stated.rejected.get((relation, name_key(value)), ()))
-        ends[value] = sorted(told, key=lambda end: (end[0], end[1] or ""))
-    made: list[tuple[Period, int]] = []
+        stated_ends = {end for name in ids for end in stated.ends.get(name, ())}
+        stated_ends.update(stated.rejected.get((relation, name_key(value)), ()))
+        ends[value] = sorted(stated_ends, key=lambda end: (end[0], end[1] or ""))
+    periods: list[tuple[Period, int]] = []
     times: defaultdict[str, int] = defaultdict(int)
     newest: dict[str, Period] = {}
     open_: dict[tuple[str, int, int], Period] = {}
     last: dict[int, int] = {}
-    # What a file without a date says has no place in time: it ends nothing, and nothing that is found ends it.
-    for seen in [*(one for one in chain if one.dated), *(one for one in chain if not one.dated)]:
+    # A file without a date has no place in time: it ends nothing, and no observation ends its facts.
+    for seen in sorted(chain, key=lambda seen: not seen.dated):
         day, value = _day(seen), folded(seen.object)
-        # Nor does it bring back what has ended, as a dated one does; what is said never to have held stays away.
+        # Only a dated observation brings an ended value back, and never one that is stated never to have held.
         again = seen.dated and ends[value] and ends[value][0][0] > ALWAYS
         ended = bisect_left(ends[value], day, key=lambda end: end[0]) if again else 0
         token = value, ended, bisect_right(borders, day)
         period = open_.get(token) if seen.dated else newest.get(value)
         if period is None:
-            own = found_id((name_key(seen.subject), relation[1]), rule, trusted, value, times[value])
+            own_id = found_id((name_key(seen.subject), relation[1]), rule, trusted, value, times[value])
             times[value] += 1
-            fact = _fact(own, seen, rule, citation(seen.path, seen.start_line, seen.end_line))
+            fact = _row(own_id, seen, rule, citation(seen.path, seen.start_line, seen.end_line))
             if seen.dated and seen.day is not None:
                 fact = replace(fact, recorded_at=seen.day.isoformat())
             start = day if seen.dated else ALWAYS
-            period = Period(fact, relation, tuple(dict.fromkeys((own, *lasting[value]))), start)
-            made.append((period, day))
+            period = Period(fact, relation, tuple(dict.fromkeys((own_id, *lasting[value]))), start)
+            periods.append((period, day))
             for end, by in ends[value][ended : ended + 1]:
-                # Ended before it began, like what is removed on its first day: then it ends nothing else either.
+                # A period that ended before it began, or on its first day, ends no other.
                 period.closed = end <= start
                 period.stop(end, by)
         if seen.unit_id not in period.units:
             period.units.append(seen.unit_id)
-        if ends_another and seen.dated and not period.closed:
-            # What is said twice on one day is said of two things, or of one at two times, of which the file does not
-            # say which is the later one; what a person wrote into a summary is.
+        if ends_others and seen.dated and not period.closed:
+            # Two values of one day are of two things, or of one at two unknown times; a person's edit of a summary is
+            # later than the rest.
             apart = not seen.path.startswith(f"{calendar.FOLDER}/")
             kept = {
                 key: other
@@ -334,27 +329,27 @@ def _chain(
                 if key not in kept and other is not period:
                     other.stop(day, period.fact.id)
             open_ = {**kept, token: period}
-        elif not ends_another:
+        elif not ends_others:
             open_[token] = period
         newest[value] = period
         last[id(period)] = day
-    return made
+    return periods
 
 
 def _may_end(rule: str, predicate: str) -> bool:
-    """Whether a newer value that ``rule`` finds may be of the same thing: another row, address or time may not."""
-    # Another part of the same thing, or another run of it, has such a value of its own.
+    """Return true if a newer value by ``rule`` ends an older one: another row, address or time does not."""
+    # Another part or run of the same thing has such a value of its own.
     parts = ("time", "url", "path", "repo", "port", "ip", "id", "number")
     return rule != "table" and (rule != "key" or kind_of_key(predicate) not in parts)
 
 
-def _below(period: Period, day: int, above: Sequence[Period]) -> list[Period]:
-    """Let statements of other values, in order of time, end what was found and was seen first on ``day``.
+def _cut_below(period: Period, day: int, above: Sequence[Period]) -> list[Period]:
+    """Let statements of other values, in order of time, end an observed period that was first seen on ``day``.
 
-    Returns what is left of it after those that were stated for a while only: then it is back.
+    Returns the parts of it after statements that held for a while only.
     """
     if period.start == ALWAYS and not any(other.start <= day < other.end for other in above):
-        # A file without a date that outlived the statements: it holds since the last of them ended.
+        # A file without a date that outlived the statements: its fact holds since the last of them ended.
         since = max((other.end for other in above if other.end <= day), default=ALWAYS)
         period.start = since if since < period.end else ALWAYS
     parts = [period]
@@ -369,12 +364,12 @@ def _day(seen: FactObservation) -> int:
 
 
 def _place(seen: FactObservation) -> tuple[int, str, int, int, str, int, bool, str, str, str, float]:
-    """Where and when it was seen, and whatever else tells two observations apart: the same in any order."""
+    """Return a sort key with every field that differs between observations, so that their order is total."""
     where = (_day(seen), seen.path, seen.start_line, seen.end_line, seen.object, seen.unit_id, seen.dated)
     return (*where, seen.subject, seen.predicate, seen.origin.value, seen.confidence)
 
 
 def found_id(relation: Relation, rule: str, trusted: bool, value: str, number: int) -> str:
-    """The id of the ``number``-th period of a value that a rule found: it survives a rebuild and a renamed file."""
-    said = "\0".join(map(str, (*relation, rule, trusted, value, number)))
-    return "f-" + hashlib.blake2b(said.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    """Return the id of the ``number``-th period of an observed value: it survives a rebuild and a renamed file."""
+    content = "\0".join(map(str, (*relation, rule, trusted, value, number)))
+    return "f-" + hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
