@@ -22,9 +22,9 @@ from .embed.models import Models
 from .embed.vectorizer import Vectorizer
 from .errors import OpenClawMemoryError
 from .facts.service import FactBook
-from .forget.masking import readable
-from .forget.operations import Forgetter, in_step, lost, unfinished
-from .forget.selection import Wish
+from .forget.masking import mask_for_index
+from .forget.operations import Forgetter, lost_state, reread_forgotten, unfinished
+from .forget.selection import ForgetRequest
 from .forget.tombstones import Tombstones
 from .graph.service import ConceptBook
 from .ingest.freshness import Freshness
@@ -137,9 +137,9 @@ class Memory(Asking):
             settings=self.settings.ingest,
             store=self._store,
             plugins=self.plugins,
-            mask=partial(readable, self.forgotten),
+            mask=partial(mask_for_index, self.forgotten),
             excluded=retired.holds,
-            ready=partial(in_step, self._store, self.state, self.forgotten),
+            ready=partial(reread_forgotten, self._store, self.state, self.forgotten),
             forgotten=self.forgotten.covers_fact,
             survey=self.survey,
         )
@@ -390,7 +390,7 @@ class Memory(Asking):
         ``dry_run`` nothing is changed and the report lists what would go.  Raises
         :class:`~openclaw_memory.errors.RequestError` for an unknown argument, or unless exactly one thing is named.
         """
-        return self._forgetter.forget(Wish(path, query, concept, fact, since, until), dry_run)
+        return self._forgetter.forget(ForgetRequest(path, query, concept, fact, since, until), dry_run)
 
     def _finish_forgetting(self) -> None:
         """Finish interrupted forgetting; a failure is logged, and the next call tries again."""
@@ -540,7 +540,7 @@ class Memory(Asking):
 
     def remarks(self) -> list[str]:
         """Return problems of the index and the state as messages."""
-        missing_key = [lost(self._store, self.forgotten)]
+        missing_key = [lost_state(self._store, self.forgotten)]
         return [*self._store.warnings(), *self.state.warnings(), *unfinished(self.state), *filter(None, missing_key)]
 
     @property

@@ -41,10 +41,10 @@ def forget(
     curated concepts that are called so.  There is no undo: the same sentence stays out even when it is written again on
     purpose.
     """
-    from ..forget.selection import Wish
+    from ..forget.selection import ForgetRequest
 
     with wrong_usage():
-        Wish(**named)
+        ForgetRequest(**named)
     ask = cli.must_ask(yes, dry_run)
     with cli.memory() as memory, wrong_usage():
         if dry_run or ask:

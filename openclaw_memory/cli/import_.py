@@ -57,7 +57,7 @@ def _run(cli: CliContext, source: str, path: Path | None, trust: str, undo: bool
     from functools import partial
 
     from ..config.workspace import expanded
-    from ..forget.masking import readable
+    from ..forget.masking import mask_for_index
     from ..importers import exports, writer
     from ..ingest.scan import max_bytes
     from ..model import Origin
@@ -69,7 +69,7 @@ def _run(cli: CliContext, source: str, path: Path | None, trust: str, undo: bool
     settings = cli.settings()
     with model_progress(cli) as show, cli.memory() as memory:
         memory.forgotten.check()
-        mask = partial(readable, memory.forgotten)
+        mask = partial(mask_for_index, memory.forgotten)
         found = exports.entries(source, expanded(path), settings.consolidate.time_zone, show)
         report = writer.bring(workspace, source, found, Origin(trust), max_bytes(settings.ingest), dry_run, mask)
     if not report.entries and report.skipped:

@@ -1,9 +1,11 @@
-"""What forgetting would do: which units go, wherever they stand, and by which tombstones."""
+"""Plan what forgetting does: which units go, wherever they stand, under which tombstones, and what remains."""
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,185 +13,216 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..config.settings import IngestSettings
-from ..errors import OpenClawMemoryError, RequestError
+from ..errors import OpenClawMemoryError
 from ..ingest.notes import NoteReader
 from ..ingest.scan import max_bytes, read_text, scan
 from ..knowledge.concepts_file import FILE_NAME as CONCEPTS
 from ..knowledge.facts_file import NAME as FACTS
 from ..knowledge.linking import Linker
 from ..model import ForgetReport, Forgotten, Grain, SourceFile, citation
-from ..store.api import Bools, OntologyRows, StatedFact, Store, UnitText
+from ..store.api import Bools, OntologyRows, StatedFact, Store, UnitText, batches
 from ..text.analysis import hit_id
+from ..text.dates import date_in_heading, merely_states
 from ..text.lines import split_lines
-from .masking import is_ours, touched
-from .our_files import naming
-from .scopes import Decided, Text, decide, phrases_of
-from .selection import Choice, Snapshot, View, Wish, choose, facts_from, named, unknown, with_derived
-from .tombstones import Matcher
-from .words import Phrase, words_of
+from .generated_files import remaining_entries
+from .masking import is_generated, masked_lines
+from .selection import (
+    ForgetRequest,
+    GraphView,
+    Selection,
+    Snapshot,
+    cite_only,
+    find_concept,
+    holds,
+    select,
+    with_derived,
+)
+from .tombstones import Matcher, Scope
+from .words import LONG, WIDE, Phrase, Words, needles, phrases, split_words, weight
 
 if TYPE_CHECKING:
     from ..use.tracker import Usage
 
-#: First and last line of each unit of files that are not in the index, and whether it goes.
-_Retired = dict[str, list[tuple[int, int, bool]]]
+#: Forms of units that name what is below them: other notes have the same titles over other contents.
+_TITLES = ("heading", "title")
+#: Keys of front matter that describe the file rather than its subject.
+_FILE_KEYS = ("origin", "date", "grain", "period", "format", "digest", "content", "sources")
+#: Sections read from the store at once.
+_AT_ONCE = 400
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is written down before anything is done, and what it will come to.
+    """What is written down before anything is done, and the report of what it comes to.
 
     ``hashes`` are tombstones; ``ids`` and ``paths`` those of access records; ``concepts`` slugs; ``notes`` the files
-    whose units go; ``needles`` the texts by which it is shown that they are gone.  ``named()`` tells of the files as
-    they then are what is still called by the words.
+    whose units go; ``needles`` texts that may be nowhere in the index afterwards.  ``remaining_names()`` reads the
+    files as they then are and lists what is still called by the words.
     """
 
     report: ForgetReport
-    hashes: tuple[str, ...] = ()
-    ids: tuple[str, ...] = ()
-    paths: tuple[str, ...] = ()
-    concepts: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    needles: tuple[str, ...] = ()
-    named: Callable[[], list[str]] = list
+    hashes: tuple[str, ...]
+    ids: tuple[str, ...]
+    paths: tuple[str, ...]
+    concepts: tuple[str, ...]
+    notes: tuple[str, ...]
+    needles: tuple[str, ...]
+    remaining_names: Callable[[], list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A unit that goes, of the file ``path``; ``row`` is its row of the snapshot, ``None`` outside the index."""
+
+    path: str
+    unit: UnitText
+    phrases: Sequence[Phrase] = ()
+    row: int | None = None
+
+    @property
+    def is_title(self) -> bool:
+        """Return true for a heading or a title."""
+        return self.unit.form in _TITLES
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Lines of a document of the index; ``alone``: the words are no part of a longer sentence there."""
+
+    document: int
+    first: int
+    last: int
+    alone: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Planner:
-    """Plans for one workspace and its index, which is up to date with the files when it is asked."""
+    """Plans for one workspace and its index, which the caller has brought up to date with the files."""
 
     workspace: Path
     settings: IngestSettings
     store: Store
     reader: NoteReader
-    view: View
+    view: GraphView
     uses: Usage
 
-    def plan(self, wish: Wish, key: bytes) -> Plan:
-        """What ``wish`` comes to; ``key`` is that of the tombstones.
+    def plan(self, request: ForgetRequest, key: bytes) -> Plan:
+        """Plan ``request`` with tombstones made with ``key``.
 
-        Raises :class:`~openclaw_memory.errors.RequestError` for what cannot be meant.
+        Raises :class:`~openclaw_memory.errors.RequestError` when nothing can be meant by it.
         """
         files = {file.path: file for file in scan(self.workspace, self.settings).files}
-        concept, problem = None, None
-        if wish.concept is not None:
-            try:
-                concept = named(wish.concept, self.view)
-            except RequestError as error:
-                concept, problem = unknown(wish.concept), error
+        concept, unknown = None, None
+        if request.concept is not None:
+            concept, unknown = find_concept(request.concept, self.view)
         with self.store.session():
             snapshot = Snapshot(self.store)
-            choice = choose(wish, self.store, snapshot, self.workspace, files, concept)
-            outside, retired = self._outside(choice, snapshot, files)
-            if problem is not None and not outside:
-                raise problem
-            choice = replace(choice, names=_or_all(choice.names, retired))
-            chosen = with_derived(choice, snapshot)
-            choice = replace(choice, facts=choice.facts | facts_from(choice, snapshot, chosen, self.store))
-            texts = [*self._indexed(choice, snapshot, chosen, files), *outside]
-            return self._planned(choice, snapshot, chosen, texts, files, key)
+            selection = select(request, self.store, snapshot, self.workspace, files, concept)
+            outside, selection = self._outside_index(selection, snapshot, files)
+            if unknown is not None and not outside:
+                raise unknown
+            selection = with_derived(selection, snapshot)
+            selection = replace(selection, facts=selection.facts | cite_only(selection, snapshot, self.store))
+            targets = [*self._in_index(selection, snapshot, files), *outside]
+            return self._plan_targets(targets, selection, snapshot, files, Matcher(key))
 
-    # -- what was chosen ----------------------------------------------------------------------------
+    # -- the two scopes: units of the index, and of files that are not in it ------------------------
 
-    def _indexed(
-        self, choice: Choice, snapshot: Snapshot, chosen: Bools, files: Mapping[str, SourceFile]
-    ) -> list[Text]:
-        found = []
+    def _in_index(self, selection: Selection, snapshot: Snapshot, files: Mapping[str, SourceFile]) -> list[Target]:
+        targets = []
         written: dict[str, list[str]] = {}
-        for unit in self.store.unit_texts(snapshot.rows.unit_id[chosen].tolist()):
+        for unit in self.store.unit_texts(snapshot.rows.unit_id[selection.rows].tolist()):
             row = snapshot.row_of[unit.id]
             path = snapshot.info(row).path
             if path not in written:
                 written[path] = split_lines(self._texts(files[path])[-1]) if path in files else []
-            made = phrases_of(unit)
-            if snapshot.is_summary(row) and unit.form in ("heading", "title"):
-                made = [
-                    phrase for phrase in made if choice.says(" ".join(phrase.words))
-                ]  # else it is the name of a period
-            elif made:
-                made += _as_written(unit, "\n".join(written[path][unit.start_line - 1 : unit.end_line]))
-            if made:
-                found.append(Text(path, unit, made, row))
-        return found
+            spoken = phrases_of(unit)
+            if snapshot.is_summary(row) and unit.form in _TITLES:
+                # The others name a period.
+                spoken = [phrase for phrase in spoken if selection.says(" ".join(phrase.words))]
+            elif spoken:
+                lines = "\n".join(written[path][unit.start_line - 1 : unit.end_line])
+                if not holds(split_words(lines).folded, split_words(unit.text).folded):
+                    spoken += phrases_of(replace(unit, text=lines))  # a plugin has changed what is written there
+            if spoken:
+                targets.append(Target(path, unit, spoken, row))
+        return targets
 
-    def _outside(
-        self, choice: Choice, snapshot: Snapshot, files: Mapping[str, SourceFile]
-    ) -> tuple[list[Text], _Retired]:
-        """What is meant of files that are not in the index, as they were retired, and which of their lines that is."""
-        found: list[Text] = []
-        lines: _Retired = {}
-        for path, file in files.items():
-            if path in snapshot.by_path:
-                continue
+    def _outside_index(
+        self, selection: Selection, snapshot: Snapshot, files: Mapping[str, SourceFile]
+    ) -> tuple[list[Target], Selection]:
+        """Return the targets in files that are not in the index, and ``selection`` with their lines."""
+        targets: list[Target] = []
+        lines: defaultdict[str, list[tuple[int, int, bool]]] = defaultdict(list)
+        for path in sorted(files.keys() - snapshot.by_path.keys()):
             try:
-                note = self.reader.read(file, Linker(OntologyRows()))
+                note = self.reader.read(files[path], Linker(OntologyRows()))
             except OpenClawMemoryError:
                 continue  # what cannot be read was never read
             for planned in note.units:
-                own = planned.unit
-                meant = choice.names(path, own.start_line, own.end_line) or choice.means(
-                    path, note.sections[planned.section], planned
-                )
-                lines.setdefault(path, []).append((own.start_line, own.end_line, meant))
-                if meant:
+                span = planned.unit.start_line, planned.unit.end_line
+                goes = selection.covers(path, *span) or selection.matches(path, note.sections[planned.section], planned)
+                lines[path].append((*span, goes))
+                if goes:
                     unit = UnitText(
-                        0, 0, own.start_line, own.end_line, own.form, own.speaker, own.written, planned.hash,
+                        0, 0, *span, planned.unit.form, planned.unit.speaker, planned.unit.written, planned.hash,
                         planned.occurrence,
                     )  # fmt: skip
-                    if made := phrases_of(unit):
-                        found.append(Text(path, unit, made))
-        return found, lines
+                    if spoken := phrases_of(unit):
+                        targets.append(Target(path, unit, spoken))
 
-    # -- what follows -------------------------------------------------------------------------------
+        def covers(path: str, first: int, last: int) -> bool:
+            touched = [goes for start, end, goes in lines.get(path, ()) if start <= last and end >= first]
+            return selection.covers(path, first, last) or (bool(touched) and all(touched))
 
-    def _planned(
+        return targets, replace(selection, covers=covers)
+
+    # -- what follows for both ----------------------------------------------------------------------
+
+    def _plan_targets(
         self,
-        choice: Choice,
+        targets: Sequence[Target],
+        selection: Selection,
         snapshot: Snapshot,
-        chosen: Bools,
-        texts: Sequence[Text],
         files: Mapping[str, SourceFile],
-        key: bytes,
+        matcher: Matcher,
     ) -> Plan:
-        decided = decide(texts, snapshot, chosen, self.store, choice.says, choice.aimed, key)
-        whole = _whole(snapshot, chosen, files)
-        matcher = Matcher(key)
-        hashes = dict(decided.hashes)
+        decision = _Decision(targets, selection, snapshot, self.store, matcher.key)
+        whole = _whole_files(selection, snapshot, files)
+        hashes = dict(decision.hashes)
         for path in whole:
-            hashes |= {matcher.tombstone_of_text(text, path): None for text in self._texts(files[path])}
-        hashes |= dict.fromkeys(map(matcher.tombstone_of_fact, sorted(choice.facts)))
+            hashes |= dict.fromkeys(matcher.tombstone_of_text(text, path) for text in self._texts(files[path]))
+        hashes |= dict.fromkeys(map(matcher.tombstone_of_fact, sorted(selection.facts)))
         for tombstone in hashes:
             matcher.add(tombstone)
-        going = self._going(snapshot, texts, decided, whole, matcher)
-        outside = [text for text in texts if text.row is None]
-        stated = [entry for entry in self.store.stated_facts() if entry.id in choice.facts]
+        going = self._with_copies(targets, decision.passages, whole, snapshot, matcher)
+        rows = [target.row for target in going if target.row is not None]
+        traces = self.store.unit_traces([target.unit.id for target in going if target.row is not None])
+        ids = {hit_id(target.path, target.unit.hash, target.unit.occurrence) for target in going}
+        notes = {target.path for target in going}
+        stated = [entry for entry in self.store.stated_facts() if entry.id in selection.facts]
         listed = [
-            *_forgotten([(snapshot.info(row).path, unit, snapshot.info(row).grain) for row, unit in going.items()]),
-            *_forgotten([(text.path, text.unit, Grain.WORKING) for text in outside]),
-            *(Forgotten(FACTS, _said(entry), Grain.WORKING) for entry in stated),
-            *(Forgotten(CONCEPTS, slug, Grain.WORKING) for slug in choice.concepts),
+            *(_listed(target, snapshot) for target in sorted(going, key=_reading_order)),
+            *(Forgotten(FACTS, _as_text(entry), Grain.WORKING) for entry in stated),
+            *(Forgotten(CONCEPTS, slug, Grain.WORKING) for slug in selection.concepts),
         ]
-        ids = {hit_id(snapshot.info(row).path, unit.hash, unit.occurrence) for row, unit in going.items()}
-        ids |= {hit_id(text.path, text.unit.hash, text.unit.occurrence) for text in outside}
-        notes = {snapshot.info(row).path for row in going} | {text.path for text in outside}
-        traces = self.store.unit_traces([unit.id for unit in going.values()])
         report = ForgetReport(
-            units=len(going),
+            units=len(rows),
             vectors=traces.vectors,
             mentions=traces.mentions,
             facts=traces.facts + len(stated),
-            summary_sentences=sum(snapshot.is_summary(row) for row in going),
+            summary_sentences=sum(map(snapshot.is_summary, rows)),
             access_records=sum(unit in ids or path in whole for unit, (path, _) in self.uses.known().items()),
             files=len(notes),
             texts=tuple(listed),
-            remains=tuple(self._remaining(snapshot, going, whole, files, matcher)),
-            below=tuple(_below(snapshot, going)),
+            remains=tuple(self._remaining(going, whole, snapshot, files, matcher)),
+            below=tuple(_below_headings(snapshot, rows)),
             dry_run=True,
             warning=(
-                f"other notes too have {decided.common} of these texts and keep them; to forget one everywhere, name "
+                f"other notes too have {decision.common} of these texts and keep them; to forget one everywhere, name "
                 "its words with --query"
             )
-            if decided.common
+            if decision.common
             else None,
         )
         return Plan(
@@ -197,122 +230,265 @@ class Planner:
             tuple(hashes) if listed else (),
             tuple(sorted(ids)),
             tuple(whole),
-            choice.concepts,
+            selection.concepts,
             tuple(sorted(notes | set(whole))),
-            decided.needles,
-            lambda: self._named(choice, files, matcher),
+            decision.needles,
+            lambda: self._remaining_names(selection, files, matcher),
         )
 
-    def _named(self, choice: Choice, files: Iterable[str], matcher: Matcher) -> list[str]:
-        """What says what was forgotten: names that a person gave to files, and what stays of the two YAML files."""
-        names = {
-            path: path.removeprefix("memory/").removesuffix(".md")
-            for path in files
-            if "/" in path and not is_ours(path)
-        }
-        found = [f"{path} (its name)" for path, name in names.items() if choice.says(name)]
-        if choice.named:
-            going = {*choice.concepts, *choice.facts}
-            found += naming(self.workspace, choice.says, going, lambda text: bool(matcher.find(words_of(text), "")))
-        return found
-
     def _texts(self, file: SourceFile) -> list[str]:
-        """A file's text as it is, and as ingest reads it; none when it cannot be read now."""
+        """Return a file's text as it is, and as ingest reads it; an empty one when it cannot be read now."""
         try:
             text = read_text(file, max_bytes(self.settings))
             return list(dict.fromkeys((text, self.reader.cleared(file.path, text))))
         except OpenClawMemoryError:
             return [""]
 
-    def _going(
-        self, snapshot: Snapshot, texts: Sequence[Text], decided: Decided, whole: Sequence[str], matcher: Matcher
-    ) -> dict[int, UnitText]:
-        """Every unit that goes, by row: the chosen ones, and others with the same words."""
+    def _with_copies(
+        self,
+        targets: Sequence[Target],
+        passages: Iterable[Passage],
+        whole: Sequence[str],
+        snapshot: Snapshot,
+        matcher: Matcher,
+    ) -> list[Target]:
+        """Return the targets and every other unit of the index with the same words: by row, then those outside."""
         rows = snapshot.rows
-        out = {text.row: text.unit for text in texts if text.row is not None}
-        every = {snapshot.by_path[path] for path in whole}
-        entire = np.isin(rows.document_id, list(every))
-        sure = set(np.flatnonzero(entire).tolist())
-        lines: defaultdict[int, set[tuple[int, int]]] = defaultdict(set)
-        for place in decided.places:
-            if place.document not in every:
-                lines[place.document].add((place.first, place.last))
-        maybe: set[int] = set()
-        for document, spans in lines.items():
-            own = np.flatnonzero(rows.document_id == document)
-            start, end = rows.start_line[own], rows.end_line[own]
-            for first, last in spans:
-                maybe.update(own[(start <= last) & (end >= first)].tolist())
-                if last > first:  # words that run over several units are in none of them
-                    sure.update(own[(start >= first) & (end <= last)].tolist())
-        sure -= out.keys()
-        for unit in self.store.unit_texts([int(rows.unit_id[row]) for row in sorted((maybe | sure) - out.keys())]):
+        indexed = {target.row: target for target in targets if target.row is not None}
+        documents = {snapshot.by_path[path] for path in whole}
+        certain = set(np.flatnonzero(np.isin(rows.document_id, list(documents))).tolist())
+        possible: set[int] = set()
+        for passage in dict.fromkeys(passages):
+            if passage.document not in documents:
+                on = snapshot.rows_on(snapshot.documents[passage.document].path, passage.first, passage.last)
+                possible.update(on.tolist())
+                if passage.last > passage.first:  # words that run over several units are in none of them
+                    inside = (rows.start_line[on] >= passage.first) & (rows.end_line[on] <= passage.last)
+                    certain.update(on[inside].tolist())
+        others = sorted((possible | certain) - indexed.keys())
+        for unit in self.store.unit_texts([int(rows.unit_id[row]) for row in others]):
             row = snapshot.row_of[unit.id]
-            if row in sure or matcher.find(words_of(unit.text), snapshot.info(row).path):
-                out[row] = unit
-        return dict(sorted(out.items()))
+            path = snapshot.info(row).path
+            if row in certain or matcher.find(split_words(unit.text), path):
+                indexed[row] = Target(path, unit, row=row)
+        return [*(indexed[row] for row in sorted(indexed)), *(target for target in targets if target.row is None)]
 
     def _remaining(
         self,
-        snapshot: Snapshot,
-        going: Mapping[int, UnitText],
+        going: Sequence[Target],
         whole: Sequence[str],
+        snapshot: Snapshot,
         files: Mapping[str, SourceFile],
         matcher: Matcher,
     ) -> list[str]:
-        """Places in files of the person that hold what goes, and copies of the index."""
-        found: dict[str, None] = {}
-        for row, unit in going.items():
-            path = snapshot.info(row).path
-            if path in files and not is_ours(path):
-                found[path if path in whole else citation(path, unit.start_line, unit.end_line)] = None
+        """List the places in a person's files that hold what goes, and copies of the index."""
+        places = {
+            target.path if target.path in whole else _cite(target)
+            for target in going
+            if target.row is not None and target.path in files and not is_generated(target.path)
+        }
         for path, file in files.items():
-            if path not in snapshot.by_path and not is_ours(path):
-                for text in self._texts(file)[-1:]:
-                    for first, last in touched(text, path, matcher):
-                        found[citation(path, first + 1, last + 1)] = None
-        return [*sorted(found), *(self.store.leftovers() if going else ())]
+            if path not in snapshot.by_path and not is_generated(path):
+                for first, last in masked_lines(self._texts(file)[-1], path, matcher):
+                    places.add(citation(path, first + 1, last + 1))
+        indexed = any(target.row is not None for target in going)
+        return [*sorted(places), *(self.store.leftovers() if indexed else ())]
+
+    def _remaining_names(self, selection: Selection, files: Iterable[str], matcher: Matcher) -> list[str]:
+        """List the names of files that say what was forgotten, and what stays of the two YAML files."""
+        names = [
+            f"{path} (its name)"
+            for path in files
+            if "/" in path
+            and not is_generated(path)
+            and selection.says(path.removeprefix("memory/").removesuffix(".md"))
+        ]
+        if selection.named:
+            kept = {*selection.concepts, *selection.facts}
+            names += remaining_entries(
+                self.workspace, selection.says, kept, lambda text: bool(matcher.find(split_words(text), ""))
+            )
+        return names
 
 
-def _or_all(names: Callable[[str, int, int], bool], retired: _Retired) -> Callable[[str, int, int], bool]:
-    """``names``, or whether every unit of a retired file on these lines is meant."""
-
-    def gone(path: str, first: int, last: int) -> bool:
-        there = [meant for start, end, meant in retired.get(path, ()) if start <= last and end >= first]
-        return names(path, first, last) or (bool(there) and all(there))
-
-    return gone
+# -- scopes of tombstones ---------------------------------------------------------------------------
 
 
-def _whole(snapshot: Snapshot, chosen: Bools, files: Mapping[str, SourceFile]) -> list[str]:
-    """Files of which everything goes, but for those that are ours and change."""
-    documents = snapshot.rows.document_id
-    every = set(documents[chosen].tolist()) - set(documents[~chosen].tolist())
-    paths = [snapshot.documents[document].path for document in every]
-    return sorted(path for path in paths if path in files and not is_ours(path))
+class _Decision:
+    """Tombstones of targets with their scopes, and the passages of the index whose words they stand for.
+
+    Words that say what was named are forgotten everywhere.  Others are so unless other notes have them too: a heading,
+    a sentence of a unit, or a few words (fewer where single lines were named), in any of them, a whole unit in three;
+    copies of the file aside.  A single word, and what other notes have, is forgotten in its own file.  What is short is
+    forgotten where it stands alone, and stays as a part of something longer.  Made within a session.
+    """
+
+    def __init__(
+        self, targets: Sequence[Target], selection: Selection, snapshot: Snapshot, store: Store, key: bytes
+    ) -> None:
+        scout = Matcher(key)
+        for words in {phrase.words for target in targets for phrase in target.phrases}:
+            scout.add(scout.tombstone(words, "anywhere", ""))
+        self.hashes: dict[str, None] = {}
+        self.passages: list[Passage] = []
+        occurrences = _Occurrences(snapshot, selection.rows, store, scout)
+        copies = _copies(targets, occurrences, scout)
+        gone: set[bytes] = set()
+        common: set[tuple[str, int]] = set()
+        for target in targets:
+            for phrase in target.phrases:
+                digest = scout.digest("a", phrase.words)
+                says = selection.says(" ".join(phrase.words))
+                wide = weight(phrase.words) >= (LONG if says else WIDE)
+                others = occurrences.notes(digest, wide) - copies[target.path]
+                whole = not phrase.part and not target.is_title
+                # A text that three other notes have is a form that people fill in: it stays in those.
+                enough = 3 if whole and (wide or (selection.single_lines and phrase.long)) else 1
+                shared = weight(phrase.words) <= 1 or len(others) >= enough
+                scope: Scope = "file" if shared and not says else "anywhere" if wide else "alone"
+                self.hashes[scout.tombstone(phrase.words, scope, target.path)] = None
+                passages = [passage for passage in occurrences.every[digest] if wide or passage.alone]
+                if scope == "file":
+                    document = snapshot.by_path.get(target.path)
+                    self.passages += [passage for passage in passages if passage.document == document]
+                    if others and weight(phrase.words) > 1 and whole:
+                        common.add((target.path, target.unit.start_line))
+                    continue
+                self.passages += passages
+                if wide or all(passage.alone for passage in occurrences.elsewhere[digest]):
+                    gone.add(digest)
+        #: Count of units of which other notes keep a copy.
+        self.common = len(common)
+        self.needles = _needles(targets, gone, scout)
 
 
-def _as_written(unit: UnitText, lines: str) -> list[Phrase]:
-    """What a unit's lines in the file say, where a plugin has made something else of them."""
-    said, words = words_of(unit.text).folded, words_of(lines).folded
-    if any(said == words[at : at + len(said)] for at in range(len(words) - len(said) + 1)):
+class _Occurrences:
+    """Passages of the index that hold phrases, by digest: ``every`` one, and those ``elsewhere`` than chosen rows."""
+
+    def __init__(self, snapshot: Snapshot, chosen: Bools, store: Store, scout: Matcher) -> None:
+        self._grain = {document: info.grain for document, info in snapshot.documents.items()}
+        lines: defaultdict[int, set[int]] = defaultdict(set)
+        rows = snapshot.rows
+        for row in np.flatnonzero(chosen).tolist():
+            lines[int(rows.document_id[row])].update(range(int(rows.start_line[row]), int(rows.end_line[row]) + 1))
+        self.every: defaultdict[bytes, list[Passage]] = defaultdict(list)
+        self.elsewhere: defaultdict[bytes, list[Passage]] = defaultdict(list)
+        for document, start, words in _sections(store, snapshot) if scout else ():
+            if matches := scout.find(words, "", every=True):
+                breaks = [match.start() for match in re.finditer("\n", words.text)]
+                for match in matches:
+                    first = start + bisect_right(breaks, words.starts[match.first])
+                    last = start + bisect_right(breaks, words.ends[match.last] - 1)
+                    passage = Passage(document, first, last, words.alone(match.first, match.last))
+                    self.every[match.digest].append(passage)
+                    if lines[document].isdisjoint(range(first, last + 1)):
+                        self.elsewhere[match.digest].append(passage)
+
+    def notes(self, digest: bytes, wide: bool) -> set[int]:
+        """Return the notes elsewhere that say a phrase, alone or, with ``wide``, within something longer."""
+        return {
+            passage.document
+            for passage in self.elsewhere[digest]
+            if (wide or passage.alone) and self._grain[passage.document] is Grain.WORKING
+        }
+
+
+def documents_holding(store: Store, snapshot: Snapshot, matcher: Matcher) -> set[int]:
+    """Return the documents of the index that hold anything that ``matcher`` finds; called within a session."""
+    holding: set[int] = set()
+    texts: defaultdict[int, list[str]] = defaultdict(list)
+    for document, _, words in _sections(store, snapshot):
+        if document not in holding and matcher.find(words, snapshot.documents[document].path):
+            holding.add(document)
+        if matcher.has_texts:
+            texts[document].append(words.text)
+    for document, sections in texts.items():
+        if matcher.holds_text(split_words("\n".join(sections)), snapshot.documents[document].path):
+            holding.add(document)
+    return holding
+
+
+def _sections(store: Store, snapshot: Snapshot) -> Iterator[tuple[int, int, Words]]:
+    """Yield document, first line and words of every section; called within a session."""
+    rows = snapshot.rows
+    document_of = dict(zip(rows.section_id.tolist(), rows.document_id.tolist(), strict=True))
+    for some in batches(list(document_of), _AT_ONCE):
+        for section, text in store.section_texts(some).items():
+            yield document_of[section], text.start_line, split_words("\n".join(text.lines))
+
+
+def phrases_of(unit: UnitText) -> list[Phrase]:
+    """Return the phrases of a unit to forget; none of a unit that merely states a day or describes its file."""
+    day = date_in_heading(unit.text)
+    if day is not None and merely_states(unit.text, day):
         return []
-    return phrases_of(replace(unit, text=lines))
+    if unit.form != "meta":
+        return phrases(unit.text, unit.speaker, code=unit.form == "code")
+    name, colon, _ = unit.text.partition(":")
+    if name.strip().casefold() in _FILE_KEYS:
+        return []
+    return phrases(unit.text, name if colon else None, code=True)
 
 
-def _forgotten(units: Iterable[tuple[str, UnitText, Grain]]) -> list[Forgotten]:
-    ordered = sorted(units, key=lambda one: (one[0], one[1].start_line, one[1].id))
-    return [
-        Forgotten(citation(path, unit.start_line, unit.end_line), unit.text, grain) for path, unit, grain in ordered
-    ]
+def _copies(targets: Sequence[Target], occurrences: _Occurrences, scout: Matcher) -> dict[str, set[int]]:
+    """Return for each file of the targets the documents that have all of its longer texts."""
+    digests_of: defaultdict[str, set[bytes]] = defaultdict(set)
+    for target in targets:
+        digests_of[target.path] |= {
+            scout.digest("a", phrase.words) for phrase in target.phrases if phrase.long and not phrase.part
+        }
+    copies: dict[str, set[int]] = {}
+    for path, digests in digests_of.items():
+        times: defaultdict[int, int] = defaultdict(int)
+        for digest in digests:
+            for document in occurrences.notes(digest, wide=True):
+                times[document] += 1
+        copies[path] = {document for document, n in times.items() if n >= max(2, len(digests))}
+    return copies
 
 
-def _said(entry: StatedFact) -> str:
+def _needles(targets: Sequence[Target], gone: set[bytes], scout: Matcher) -> tuple[str, ...]:
+    """Return the texts that may stand nowhere in the index afterwards."""
+    texts: dict[str, None] = {}
+    for target in targets:
+        entirely = all(scout.digest("a", phrase.words) in gone for phrase in target.phrases)
+        for needle in needles(target.unit.text, target.unit.speaker):
+            words = split_words(needle).folded
+            if (entirely and weight(words) >= WIDE) or scout.digest("a", words) in gone:
+                texts[needle] = None
+    return tuple(texts)
+
+
+# -- the report -------------------------------------------------------------------------------------
+
+
+def _whole_files(selection: Selection, snapshot: Snapshot, files: Mapping[str, SourceFile]) -> list[str]:
+    """Return the paths of a person's files of which every unit goes."""
+    documents = snapshot.rows.document_id
+    entire = set(documents[selection.rows].tolist()) - set(documents[~selection.rows].tolist())
+    paths = [snapshot.documents[document].path for document in entire]
+    return sorted(path for path in paths if path in files and not is_generated(path))
+
+
+def _reading_order(target: Target) -> tuple[bool, str, int, int]:
+    return target.row is None, target.path, target.unit.start_line, target.unit.id
+
+
+def _listed(target: Target, snapshot: Snapshot) -> Forgotten:
+    grain = Grain.WORKING if target.row is None else snapshot.info(target.row).grain
+    return Forgotten(_cite(target), target.unit.text, grain)
+
+
+def _cite(target: Target) -> str:
+    return citation(target.path, target.unit.start_line, target.unit.end_line)
+
+
+def _as_text(entry: StatedFact) -> str:
     return " · ".join(filter(None, (entry.subject, entry.predicate, entry.object))) or f"ends {entry.retracts}"
 
 
-def _below(snapshot: Snapshot, going: Collection[int]) -> list[str]:
-    """Citations of the lines that stay in sections whose headings go: they may be about what was named."""
+def _below_headings(snapshot: Snapshot, going: Sequence[int]) -> list[str]:
+    """Cite the lines that stay in sections whose headings go: they may be about what was named."""
     rows = snapshot.rows
     gone = np.zeros(len(snapshot), bool)
     gone[list(going)] = True
@@ -322,4 +498,4 @@ def _below(snapshot: Snapshot, going: Collection[int]) -> list[str]:
     starts = np.flatnonzero(np.diff(rows.section_id[left], prepend=-1))
     first, last = np.minimum.reduceat(rows.start_line[left], starts), np.maximum.reduceat(rows.end_line[left], starts)
     places = zip(left[starts].tolist(), first.tolist(), last.tolist(), strict=True)
-    return sorted(citation(snapshot.info(at).path, *lines) for at, *lines in places if not snapshot.is_summary(at))
+    return sorted(citation(snapshot.info(row).path, *lines) for row, *lines in places if not snapshot.is_summary(row))

@@ -1,4 +1,4 @@
-"""What a wish to forget means: which units of the index, which stated facts, which concepts."""
+"""Select what a request to forget names: units of the index and of other files, stated facts, concepts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import posixpath
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,22 +25,21 @@ from ..model.bounds import LONGEST_NAME
 from ..store.api import RULES, Bools, DocumentInfo, Ints, PlannedUnit, StatedFact, Store
 from ..text import analysis
 from .masking import SUMMARIES
-from .words import words_of
+from .words import split_words
 
 if TYPE_CHECKING:
-    from ..graph.view import GraphView
+    from ..graph.view import GraphView as Graph
 
-#: Mentions that a unit has for the sake of its file: its own text need not name the concept.
+#: Opens contexts in which the graph is up to date with the files.
+GraphView = Callable[[], "AbstractContextManager[Graph]"]
+
+#: Mentions that a unit has for the sake of its file, by rule: the unit's own text need not name the concept.
 _OF_FILE = np.array([rule in ("meta", "file") for rule in RULES])
 
 
-#: Gives contexts in which the graph is up to date with the files.
-View = Callable[[], "AbstractContextManager[GraphView]"]
-
-
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """What to forget: one of a file (folder, or ``path#L3-L9``), words, a concept, a fact, a range of days."""
+class ForgetRequest:
+    """Name one thing to forget: a file (folder, or ``path#L3-L9``), words, a concept, a fact, or a range of days."""
 
     path: str | None = None
     query: str | None = None
@@ -50,23 +49,22 @@ class Wish:
     until: date | None = None
 
     def __post_init__(self) -> None:
-        """Raise :class:`~openclaw_memory.errors.RequestError` unless exactly one thing is meant."""
-        given = [name for name in ("path", "query", "concept", "fact") if getattr(self, name) is not None] + [
-            "since or until"
-        ] * (self.since is not None or self.until is not None)
-        if len(given) != 1:
-            said = " and ".join(given) or "nothing"
+        """Raise :class:`~openclaw_memory.errors.RequestError` unless exactly one thing is named."""
+        texts = {name: getattr(self, name) for name in ("path", "query", "concept", "fact")}
+        texts = {name: text for name, text in texts.items() if text is not None}
+        names = [*texts, *["since or until"] * (self.since is not None or self.until is not None)]
+        if len(names) != 1:
             raise RequestError(
-                f"{said} was named; name one thing to forget: a path, a query, a concept, a fact, or days"
+                f"{' and '.join(names) or 'nothing'} was named; name one thing to forget: a path, a query, a concept, "
+                "a fact, or days"
             )
         if self.since is not None and self.until is not None and self.until < self.since:
             raise RequestError(f"until ({self.until}) is before since ({self.since}); swap them")
-        long = [name for name in given if len(str(getattr(self, name, ""))) > LONGEST_NAME]
-        if long:
-            raise RequestError(f"{long[0]} has more than {LONGEST_NAME} characters; name it in fewer")
-        empty = [name for name in given if not str(getattr(self, name, "x")).strip()]
-        if empty:
-            raise RequestError(f"the {empty[0]} is empty")
+        for name, text in texts.items():
+            if len(text) > LONGEST_NAME:
+                raise RequestError(f"{name} has more than {LONGEST_NAME} characters; name it in fewer")
+            if not text.strip():
+                raise RequestError(f"the {name} is empty")
 
 
 class Snapshot:
@@ -74,214 +72,217 @@ class Snapshot:
 
     def __init__(self, store: Store) -> None:
         self.documents: dict[int, DocumentInfo] = {info.id: info for info in store.document_infos()}
-        self.rows = store.unit_rows(None)
         self.by_path = {info.path: info.id for info in self.documents.values()}
-        derived = store.derived_rows()
-        order = {unit: at for at, unit in enumerate(self.rows.unit_id.tolist())}
-        #: Path and lines that a row of a summary cites.
+        self.rows = store.unit_rows(None)
+        self.row_of = {unit: row for row, unit in enumerate(self.rows.unit_id.tolist())}
+        #: Path, first and last line of the places that a row of a summary cites.
         self.cited: dict[int, list[tuple[str, int, int]]] = {}
-        cells = zip(
-            derived.unit_id.tolist(), derived.path, derived.start_line.tolist(), derived.end_line.tolist(), strict=True
-        )
-        for unit, path, first, last in cells:
-            if unit in order:
-                self.cited.setdefault(order[unit], []).append((path, first, last))
-        self.row_of = order
+        derived = store.derived_rows()
+        places = zip(derived.path, derived.start_line.tolist(), derived.end_line.tolist(), strict=True)
+        for unit, place in zip(derived.unit_id.tolist(), places, strict=True):
+            if unit in self.row_of:
+                self.cited.setdefault(self.row_of[unit], []).append(place)
         # The rows of a document lie side by side.
-        own, begin, count = np.unique(self.rows.document_id, return_index=True, return_counts=True)
-        self._spans = dict(zip(own.tolist(), zip(begin.tolist(), count.tolist(), strict=True), strict=True))
+        documents, first, count = np.unique(self.rows.document_id, return_index=True, return_counts=True)
+        #: First row and count of rows of each document.
+        self.spans = dict(zip(documents.tolist(), zip(first.tolist(), count.tolist(), strict=True), strict=True))
 
     def __len__(self) -> int:
         return len(self.rows.unit_id)
 
     def info(self, row: int) -> DocumentInfo:
-        """The document of a row."""
+        """Return the document of a row."""
         return self.documents[int(self.rows.document_id[row])]
 
     def is_summary(self, row: int) -> bool:
-        """Whether a row stands in a summary."""
+        """Return true if a row stands in a summary."""
         return self.info(row).grain is not Grain.WORKING
 
     def rows_on(self, path: str, first: int, last: int) -> Ints:
-        """Rows that stand on any of these lines; only those of the file are looked at."""
-        begin, count = self._spans.get(self.by_path.get(path, -1), (0, 0))
+        """Return the rows of a file that stand on any of the lines ``first`` to ``last``."""
+        begin, count = self.spans.get(self.by_path.get(path, -1), (0, 0))
         start, end = self.rows.start_line[begin : begin + count], self.rows.end_line[begin : begin + count]
-        found: Ints = np.flatnonzero((start <= last) & (end >= first)).astype(np.int32) + np.int32(begin)
-        return found
+        rows: Ints = np.flatnonzero((start <= last) & (end >= first)).astype(np.int32) + np.int32(begin)
+        return rows
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """What a wish means.
+class Selection:
+    """What a request selects, in the index and outside of it.
 
-    ``rows`` are those of a :class:`Snapshot`; ``names`` whether lines of a file (0 and 0: all of it) that is not
-    in the index are meant too, ``means`` whether a unit of such a file is for what it says; ``says`` whether a text
-    itself says what was named, so that it goes wherever it stands, and ``named``: so do concepts, facts and comments.
-    ``aimed``: single lines were named, whose sentences are meant rather than their place.
+    In the index: ``rows`` of a :class:`Snapshot`, the ids of stated ``facts``, the slugs of curated ``concepts``.
+    Outside: lines of a file that ``covers`` is true of (lines 0 to 0: all of it), and units that ``matches`` is true
+    of.  ``says`` is true of a text that goes wherever it stands; with ``named`` concepts, facts and comments that say
+    it go too.  ``single_lines``: lines were named for their sentences, rather than a whole file.
     """
 
     rows: Bools
     facts: frozenset[str] = frozenset()
     concepts: tuple[str, ...] = ()
     named: bool = False
-    names: Callable[[str, int, int], bool] = lambda path, first, last: False
-    means: Callable[[str, Section, PlannedUnit], bool] = lambda path, section, planned: False
+    covers: Callable[[str, int, int], bool] = lambda path, first, last: False
+    matches: Callable[[str, Section, PlannedUnit], bool] = lambda path, section, planned: False
     says: Callable[[str], bool] = lambda text: False
-    aimed: bool = False
+    single_lines: bool = False
+
+    def goes(self, snapshot: Snapshot, path: str, first: int, last: int) -> bool:
+        """Return true if everything on these lines of a file is selected."""
+        rows = snapshot.rows_on(path, first, last)
+        return self.covers(path, first, last) or (bool(len(rows)) and bool(self.rows[rows].all()))
 
 
-def choose(
-    wish: Wish, store: Store, snapshot: Snapshot, workspace: Path, files: Collection[str], concept: Named | None
-) -> Choice:
-    """What ``wish`` means in the index; ``files`` are the paths that a scan finds, ``concept`` is that of the wish.
+def select(
+    request: ForgetRequest,
+    store: Store,
+    snapshot: Snapshot,
+    workspace: Path,
+    files: Collection[str],
+    concept: NamedConcept | None,
+) -> Selection:
+    """Select what ``request`` names; ``files`` are the paths of a scan, ``concept`` is that of the request.
 
-    Raises :class:`~openclaw_memory.errors.RequestError` when there is no such file, concept or fact, or nothing to
-    look for.  Called within a session.
+    Raises :class:`~openclaw_memory.errors.RequestError` when there is no such file or fact, or no word to look for.
+    Called within a session.
     """
-    if wish.path is not None:
-        return _by_path(wish.path, store, snapshot, workspace, files)
-    if wish.query is not None:
-        return _by_query(wish.query, store, snapshot)
+    if request.path is not None:
+        return _by_path(request.path, store, snapshot, workspace, files)
+    if request.query is not None:
+        return _by_query(request.query, store, snapshot)
     if concept is not None:
         return _by_concept(concept, store, snapshot)
-    if wish.fact is not None:
-        return _by_fact(wish.fact, store, snapshot)
-    return _by_days(wish.since or date.min, wish.until or date.max, store, snapshot)
+    if request.fact is not None:
+        return _by_fact(request.fact, store, snapshot)
+    return _by_days(request.since or date.min, request.until or date.max, store, snapshot)
 
 
-def with_derived(choice: Choice, snapshot: Snapshot) -> Bools:
-    """The rows of ``choice``, and those of summaries that cite nothing but such rows: ``bool[n]``."""
-    chosen = choice.rows.copy()
-    for _ in range(len(Grain)):  # a line that a person wrote into a summary is cited by the next coarser one
-        more = [
-            row
-            for row, cited in snapshot.cited.items()
-            if not chosen[row] and all(_gone(choice, snapshot, chosen, *place) for place in cited)
-        ]
-        if not more:
+def with_derived(selection: Selection, snapshot: Snapshot) -> Selection:
+    """Return ``selection`` with the rows of summaries that cite nothing but what is selected."""
+    for _ in Grain:  # a line that a person wrote into a summary is cited by the next coarser one
+        rows = selection.rows.copy()
+        rows[
+            [row for row, places in snapshot.cited.items() if all(selection.goes(snapshot, *place) for place in places)]
+        ] = True
+        if np.array_equal(rows, selection.rows):
             break
-        chosen[more] = True
-    return chosen
+        selection = replace(selection, rows=rows)
+    return selection
 
 
-def facts_from(choice: Choice, snapshot: Snapshot, chosen: Bools, store: Store) -> frozenset[str]:
-    """Ids of the stated facts that cite nothing but what was chosen."""
+def cite_only(selection: Selection, snapshot: Snapshot, store: Store) -> frozenset[str]:
+    """Return the ids of the stated facts that cite nothing but what is selected."""
 
-    def derived(fact: StatedFact) -> bool:
+    def is_derived(fact: StatedFact) -> bool:
         place = cited(fact.source) if fact.source else None
-        return place is not None and _gone(choice, snapshot, chosen, *place)
+        return place is not None and selection.goes(snapshot, *place)
 
-    return _stated(store, derived)
-
-
-def _gone(choice: Choice, snapshot: Snapshot, chosen: Bools, path: str, first: int, last: int) -> bool:
-    if choice.names(path, first, last):
-        return True
-    there = snapshot.rows_on(path, first, last)
-    return bool(len(there)) and bool(chosen[there].all())
+    return _stated(store, is_derived)
 
 
-def _any_of(phrases: Collection[str]) -> Callable[[str], bool]:
-    """Whether a text has all words of one of ``phrases``, one behind the other."""
-    forms = [words_of(phrase).folded for phrase in phrases]
+def holds(words: Sequence[str], phrase: Sequence[str]) -> bool:
+    """Return true if ``words`` contain ``phrase`` as a run."""
+    return any(words[at : at + len(phrase)] == phrase for at in range(len(words) - len(phrase) + 1))
+
+
+def _says_any(texts: Collection[str]) -> Callable[[str], bool]:
+    """Return a predicate: a text has all words of one of ``texts``, one behind the other."""
+    phrases = [words for text in texts if (words := split_words(text).folded)]
 
     def says(text: str) -> bool:
-        said = words_of(text).folded
-        return any(_holds(said, form) for form in forms)
+        words = split_words(text).folded
+        return any(holds(words, phrase) for phrase in phrases)
 
     return says
 
 
-def _holds(said: Sequence[str], form: Sequence[str]) -> bool:
-    return bool(form) and any(said[at : at + len(form)] == form for at in range(len(said) - len(form) + 1))
+def _stated(store: Store, goes: Callable[[StatedFact], bool]) -> frozenset[str]:
+    """Return the ids of the stated facts that go, and of the entries that end them, which say the same once more."""
+    entries = store.stated_facts()
+    gone = {entry.id for entry in entries if goes(entry)}
+    return frozenset(gone | {entry.id for entry in entries if entry.retracts in gone})
 
 
 # -- by path ----------------------------------------------------------------------------------------
 
 
-def _by_path(path: str, store: Store, snapshot: Snapshot, workspace: Path, files: Collection[str]) -> Choice:
-    known = {*snapshot.by_path, *files, *(place[0] for cited in snapshot.cited.values() for place in cited)}
-    first, last = 1, 0
-    names = [name for name in _names(path, workspace) if _below(name, known)]
-    if not names and (place := cited(path)) is not None:
-        names = [name for name in _names(place[0], workspace) if _below(name, known)]
+def _by_path(path: str, store: Store, snapshot: Snapshot, workspace: Path, files: Collection[str]) -> Selection:
+    paths = {*snapshot.by_path, *files, *(place[0] for places in snapshot.cited.values() for place in places)}
+    name, below = _resolve(path, workspace, paths)
+    first = last = 0
+    if not below and (place := cited(path)) is not None:
+        name, below = _resolve(place[0], workspace, paths)
         first = max(1, place[1])
         last = max(first, place[2])
-    if (names[0] if names else path.strip()).endswith((".yaml", ".yml")):
+    if name.endswith((".yaml", ".yml")):
         raise RequestError(f"{path}: is no note; forget a fact with --fact, a concept with --concept")
-    if not names:
+    if not below:
         raise RequestError(
             f"{path}: no memory file is there and none was; name a file or folder as search results do, "
             "or lines of a file: memory/2026-02-16.md#L3-L9"
         )
-    inside_it = _below(names[0], known)
-    if not last and all(own.startswith(f"{SUMMARIES}/") for own in inside_it):
+    if not last and all(each.startswith(f"{SUMMARIES}/") for each in below):
         # What it says is in the notes, and would be forgotten there too.
-        edited = {info.path for info in store.summaries() if info.edited}
-        if inside_it - edited:
+        if below - {info.path for info in store.summaries() if info.edited}:
             raise RequestError(
                 f"{path}: is made from notes; forget those, or lines of it: they go in the notes too. "
                 "To be rid of the file alone, delete it"
             )
     rows = np.zeros(len(snapshot), bool)
-    for own in inside_it:
-        rows[snapshot.rows_on(own, first, last or 1 << 30)] = True
+    for each in below:
+        rows[snapshot.rows_on(each, first, last or 1 << 30)] = True
 
-    def named(other: str, start: int, end: int) -> bool:
-        return other in inside_it and (not last or (start >= first and end <= last and start > 0))
+    def covers(other: str, start: int, end: int) -> bool:
+        return other in below and (not last or (start >= first and end <= last and start > 0))
 
-    return Choice(rows, names=named, aimed=bool(last))
+    return Selection(rows, covers=covers, single_lines=bool(last))
 
 
-def _names(path: str, workspace: Path) -> list[str]:
-    """How the index may name ``path``: as given, relative to here, absolute, or from Windows."""
+def _resolve(path: str, workspace: Path, paths: Collection[str]) -> tuple[str, set[str]]:
+    """Return a name of ``path`` in the index and the ``paths`` at or below it, none if it is unknown.
+
+    It may be relative to the workspace or to the working directory, absolute, or from Windows.
+    """
     bare = path.strip().removeprefix("./").rstrip("/")
-    names = [bare]
-    for absolute in (Path(bare),) if os.path.isabs(bare) else (Path.cwd() / bare,):
-        if (below := inside(workspace, absolute)) is not None:
-            names.append(below)
-    names.append(posixpath.normpath(bare.replace("\\", "/")))
-    return [name for name in dict.fromkeys(names) if name and name != "."]
-
-
-def _below(name: str, known: Collection[str]) -> set[str]:
-    name = composed(name)
-    return {path for path in known if f"{composed(path)}/".startswith(f"{name}/")}
+    below_workspace = inside(workspace, Path(bare) if os.path.isabs(bare) else Path.cwd() / bare)
+    for name in (bare, below_workspace, posixpath.normpath(bare.replace("\\", "/"))):
+        if name and name != ".":
+            prefix = f"{composed(name)}/"
+            if below := {each for each in paths if f"{composed(each)}/".startswith(prefix)}:
+                return name, below
+    return path.strip(), set()
 
 
 # -- by words ---------------------------------------------------------------------------------------
 
 
-def _by_query(query: str, store: Store, snapshot: Snapshot) -> Choice:
+def _by_query(query: str, store: Store, snapshot: Snapshot) -> Selection:
     terms = analysis.query_terms(query)
     if not terms:
         raise RequestError(f"{query!r} has no word to look for; give words that the units to forget have in common")
-    index = store.keyword_index()
-    index.refresh()
-    found = index.postings(terms)
-    ids = found.of(0)[0]
-    for at in range(1, len(terms)):
-        ids = np.intersect1d(ids, found.of(at)[0])
-    parts = [(set(analysis.query_terms(part)), words_of(part).folded) for part in query.split()]
+    parts = [(set(analysis.query_terms(part)), split_words(part).folded) for part in query.split()]
 
     def says(text: str) -> bool:
-        has, said = set(analysis.terms(text)), words_of(text).folded
+        text_terms, words = set(analysis.terms(text)), split_words(text).folded
         # By its characters too, as what has no spaces between words has other terms when it stands among others.
-        return all(terms <= has or _holds(said, form) for terms, form in parts)
+        return all(terms <= text_terms or (phrase and holds(words, phrase)) for terms, phrase in parts)
 
-    # What may be written in more ways than the index knows is looked for in all units.
-    some = np.unique(ids).tolist() if query.isascii() else list(snapshot.row_of)
-    alive = [unit for unit in some if unit in snapshot.row_of]
+    units = list(snapshot.row_of)
+    if query.isascii():  # anything else may be written in more ways than the index knows
+        index = store.keyword_index()
+        index.refresh()
+        postings = index.postings(terms)
+        candidates = postings.of(0)[0]
+        for at in range(1, len(terms)):
+            candidates = np.intersect1d(candidates, postings.of(at)[0])
+        units = [unit for unit in np.unique(candidates).tolist() if unit in snapshot.row_of]
     rows = np.zeros(len(snapshot), bool)
-    for unit in store.unit_texts(alive):
+    for unit in store.unit_texts(units):
         # What is searched may have words around a unit's own: headings, the head of a table.
         rows[snapshot.row_of[unit.id]] = says(f"{unit.speaker or ''} {unit.text}")
-    facts = _stated(store, lambda fact: says(f"{fact.subject} {fact.predicate} {fact.object}"))
-    return Choice(
+    return Selection(
         rows,
-        facts=facts,
+        facts=_stated(store, lambda fact: says(f"{fact.subject} {fact.predicate} {fact.object}")),
         named=True,
-        means=lambda path, section, planned: says(f"{planned.unit.speaker or ''} {planned.unit.written}"),
+        matches=lambda path, section, planned: says(f"{planned.unit.speaker or ''} {planned.unit.written}"),
         says=says,
     )
 
@@ -290,134 +291,128 @@ def _by_query(query: str, store: Store, snapshot: Snapshot) -> Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """A concept: how it is written, and its slug where it is curated."""
+class NamedConcept:
+    """The spellings and the key of a concept, and its slug where it is curated."""
 
     spellings: tuple[str, ...]
     key: int
     slug: str | None
 
 
-def named(name: str, view: View) -> Named:
-    """The concept called ``name``.  Raises :class:`~openclaw_memory.errors.RequestError` when there is none."""
-    with view() as graph:
-        place = graph.concept(name)
-        label = graph.labels([place])[place]
-        spellings = dict.fromkeys((label.name, *label.spellings, *label.others))
-        slug = None if label.curated is None else label.slug
-        return Named(tuple(spellings), int(graph.index.references.keys[place]), slug)
+def find_concept(name: str, view: GraphView) -> tuple[NamedConcept, RequestError | None]:
+    """Return the concept called ``name``.
+
+    One that the index does not know may be in files outside of it: it is returned by its name alone, with the error.
+    """
+    try:
+        with view() as graph:
+            place = graph.concept(name)
+            label = graph.labels([place])[place]
+            spellings = dict.fromkeys((label.name, *label.spellings, *label.others))
+            slug = None if label.curated is None else label.slug
+            return NamedConcept(tuple(spellings), int(graph.index.references.keys[place]), slug), None
+    except RequestError as error:
+        return NamedConcept((name,), int(concept_key(name)), None), error
 
 
-def unknown(name: str) -> Named:
-    """A concept that the index does not know, by its name alone: it may be in files that are not in the index."""
-    return Named((name,), int(concept_key(name)), None)
-
-
-def _by_concept(concept: Named, store: Store, snapshot: Snapshot) -> Choice:
+def _by_concept(concept: NamedConcept, store: Store, snapshot: Snapshot) -> Selection:
     spellings = concept.spellings
-    mentions = store.mention_rows(None)
-    own = np.array(sorted({concept.key, *map(concept_key, spellings)} - {0}), np.int64)
+    keys = {concept.key, *map(concept_key, spellings)} - {0}
     names = NameMatcher((spelling, concept.key) for spelling in spellings if concept_key(spelling))
-    meant = np.isin(mentions.key, own) & ~_OF_FILE[mentions.rule]
-    said = _OF_FILE.copy()
-    said[RULES.index("curated")] = True  # that is looked for in what is searched, which may be more than the text
-    sure = set(mentions.unit_id[meant & ~said[mentions.rule]].tolist())
-    asked = {*mentions.unit_id[meant].tolist(), *_of_form(store, snapshot, "meta")}
+    mentions = store.mention_rows(None)
+    of_concept = np.isin(mentions.key, np.array(sorted(keys), np.int64)) & ~_OF_FILE[mentions.rule]
+    # A curated name is looked for in what is searched, which may be more than the unit's text.
+    curated = mentions.rule == RULES.index("curated")
+    certain = set(mentions.unit_id[of_concept & ~curated].tolist())
+    possible = {*mentions.unit_id[of_concept].tolist(), *_front_matter(store, snapshot)}
     rows = np.zeros(len(snapshot), bool)
-    for unit in store.unit_texts(sorted(asked & snapshot.row_of.keys())):
-        rows[snapshot.row_of[unit.id]] = unit.id in sure or bool(names.find(unit.text))
-    says = _any_of(spellings)
+    for unit in store.unit_texts(sorted(possible & snapshot.row_of.keys())):
+        rows[snapshot.row_of[unit.id]] = unit.id in certain or bool(names.find(unit.text))
     aliases = {name_key(spelling) for spelling in spellings}
-    facts = _stated(
-        store,
-        lambda fact: bool({name_key(fact.subject), name_key(fact.object)} & aliases) or bool(names.find(fact.object)),
-    )
-    concepts = () if concept.slug is None else (concept.slug,)
-    keys = frozenset(own.tolist())
 
-    def means(path: str, section: Section, planned: PlannedUnit) -> bool:
+    def matches(path: str, section: Section, planned: PlannedUnit) -> bool:
         return bool(names.find(planned.unit.written)) or any(
             mention.key in keys and not _OF_FILE[RULES.index(mention.rule)] for mention in planned.mentions
         )
 
-    return Choice(rows, facts, concepts, named=True, means=means, says=says)
+    return Selection(
+        rows,
+        facts=_stated(
+            store,
+            lambda fact: bool({name_key(fact.subject), name_key(fact.object)} & aliases or names.find(fact.object)),
+        ),
+        concepts=() if concept.slug is None else (concept.slug,),
+        named=True,
+        matches=matches,
+        says=_says_any(spellings),
+    )
 
 
-def _of_form(store: Store, snapshot: Snapshot, form: str, front: int = 40) -> set[int]:
-    """Units of a form, among the first of their files: those of front matter are there."""
-    first = np.unique(snapshot.rows.document_id, return_index=True)[1]
-    leading = [
+def _front_matter(store: Store, snapshot: Snapshot, leading: int = 40) -> set[int]:
+    """Return the units of front matter, which are among the ``leading`` ones of their files."""
+    units = [
         unit
-        for at in first.tolist()
-        for unit in snapshot.rows.unit_id[at : at + front][
-            snapshot.rows.document_id[at : at + front] == snapshot.rows.document_id[at]
-        ].tolist()
+        for first, count in snapshot.spans.values()
+        for unit in snapshot.rows.unit_id[first : first + min(count, leading)].tolist()
     ]
-    return {unit.id for unit in store.unit_texts(leading) if unit.form == form}
+    return {unit.id for unit in store.unit_texts(units) if unit.form == "meta"}
 
 
 # -- by fact ----------------------------------------------------------------------------------------
 
 
-def _by_fact(id: str, store: Store, snapshot: Snapshot) -> Choice:
+def _by_fact(id: str, store: Store, snapshot: Snapshot) -> Selection:
     stated, ontology = store.stated_facts(), store.ontology()
     aliases = {name_key(alias): row.key for row in ontology.concepts for alias in (row.name, *row.aliases)}
-    found = attribute_summaries(store.found_facts(), store)
-    known = build_history(found, stated, ontology.single_valued, date.today(), aliases)
-    rows_of = known.ids.get(id)
-    if not rows_of:
+    noted = attribute_summaries(store.found_facts(), store)
+    periods = build_history(noted, stated, ontology.single_valued, date.today(), aliases)
+    facts = set(periods.ids.get(id, ()))
+    if not facts:
         raise RequestError(f"there is no fact {id}; 'facts query --history --json' shows ids")
-    wanted = set(rows_of)
     rows = np.zeros(len(snapshot), bool)
-    for unit, facts in known.units.items():
-        if unit in snapshot.row_of and wanted & set(facts):
+    for unit, there in periods.units.items():
+        if unit in snapshot.row_of and facts.intersection(there):
             rows[snapshot.row_of[unit]] = True
-    objects = {folded(row.object) for row in wanted}
+    gone = {entry.id for entry in stated if entry.id == id or facts.intersection(periods.ids.get(entry.id, ()))}
+    #: Places that stated entries cite, and the object that goes there.
     places: list[tuple[tuple[str, int, int], str]] = []
-    gone = {entry.id for entry in stated if entry.id == id or wanted & set(known.ids.get(entry.id, ()))}
     for entry in stated:
         if entry.id in gone and entry.source and (place := cited(entry.source)) is not None:
             places.append((place, folded(entry.object)))
-            there = snapshot.rows.unit_id[snapshot.rows_on(*place)].tolist()
-            for told in store.unit_texts(there):
-                if folded(entry.object) in folded(told.text):
-                    rows[snapshot.row_of[told.id]] = True
+            for unit in store.unit_texts(snapshot.rows.unit_id[snapshot.rows_on(*place)].tolist()):
+                if folded(entry.object) in folded(unit.text):
+                    rows[snapshot.row_of[unit.id]] = True
 
     def key(fact: FoundFact | FactRow) -> tuple[int | str, str, str]:
         subject = name_key(fact.subject)
         return aliases.get(subject, subject), normalise(fact.predicate), folded(fact.object)
 
-    keys = {key(row) for row in wanted}
+    keys = set(map(key, facts))
 
-    def means(path: str, section: Section, planned: PlannedUnit) -> bool:
-        own = planned.unit
+    def matches(path: str, section: Section, planned: PlannedUnit) -> bool:
+        unit = planned.unit
         return any(key(fact) in keys for fact in planned.facts) or any(
-            path == there and own.start_line <= last and own.end_line >= first and thing in folded(own.text)
-            for (there, first, last), thing in places
+            path == cited_path and unit.start_line <= last and unit.end_line >= first and thing in folded(unit.text)
+            for (cited_path, first, last), thing in places
         )
 
-    return Choice(rows, _with_retractions(stated, gone), means=means, says=_any_of(objects))
-
-
-def _stated(store: Store, meant: Callable[[StatedFact], bool]) -> frozenset[str]:
-    entries = store.stated_facts()
-    return _with_retractions(entries, {entry.id for entry in entries if meant(entry)})
-
-
-def _with_retractions(entries: Sequence[StatedFact], gone: Collection[str]) -> frozenset[str]:
-    """Those entries and the ones that end them, which say the same once more."""
-    return frozenset(gone) | {entry.id for entry in entries if entry.retracts in gone}
+    return Selection(
+        rows,
+        facts=_stated(store, lambda entry: entry.id in gone),
+        matches=matches,
+        says=_says_any({folded(fact.object) for fact in facts}),
+    )
 
 
 # -- by day -----------------------------------------------------------------------------------------
 
 
-def _by_days(since: date, until: date, store: Store, snapshot: Snapshot) -> Choice:
+def _by_days(since: date, until: date, store: Store, snapshot: Snapshot) -> Selection:
     rows = snapshot.rows
-    inside_them = rows.dated & (rows.day >= since.toordinal()) & (rows.day <= until.toordinal())
-    facts = _stated(store, lambda fact: fact.valid_from is not None and since <= fact.valid_from <= until)
-
-    def means(path: str, section: Section, planned: PlannedUnit) -> bool:
-        return section.date is not None and section.date_source != "mtime" and since <= section.date <= until
-
-    return Choice(inside_them, facts=facts, means=means)
+    return Selection(
+        rows.dated & (rows.day >= since.toordinal()) & (rows.day <= until.toordinal()),
+        facts=_stated(store, lambda fact: fact.valid_from is not None and since <= fact.valid_from <= until),
+        matches=lambda path, section, planned: (
+            section.date is not None and section.date_source != "mtime" and since <= section.date <= until
+        ),
+    )

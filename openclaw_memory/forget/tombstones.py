@@ -1,4 +1,4 @@
-"""What was forgotten, as keyed hashes of its words: enough to recognise it wherever it comes up again."""
+"""Recognise what was forgotten, wherever it comes up again, by keyed hashes of its words."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ..store.api import StatedFact
 from ..store.state import State, StateError
 from ..store.state.database import Transaction, now
 from ..store.state.keys import key_id
-from .words import LONG, WIDE, Words, weight, words_of
+from .words import LONG, WIDE, Words, split_words, weight
 
 log = logging.getLogger("openclaw_memory")
 
-#: What goes by this name changes with the tombstones.
+#: Name of the part of the state whose version changes with the tombstones.
 NAME = "forgotten"
 
 #: Where a phrase is forgotten: wherever its words follow each other, where they stand alone in any file, or so in the
@@ -43,7 +43,7 @@ class Match:
 class Matcher:
     """Finds forgotten words by their hashes, which were made with ``key``, or by those of ``others``.
 
-    What is hashed is scope, file and words.  So that not every run of words has to be hashed, 16 bits of the first
+    A hash is that of scope, file and words.  So that not every run of words has to be hashed, 16 bits of the first
     two are kept beside the length: a text of *w* words costs *w* look-ups and about ``w * n / 65536`` hashes for *n*
     tombstones.
     """
@@ -63,34 +63,34 @@ class Matcher:
     # -- adding -----------------------------------------------------------------------------------
 
     def tombstone(self, words: Sequence[str], scope: Scope, path: str) -> str:
-        """How the state records a phrase; ``path`` is the file where ``scope`` is that."""
+        """Return the record of a phrase in the state; ``path`` is the file where ``scope`` is ``file``."""
         digest = self.digest(_CODE[scope], words, path)
         return f"{_CODE[scope]}{len(words)}.{self._anchor(words):04x}.{digest.hex()}"
 
     def tombstone_of_text(self, text: str, path: str) -> str:
-        """How the state records the whole text of a file."""
-        words = words_of(text).folded
+        """Return the record of the whole text of a file."""
+        words = split_words(text).folded
         return f"{_CODE['text']}{max(1, len(words))}.0000.{self._text(words, path).hex()}"
 
     def tombstone_of_fact(self, id: str) -> str:
-        """How the state records a stated fact."""
+        """Return the record of a stated fact."""
         return f"{_CODE['fact']}1.0000.{self.digest(_CODE['fact'], [id]).hex()}"
 
-    def concept(self, slug: str) -> str:
-        """How a curated concept is named while it is being forgotten; later it may be curated again."""
+    def concept_digest(self, slug: str) -> str:
+        """Return the name of a curated concept while it is being forgotten; later it may be curated again."""
         return self.digest("c", [slug]).hex()
 
-    def concepts(self, slug: str) -> set[str]:
-        """All names by which :meth:`concept` may have named it."""
-        return {each.concept(slug) for each in (self, *self.others)}
+    def concept_digests(self, slug: str) -> set[str]:
+        """Return the :meth:`concept_digest` by each key."""
+        return {each.concept_digest(slug) for each in (self, *self.others)}
 
     def add(self, tombstone: str) -> None:
-        """Take over a tombstone.  Raises :class:`ValueError` when it is none."""
-        head, anchor, digest = tombstone.split(".")
-        code, length, at, made = head[:1], int(head[1:]), int(anchor, 16), bytes.fromhex(digest)
-        if length < 1 or len(made) != _DIGEST or code not in _CODE.values():
+        """Add a tombstone.  Raises :class:`ValueError` when it is none."""
+        head, anchor, hexadecimal = tombstone.split(".")
+        code, length, at, digest = head[:1], int(head[1:]), int(anchor, 16), bytes.fromhex(hexadecimal)
+        if length < 1 or len(digest) != _DIGEST or code not in _CODE.values():
             raise ValueError(tombstone)
-        self.digests.add(made)
+        self.digests.add(digest)
         self.texts |= code == "t"
         if code in "abf":
             if length == 1:
@@ -105,24 +105,25 @@ class Matcher:
     # -- finding ----------------------------------------------------------------------------------
 
     def find(self, words: Words, path: str, every: bool = False) -> list[Match]:
-        """The forgotten words in a text of the file ``path``, in order; they may overlap.
+        """Return the forgotten words in a text of the file ``path``, in order; they may overlap.
 
-        Of those that begin with the same word the longest is found, or with ``every`` each; of what a reader sees, too.
+        Of those that begin with the same word the longest is returned, or with ``every`` each.  The words that a reader
+        sees are looked through too.
         """
-        found = self._find(words, path, every)
+        matches = self._find(words, path, every)
         if (read := words.read) is not None:
             for match in self.find(read, path, every):
                 first = bisect_right(words.ends, read.starts[match.first])
                 last = bisect_left(words.starts, read.ends[match.last]) - 1
                 if first <= last:
-                    found.append(Match(first, last, match.digest))
-            found = sorted(dict.fromkeys(found), key=lambda match: match.first)
-        return found
+                    matches.append(Match(first, last, match.digest))
+            matches = sorted(dict.fromkeys(matches), key=lambda match: match.first)
+        return matches
 
     def _find(self, words: Words, path: str, every: bool) -> list[Match]:
-        found = [match for each in self.others for match in each._find(words, path, every)]
+        matches = [match for each in self.others for match in each._find(words, path, every)]
         if not self.digests:
-            return found
+            return matches
         bits = [self._word(word) for word in words.folded]
         anchors, single, total = self.anchors, self.single, len(words.folded)
         for at in range(total - 1):
@@ -130,50 +131,50 @@ class Matcher:
             if kinds is not None:
                 for code, length in kinds:
                     if at + length <= total and (match := self._match(words, path, code, at, length)) is not None:
-                        found.append(match)
+                        matches.append(match)
                         if not every:
                             break
         if single:
             for at in range(total):
                 for code in single.get(bits[at] & _BITS, ()):
                     if (match := self._match(words, path, code, at, 1)) is not None:
-                        found.append(match)
+                        matches.append(match)
                         break
         if single or self.others:
-            found.sort(key=lambda match: match.first)
-        return found
+            matches.sort(key=lambda match: match.first)
+        return matches
 
     def holds_text(self, words: Words, path: str) -> bool:
-        """Whether these are all the words of a file that was forgotten as it is."""
+        """Return true if these are all the words of a file that was forgotten as it is."""
         return any(
             each.texts and bool(words.folded) and each._text(words.folded, path) in each.digests
             for each in (self, *self.others)
         )
 
     @property
-    def whole(self) -> bool:
-        """Whether any file was forgotten as it is."""
+    def has_texts(self) -> bool:
+        """Return true if any file was forgotten as it is."""
         return any(each.texts for each in (self, *self.others))
 
     def holds_fact(self, id: str) -> bool:
-        """Whether a stated fact was forgotten."""
+        """Return true if a stated fact was forgotten."""
         return any(each.digests and each.digest(_CODE["fact"], [id]) in each.digests for each in (self, *self.others))
 
     def digest(self, code: str, words: Sequence[str], path: str = "") -> bytes:
-        """The keyed hash of words."""
-        said = "\0".join((code, path if code in "ft" else "", *words))
-        return blake2b(said.encode("utf-8", "surrogatepass"), digest_size=_DIGEST, key=self.key).digest()
+        """Return the keyed hash of words."""
+        hashed = "\0".join((code, path if code in "ft" else "", *words))
+        return blake2b(hashed.encode("utf-8", "surrogatepass"), digest_size=_DIGEST, key=self.key).digest()
 
     def _text(self, words: Sequence[str], path: str) -> bytes:
         return self.digest(_CODE["text"], words, path if len(words) < _TEXT else "")
 
     def _match(self, words: Words, path: str, code: str, at: int, length: int) -> Match | None:
-        said = words.folded[at : at + length]
-        digest = self.digest(code, said, path)
+        run = words.folded[at : at + length]
+        digest = self.digest(code, run, path)
         if digest not in self.digests:
             return None
         # In their own file many words in a row are the unit, however it is wrapped.
-        if (code == "b" or (code == "f" and weight(said) < WIDE)) and not words.alone(at, at + length - 1):
+        if (code == "b" or (code == "f" and weight(run) < WIDE)) and not words.alone(at, at + length - 1):
             return None
         return Match(at, at + length - 1, digest)
 
@@ -186,8 +187,8 @@ class Matcher:
         if bits is None:
             if len(self._bits) >= 1 << 17:
                 self._bits.clear()
-            made = blake2b(word.encode("utf-8", "surrogatepass"), digest_size=_ANCHOR, key=self.key).digest()
-            bits = self._bits[word] = int.from_bytes(made, "big")
+            digest = blake2b(word.encode("utf-8", "surrogatepass"), digest_size=_ANCHOR, key=self.key).digest()
+            bits = self._bits[word] = int.from_bytes(digest, "big")
         return bits
 
 
@@ -196,52 +197,50 @@ def put(connection: Transaction, key: bytes, hashes: Iterable[str]) -> None:
     at = now()
     connection.executemany(
         "INSERT INTO tombstones VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-        [(each, key_id(key), at) for each in hashes],
+        [(tombstone, key_id(key), at) for tombstone in hashes],
     )
 
 
 class Tombstones:
-    """The tombstones of one state, by whichever process they were set; safe to use from several threads."""
+    """The tombstones of one state, set by any process; safe to use from several threads."""
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._known: tuple[str, Matcher] = "", Matcher(b"")
+        self._read: tuple[str, Matcher] = "", Matcher(b"")
 
     def __bool__(self) -> bool:
         return bool(self.version)
 
     def check(self) -> None:
-        """Raise :class:`~openclaw_memory.store.state.StateError` when it is not known what was forgotten."""
+        """Raise :class:`~openclaw_memory.store.state.StateError` when the state cannot be read."""
         self._state.check()
         self._refresh()
 
     @property
     def version(self) -> str:
-        """Another text after something was forgotten; empty as long as nothing was."""
+        """Return a text that changes whenever something is forgotten; empty as long as nothing was."""
         try:
             return self._state.version(NAME)
         except StateError as problem:
             log.debug("what was forgotten is not known: %s", problem)
-            return self._known[0]
+            return self._read[0]
 
     @property
     def matcher(self) -> Matcher:
-        """Finds what was forgotten until now; with nothing in it as long as nothing was.
+        """Return the matcher of what was forgotten until now.
 
-        While that cannot be read, it finds what was known before; :meth:`check` raises.
+        While the state cannot be read, it is that of the last version; :meth:`check` raises.
         """
         try:
             self._refresh()
         except OpenClawMemoryError as problem:
             log.debug("what was forgotten is not known: %s", problem)
-        return self._known[1]
+        return self._read[1]
 
     def _refresh(self) -> None:
         version = self._state.version(NAME)
-        if self._known[0] != version:
-            self._known = version, self._read()
-
-    def _read(self) -> Matcher:
+        if self._read[0] == version:
+            return
         keys = self._state.keys()
         matchers: dict[str, Matcher] = {}
         for tombstone, key in self._state.read("SELECT hash, key FROM tombstones"):
@@ -256,23 +255,23 @@ class Tombstones:
                 ) from error
         first, *others = [*matchers.values()] or [Matcher(b"")]
         first.others = tuple(others)
-        return first
+        self._read = version, first
 
     def covers(self, text: str, least: float = 0) -> bool:
-        """Whether ``text`` holds anything that was forgotten in every file, of at least so many words."""
+        """Return true if ``text`` holds ``least`` words or more that were forgotten in every file."""
         matcher = self.matcher
-        words = words_of(text) if matcher else None
+        words = split_words(text) if matcher else None
         return words is not None and any(
             weight(words.folded[match.first : match.last + 1]) >= least for match in matcher.find(words, "")
         )
 
     def covers_fact(self, fact: StatedFact) -> bool:
-        """Whether a stated fact was forgotten, or says what was."""
+        """Return true if a stated fact was forgotten, or says what was."""
         matcher = self.matcher
         return bool(matcher) and (
             matcher.holds_fact(fact.id) or self.covers_name(f"{fact.subject} {fact.predicate} {fact.object}")
         )
 
     def covers_name(self, text: str) -> bool:
-        """Whether ``text`` says what was forgotten; a few words alone may be said of something else."""
+        """Return true if ``text`` says what was forgotten, in more than the few words that other things share."""
         return self.covers(text, LONG)

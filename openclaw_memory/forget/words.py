@@ -1,4 +1,4 @@
-"""What a text says, whatever it looks like: its words, without the marks, stamps and names around them."""
+"""Split a text into the words by which it is compared, without the marks, stamps and names around them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _UNSPACED = (
 )
 #: Inside a word: accents that stand by themselves, and what nobody sees.
 _INNER = "\u0300-\u036f\u00ad\u200b-\u200d\u2060\ufeff"
-#: Written above and below the letters of Hebrew, Arabic and Syriac, or left out; and what tells which way they run.
+#: Signs above and below the letters of Hebrew, Arabic and Syriac, which may be left out, and marks of direction.
 _MARKS = (
     "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u061c\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed"
     "\u0730-\u074a\u08ca-\u08e1\u08e3-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufe00-\ufe0f"
@@ -36,9 +36,9 @@ _WORD = re.compile(
 )
 _UNSEEN = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]+")
 
-#: Where a sentence of a summary, or a fact, was taken from: never a part of what is said.
+#: The source of a sentence of a summary, or of a fact: never a part of its words.
 _CITATION = re.compile(r"\[[^\[\]\n]+?\.md#L\d{1,9}(?:-L\d{1,9})?\]", re.IGNORECASE)
-#: What a reader does not see: comments, images, where links lead to and what that is called, footnotes, tags.
+#: Markup that a reader does not see: comments, images, targets and titles of links, footnotes, tags.
 _UNREAD = re.compile(
     r"""<!--.*?(?:-->|\Z) | %%[^%\n]{1,800}%%
       | (?:!\[[^\[\]\n]{0,400})?\]\((?:[^()\n]|\([^()\n]{0,300}\)){0,2000}\)
@@ -51,9 +51,9 @@ _TAG = re.compile(r"(?<![\w#&/])#[^\W\d_][\w/-]{0,100}")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
 #: Inside a word: emphasis, and an end of line behind a hyphen, with the marks that open the next one.
 _INSIDE = re.compile("(?<=[\\w\u200b])(?:[*~=`]{1,3}|-[ \\t]*\\r?\\n[ \\t>]*)(?=[\\w\u200b])")
-#: Stands for what is left out inside a word, as long as that was: it is no part of a word.
+#: Replaces each character that is left out inside a word: it is no part of a word.
 _JOINT = "\u200b"
-#: What may open a line: quote marks, list markers, marks of a heading, a task's box.
+#: Marks that open a line: of a quote, a list, a heading, a task.
 _LEAD = re.compile(r"(?:[ \t]*(?:>|(?:[-*+•]|\d{1,9}[.)]|#{1,6}|\[[ xX]\])(?=[ \t]|$)))*[ \t]*")
 _TIME = r"\d{1,2}:\d\d(?::\d\d)?(?:[ ]?[apAP]\.?[mM]\.?)?"
 _STAMP = re.compile(
@@ -63,32 +63,26 @@ _STAMP = re.compile(
 _NAME = r"[^\W\d_][\w'’.-]{0,30}"
 _SPEAKER = re.compile(rf"(?:\*\*|__)?{_NAME}(?:[ ]{_NAME}){{0,2}}(?:(?:\*\*|__)?[:：]|[:：](?:\*\*|__))(?:[ \t]+|$)")
 _AFTER_NAME = re.compile(r"(?:\*\*|__)?[:：](?:\*\*|__)?[ \t]*")
-
-
-#: How many characters make a word, on average, where no spaces do: ideographs and kana, and the alphabets of South-East
-#: Asia.
+#: Characters in an average word of scripts without spaces: the alphabets of South-East Asia; ideographs and kana.
 _PER_WORD = ((re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]"), 4), (re.compile(f"[{_UNSPACED}]"), 2))
 
 
 def weight(words: Sequence[str]) -> float:
-    """How many words these are; a character of a script without spaces counts as a part of one."""
-    return sum(_weight(word) for word in words)
-
-
-def _weight(word: str) -> float:
-    if len(word) == 1 and word > "\u0dff":
-        for script, characters in _PER_WORD:
-            if script.match(word):
-                return 1 / characters
-    return 1.0
+    """Return the count of words; a character of a script without spaces counts as a part of one."""
+    return sum(
+        next((1 / characters for script, characters in _PER_WORD if script.fullmatch(word)), 1.0)
+        if word > "\u0dff"
+        else 1.0
+        for word in words
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
     """The words of a text: word ``i`` is ``text[starts[i]:ends[i]]``, and is compared as ``folded[i]``.
 
-    ``read`` are those that a reader sees, at the same places of the text, where markup makes others of them; its own
-    are those without tags.
+    ``read`` are the words that a reader sees, at the same places of the text, if markup makes them differ; its own
+    ``read`` are those without tags.
     """
 
     text: str
@@ -98,7 +92,7 @@ class Words:
     read: Words | None = None
 
     def alone(self, first: int, last: int) -> bool:
-        """Whether words ``first..last`` are a line, a cell or a sentence of their own rather than a part of one."""
+        """Return true if words ``first..last`` are a whole line, cell or sentence rather than a part of one."""
         text = self.text
         before = text[self.ends[first - 1] if first else 0 : self.starts[first]]
         after = text[self.ends[last] : self.starts[last + 1] if last + 1 < len(self.starts) else len(text)]
@@ -107,27 +101,27 @@ class Words:
         )
 
 
-#: What parts one text from another.
+#: Signs between one text and the next.
 _BORDER = re.compile(r"[\n\r|.!?…。！？;:：；()\[\]{}<>\"“”„«»—–]|[ \t]-[ \t]")
 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Words to forget; ``part`` says that they are only a part of a unit, such as one of its sentences."""
+    """Words to forget; ``part``: they are only a part of a unit, such as one of its sentences."""
 
     words: tuple[str, ...]
     part: bool
 
     @property
     def long(self) -> bool:
-        """Whether they are a sentence rather than a few words."""
+        """Return true if they are a sentence rather than a few words."""
         return weight(self.words) >= LONG
 
 
-def words_of(text: str) -> Words:
-    """The words of ``text``, citations left out."""
+def split_words(text: str) -> Words:
+    """Split ``text`` into words, citations left out."""
     scanned = _CITATION.sub(_blank, text) if "#" in text else text
-    read = _INSIDE.sub(_joint, _ENTITY.sub(_decoded, _UNREAD.sub(_unread, scanned)))
+    read = _INSIDE.sub(_join, _ENTITY.sub(_decode, _UNREAD.sub(_hide, scanned)))
     untagged = _TAG.sub(_blank, read)
     without_tags = None if untagged == read else _words(untagged, untagged)
     as_read = None if read == scanned and without_tags is None else _words(read, read, without_tags)
@@ -138,7 +132,7 @@ def _words(text: str, scanned: str, read: Words | None = None) -> Words:
     words = Words(text, [], [], [], read)
     for match in _WORD.finditer(scanned):
         # Nothing is left of a stroke that lengthens a letter where it stands alone.
-        if folded := _folded(match[0]):
+        if folded := _fold(match[0]):
             words.starts.append(match.start())
             words.ends.append(match.end())
             words.folded.append(folded)
@@ -149,100 +143,94 @@ def _blank(match: re.Match[str]) -> str:
     return " " * len(match[0])
 
 
-def _joint(match: re.Match[str]) -> str:
+def _join(match: re.Match[str]) -> str:
     return _JOINT * len(match[0])
 
 
-def _unread(match: re.Match[str]) -> str:
-    """What is read in the place of markup: nothing, or a gap, as long as it was."""
-    return (_blank if match["between"] or match[0].startswith("[[") else _joint)(match)
+def _hide(match: re.Match[str]) -> str:
+    """Return nothing, or a gap, in the place of markup; as long as that was."""
+    return (_blank if match["between"] or match[0].startswith("[[") else _join)(match)
 
 
-def _decoded(match: re.Match[str]) -> str:
+def _decode(match: re.Match[str]) -> str:
     return html.unescape(match[0])[:1].ljust(len(match[0]), _JOINT)
 
 
-def _folded(word: str) -> str:
+def _fold(word: str) -> str:
     if word.isascii():
         return word.lower()
-    return unicodedata.normalize("NFKC", _UNSEEN.sub("", word)).casefold().translate(_same())
+    return unicodedata.normalize("NFKC", _UNSEEN.sub("", word)).casefold().translate(_alike())
 
 
 @cache
-def _same() -> dict[int, str | None]:
-    """What characters are compared as, where that is not as they are.
+def _alike() -> dict[int, str | None]:
+    """Return the characters that are compared as others, or as nothing.
 
-    Letters that are told apart by no reader: ``I`` is the capital of ``ı`` in Turkish and of ``i`` elsewhere, and the
-    small letter of ``İ`` is ``i`` with a dot above; ``ё`` is written ``е`` as a rule.
+    Readers do not tell them apart: ``I`` is the capital of ``ı`` in Turkish and of ``i`` elsewhere, and the small
+    letter of ``İ`` is ``i`` with a dot above; ``ё`` is written ``е`` as a rule.
     """
-    same: dict[int, str | None] = {n: None for n in range(0x591, 0x2070) if re.match(f"[{_MARKS}]", chr(n))}
-    return same | dict.fromkeys(range(0xFE00, 0xFE10)) | alike() | {ord("ı"): "i", 0x307: None, ord("ё"): "е"}
+    marks: dict[int, str | None] = {n: None for n in range(0x591, 0x2070) if re.match(f"[{_MARKS}]", chr(n))}
+    return marks | dict.fromkeys(range(0xFE00, 0xFE10)) | alike() | {ord("ı"): "i", 0x307: None, ord("ё"): "е"}
 
 
 def phrases(text: str, speaker: str | None = None, code: bool = False) -> list[Phrase]:
-    """What of a unit's text is to be forgotten: all of it, with and without what is put around it, and its sentences.
+    """Return the phrases of a unit's text to forget: the whole, with and without what is around it, and its sentences.
 
     With ``code`` its lines count as its sentences do.
     """
-    found: dict[tuple[str, ...], Phrase] = {}
+    by_words: dict[tuple[str, ...], Phrase] = {}
     forms = _forms(text, speaker)
     for form in forms:
-        _add(found, form, part=False)
+        _add(by_words, form, part=False)
     for piece in (*_sentences(forms[-1]), *(_lines(forms[-1]) if code else ())):
-        _add(found, piece, part=True, least=LONG)
-    return list(found.values())
+        _add(by_words, piece, part=True, least=LONG)
+    return list(by_words.values())
 
 
 def needles(text: str, speaker: str | None = None) -> list[str]:
-    """The texts, as they are written, by which a unit is recognised among the bytes of a file."""
+    """Return the texts, as they are written, by which a unit is recognised among the bytes of a file."""
     core = _forms(text, speaker)[-1]
     pieces = dict.fromkeys((*_lines(core), *_sentences(core)))
-    return [piece for piece in pieces if weight(words_of(piece).folded) >= LONG]
+    return [piece for piece in pieces if weight(split_words(piece).folded) >= LONG]
 
 
 def says_nothing(line: str) -> bool:
-    """Whether a line has nothing but marks, stamps, a name and citations."""
-    rest = _CITATION.sub(" ", line[_lead(line) :])
-    rest = _STAMP.sub("", rest, count=1)
-    rest = _SPEAKER.sub("", rest, count=1) if _SPEAKER.match(rest) else rest
+    """Return true if a line has nothing but marks, stamps, a name and citations."""
+    rest = _STAMP.sub("", _CITATION.sub(" ", line.removeprefix(lead(line))), count=1)
+    if speaker := _SPEAKER.match(rest):
+        rest = rest[speaker.end() :]
     return _WORD.search(rest) is None
 
 
 def lead(line: str) -> str:
-    """The marks that open a line: of a list, a quote, a heading, a task."""
-    return line[: _lead(line)]
-
-
-def _lead(line: str) -> int:
+    """Return the marks that open a line: of a list, a quote, a heading, a task."""
     match = _LEAD.match(line)
-    return match.end() if match else 0
+    return match[0] if match else ""
 
 
-def _add(found: dict[tuple[str, ...], Phrase], text: str, part: bool, least: int = 0) -> None:
-    written = words_of(text)
+def _add(phrases: dict[tuple[str, ...], Phrase], text: str, part: bool, least: int = 0) -> None:
+    written = split_words(text)
     read = written.read
     for form, enough in ((written, least), (read, least), (read and read.read, max(least, LONG))):
         words = tuple(form.folded) if form else ()
         if words and weight(words) >= enough:
-            found.setdefault(words, Phrase(words, part))
+            phrases.setdefault(words, Phrase(words, part))
 
 
 def _forms(text: str, speaker: str | None) -> list[str]:
-    """``text`` with less and less around it: marks of Markdown, a day or time, the speaker's name."""
-    forms = [text]
-    lines = text.split("\n")
-    lines = [line[_lead(line) :] for line in lines]
-    forms.append(_CITATION.sub(" ", "\n".join(lines)).strip())
-    stamped = _STAMP.match(forms[-1])
-    if stamped and stamped.end() < len(forms[-1]):
-        forms.append(forms[-1][stamped.end() :])
-    if speaker is not None and (named := _named(forms[-1], speaker)):
-        forms.append(named)
+    """Return ``text`` with less and less around it: marks of Markdown, a day or time, the speaker's name."""
+    bare = _CITATION.sub(" ", "\n".join(line.removeprefix(lead(line)) for line in text.split("\n"))).strip()
+    forms = [text, bare]
+    stamped = _STAMP.match(bare)
+    if stamped and stamped.end() < len(bare):
+        forms.append(bare[stamped.end() :])
+    if speaker is not None and (spoken := _without_speaker(forms[-1], speaker)):
+        forms.append(spoken)
     return forms
 
 
-def _named(text: str, speaker: str) -> str:
-    """What a speaker says, without the name; empty when the name is not there."""
+def _without_speaker(text: str, speaker: str) -> str:
+    """Return what a speaker says, without the name; empty when the name is not there."""
     at = text.find(speaker, 0, 120)
     if at < 0 or any(map(str.isalpha, text[:at])):
         return ""
@@ -255,7 +243,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    """Sentences, and the cells of a row."""
+    """Yield sentences, and the cells of a row."""
     text = " ".join(_lines(text))
     for start, end in sentence_spans(text):
         yield text[start:end]

@@ -854,15 +854,15 @@ def test_the_state_is_all_that_is_kept_and_says_nothing(notes: Notes) -> None:
 
 
 def test_a_lost_state_is_said(notes: Notes) -> None:
-    from openclaw_memory.forget.operations import lost
+    from openclaw_memory.forget.operations import lost_state
 
     filled(notes)
     with open_memory(notes) as memory:
         forgotten(memory, query="zebra vault")
-        assert lost(memory.store, memory.forgotten) is None
+        assert lost_state(memory.store, memory.forgotten) is None
     state_file().unlink()
     with open_memory(notes) as memory:
-        assert "put it back" in (lost(memory.store, memory.forgotten) or "")
+        assert "put it back" in (lost_state(memory.store, memory.forgotten) or "")
         assert not any("zebra" in text for text in snippets(memory, "vault zebra"))
 
 

@@ -28,13 +28,13 @@ _CHILD = """
 import os, sys
 from pathlib import Path
 from fakes import Notes, open_memory
-from openclaw_memory.forget import operations, our_files
+from openclaw_memory.forget import operations, generated_files
 from openclaw_memory.store.duckdb.duck import DuckStore
 from openclaw_memory.use.tracker import Usage
 root, where, when = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 owner, name = {
-    "state": (operations.Forgetter, "_begin"), "notes": (our_files, "edit_notes"), "facts": (our_files, "edit_facts"),
-    "concepts": (our_files, "edit_concepts"), "marks": (DuckStore, "read_again"), "write": (DuckStore, "apply"),
+    "state": (operations.Forgetter, "_begin"), "notes": (generated_files, "edit_notes"), "facts": (generated_files, "edit_facts"),
+    "concepts": (generated_files, "edit_concepts"), "marks": (DuckStore, "read_again"), "write": (DuckStore, "apply"),
     "records": (Usage, "forget"), "purge": (DuckStore, "purge"), "close": (operations.Forgetter, "_end"),
 }[where]
 memory = open_memory(Notes(root))

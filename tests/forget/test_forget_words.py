@@ -12,9 +12,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from states import content, state_in
 
-from openclaw_memory.forget.masking import INDEX_MARK, READ_MARK, masked, readable, shown, touched
+from openclaw_memory.forget.masking import INDEX_MARK, READ_MARK, mask, mask_for_index, mask_for_reader, masked_lines
 from openclaw_memory.forget.tombstones import NAME, Matcher, Scope, Tombstones, put
-from openclaw_memory.forget.words import LONG, needles, phrases, words_of
+from openclaw_memory.forget.words import LONG, needles, phrases, split_words
 from openclaw_memory.model import Origin
 from openclaw_memory.store.api import StatedFact
 from openclaw_memory.store.state import State, StateError
@@ -36,7 +36,7 @@ def forgetting(*texts: str, speaker: str | None = None, path: str = "") -> Match
 
 
 def said(text: str) -> list[str]:
-    return words_of(text).folded
+    return split_words(text).folded
 
 
 @pytest.mark.parametrize(
@@ -66,11 +66,11 @@ def said(text: str) -> list[str]:
 )
 def test_it_is_recognised_in_any_dress(text: str) -> None:
     matcher = forgetting(f"- {SECRET}.")
-    hidden = masked(text, "memory/any.md", matcher)
+    hidden = mask(text, "memory/any.md", matcher)
     assert "opens" not in hidden.lower() and "7714" not in hidden
     assert "zebra" not in hidden
     assert len(split_lines(hidden)) == len(split_lines(text))
-    assert touched(text, "memory/any.md", matcher)
+    assert masked_lines(text, "memory/any.md", matcher)
 
 
 @pytest.mark.parametrize(
@@ -85,26 +85,26 @@ def test_it_is_recognised_in_any_dress(text: str) -> None:
     ],
 )
 def test_other_words_stay(text: str) -> None:
-    assert masked(text, "memory/any.md", forgetting(SECRET)) == text
+    assert mask(text, "memory/any.md", forgetting(SECRET)) == text
 
 
 def test_what_was_forgotten_in_markup_is_recognised_without() -> None:
     matcher = forgetting("The <b>va</b>ult op-\nens [with](http://a.b) 7714[^1]&nbsp;zebra")
-    assert masked(f"- {SECRET}", "a.md", matcher) == f"- {INDEX_MARK}"
+    assert mask(f"- {SECRET}", "a.md", matcher) == f"- {INDEX_MARK}"
 
 
 def test_a_tag_is_a_word_or_stands_beside_the_words() -> None:
     for said in (SECRET, f"The vault opens #door with {SECRET[-10:]}"):
         for text in ("The #vault opens with 7714 zebra", "The vault opens #x with 7714 zebra #y"):
-            assert "zebra" not in masked(text, "a.md", forgetting(said)), (said, text)
+            assert "zebra" not in mask(text, "a.md", forgetting(said)), (said, text)
     matcher = forgetting("- #shopping milk")
-    assert masked("- #list milk", "a.md", matcher) == "- #list milk"
+    assert mask("- #list milk", "a.md", matcher) == "- #list milk"
 
 
 def test_a_sentence_of_a_unit_goes_by_itself_too() -> None:
     matcher = forgetting("- Met Mira for lunch today. The vault opens with 7714 zebra! Fine.")
-    assert masked("Yes. The vault opens with 7714 zebra. Good.", "a.md", matcher) == f"Yes. {INDEX_MARK}. Good."
-    assert masked("Fine. It was fine.", "a.md", matcher) == "Fine. It was fine."
+    assert mask("Yes. The vault opens with 7714 zebra. Good.", "a.md", matcher) == f"Yes. {INDEX_MARK}. Good."
+    assert mask("Fine. It was fine.", "a.md", matcher) == "Fine. It was fine."
 
 
 def test_a_few_words_count_only_where_they_stand_alone() -> None:
@@ -116,26 +116,26 @@ def test_a_few_words_count_only_where_they_stand_alone() -> None:
         "| Mira | PIN 7714 |",
         "(PIN 7714)",
     ):
-        assert "7714" not in masked(text, "a.md", matcher), text
+        assert "7714" not in mask(text, "a.md", matcher), text
     for text in ("the PIN 7714 is old", "PIN 7714 is old", "no PIN 7714"):
-        assert masked(text, "a.md", matcher) == text
+        assert mask(text, "a.md", matcher) == text
 
 
 def test_the_speaker_is_no_part_of_it() -> None:
     matcher = forgetting("Mira: the vault opens with 7714 zebra", speaker="Mira")
-    assert masked("Ben: The vault opens with 7714 zebra", "a.md", matcher) == INDEX_MARK
+    assert mask("Ben: The vault opens with 7714 zebra", "a.md", matcher) == INDEX_MARK
 
 
 def test_without_spaces_between_words() -> None:
     matcher = forgetting("- 金库的密码是七七一四。")
-    assert "密码" not in masked("我说过,金库的密码是七七一四,对吗?", "a.md", matcher)
-    assert masked("金库的密码是七七一五", "a.md", matcher) == "金库的密码是七七一五"
+    assert "密码" not in mask("我说过,金库的密码是七七一四,对吗?", "a.md", matcher)
+    assert mask("金库的密码是七七一五", "a.md", matcher) == "金库的密码是七七一五"
 
 
 def test_in_one_file_alone() -> None:
     matcher = forgetting("- Drink some water", path="memory/a.md")
-    assert masked("- Drink some water", "memory/a.md", matcher) == f"- {INDEX_MARK}"
-    assert masked("- Drink some water", "memory/b.md", matcher) == "- Drink some water"
+    assert mask("- Drink some water", "memory/a.md", matcher) == f"- {INDEX_MARK}"
+    assert mask("- Drink some water", "memory/b.md", matcher) == "- Drink some water"
 
 
 def test_a_whole_file_stays_out_under_any_name_while_it_is_the_same() -> None:
@@ -143,33 +143,33 @@ def test_a_whole_file_stays_out_under_any_name_while_it_is_the_same() -> None:
     matcher = Matcher(b"k" * 32)
     matcher.add(matcher.tombstone_of_text(text, "memory/a.md"))
     for path in ("memory/a.md", "memory/renamed.md"):
-        assert said(masked(text, path, matcher)) == []
-        assert masked(text, path, matcher, READ_MARK).startswith(READ_MARK)
-        assert masked(text.replace("- ", "* "), path, matcher).count("\n") == text.count("\n")
-    assert masked(text + "- more\n", "memory/a.md", matcher) == text + "- more\n"
+        assert said(mask(text, path, matcher)) == []
+        assert mask(text, path, matcher, READ_MARK).startswith(READ_MARK)
+        assert mask(text.replace("- ", "* "), path, matcher).count("\n") == text.count("\n")
+    assert mask(text + "- more\n", "memory/a.md", matcher) == text + "- more\n"
     short = Matcher(b"k" * 32)
     short.add(short.tombstone_of_text("# Notes\nTODO\n", "memory/a.md"))
-    assert masked("# Notes\nTODO\n", "memory/b.md", short) == "# Notes\nTODO\n"
-    assert said(masked("# Notes\nTODO\n", "memory/a.md", short)) == []
+    assert mask("# Notes\nTODO\n", "memory/b.md", short) == "# Notes\nTODO\n"
+    assert said(mask("# Notes\nTODO\n", "memory/a.md", short)) == []
 
 
 def test_front_matter_keeps_what_lowers_trust() -> None:
     text = "---\ntitle: The vault opens with 7714 zebra\norigin: untrusted\ndate: 2026-02-16\n---\nMore.\n"
-    hidden = masked(text, "memory/a.md", forgetting(SECRET))
+    hidden = mask(text, "memory/a.md", forgetting(SECRET))
     assert read_front_matter(hidden.split("\n")[1:4]) == {
         "title": ["…"],
         "origin": "untrusted",
         "date": "2026-02-16",
     }
     # The words reach over the end of a value, and would take the key of the next with them.
-    both = masked(text, "memory/a.md", forgetting("opens with 7714 zebra origin untrusted"))
+    both = mask(text, "memory/a.md", forgetting("opens with 7714 zebra origin untrusted"))
     assert front_matter(both.split("\n"))["origin"] == "untrusted"
     assert "zebra" not in both
     assert both.count("\n") == text.count("\n")
     first = "---\norigin: untrusted\n---\nMore.\n"
-    assert masked(first, "memory/a.md", forgetting("- origin untrusted more")) != first
+    assert mask(first, "memory/a.md", forgetting("- origin untrusted more")) != first
     parsed = parse(
-        masked(first, "memory/a.md", forgetting("origin: untrusted")),
+        mask(first, "memory/a.md", forgetting("origin: untrusted")),
         path="memory/a.md",
         mtime=__import__("datetime").date(2026, 1, 1),
         unit_tokens=60,
@@ -182,27 +182,27 @@ def test_front_matter_and_citations_of_summaries_are_left_alone() -> None:
         "---\ngrain: daily\nperiod: 2026-02-16\nsources:\n  - memory/2026-02-16-the-vault-opens-with-7714-zebra.md\n---\n"
         "# 2026-02-16\n\n- Bought milk [memory/2026-02-16-the-vault-opens-with-7714-zebra.md#L3]\n"
     )
-    assert masked(text, "memory/consolidated/daily/2026-02-16.md", forgetting(SECRET)) == text
+    assert mask(text, "memory/consolidated/daily/2026-02-16.md", forgetting(SECRET)) == text
 
 
 def test_rows_of_tables_stay_rows() -> None:
     text = "| who | what | when |\n|---|---|---|\n| Mira | opens the vault | with 7714 |\n| Ben | sleeps | now |\n"
-    hidden = masked(text, "a.md", forgetting("| Mira | opens the vault | with 7714 |"))
+    hidden = mask(text, "a.md", forgetting("| Mira | opens the vault | with 7714 |"))
     assert hidden.split("\n")[2].count("|") == 4
     assert "Ben" in hidden and "vault" not in hidden
 
 
 def test_line_ends_stay(tmp_path: Path) -> None:
     text = f"One.\r\n- {SECRET}\r\nTwo.\rThree\n"
-    assert masked(text, "a.md", forgetting(SECRET)) == f"One.\r\n- {INDEX_MARK}\r\nTwo.\rThree\n"
+    assert mask(text, "a.md", forgetting(SECRET)) == f"One.\r\n- {INDEX_MARK}\r\nTwo.\rThree\n"
 
 
 def test_a_line_that_is_read_otherwise_is_not_shown() -> None:
     matcher = forgetting("- The key is [redacted:token] for now")
     text = "One.\n- The key is tok-1234 for now\nTwo.\n"
-    read = masked(text.replace("tok-1234", "[redacted:token]"), "a.md", matcher)
-    assert shown(text, read, "a.md", matcher) == f"One.\n- {READ_MARK}\nTwo.\n"
-    assert shown(text, text, "a.md", matcher) == text
+    read = mask(text.replace("tok-1234", "[redacted:token]"), "a.md", matcher)
+    assert mask_for_reader(text, read, "a.md", matcher) == f"One.\n- {READ_MARK}\nTwo.\n"
+    assert mask_for_reader(text, text, "a.md", matcher) == text
 
 
 def test_needles_are_what_stands_in_the_lines() -> None:
@@ -235,11 +235,11 @@ def test_forgotten_words_are_gone_wherever_they_stand(
     written = "".join(word + gap for word, gap in zip(words, gaps, strict=False)).upper()
     assume(said(written) == said(" ".join(words)))
     text = f"{before}\n{written}\n{after}"
-    hidden = masked(text, "memory/a.md", matcher)
+    hidden = mask(text, "memory/a.md", matcher)
     assert len(split_lines(hidden)) == len(split_lines(text))
     run = "\0".join(said(" ".join(words)))
     assert run not in "\0".join(said(hidden)) or run in "\0".join(said(before + "\n" + after))
-    assert masked(hidden, "memory/a.md", matcher) == hidden
+    assert mask(hidden, "memory/a.md", matcher) == hidden
 
 
 @given(TEXT, st.lists(WORD, min_size=1, max_size=8))
@@ -248,19 +248,19 @@ def test_texts_without_them_are_the_very_same(text: str, words: list[str]) -> No
     gone = tuple(said(" ".join(words)))
     has = said(text)
     assume(not any(tuple(has[at : at + len(gone)]) == gone for at in range(len(has))))
-    assert masked(text, "memory/a.md", matcher) == text
-    assert touched(text, "memory/a.md", matcher) == []
+    assert mask(text, "memory/a.md", matcher) == text
+    assert masked_lines(text, "memory/a.md", matcher) == []
 
 
 @given(TEXT)
 def test_nothing_forgotten_changes_nothing(text: str) -> None:
-    assert masked(text, "memory/a.md", Matcher(b"k")) == text
+    assert mask(text, "memory/a.md", Matcher(b"k")) == text
 
 
 @given(TEXT)
 def test_what_is_forgotten_of_a_text_is_all_of_it(text: str) -> None:
     matcher = forgetting(text)
-    assert said(masked(text, "a.md", matcher).replace(INDEX_MARK, " ")) == [] or text.startswith("---")
+    assert said(mask(text, "a.md", matcher).replace(INDEX_MARK, " ")) == [] or text.startswith("---")
 
 
 @pytest.mark.parametrize(
@@ -285,7 +285,7 @@ def test_what_is_forgotten_of_a_text_is_all_of_it(text: str) -> None:
 @pytest.mark.parametrize("turned", [False, True])
 def test_it_is_recognised_in_the_letters_of_its_language(text: str, again: str, turned: bool) -> None:
     text, again = (again, text) if turned else (text, again)
-    assert masked(f"- {again}", "a.md", forgetting(text)) == f"- {INDEX_MARK}"
+    assert mask(f"- {again}", "a.md", forgetting(text)) == f"- {INDEX_MARK}"
 
 
 # -- in the state -----------------------------------------------------------------------------------
@@ -312,22 +312,22 @@ def test_the_state_holds_no_word(tmp_path: Path) -> None:
     again = Tombstones(state_in(tmp_path / "state"))
     assert again and again.covers(f"they said {SECRET}")
     assert not again.covers("they said nothing")
-    assert readable(again, "a.md", f"- {SECRET}") == f"- {INDEX_MARK}"
+    assert mask_for_index(again, "a.md", f"- {SECRET}") == f"- {INDEX_MARK}"
 
 
 def test_without_any_it_costs_no_key(tmp_path: Path) -> None:
     tombstones = Tombstones(state_in(tmp_path / "state"))
     assert not tombstones and tombstones.version == ""
-    assert readable(tombstones, "a.md", SECRET) == SECRET
+    assert mask_for_index(tombstones, "a.md", SECRET) == SECRET
     assert not tombstones.covers(SECRET)
     assert not list(tmp_path.iterdir())
 
 
 def test_another_process_is_heard_of(tmp_path: Path) -> None:
     here, there = Tombstones(state_in(tmp_path / "state")), state_in(tmp_path / "state")
-    assert readable(here, "a.md", SECRET) == SECRET
+    assert mask_for_index(here, "a.md", SECRET) == SECRET
     set_in(there, KEY, [Matcher(KEY).tombstone(tuple(said(SECRET)), "anywhere", "")])
-    assert readable(here, "a.md", SECRET) == INDEX_MARK
+    assert mask_for_index(here, "a.md", SECRET) == INDEX_MARK
 
 
 def test_a_damaged_tombstone_is_an_error_of_the_state(tmp_path: Path) -> None:
@@ -369,13 +369,13 @@ def test_every_one_of_many_is_found(many: list[tuple[str, ...]]) -> None:
         matcher.add(matcher.tombstone(tuple(said(" ".join(words))), "anywhere", ""))
     for words in many:
         text = " ".join(words)
-        matches = matcher.find(words_of(text), "any.md")
+        matches = matcher.find(split_words(text), "any.md")
         assert matches and matches[0].first == 0 and matches[0].last == len(said(text)) - 1
 
 
 def test_a_row_keeps_its_cells_in_their_places() -> None:
     row = "| The vault | opens with | 7714 zebra |"
-    assert masked(row, "memory/any.md", forgetting(row), READ_MARK) == "| [forgotten] | | |"
+    assert mask(row, "memory/any.md", forgetting(row), READ_MARK) == "| [forgotten] | | |"
 
 
 def test_no_character_is_compared_as_one_that_is_compared_as_another() -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from openclaw_memory.config.settings import IngestSettings
 from openclaw_memory.errors import OpenClawMemoryError
-from openclaw_memory.forget import our_files
+from openclaw_memory.forget import generated_files
 from openclaw_memory.forget.tombstones import Matcher
 from openclaw_memory.importers import writer
 from openclaw_memory.importers.entry import Entry, Said
@@ -50,7 +50,7 @@ USES: dict[str, Callable[[Path], Any]] = {
     "replace": lambda root: atomic.replace(root / NOTE, "- other\n", root),
     "delete": lambda root: atomic.delete(root / NOTE, root),
     "summary": lambda root: SummaryFiles(root).write(DAY, "- a day\n"),
-    "forget": lambda root: our_files.edit_notes(root, matcher(), []),
+    "forget": lambda root: generated_files.edit_notes(root, matcher(), []),
     "import": lambda root: writer.bring(root, "jsonl", [Entry("1", (Said("tea"),))], Origin.AGENT, 999, False),
     "undo": lambda root: writer.undo(root, "jsonl", False),
 }

@@ -127,8 +127,8 @@ def readers() -> dict[str, Callable[[str], object]]:
         "names": lambda text: names.names(text, False, "en", []),
         "prose": lambda text: (prose.plain(text), prose.sentence(text), prose.shortened(text, 300), prose.is_machine(text)),
         "summary": lambda text: (summary_words.words(text), summary_words.marker(text), summary_sentences.tokens(text)),
-        "forget": words.phrases, "mask": lambda text: masking.masked(text, "memory/a.md", matcher),
-        "shown": lambda text: masking.shown(text, text, "memory/a.md", matcher), "inert": inert.inert, "scalar": yaml_edit.scalar,
+        "forget": words.phrases, "mask": lambda text: masking.mask(text, "memory/a.md", matcher),
+        "shown": lambda text: masking.mask_for_reader(text, text, "memory/a.md", matcher), "inert": inert.inert, "scalar": yaml_edit.scalar,
         "facts file": lambda text: refused(lambda: list(facts_file._parse_facts(Path("facts.yaml"), text))),
         "redact": redact_text,
     }  # fmt: skip
