@@ -53,7 +53,7 @@ _AT_ONCE = 400
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is written down before anything is done, and the report of what it comes to.
+    """The steps that are written down before anything is done, and the report of what they come to.
 
     ``hashes`` are tombstones; ``ids`` and ``paths`` those of access records; ``concepts`` slugs; ``notes`` the files
     whose units go; ``needles`` texts that may be nowhere in the index afterwards.  ``remaining_names()`` reads the

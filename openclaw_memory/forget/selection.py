@@ -108,7 +108,7 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What a request selects, in the index and outside of it.
+    """The units, facts and concepts that a request selects, in the index and outside of it.
 
     In the index: ``rows`` of a :class:`Snapshot`, the ids of stated ``facts``, the slugs of curated ``concepts``.
     Outside: lines of a file that ``covers`` is true of (lines 0 to 0: all of it), and units that ``matches`` is true
@@ -379,9 +379,9 @@ def _by_fact(id: str, store: Store, snapshot: Snapshot) -> Selection:
     for entry in stated:
         if entry.id in gone and entry.source and (place := cited(entry.source)) is not None:
             places.append((place, folded(entry.object)))
-            for unit in store.unit_texts(snapshot.rows.unit_id[snapshot.rows_on(*place)].tolist()):
-                if folded(entry.object) in folded(unit.text):
-                    rows[snapshot.row_of[unit.id]] = True
+            for text in store.unit_texts(snapshot.rows.unit_id[snapshot.rows_on(*place)].tolist()):
+                if folded(entry.object) in folded(text.text):
+                    rows[snapshot.row_of[text.id]] = True
 
     def key(fact: FoundFact | FactRow) -> tuple[int | str, str, str]:
         subject = name_key(fact.subject)

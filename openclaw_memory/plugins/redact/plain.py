@@ -1,4 +1,4 @@
-"""A line as the rules read it: plain signs, single blanks, no marks of emphasis or links, and where each sign stands.
+"""Read a line as the rules do: in plain signs, single blanks, no marks of emphasis or links, and where each sign stands.
 
 Whatever a note's program does to a text (no-break and thin blanks, wide signs, typographic hyphens, bold, highlight,
 links, HTML) is taken out here once, so that no rule need know of it.
@@ -36,13 +36,13 @@ _MAY_BE_NOISE = re.compile(r"[\t*`~_<&\\\[=]|  |[^\x00-\x7f]")
 
 @cache
 def _same() -> dict[int, str]:
-    """Blanks, hyphens, and signs of full width, by the plain sign that each stands for."""
-    found = {0xFF01 + n: chr(0x21 + n) for n in range(94)} | {0x2212: "-", 0x2018: "'", 0x2019: "'"}
+    """Return the plain sign that each blank, hyphen and sign of full width stands for."""
+    signs = {0xFF01 + n: chr(0x21 + n) for n in range(94)} | {0x2212: "-", 0x2018: "'", 0x2019: "'"}
     for code in range(0x80, 0x3100):
         category = unicodedata.category(chr(code))
         if category in ("Zs", "Pd"):
-            found[code] = " " if category == "Zs" else "-"
-    return found
+            signs[code] = " " if category == "Zs" else "-"
+    return signs
 
 
 def _instead(match: re.Match[str]) -> str:
@@ -53,30 +53,43 @@ def _instead(match: re.Match[str]) -> str:
 
 
 def plain_text(text: str) -> str:
-    """``text`` in plain signs, line by line."""
+    """Return ``text`` in plain signs, line by line."""
     if not text.isascii():
         text = text.translate(_same())
     return _NOISE.sub(_instead, text)
 
 
 class Plain(NamedTuple):
-    """A line, or two that are read as one: its plain ``text``, and where each sign stands: line, then column."""
+    """A line, or two that are read as one: its plain ``text``, and where each sign stands: line, then column.
+
+    Of two lines the second begins at ``border``.
+    """
 
     text: str
     places: list[int]
+    border: int = 0
+
+    def cut(self, start: int, stop: int | None = None) -> Plain:
+        """Return the part from ``start`` to ``stop``."""
+        return Plain(self.text[start:stop], self.places[start:stop])
+
+    def join(self, second: Plain, glue: str) -> Plain:
+        """Return this line and the ``second`` as one, with ``glue`` between them."""
+        places = [*self.places, *[-1] * len(glue), *second.places]
+        return Plain(self.text + glue + second.text, places, len(self.text) + len(glue))
 
     def spans(self, start: int, end: int) -> list[tuple[int, int, int]]:
-        """Line, first and behind the last column of what is at ``start`` to ``end``, for each line that it is in."""
-        found: dict[int, tuple[int, int]] = {}
+        """Return line, first and behind the last column of ``text[start:end]``, for each line that it is in."""
+        columns: dict[int, tuple[int, int]] = {}
         for place in self.places[start:end]:
             if place >= 0:
                 line, column = divmod(place, _LINE)
-                found[line] = found.get(line, (column, 0))[0], column + 1
-        return [(line, *columns) for line, columns in found.items()]
+                columns[line] = columns.get(line, (column, 0))[0], column + 1
+        return [(line, *span) for line, span in columns.items()]
 
 
-def plain(line: str, number: int = 0) -> Plain:
-    """``line``, which has that ``number``, in plain signs."""
+def plain(line: str, number: int) -> Plain:
+    """Return ``line``, which has that ``number``, in plain signs."""
     if not line.isascii():
         line = line.translate(_same())
     text: list[str] = []
@@ -92,6 +105,7 @@ def plain(line: str, number: int = 0) -> Plain:
     return Plain("".join(text), places)
 
 
-def joined(first: Plain, second: Plain, glue: str) -> Plain:
-    """Two lines as one, with ``glue`` between them."""
-    return Plain(first.text + glue + second.text, [*first.places, *[-1] * len(glue), *second.places])
+def lower(text: str) -> str:
+    """Return ``text`` in small letters, character by character, so that places stay."""
+    low = text.lower()
+    return low if len(low) == len(text) else "".join(c if len(c.lower()) != 1 else c.lower() for c in text)

@@ -1,4 +1,4 @@
-"""The shapes of secrets that are known by themselves: those of ``gitleaks.toml``, a list of others, and our own.
+"""Find secrets by their shape: those of ``gitleaks.toml``, a list of others, and our own.
 
 ``gitleaks.toml`` is the file of https://github.com/gitleaks/gitleaks (MIT, ``gitleaks.LICENSE.txt``) as it is there.
 Of its rules those are used that need no word before the secret.  Where a rule begins with a prefix that nothing else
@@ -17,11 +17,12 @@ from typing import Any, NamedTuple
 
 from ...text import word_lists
 from . import opaque
+from .plain import lower
 
 #: Parts of rules that are not used: a word and a sign before the secret, which labels do better; and what is no secret.
 _ELSEWHERE = ("[ \\t\\w.-]{0,20}", ".*", "(?s:", "[\\s\\S", "|[a-fA-F0-9]{40})")
 _PUBLIC_ID = re.compile("-(?:client-id|public-key)$")
-#: What ends a secret there: here also the end of a sentence, of a cell or of a link.
+#: The end of a secret there: here also the end of a sentence, of a cell or of a link.
 _ENDS_IN_CODE = re.compile(r"\(\?:\[\\x60'\"\\s;\]\|\\\\\[nr\]\|\$(?:\|\\b)?\)|\(\?:\[\^[^]]*\]\|\\z\)")
 _BORDER = r"(?<![A-Za-z0-9_-])"
 #: A prefix that is followed by a run of signs of one class, and how long that is.
@@ -49,7 +50,7 @@ class Rule(NamedTuple):
     pattern: str
 
     def spans(self, line: str) -> Iterator[tuple[int, int, str]]:
-        """Where ``line`` holds such a secret: first character, the one after the last, type."""
+        """Yield such secrets of ``line``: first character, the one after the last, type."""
         pattern = _compiled(self.pattern)
         named = "secret" in pattern.groupindex
         for match in pattern.finditer(line):
@@ -60,17 +61,17 @@ class Rule(NamedTuple):
 
 @cache
 def rules() -> tuple[Rule, ...]:
-    """The table of shapes, our own before the others."""
-    found = []
+    """Return the table of shapes, our own before the others."""
+    own = []
     for _, line in word_lists.lines_of(__package__, "shapes.txt"):
         name, needles, pattern = line.split("\t")
         start = _BORDER if pattern[0] == "^" else ""
         needed = () if needles == "-" else tuple(needles.split())
-        found.append(Rule(name, needed, start + pattern.removeprefix("^").replace("<value>", _VALUE)))
-    return (*found, *_of_gitleaks())
+        own.append(Rule(name, needed, start + pattern.removeprefix("^").replace("<value>", _VALUE)))
+    return (*own, *_gitleaks_rules())
 
 
-def _of_gitleaks() -> Iterator[Rule]:
+def _gitleaks_rules() -> Iterator[Rule]:
     text = files(__package__).joinpath("gitleaks.toml").read_text(encoding="utf-8")
     for rule in tomllib.loads(text)["rules"]:
         pattern = rule.get("regex", "")
@@ -86,7 +87,7 @@ def _of_gitleaks() -> Iterator[Rule]:
 
 
 def _python(pattern: str) -> str:
-    """A pattern of RE2 as Python reads it: flags within hold to the end, and classes have names."""
+    """Translate a pattern of RE2: flags within hold to the end, and classes have names."""
     pattern = _ENDS_IN_CODE.sub(r"(?![A-Za-z0-9_])", pattern).replace("[[:alnum:]]", "[A-Za-z0-9]")
     flags = pattern.find("(?i)")
     if flags < 0:
@@ -103,26 +104,26 @@ def _python(pattern: str) -> str:
 
 
 def signs() -> set[str]:
-    """What announces the shapes that hold no long run: a line is looked at where one of them is in it."""
+    """Return the strings that announce shapes without a long run: a line with one of them is looked at."""
     return {
         needle
         for rule in rules()
         for needle in rule.needles
         if len(needle) >= 3 and (needle[-1] in "_-" or not rule.pattern.startswith(_BORDER))
-    } | {"@", "<<", "-u "}
+    } | {"@", "<<", "-u ", " / "}
 
 
 @cache
 def _automaton() -> Any:
-    """Finds the needles in a line in small letters, each with the numbers of its rules."""
+    """Return what finds the needles in a line in small letters, each with the numbers of its rules."""
     import ahocorasick
 
-    found = ahocorasick.Automaton()
+    automaton = ahocorasick.Automaton()
     for n, rule in enumerate(rules()):
         for needle in rule.needles:
-            found.add_word(needle, (*found.get(needle, ()), n))
-    found.make_automaton()
-    return found
+            automaton.add_word(needle, (*automaton.get(needle, ()), n))
+    automaton.make_automaton()
+    return automaton
 
 
 @cache
@@ -130,12 +131,12 @@ def _without_needle() -> frozenset[int]:
     return frozenset(n for n, rule in enumerate(rules()) if not rule.needles)
 
 
-def spans(line: str, low: str) -> list[tuple[int, int, str]]:
-    """Where ``line`` holds a secret of a known shape; ``low`` is the line in small letters."""
-    wanted = sorted(_without_needle().union(*(several for _, several in _automaton().iter(low))))
+def spans(line: str) -> list[tuple[int, int, str]]:
+    """Return the secrets of ``line`` that have a known shape."""
+    numbers = sorted(_without_needle().union(*(several for _, several in _automaton().iter(lower(line)))))
     return [
         (start, end, kind)
-        for n in wanted
+        for n in numbers
         for start, end, kind in rules()[n].spans(line)
         if kind != "ethereum-key" or not opaque.is_transaction(line, start)
     ]

@@ -1,4 +1,4 @@
-"""Whether what stands behind a label is a secret: a word, an amount, a path or a reference is none."""
+"""Judge whether the value beside a label is a secret: a word, an amount, a path or a reference is none."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ...text import word_lists
 from ...text.scripts import UNCASED
 from .opaque import is_public, is_random
 
-#: What stands behind these may be short, or a word.
+#: Kinds whose values may be short, or a word.
 PASSWORDS = frozenset({"password", "pin", "login"})
 _ENDS = re.compile(r"[*_`~\"')\]}.!?]*\s*(?:$|[,;|，。；、!)(（<&\]}]|#\s|//|--|—|–|\\n)")
 _SEPARATED = re.compile(r"[-_./:\\]")
@@ -30,73 +30,61 @@ QUANTITY = re.compile(
 )
 _SLUG = re.compile(r"[A-Za-z]++\d{0,3}(?:[-_./:][A-Za-z]*+\d{0,4})*+", re.ASCII)
 _SYMBOL = re.compile(r"[!@#$%^&*?=+~\\<>{}\[\]()]")
-#: Where digits and letters follow one another, and how often they do in what nobody has named.
+#: Places where digits and letters follow one another, and how many of these a made-up string has.
 _TURN, _TURNS = re.compile(r"(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])"), 5
 _NAME = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 UNCASED_LETTER = re.compile(f"[{UNCASED}]")
 
 
 @cache
-def words() -> dict[str, dict[str, None]]:
-    """The entries of ``labels.txt`` by the title above them."""
-    found: dict[str, dict[str, None]] = {}
+def words() -> dict[str, dict[str, set[str]]]:
+    """Return the entries of ``labels.txt`` by the title above them, each with its languages."""
+    entries: dict[str, dict[str, set[str]]] = {}
     for title, line in word_lists.lines_of(__package__, "labels.txt"):
-        found.setdefault(title, {}).update(dict.fromkeys(word.strip() for word in line.partition(":")[2].split(",")))
-    return found
-
-
-def words_by_language(title: str) -> dict[str, list[str]]:
-    """The entries below ``title`` of ``labels.txt`` by the language before them."""
-    return {
-        language: [word.strip() for word in entries.split(",")]
-        for found, line in word_lists.lines_of(__package__, "labels.txt")
-        for language, _, entries in (line.partition(":"),)
-        if found == title
-    }
+        language, _, listed = line.partition(":")
+        for word in listed.split(","):
+            entries.setdefault(title, {}).setdefault(word.strip(), set()).add(language)
+    return entries
 
 
 def is_no_secret(value: str) -> bool:
-    """Whether a value is a word that stands where a secret might, or refers to elsewhere."""
+    """Return true if a value is a word that stands where a secret might, or refers to elsewhere."""
     return value.lower() in words()["nothing"] or _REFERENCE.match(value) is not None
 
 
 def has_digit_or_symbol(value: str) -> bool:
-    """Whether a value holds what no plain word does."""
+    """Return true if a value holds a character that no plain word does."""
     return any(map(str.isdigit, value)) or _SYMBOL.search(value.rstrip("!?")) is not None
 
 
 def passes(kind: str, value: str, how: str, line: str, end: int) -> bool:
-    """Whether ``value``, which ends at ``end`` of ``line``, is a secret; ``how`` says what joins it to its label."""
+    """Return true if ``value``, which ends at ``end`` of ``line``, is a secret of the ``kind`` that a label announces.
+
+    ``how`` says what joins it to its label: a ``strong`` sign, a ``weak`` verb or a mere ``space``; whether it is
+    ``quoted`` behind a sign; or that it is assigned to a variable of the environment, ``env``.
+    """
     if len(value) < 4 or is_no_secret(value):
         return False
     digit, letter = any(map(str.isdigit, value)), any(map(str.isalpha, value))
     symbol = _SYMBOL.search(value.rstrip("!?")) is not None
     if how == "env":
         return True
-    if how == "space" and kind not in PASSWORDS and _HEX_KEY.fullmatch(value):
-        return True
-    if how == "space" and kind == "password" and is_mixed(value) and _ENDS.match(line, end):
-        return True
     if how == "space":
-        return (
-            kind != "pin"
-            and digit
-            and letter
-            and len(value) >= 8
-            and (symbol or is_random(value, 8))
-            and not _SLUG.fullmatch(value)
-        )
+        if kind == "password" and is_mixed(value) and _ENDS.match(line, end):
+            return True
+        made_up = symbol or is_random(value, 8)
+        return kind != "pin" and digit and letter and made_up and len(value) >= 8 and not _SLUG.fullmatch(value)
     if kind in PASSWORDS:
-        return _password(kind, value, how, line, end, digit, letter, symbol)
+        return _is_password(kind, value, how, _ENDS.match(line, end) is not None)
     if kind == "passphrase" and _WORDS_IN_QUOTES.fullmatch(value):
         return how == "quoted" or (how == "strong" and " " not in value)
-    if any(map(str.isspace, value)) or not (kind == "passphrase" or value.isascii()):
+    if any(map(str.isspace, value)):
         return False
     if kind == "passphrase":
         return len(value) >= 5 and (digit or symbol) and letter and not QUANTITY.fullmatch(value)
     if is_random(value, digits=0):
         return True
-    if _SLUG.fullmatch(value):
+    if not value.isascii() or _SLUG.fullmatch(value):
         return False
     if not letter:
         return digit and len(value) >= 16 and how != "weak"
@@ -105,32 +93,39 @@ def passes(kind: str, value: str, how: str, line: str, end: int) -> bool:
     return digit and len(value) >= (8 if how == "quoted" else 12)
 
 
-def _password(kind: str, value: str, how: str, line: str, end: int, digit: bool, letter: bool, symbol: bool) -> bool:
+def _is_password(kind: str, value: str, how: str, ends: bool) -> bool:
+    """Return true if ``value`` is a password; ``ends``: the clause ends behind it."""
+    digit, letter = any(map(str.isdigit, value)), any(map(str.isalpha, value))
+    symbol = _SYMBOL.search(value.rstrip("!?")) is not None
     if any(map(str.isspace, value)):
         return how == "quoted" and digit
     if not letter:
-        return digit and (len(value) <= 16 or symbol) and (how != "weak" or _ENDS.match(line, end) is not None)
+        return digit and (len(value) <= 16 or symbol) and (how != "weak" or ends)
     if kind == "pin" and not digit:
         return False
-    if digit or symbol:
-        if how == "quoted" or symbol:
-            return len(value) >= 4
-        return len(value) >= 4 and not QUANTITY.fullmatch(value) and not (how == "weak" and _prose(value))
-    if how == "quoted":
+    if how == "quoted" or symbol:
         return True
+    if digit:
+        is_prose = how == "weak" and "-" in value and _SLUG.fullmatch(value) is not None
+        return not QUANTITY.fullmatch(value) and not is_prose
     # A plain word is a password where nothing follows that would make it the beginning of a sentence.
     plain = _NAME.fullmatch(value) is not None or not _SLUG.fullmatch(value)
-    return how == "strong" and plain and not UNCASED_LETTER.search(value) and _ENDS.match(line, end) is not None
+    return how == "strong" and plain and not UNCASED_LETTER.search(value) and ends
 
 
 def is_mixed(value: str) -> bool:
-    """Whether letters and digits make one word that is no amount, as people write passwords."""
+    """Return true if letters and digits make one word that is no amount, as people write passwords."""
     mixed = len(value) >= 6 and any(map(str.isdigit, value)) and any(map(str.isalpha, value))
     return mixed and not (_SEPARATED.search(value) or QUANTITY.fullmatch(value) or is_no_secret(value))
 
 
+def is_made_up(value: str) -> bool:
+    """Return true if a word is no word of a language, no amount and no reference: letters and digits as in passwords."""
+    return (is_mixed(value) or is_disorderly(value)) and not is_no_secret(value)
+
+
 def is_keylike(value: str, before: str, announced: bool = False) -> bool:
-    """Whether ``value`` could be a key by itself, and what stands ``before`` does not call it a hash or an address.
+    """Return true if ``value`` could be a key by itself, and no text ``before`` calls it a hash or an address.
 
     Where a verb or a sign stands directly before it, it may be a UUID, or of small letters and digits alone.
     """
@@ -143,17 +138,13 @@ def is_keylike(value: str, before: str, announced: bool = False) -> bool:
 
 
 def is_disorderly(value: str) -> bool:
-    """Whether a word is none: letters and digits in no order that a name has."""
+    """Return true if letters and digits follow one another in no order that a name has."""
     mixed = any(map(str.isdigit, value)) and any(map(str.isalpha, value))
     return mixed and len(value) >= 6 and not _SLUG.fullmatch(value) and not QUANTITY.fullmatch(value)
 
 
 def is_joined(value: str, how: re.Pattern[str]) -> bool:
-    """Whether a password is made of words with hyphens between them."""
+    """Return true if a password is made of words with hyphens between them."""
     return how.fullmatch(value.replace("_", "-")) is not None and not (
         UNCASED_LETTER.search(value) or is_no_secret(value)
     )
-
-
-def _prose(value: str) -> bool:
-    return "-" in value and _SLUG.fullmatch(value) is not None

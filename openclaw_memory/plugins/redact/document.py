@@ -1,0 +1,235 @@
+"""Redact a document once, in place: find the lines that may hold a secret, and look at each and at what is around it."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
+from itertools import accumulate
+
+from . import below, labels, opaque, seeds, shapes, values, vocabulary
+from .keys import redact_key_blocks
+from .labels import Span
+from .plain import Plain, lower, plain, plain_text
+
+#: Reasons to look at a line.
+_LABEL, _TOKEN, _NUMBER, _PHRASE, _SIGN = 1, 2, 4, 8, 16
+#: A longer line is not wrapped.
+_LONGEST_WRAPPED = 400
+
+_RUN = b"x" * 15  # the shortest token that is told by its shape alone
+_RUNS = bytes(0x78 if chr(c) in "+/=_-" or (chr(c).isascii() and chr(c).isalnum()) else 0x20 for c in range(256))
+_CAPITALS = bytes(c - 0x20 if 0x61 <= c <= 0x7A else c for c in range(256))
+_NUMBERS = (b"0000 0000 0000 0", b"0" * 15, b"0000 000000 0", b"0000.0000.0000")
+_IBAN = b"AA00"
+
+_BROKEN_NUMBER = re.compile(r"\d[ -]?\n[ \t>]*\d")
+_HEAD = re.compile(r"[ \t]*(?:>[ \t]*)*")
+_ENTRY = re.compile(r"(?:[-*+#|>]|\d{1,3}[.)])[ \t]|[|`~]|[-=]{3}")
+_TAIL_RUN = re.compile(r"[\w+/=.-]{4,200}$", re.ASCII)
+_HEAD_RUN = re.compile(r"[\w+/=.-]{4,200}", re.ASCII)
+_REST = re.compile(r"(?:(?<=[A-Za-z0-9_-])[A-Za-z0-9_-]+)?")
+_MARK_END = re.compile(r"\[redacted:[\w-]{1,40}\]$")
+
+
+def candidates(whole: str) -> dict[int, int]:
+    """Return the lines of a text that may hold a secret, in order, each with the reasons to look at it."""
+    text = plain_text(whole)
+    places: dict[int, list[int]] = {_LABEL: [], _SIGN: [], _TOKEN: [], _PHRASE: list(seeds.places(text))}
+    for end, is_label in vocabulary.places(lower(text)):
+        places[_LABEL if is_label else _SIGN].append(end)
+    raw = text.encode("latin-1", "replace")
+    classes = raw.translate(opaque.CLASSES)
+    runs = raw.translate(_RUNS)
+    for start in _in_runs(runs, _RUN):
+        # A token without a digit is rarer than an identifier of that length.
+        end = runs.find(b" ", start)
+        if classes.find(b"0", start, end if end >= 0 else None) >= 0:
+            places[_TOKEN].append(start)
+    places[_NUMBER] = [
+        *(start for number in (*_NUMBERS, *opaque.person_forms()) for start in _in_runs(classes, number)),
+        *_in_runs(raw.translate(_CAPITALS).translate(opaque.CLASSES), _IBAN),
+        *(match.start() for match in _BROKEN_NUMBER.finditer(text)),
+    ]
+    if not any(places.values()):
+        return {}
+    starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
+    reasons: defaultdict[int, int] = defaultdict(int)
+    for reason, several in places.items():
+        for place in several:
+            reasons[bisect_right(starts, place) - 1] |= reason
+    return dict(sorted(reasons.items()))
+
+
+def _in_runs(text: bytes, part: bytes) -> Iterator[int]:
+    """Yield where ``part`` begins in ``text``, once in each run without blanks."""
+    at = text.find(part)
+    while at >= 0:
+        yield at
+        end = text.find(b" ", at + len(part))
+        at = -1 if end < 0 else text.find(part, end)
+
+
+class Document:
+    """The lines of a document, whose secrets are replaced, but for those in ``allow``."""
+
+    def __init__(self, lines: Iterable[str], allow: Collection[str]) -> None:
+        self.lines = list(lines)
+        self._allow = allow
+
+    def redact(self) -> None:
+        """Replace every secret that is found by one look at each line."""
+        lines = self.lines
+        redact_key_blocks(lines)
+        reasons = candidates("\n".join(lines))
+        for first, last in seeds.below(lines):
+            for at in range(first, last):
+                self._replace(at, [(*seeds.bare(lines[at]), "seed-phrase")])
+        tokens = [at for at, why in reasons.items() if why & _TOKEN]
+        for at in tokens:
+            self._redact_split(at - 1)
+            self._redact_split(at)
+        for at, why in reasons.items():
+            if why & _LABEL:
+                for cell_at, span in below.columns(lines, at):
+                    self._replace(cell_at, [span])
+            if why & _TOKEN and any(map(opaque.is_data, lines[max(0, at - 1) : at + 1])):
+                why &= ~_TOKEN
+            line = plain(lines[at], at)
+            # Beside a label in the head of a table stands the next label.
+            beside = why & ~(_LABEL | _SIGN) if below.is_table_head(lines, at) else why
+            self._replace_in(line, _spans(line.text, beside))
+            if why & (_LABEL | _NUMBER) or (why & _SIGN and lines[at].endswith("\\")):
+                self._redact_wrapped(at, why)
+            if why & _LABEL:
+                self._redact_below(at)
+        for at in tokens:
+            self._redact_rest(at)
+            self._redact_rest(at + 1)
+
+    def _replace(self, at: int, spans: Iterable[Span]) -> None:
+        """Replace what is at ``spans`` of a line; of two that overlap the first in the list names the whole."""
+        line = self.lines[at]
+        joined: list[tuple[int, int, int, str]] = []
+        for start, end, rank, kind in sorted(
+            # No half of a token stays behind.
+            (start, _REST.match(line, end).end(), rank, kind)  # type: ignore[union-attr]
+            for rank, (start, end, kind) in enumerate(spans)
+            if start < end and line[start:end] not in self._allow and "[redacted:" not in line[max(0, start - 10) : end]
+        ):
+            if joined and start < joined[-1][1]:
+                first, last, best, name = joined.pop()
+                joined.append((first, max(end, last), *min((best, name), (rank, kind))))
+            else:
+                joined.append((start, end, rank, kind))
+        for start, end, _, kind in reversed(joined):
+            line = f"{line[:start]}[redacted:{kind}]{line[end:]}"
+        self.lines[at] = line
+
+    def _replace_in(self, text: Plain, spans: Iterable[Span]) -> None:
+        """Replace what is at ``spans`` of one line, or of two that were read as one."""
+        by_line: defaultdict[int, list[Span]] = defaultdict(list)
+        for start, end, kind in spans:
+            if text.text[start:end] not in self._allow:
+                for line, first, last in text.spans(start, end):
+                    by_line[line].append((first, last, kind))
+        for line, several in by_line.items():
+            self._replace(line, several)
+
+    # -- secrets of two lines, read as one ----------------------------------------------------------
+
+    def _redact_wrapped(self, at: int, why: int) -> None:
+        """Redact what begins on line ``at``, or is announced there, and goes on in the next, as a mail wraps it."""
+        if at + 1 >= len(self.lines) or len(self.lines[at]) > _LONGEST_WRAPPED:
+            return
+        tail, following = self.lines[at].rstrip(" \t*_`"), self.lines[at + 1].strip(" \t>")
+        goes_on = tail.endswith("\\")  # as a command does
+        if not tail or not following or (not goes_on and (tail[-1] in ".!?;|:" or _ENTRY.match(following))):
+            return
+        second = plain(self.lines[at + 1][:_LONGEST_WRAPPED], at + 1)
+        both = plain(tail.removesuffix("\\"), at).join(second.cut(_head(second.text)), " ")
+        self._replace_in(both, [span for span in _spans(both.text, why & ~_TOKEN) if span[1] > both.border])
+
+    def _redact_split(self, at: int) -> None:
+        """Redact a token that begins at the end of line ``at`` and goes on in the next."""
+        if not 0 <= at < len(self.lines) - 1:
+            return
+        first, second = plain(self.lines[at].rstrip(), at), plain(self.lines[at + 1], at + 1)
+        tail, rest = _TAIL_RUN.search(first.text), _HEAD_RUN.match(second.text, _head(second.text))
+        if tail is None or rest is None or any(shapes.spans(run[0]) for run in (tail, rest)):
+            return
+        both = first.cut(tail.start()).join(second.cut(rest.start(), rest.end()), "")
+        self._replace_in(both, [span for span in shapes.spans(both.text) if span[0] < both.border < span[1]][:1])
+
+    def _redact_rest(self, at: int) -> None:
+        """Redact line ``at`` if it is what is left of a token whose beginning was known by itself."""
+        if 0 < at < len(self.lines) and _MARK_END.search(self.lines[at - 1].rstrip()):
+            line = self.lines[at]
+            rest = _HEAD_RUN.match(line, _head(line))
+            if rest and rest.end() == len(line.rstrip()) and values.is_disorderly(rest[0]):
+                self._replace(at, [(*rest.span(), "token")])
+
+    def _redact_below(self, at: int) -> None:
+        """Redact the value that stands below its label on line ``at``, or answers the question there."""
+        lines = self.lines
+        how = below.announces(lines[at]) if len(lines[at]) <= _LONGEST_WRAPPED else ""
+        if not how:
+            return
+        label = plain(lines[at].rstrip(), at)
+        label = label.cut(0, len(label.text.rstrip(" \t:：=>?？|\"'`*_)]")))
+        kind = vocabulary.announced(label.text)
+        for i in range(at + 1, min(at + 5, len(lines))):
+            if lines[i].strip(" \t>").startswith(("```", "~~~")):
+                how = "fence"
+                continue
+            if not lines[i].strip(" \t>"):
+                continue
+            if len(lines[i]) > _LONGEST_WRAPPED or (how == "short" and i > at + 1 and not lines[at].startswith("#")):
+                return
+            if not (kind or how == "question") or opaque.is_data(lines[i]):
+                return
+            if kind == "recovery-code":
+                for code_at, codes in enumerate(below.listed_codes(lines[i : i + 100]), i):
+                    self._replace(code_at, codes)
+            value = plain(lines[i], i)
+            if below.is_chat(label.text) and below.is_chat(value.text):
+                how = "question"
+            if below.is_stamp(value.text):
+                continue
+            value = value.cut(below.content(value.text))
+            both = label.join(value, ": ")
+            spans = [
+                span
+                for span in labels.labelled(both.text)
+                if span[0] >= both.border
+                and (how == "question" or below.is_all(value.text, span[0] - both.border, span[1] - both.border, how))
+            ]
+            if spans:
+                spans = [span for span in shapes.spans(both.text) if span[0] >= both.border] + spans
+            if how == "question" and kind in ("password", "pin") and (answer := labels.answer(value.text)):
+                spans.append((answer[0] + both.border, answer[1] + both.border, answer[2]))
+            before = lines[i]
+            self._replace_in(both, spans)
+            if how != "question" or lines[i] != before:
+                return
+
+
+def _spans(line: str, why: int) -> list[Span]:
+    """Return all secrets of a line, those of known shapes first."""
+    spans = shapes.spans(line)
+    if why & _NUMBER:
+        spans += opaque.account_numbers(line)
+        spans += opaque.person_numbers(line)
+    if why & (_LABEL | _SIGN):
+        spans += labels.labelled(line)
+    if why & _TOKEN:
+        spans += opaque.bare_tokens(line)
+    if why & _PHRASE:
+        spans += seeds.in_line(line)
+    return spans
+
+
+def _head(line: str) -> int:
+    """Return where the words of a line begin that may be quoted."""
+    return _HEAD.match(line).end()  # type: ignore[union-attr]
