@@ -62,7 +62,7 @@ from .sharing import sources
 from .sharing.asking import Asking
 from .sharing.others import Others
 from .store.state.opening import OnServer, open_state
-from .summarise.retired import Retired
+from .summarise.retired import RetiredNotes
 from .system.deadline import Deadline
 from .upkeep.languages import Languages, other_than_english, unknown_languages
 from .upkeep.schedule import Upkeep
@@ -129,7 +129,7 @@ class Memory(Asking):
         self.state = open_state(self.workspace, self.settings.state, file, server)
         self.usage = Usage(self.state)
         self.forgotten = Tombstones(self.state)
-        retired = Retired(self.state, self.settings.retention["plan"] != "keep")
+        retired = RetiredNotes(self.state, self.settings.retention["plan"] != "keep")
         #: Remarks on the notes that were read.
         self.survey = NoteSurvey(self._store.beside(BESIDE), max_bytes(self.settings.ingest))
         ingestor = Ingestor(

@@ -17,7 +17,7 @@ from ..index.archive import rows_in
 from ..ingest.summary_files import read_line
 from ..model import UNSAID, FactRow, Grain, Kind, UseRow, cited
 from ..store.api import Bools, Ints, Store, UnitText
-from ..summarise.words import marker
+from ..summarise.scoring import marker_points
 from ..text import analysis, calendar, language
 from ..text.plain import is_delimiter, plain
 from .choice import CONCEPTS, Scope
@@ -47,7 +47,7 @@ def said(store: Store, unit_ids: Ints, rows: Bools, batch: int = 16_384) -> Said
             redacted.update(_REDACTED.findall(unit.text))
             if unit.form not in UNSAID and not any(map(is_delimiter, unit.text.split("\n"))):
                 # So many points has a word by which something was decided, settled, shipped or learned outright.
-                decided[row_of[unit.id]] = marker(unit.text) >= 4
+                decided[row_of[unit.id]] = marker_points(unit.text) >= 4
     return Said(decided, dict(redacted.most_common()))
 
 

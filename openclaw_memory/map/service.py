@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..model.embedder import Embedder
     from ..search.service import Questions
     from ..store.api import VectorIndex, VectorModel
-    from ..summarise.retired import RetiredNote
+    from ..summarise.retired import DayNote
     from ..use.tracker import Usage
 
 #: How the file begins, by which an older map is told from a file that is not ours to replace.
@@ -53,7 +53,7 @@ class Drawn(MemoryApi, Protocol):
 def draw(
     memory: Drawn,
     questions: Questions,
-    retired: Callable[[], Iterable[RetiredNote]],
+    retired: Callable[[], Iterable[DayNote]],
     file: str | Path | None = None,
     *,
     concept: str | None = None,

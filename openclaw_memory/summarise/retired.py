@@ -1,53 +1,61 @@
-"""Notes that retention took out of the index: their files stay, and are read again as soon as they change."""
+"""Record of the notes that retention took out of the index: their files stay, and a changed one is read again."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import date
 
 from ..errors import OpenClawMemoryError
 from ..model import Origin, SourceFile
 from ..store.state import State
+from ..text.dates import date_in_name
 
 log = logging.getLogger("openclaw_memory.consolidate")
 
-#: What goes by this name changes with the retired notes.
+#: Name of the record in the state, under which its changes are counted.
 _NAME = "retired"
 
 
 @dataclass(frozen=True, slots=True)
-class RetiredNote:
-    """A note as it was when it was retired."""
+class DayNote:
+    """A note of a day as it was when it was indexed; ``units`` counts those in the index, ``size`` is in bytes."""
 
     path: str
+    sha256: str
     size: int
     mtime_ns: int
-    sha256: str
+    day: date
     origin: Origin
+    units: int = 0
+    retired: bool = False
+
+    def is_unchanged(self, file: SourceFile) -> bool:
+        """Return true if ``file`` is the note as it was."""
+        return (file.size, file.mtime_ns) == (self.size, self.mtime_ns)
 
 
-class Retired:
-    """The retired notes in the state; with a plan that keeps everything (not ``active``) there are none."""
+class RetiredNotes:
+    """The retired notes in the state; unless ``active``, as under a plan that keeps everything, there are none."""
 
     def __init__(self, state: State, active: bool) -> None:
         self._state = state
         self._active = active
-        self._known: tuple[str, dict[str, RetiredNote]] = "", {}
+        self._version = ""
+        self._notes: dict[str, DayNote] = {}
 
-    def notes(self) -> Iterable[RetiredNote]:
-        """All of them, by path."""
+    def notes(self) -> Iterable[DayNote]:
+        """Return all of them, by path."""
         return self._by_path().values()
 
     def holds(self, file: SourceFile) -> bool:
-        """Whether ``file`` is a retired note that has not changed since."""
-        if not self._active:
-            return False
+        """Return true if ``file`` is a retired note that has not changed since."""
         note = self._by_path().get(file.path)
-        return note is not None and (note.size, note.mtime_ns) == (file.size, file.mtime_ns)
+        return note is not None and note.is_unchanged(file)
 
-    def add(self, notes: Iterable[RetiredNote]) -> None:
-        """Note for good that these are retired.  Raises :class:`~openclaw_memory.errors.WorkspaceError`."""
+    def add(self, notes: Iterable[DayNote]) -> None:
+        """Record notes as retired.  Raises :class:`~openclaw_memory.errors.WorkspaceError`."""
         rows = [(note.path, note.size, note.mtime_ns, note.sha256, note.origin.value) for note in notes]
         if rows:
             with self._state.writing(_NAME) as connection:
@@ -55,28 +63,26 @@ class Retired:
                 connection.executemany("INSERT INTO retired VALUES (?, ?, ?, ?, ?)", rows)
 
     def release(self, paths: Iterable[str]) -> None:
-        """Note for good that these are retired no more.  Raises :class:`~openclaw_memory.errors.WorkspaceError`."""
+        """Record notes as no longer retired.  Raises :class:`~openclaw_memory.errors.WorkspaceError`."""
         rows = [(path,) for path in paths]
         if rows:
             with self._state.writing(_NAME) as connection:
                 connection.executemany("DELETE FROM retired WHERE path = ?", rows)
 
-    def _by_path(self) -> dict[str, RetiredNote]:
-        """While the state cannot be read, what was known before."""
+    def _by_path(self) -> dict[str, DayNote]:
+        """Read the record if it has changed; while the state cannot be read, return it as it was last read."""
         if not self._active:
             return {}
         try:
             version = self._state.version(_NAME)
-            if self._known[0] != version:
+            if self._version != version:
                 rows = self._state.read("SELECT path, size, mtime_ns, sha256, origin FROM retired ORDER BY path")
-                self._known = (
-                    version,
-                    {
-                        path: RetiredNote(path, size, mtime_ns, sha256, Origin(origin))
-                        for path, size, mtime_ns, sha256, origin in rows
-                        if origin in list(Origin)
-                    },
-                )
+                self._notes = {
+                    path: DayNote(path, sha256, size, mtime_ns, day, Origin(origin), retired=True)
+                    for path, size, mtime_ns, sha256, origin in rows
+                    if origin in list(Origin) and (day := date_in_name(path)) is not None
+                }
+                self._version = version
         except OpenClawMemoryError as problem:
             log.debug("retired notes are not known: %s", problem)
-        return self._known[1]
+        return self._notes

@@ -25,7 +25,7 @@ from openclaw_memory.errors import RequestError, WorkspaceError
 from openclaw_memory.map import choice
 from openclaw_memory.map.page import SCRIPTS, asset, embedded, page
 from openclaw_memory.model import Origin
-from openclaw_memory.summarise.retired import RetiredNote
+from openclaw_memory.summarise.retired import DayNote
 
 HOSTILE = (
     "</script><script>alert(1)</script>",
@@ -188,7 +188,7 @@ def test_retired_notes_are_named_with_their_day(told: Notes) -> None:
         memory.ingest()
         stamp = file.stat()
         memory.upkeep.retired.add(
-            [RetiredNote("memory/2026-03-02.md", stamp.st_size, stamp.st_mtime_ns, "0", Origin.AGENT)]
+            [DayNote("memory/2026-03-02.md", "0", stamp.st_size, stamp.st_mtime_ns, date(2026, 3, 2), Origin.AGENT)]
         )
         data = data_of(memory.map().file)
         later = data_of(memory.map(since=date(2026, 3, 3)).file)

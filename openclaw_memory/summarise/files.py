@@ -1,9 +1,10 @@
-"""The files of summaries: written whole, and never one that a person wrote or changed."""
+"""Files of summaries: write and delete them whole, and never one that a person wrote or changed."""
 
 from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -13,46 +14,46 @@ from ..system import atomic
 from ..text import calendar
 from .inventory import GRAINS
 
-#: What a writer that was killed leaves behind.
-_LITTER = re.compile(r"\.[\dWQ-]+\.md\.\d+-[0-9a-f]{8}\.tmp")
+#: Temporary files of a writer that was killed.
+_TEMPORARY = re.compile(r"\.[\dWQ-]+\.md\.\d+-[0-9a-f]{8}\.tmp")
 
-#: ``theirs``: it is a person's, or nothing that could be a summary.
-Outcome = Literal["done", "same", "theirs"]
+#: ``foreign``: the file is a person's, or something that cannot be a summary.
+Outcome = Literal["done", "same", "foreign"]
 
 
 class SummaryFiles:
-    """The summaries of a workspace on disk; whoever writes holds the lock of :attr:`folder`."""
+    """The summaries of a workspace on disk; a writer holds the lock of :attr:`folder`."""
 
     def __init__(self, workspace: Path) -> None:
         self._workspace = workspace
         self.folder = workspace / calendar.FOLDER
 
     def write(self, path: str, text: str, dry: bool = False) -> Outcome:
-        """Put ``text`` into the file ``path`` unless it is a person's, or says that already; with ``dry`` only look.
+        """Write ``text`` to the file ``path`` unless it is a person's or has that text; with ``dry`` only check.
 
         Raises :class:`~openclaw_memory.errors.WorkspaceError` when it cannot be written.
         """
         target = self._target(path)
-        there = self._text(target)
-        if there == text:
+        old = self._text(target)
+        if old == text:
             return "same"
-        if summary_files.is_edited(there) if there is not None else os.path.lexists(target):
-            return "theirs"
+        if summary_files.is_edited(old) if old is not None else os.path.lexists(target):
+            return "foreign"
         if not dry:
             atomic.replace(target, text, self._workspace)
         return "done"
 
     def remove(self, path: str, dry: bool = False) -> Outcome:
-        """Delete the file ``path`` unless it is a person's; with ``dry`` only look.
+        """Delete the file ``path`` unless it is a person's; with ``dry`` only check.
 
         Raises :class:`~openclaw_memory.errors.WorkspaceError` when it cannot be deleted.
         """
         target = self._target(path)
         if not os.path.lexists(target):
             return "same"
-        there = self._text(target)
-        if there is None or summary_files.is_edited(there):
-            return "theirs"
+        old = self._text(target)
+        if old is None or summary_files.is_edited(old):
+            return "foreign"
         try:
             if not dry:
                 atomic.delete(target, self._workspace)
@@ -63,22 +64,17 @@ class SummaryFiles:
         return "done"
 
     def sweep(self) -> None:
-        """Take away what a writer that was killed has left; nobody else may be writing."""
+        """Delete the temporary files of a writer that was killed; nobody else may be writing."""
         for grain in GRAINS:
             folder = self.folder / grain.value
-            try:
-                names = os.listdir(folder)
-            except OSError:
-                continue
-            for name in names:
-                if _LITTER.fullmatch(name) is not None:
-                    try:
-                        (folder / name).unlink(missing_ok=True)
-                    except OSError:
-                        continue  # it is not in anybody's way
+            with suppress(OSError):
+                for name in os.listdir(folder):
+                    if _TEMPORARY.fullmatch(name) is not None:
+                        with suppress(OSError):  # it does no harm
+                            (folder / name).unlink(missing_ok=True)
 
     def _target(self, path: str) -> Path:
-        """The file of ``path``; nothing is written where a link leads out of the workspace."""
+        """Return the file of ``path``; raises where a link or a file in the way would lead the write elsewhere."""
         target = self._workspace / path
         for folder in (target.parent.parent, target.parent):
             if os.path.lexists(folder) and not folder.is_dir():
@@ -88,7 +84,7 @@ class SummaryFiles:
         return target
 
     def _text(self, target: Path) -> str | None:
-        """What a regular file says; ``None`` for what is none, is a link, or is no text."""
+        """Return the text of a regular file; ``None`` for a link, a missing file, or one that is not text."""
         try:
             if target.is_symlink() or not target.is_file():
                 return None
