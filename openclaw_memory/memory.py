@@ -17,7 +17,7 @@ from filelock import FileLock, Timeout
 from .config.openclaw_home import OpenClawHome
 from .config.settings import Settings
 from .config.workspace import expanded, find_workspace
-from .context.ambient import Ambient
+from .context.service import ContextService
 from .embed.models import Models
 from .embed.vectorizer import Vectorizer
 from .errors import OpenClawMemoryError
@@ -201,7 +201,7 @@ class Memory(Asking):
             retired=retired,
             ingest=self._ingest_and_scan,
         )
-        self.ambient = Ambient(
+        self.ambient = ContextService(
             settings=self.settings,
             store=self._store,
             vectorizer=self._vectorizer,

@@ -1,9 +1,9 @@
-"""How surely a message is about what the notes know, told from how it is found in them.
+"""Probability that a message is about the notes, by the way in which it is found in them.
 
-A logistic regression (Cox, 1958) over signs, none of which is a word of a language.  Where the model knows the
-language of the message, :data:`WEIGHTS` decide, fitted with both models that are chosen by themselves on notes in seven
-languages; elsewhere :data:`ALONE`, by words, fitted on notes in eight.  ``docs/context.md`` says on how many messages,
-and how they do on those that they were not fitted on; ``benchmarks/relevance.py`` fits them again.
+A logistic regression (Cox, 1958) over features, none of which is a word of a language.  Where the model knows the
+language of the message, :data:`WEIGHTS` decide, fitted with both default models on notes in seven languages; elsewhere
+:data:`ALONE`, by words, fitted on notes in eight.  ``docs/context.md`` gives the numbers of messages and the results on
+others; ``benchmarks/relevance.py`` fits them again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..search.engine import Ranked
 from ..store.api import Bools, Floats, Ints
 from .evidence import Evidence
 
-#: What each sign counts beside vectors, and what all messages begin with.
+#: Weights of the features beside vectors, and the intercept.
 WEIGHTS: dict[str, float] = {
     "words": 1.041,
     "stranger": -1.623,
@@ -45,19 +45,19 @@ ALONE: dict[str, float] = {
 }
 BIAS_ALONE = 0.880
 
-#: Probability from which a message is about the notes, and gets what answers it.
-SURE = 0.65
-#: More words than these in one place say no more.
+#: Probability from which a message counts as about the notes.
+RELEVANT = 0.65
+#: Most words in one place that count.
 _MOST = 5
-#: A model that knows less of the message's language says nothing of its meaning.
+#: Knowledge of the message's language from which a model's vectors count.
 KNOWN = 0.8
-#: Gives the vectors of rows, ``float32[n, d]``.
+#: Returns the vectors of rows, ``float32[n, d]``.
 Rows = Callable[[Ints], Floats]
-#: So many of the best rows by words, and by meaning, may be the same; so many are compared with the closest small talk.
+#: Numbers of the best rows by words and by meaning that are intersected, and of the closest small talk compared.
 _COMPARED, _CLOSEST = 20, 3
 
 
-def signs(
+def extract_features(
     ranked: Ranked,
     evidence: Evidence | None,
     best: Sequence[tuple[int, Parts]],
@@ -66,88 +66,86 @@ def signs(
     allowed: Bools,
     vectors: Rows,
 ) -> dict[str, float]:
-    """What tells of a message; ``best`` are its best rows, best first, ``noise`` is the cosine of unrelated texts,
-    ``general`` how close the message is to what is said to any assistant, and ``vectors`` gives those of rows.
+    """Return the features of a message.
 
-    Of its words: ``matched`` is the most of them around one row, ``share`` that of all words, ``words`` the logarithm
-    of how many those are, ``unknown`` the share of those that no note has, and ``stranger`` whether one of these is a
-    name.  ``score`` is the logarithm of the highest reported score, and
-    ``agreement`` the highest fused one, which is high where the signals of the search meet in one row.  ``size`` is the
-    logarithm of the number of rows: of many some match by chance.  ``few`` is how many times fewer they are than a
-    hundred, as a logarithm: of few none stands out.
+    ``best`` are its best rows, best first; ``noise`` is the cosine of unrelated texts, ``general`` the similarity of
+    the message to small talk, and ``vectors`` returns those of rows.
 
-    Of its meaning, as shares of the way from ``noise`` to 1: ``own`` is how much closer it is to the best row than to
-    what is said to any assistant in the mean, ``general`` how much closer it is to one of those texts, and ``apart``
-    how much closer it is to one of the closest rows than the texts that are closest to that row.  ``particular`` is how
-    much more it is like what is asked of notes than like those texts, in deviations.  ``shared`` is the logarithm of
-    how many rows are among the best by words and by meaning both, times the share of the words that stand around the
-    best row and name no time, and ``knowledge`` how well the model knows the language.  All are 0 without vectors.
+    By words: ``matched`` is the most words of the message around one row, ``share`` that of all its words, ``words``
+    the logarithm of their number, ``unknown`` the share of those that no note has, and ``stranger`` 1 where one of
+    these is a name.  ``score`` is the logarithm of the highest reported score, and ``agreement`` the highest fused
+    one, which is high where the signals of the search meet in one row.  ``size`` is the logarithm of the number of
+    rows: of many some match by chance.  ``few`` is the logarithm of how many times fewer than a hundred they are: of
+    few none stands out.
+
+    By meaning, as shares of the distance from ``noise`` to 1: ``own`` is how much closer the message is to the best
+    row than to small talk in the mean, ``general`` how much closer it is to one of those texts, and ``apart`` how much
+    closer it is to one of the closest rows than the small talk closest to that row.  ``particular`` is how much more
+    it is like what notes are asked than like small talk, in deviations.  ``shared`` is the logarithm of the number of
+    rows among the best both by words and by meaning, times the share of the words around the best row that name no
+    time, and ``knowledge`` is that of the language by the model.  All are 0 without vectors.
     """
     rows = [row for row, _ in best]
     words = max(1, evidence.words) if evidence is not None else 1
-    held = [min(_MOST, evidence.matched(row)) for row in rows] if evidence is not None else []
-    matched = max(held, default=0)
+    matched = 0
+    if evidence is not None:
+        matched = max((min(_MOST, evidence.matched(row)) for row in rows), default=0)
     knowledge = ranked.features.knowledge if ranked.similarities is not None and general is not None else 0.0
-    told = {
+    features = dict.fromkeys(WEIGHTS, 0.0) | {
         "matched": float(matched),
         "share": matched / words,
         "words": log1p(evidence.words) if evidence is not None else 0.0,
         "unknown": evidence.unknown / words if evidence is not None else 0.0,
-        "stranger": float(evidence is not None and evidence.strange),
+        "stranger": float(evidence is not None and evidence.names_stranger),
         "score": log(0.02 + max((parts.score for _, parts in best), default=0.0)),
         "agreement": float(ranked.score[rows[0]]) if rows else 0.0,
         "size": log(max(1, len(ranked.score))),
         "few": log(max(1.0, 100 / max(1, len(ranked.score)))),
-        "own": 0.0,
-        "general": 0.0,
-        "apart": 0.0,
-        "particular": 0.0,
-        "shared": 0.0,
         "knowledge": knowledge,
     }
     if rows and general is not None and knowledge > KNOWN:
-        told |= _of_meaning(ranked, rows[0], noise, general, allowed, vectors)
-        told["shared"] *= evidence.told(rows[0]) / words if evidence is not None else 0.0
-    return told
+        features |= _vector_features(ranked, rows[0], noise, general, allowed, vectors)
+        features["shared"] *= evidence.matched_untimed(rows[0]) / words if evidence is not None else 0.0
+    return features
 
 
-def _of_meaning(
+def _vector_features(
     ranked: Ranked, best: int, noise: float, general: General, allowed: Bools, vectors: Rows
 ) -> dict[str, float]:
-    """The signs that only vectors give."""
+    """Return the features by meaning."""
     similarities = ranked.similarities
     if similarities is None:
         return {}
     cosines = np.where(allowed & ~np.isnan(similarities), similarities, -1.0)
     closest = np.argpartition(-cosines, min(_COMPARED, len(cosines)) - 1)[:_COMPARED]
     near: Ints = closest[cosines[closest] > -1].astype(np.int32)
-    told = {
-        "general": min(0.5, (general.highest - general.mean) / (1 - noise)),  # what is closer says no more
+    features = {
+        "general": min(0.5, (general.highest - general.mean) / (1 - noise)),  # closer ones do not tell more
         "particular": general.particular,
     }
     if len(near):
-        # What is as close to small talk as to the message is close to anything: Conneau et al. (2018), "Word
+        # A row as close to small talk as to the message is close to anything: Conneau et al. (2018), "Word
         # translation without parallel data", weigh neighbours so (CSLS).
-        # One by one: a product of two matrices wakes BLAS's threads, which cost more than it does.
+        # Row by row: a product of two matrices wakes BLAS's threads, which cost more than it does.
         each = np.stack([general.vectors @ vector for vector in vectors(near)])
-        theirs = np.sort(each, axis=1)[:, -_CLOSEST:].mean(axis=1)
-        told["apart"] = float((cosines[near] - theirs).max()) / (1 - noise)
-        own = float(cosines[best]) if cosines[best] > -1 else float(cosines[near].max())
-        told["own"] = (own - general.mean) / (1 - noise)
+        smalltalk = np.sort(each, axis=1)[:, -_CLOSEST:].mean(axis=1)
+        features["apart"] = float((cosines[near] - smalltalk).max()) / (1 - noise)
+        cosine = float(cosines[best]) if cosines[best] > -1 else float(cosines[near].max())
+        features["own"] = (cosine - general.mean) / (1 - noise)
     if (keyword := ranked.features.keyword) is not None:
-        both = _highest(keyword.unit[allowed]) & _highest(np.nan_to_num(similarities[allowed]))
-        told["shared"] = log1p(len(both))
-    return told
+        shared = _highest(keyword.unit[allowed]) & _highest(np.nan_to_num(similarities[allowed]))
+        features["shared"] = log1p(len(shared))
+    return features
 
 
 def _highest(values: Floats) -> set[int]:
-    """Places of the highest values that are above 0."""
+    """Return the places of the highest values above 0."""
     most = min(_COMPARED, len(values))
     places = np.argpartition(-values, most - 1)[:most]
     return set(places[values[places] > 0].tolist())
 
 
-def sureness(told: Mapping[str, float]) -> float:
-    """The probability that a message with these signs is about the notes, in (0, 1)."""
-    weights, bias = (WEIGHTS, BIAS) if told["knowledge"] > KNOWN else (ALONE, BIAS_ALONE)
-    return 1 / (1 + exp(-bias - sum(weight * told[name] for name, weight in weights.items())))
+def probability(features: Mapping[str, float]) -> float:
+    """Return the probability that a message with these features is about the notes, in (0, 1)."""
+    weights, bias = (WEIGHTS, BIAS) if features["knowledge"] > KNOWN else (ALONE, BIAS_ALONE)
+    return 1 / (1 + exp(-bias - sum(weight * features[name] for name, weight in weights.items())))

@@ -125,7 +125,7 @@ def readers() -> dict[str, Callable[[str], object]]:
         "signs": machine.is_signs, "label": labels.is_label,
         "facts": lambda text: fact_sentences.plain(text), "identifiers": identifiers.in_text, "unspaced": lambda text: list(unspaced.in_text(text)),
         "names": lambda text: names.names(text, False, "en", []),
-        "prose": lambda text: (prose.plain(text), prose.sentence(text), prose.shortened(text, 300), prose.is_machine(text)),
+        "prose": lambda text: (prose.plain_text(text), prose.end_sentence(text), prose.shorten(text, 300), prose.is_machine(text)),
         "summary": lambda text: (scoring.split_words(text), scoring.marker_points(text), line_tokens(text)),
         "forget": words.phrases, "mask": lambda text: masking.masked(text, "memory/a.md", matcher),
         "shown": lambda text: masking.shown(text, text, "memory/a.md", matcher), "inert": inert.inert, "scalar": yaml_edit.scalar,
