@@ -460,8 +460,19 @@ class Memory(Asking):
         """
         from .map.service import draw
 
-        notes = self.upkeep.retired.notes
-        return draw(self, self._questions, notes, file, concept=concept, since=since, progress=progress)
+        return draw(
+            self,
+            self._store,
+            self._questions,
+            self.facts,
+            self.usage,
+            self.vectors_in_use,
+            self.upkeep.retired.notes,
+            file,
+            concept=concept,
+            since=since,
+            progress=progress,
+        )
 
     def _tables(self) -> Tables:
         from .tables.service import Tables
