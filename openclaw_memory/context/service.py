@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from ..config.settings import Settings
 from ..errors import OpenClawMemoryError, RequestError
-from ..facts.service import FactBook
 from ..facts.periods import STATED
+from ..facts.service import FactBook
 from ..model import TRUSTED, ContextResult, ContextUse, Kind, SearchHit, ends, joined, tokens_of
 from ..search import hits
 from ..search.spelling import misspelt, rewritten
