@@ -62,7 +62,7 @@ from .sharing import sources
 from .sharing.asking import Asking
 from .sharing.others import Others
 from .store.state.opening import OnServer, open_state
-from .summarise.retired import RetiredNotes
+from .summarise.inventory import RetiredNotes
 from .system.deadline import Deadline
 from .upkeep.languages import Languages, other_than_english, unknown_languages
 from .upkeep.schedule import Upkeep

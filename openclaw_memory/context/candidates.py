@@ -22,8 +22,7 @@ from ..text import analysis
 from ..text.scripts import HANGUL, JOINED_LETTER, UNSPACED
 from ..text.sentences import sentence_spans
 from ..text.speech import bare, substance, thanks
-from .evidence import Evidence
-from .relevance import RELEVANT, extract_features, probability
+from .relevance import RELEVANT, Evidence, extract_features, probability
 
 #: Concepts of a message that are looked at.
 _ENTITIES = 5
@@ -268,8 +267,8 @@ def _is_related(message: RankedMessage, row: int) -> bool:
     if similarities is None or features.knowledge < _KNOWN:
         return False
     script = message.view.corpus.rows.script[row]
-    common, telling = float(features.noise[script]), float(features.telling[script])
-    return bool(similarities[row] >= min(common, telling * common + (1 - telling) * message.noise) - _MARGIN)
+    common, certainty = float(features.noise[script]), float(features.telling[script])
+    return bool(similarities[row] >= min(common, certainty * common + (1 - certainty) * message.noise) - _MARGIN)
 
 
 def _has_related_heading(message: RankedMessage, row: int) -> bool:
@@ -299,8 +298,7 @@ def _mentioning_rows(message: RankedMessage) -> list[Candidate]:
     share = np.zeros(len(rows), np.float32)
     for link in links.values():
         counts = np.bincount(section[link > 0], minlength=len(corpus.shape.opens))
-        here = np.minimum(1, counts[section[rows]] / 3).astype(np.float32) * (link[rows] > 0)
-        share = np.maximum(share, here)
+        share = np.maximum(share, np.minimum(1, counts[section[rows]] / 3).astype(np.float32) * (link[rows] > 0))
     age = np.maximum(0, message.today.toordinal() - corpus.rows.day[rows])
     recency = np.where(corpus.rows.dated[rows], 0.5 ** (age / 60.0), 0.3)  # after two months it counts half
     names = {entity.place: entity.name for entity in message.entities}
@@ -342,7 +340,7 @@ def _best_of_curated(message: RankedMessage, mentions: Sequence[Candidate]) -> s
     rows: set[int] = set()
     for entity in message.entities:
         if entity.curated:
-            own = [candidate for candidate in mentions if entity.place in candidate.places]
-            own.sort(key=lambda candidate: (-candidate.score, candidate.row))
-            rows.update(candidate.row for candidate in own[:2])
+            about = [candidate for candidate in mentions if entity.place in candidate.places]
+            about.sort(key=lambda candidate: (-candidate.score, candidate.row))
+            rows.update(candidate.row for candidate in about[:2])
     return rows

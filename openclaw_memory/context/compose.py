@@ -54,22 +54,22 @@ class _Entry(NamedTuple):
     core: frozenset[str]
 
 
-def compose(items: Sequence[Item], message: str, budget: int, given: Collection[int | str]) -> Composition:
+def compose(items: Sequence[Item], message: str, budget: int, excluded: Collection[int | str]) -> Composition:
     """Compose the best of ``items`` in at most ``budget`` tokens, facts first and notes in order of time.
 
-    Left out are items with a key in ``given``, and those that the message itself or a better item states.
+    Left out are items with an ``excluded`` key, and those that the message itself or a better item states.
     """
     message_terms = frozenset(analysis.terms(message))
-    heard = [_entry(item) for item in items if item.key in given]
+    heard = [_entry(item) for item in items if item.key in excluded]
     chosen: list[_Entry] = []
     for item in sorted(items, key=lambda item: (-_priority(item, budget), item.day is None, item.place, str(item.key))):
-        if item.key in given or not item.text:
+        if item.key in excluded or not item.text:
             continue
         item = replace(item, text=quoted(item.text), lead=quoted(item.lead))
         entry = _entry(item)
         if not entry.terms or _is_contained(entry.terms, message_terms):
             continue
-        if (known := _other_state(entry, heard)) is not None and _is_older(item, known.item):
+        if (other := _other_state(entry, heard)) is not None and _is_older(item, other.item):
             continue
         if (other := _other_state(entry, chosen)) is not None:
             if _is_older(item, other.item):

@@ -120,14 +120,14 @@ class ContextService:
             raise RequestError(f"budget must be 1 token or more, not {budget}")
         today = now or calendar.today(self._settings.consolidate.time_zone)
         until = Deadline.after(deadline)
-        asked = _Message(ends(message, *_READ), budget, session, today, explain, until, elsewhere)
+        request = _Message(ends(message, *_READ), budget, session, today, explain, until, elsewhere)
         draft, late, remarks = _Draft(), False, []
         if not settings.enabled:
             remarks = ["context is switched off (context.enabled)"]
         elif until == NEVER:
-            *_, draft = self._drafts(asked)
+            *_, draft = self._drafts(request)
         else:
-            draft, late, remarks = self._last_draft(asked)
+            draft, late, remarks = self._last_draft(request)
         items = draft.composition.items
         self._history.add(session, [item.key for item in items])
         took = (time.monotonic() - started) * 1000
@@ -244,10 +244,10 @@ class ContextService:
         ids = sorted({int(view.corpus.rows.section_id[candidate.row]) for candidate in candidates})
         sections = self._store.section_texts(ids)
         items = _note_items(view, candidates, sections)
-        given = self._history.given(message.session)
+        excluded = self._history.lately(message.session)
 
         def composed(items: Sequence[Item]) -> _Draft:
-            composition = compose(items, message.text, message.budget, given)
+            composition = compose(items, message.text, message.budget, excluded)
             sources = _sources(engine, message.explain, composition, candidates, sections)
             return replace(draft, composition=composition, sources=sources)
 
@@ -264,11 +264,11 @@ class ContextService:
         if not self._plugins.has_any("openclaw_memory_rerank"):
             return candidates
         ranges = [hits.Range(candidate.row, candidate.row, candidate.row) for candidate in candidates]
-        known = engine.display.known(ranges)
+        texts = engine.display.known(ranges)
         shown = [
             (candidate, hit)
             for candidate, span in zip(candidates, ranges, strict=True)
-            if (hit := engine.display.hit(span, known, candidate.parts)) is not None
+            if (hit := engine.display.hit(span, texts, candidate.parts)) is not None
         ]
         kept = {hit.id for hit in self._plugins.rerank(message.text, [hit for _, hit in shown])}
         return [candidate for candidate, hit in shown if hit.id in kept]
@@ -280,15 +280,15 @@ class ContextService:
         rows = self._facts.about([entity.name for entity in entities], _FACTS * 8)
         curated = {info.path for info in view.corpus.documents.values() if info.kind is Kind.CURATED}
         names = {term for entity in entities for term in analysis.query_terms(entity.name)}
-        wanted = set(terms) - names
+        topic = set(terms) - names
         items = []
         for row in rows:
             in_prompt = row.rule != STATED and row.source is not None and row.source.partition("#")[0] in curated
             if not row.current or row.origin not in TRUSTED or (in_prompt and not curated_files):
                 continue
-            shared = wanted.intersection(analysis.terms(f"{row.predicate} {row.object}"))
+            shared = topic.intersection(analysis.terms(f"{row.predicate} {row.object}"))
             # A stated fact passes by itself; an extracted one must be related to the message.
-            order = 0.1 + 0.4 * row.confidence + 0.5 * (len(shared) / len(wanted) if wanted else 0.5)
+            order = 0.1 + 0.4 * row.confidence + 0.5 * (len(shared) / len(topic) if topic else 0.5)
             if order >= THRESHOLD:
                 text = prose.format_fact(row)
                 items.append(Item(key=row.id, order=order, text=text, day=row.valid_from, fact=row))

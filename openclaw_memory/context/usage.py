@@ -38,12 +38,12 @@ class SessionHistory:
     def __len__(self) -> int:
         return len(self._sessions)
 
-    def given(self, session: str | None) -> frozenset[int | str]:
+    def lately(self, session: str | None) -> frozenset[int | str]:
         """Return the keys that a session was given lately; none without a session."""
         oldest = time.monotonic() - self._seconds
         with self._lock:
             items = self._sessions.get(session or "", {})
-            return frozenset(key for key, given in items.items() if given >= oldest)
+            return frozenset(key for key, added in items.items() if added >= oldest)
 
     def add(self, session: str | None, keys: Iterable[int | str]) -> None:
         """Remember that a session is given ``keys`` now."""

@@ -101,12 +101,12 @@ def place_rows(index: VectorIndex | None, unit_ids: Ints, rows: Bools) -> tuple[
         return plane, None
     at = np.flatnonzero(rows)
     points, kept = project(index, unit_ids[at])
-    known = ~np.isnan(points[:, 0])
-    if not known.any():
+    placed = ~np.isnan(points[:, 0])
+    if not placed.any():
         return plane, None
     # A few lines lie far out: the rest fills the page, and these stand at its border.
-    low, high = np.quantile(points[known], [0.001, 0.999], axis=0)
-    plane[at[known]] = ((points[known] - low) / np.maximum(high - low, 1e-9)).clip(0, 1)
+    low, high = np.quantile(points[placed], [0.001, 0.999], axis=0)
+    plane[at[placed]] = ((points[placed] - low) / np.maximum(high - low, 1e-9)).clip(0, 1)
     return plane, kept
 
 
@@ -118,10 +118,10 @@ def project(index: VectorIndex, unit_ids: Ints, sample: int = 6_000, rounds: int
     directions imperceptibly.  Every unit is then projected by its cosine with the two directions.
     """
     points = np.full((len(unit_ids), 2), np.nan)
-    known = unit_ids[index.has(unit_ids)]
-    if len(known) < 3:
+    embedded = unit_ids[index.has(unit_ids)]
+    if len(embedded) < 3:
         return points, 0.0
-    rows: Floats = index.vectors(known[np.unique(np.linspace(0, len(known) - 1, sample).astype(np.int64))])
+    rows: Floats = index.vectors(embedded[np.unique(np.linspace(0, len(embedded) - 1, sample).astype(np.int64))])
     rows = rows - rows.mean(axis=0)
     basis = np.random.default_rng(0).standard_normal((rows.shape[1], 6)).astype(np.float32)
     for _ in range(rounds):

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..model.embedder import Embedder
     from ..search.service import Questions
     from ..store.api import VectorModel
-    from ..summarise.retired import DayNote
+    from ..summarise.inventory import DayNote
     from ..use.tracker import Usage
 
 #: Beginning of the file; a file without it is not ours to replace.

@@ -22,8 +22,7 @@ from ..plugins.manager import Plugins
 from ..text import analysis, calendar
 from ..text.markdown import UNIT_TOKENS
 from .document import LINKER, Source, parse_sentences, render
-from .inventory import GRAINS, Inventory, PeriodKey
-from .retired import DayNote
+from .inventory import GRAINS, DayNote, Inventory, PeriodKey
 from .sentences import Sentence, extract_sentences, format_line, line_tokens
 from .summary import BUDGETS, VERSION, summarise
 

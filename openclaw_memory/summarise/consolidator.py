@@ -21,9 +21,8 @@ from ..system.deadline import NEVER, Deadline
 from ..text import calendar
 from . import retention
 from .builder import Blocked, BuiltSummary, Changed, SummaryBuilder, budget_for, fingerprints
-from .files import SummaryFiles
-from .inventory import GRAINS, Inventory, PeriodKey, take_inventory
-from .retired import RetiredNotes
+from .document import SummaryFiles
+from .inventory import GRAINS, Inventory, PeriodKey, RetiredNotes, take_inventory
 
 log = logging.getLogger("openclaw_memory.consolidate")
 

@@ -11,8 +11,7 @@ from typing import Any
 
 from ..model import Grain, SourceFile
 from ..text import calendar
-from .inventory import GRAINS, Inventory, PeriodKey
-from .retired import DayNote
+from .inventory import GRAINS, DayNote, Inventory, PeriodKey
 
 #: Hours (working), days (daily), weeks, months, quarters or years for which a grain is kept, counted from the end of a
 #: period's last day.  A grain without a limit is kept for good.

@@ -131,17 +131,17 @@ def _monthly_parts(chosen: Sequence[ScoredSentence], most: int) -> list[Part]:
 
     A decision is a milestone; another turn in events is one unless it belongs to a concept that entries share.
     """
-    own = _own_headings(chosen)
+    headings = _own_headings(chosen)
     milestones = [scored.sentence for scored in chosen if scored.is_decision]
     merged, unmerged = _merge_themes([scored.sentence for scored in chosen if not scored.is_decision], most)
     turns = {scored.sentence.order for scored in chosen if scored.is_milestone}
     milestones += [sentence for sentence in unmerged if sentence.order in turns]
     return [
-        *_group(sorted(milestones, key=_position), lambda _: own["milestones"]),
+        *_group(sorted(milestones, key=_position), lambda _: headings["milestones"]),
         *merged,
         *_group(
             [sentence for sentence in unmerged if sentence.order not in turns],
-            lambda sentence: heading_subject(sentence.heading) or own["other"],
+            lambda sentence: heading_subject(sentence.heading) or headings["other"],
         ),
     ]
 

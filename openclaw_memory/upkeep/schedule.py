@@ -18,7 +18,7 @@ from ..model import ConsolidateReport, Grain, Progress, ScanResult, counted, sil
 from ..plugins.manager import Plugins
 from ..store.api import Store
 from ..store.state import State, StateError
-from ..summarise.retired import RetiredNotes
+from ..summarise.inventory import RetiredNotes
 from ..system.deadline import Deadline
 
 if TYPE_CHECKING:

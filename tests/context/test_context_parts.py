@@ -206,9 +206,9 @@ def test_what_sessions_were_given_is_bounded() -> None:
     for number in range(600):
         kept.add(f"session {number}", range(2000))
     assert len(kept) == 512
-    assert kept.given("session 0") == frozenset() and len(kept.given("session 599")) == 1024
+    assert kept.lately("session 0") == frozenset() and len(kept.lately("session 599")) == 1024
     kept.add(None, [1])
-    assert kept.given(None) == kept.given("") == kept.given("another") == frozenset()
+    assert kept.lately(None) == kept.lately("") == kept.lately("another") == frozenset()
 
 
 # -- counters ------------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from openclaw_memory.errors import RequestError, WorkspaceError
 from openclaw_memory.map import data as columns
 from openclaw_memory.map.page import SCRIPTS, embed_json, read_asset, render_page
 from openclaw_memory.model import Origin
-from openclaw_memory.summarise.retired import DayNote
+from openclaw_memory.summarise.inventory import DayNote
 
 HOSTILE = (
     "</script><script>alert(1)</script>",

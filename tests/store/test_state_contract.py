@@ -27,7 +27,7 @@ from openclaw_memory.store.state.keys import Keys
 from openclaw_memory.store.state.opening import keys_of
 from openclaw_memory.store.state.use import Sum, sums
 from openclaw_memory.store.state.use import put as count
-from openclaw_memory.summarise.retired import DayNote, RetiredNotes
+from openclaw_memory.summarise.inventory import DayNote, RetiredNotes
 
 server = pytest.mark.postgres
 Make = Callable[..., State]
