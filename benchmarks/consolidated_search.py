@@ -25,10 +25,9 @@ from openclaw_memory import Memory, SearchRequest, Settings
 from openclaw_memory.embed.factory import resolve
 from openclaw_memory.ingest.summary_files import read_line
 from openclaw_memory.model import Grain
-from openclaw_memory.summarise import maker
-from openclaw_memory.summarise.sentences import Sentence, line_of, tokens
-from openclaw_memory.summarise.summary import Rules, Summary, summarise
-from openclaw_memory.summarise.themes import Part
+from openclaw_memory.summarise import builder
+from openclaw_memory.summarise.sentences import Sentence, format_line, line_tokens
+from openclaw_memory.summarise.summary import Part, Summary, summarise
 from openclaw_memory.text.lines import split_lines
 
 from .retrieval import DiskCachedEmbedder, questions
@@ -37,7 +36,7 @@ _BUDGET = 2000
 #: Long after the last day of any workspace.
 _LATER = datetime(2035, 1, 15, 12, tzinfo=UTC)
 
-Summarise = Callable[[Sequence[Sentence], Grain, Rules], Summary]
+Summarise = Callable[..., Summary]
 Line = tuple[str, int]
 
 
@@ -53,12 +52,14 @@ class Figures:
 def same_length(choose: Callable[[list[Sentence]], list[Sentence]]) -> Summarise:
     """A summariser that takes sentences in the order of ``choose`` until it has spent what ours spends."""
 
-    def made(sentences: Sequence[Sentence], grain: Grain, rules: Rules) -> Summary:
-        limit = sum(tokens(line_of(one, False)) for one in summarise(sentences, grain, rules).sentences())
+    def made(sentences: Sequence[Sentence], grain: Grain, budget: float, **options: bool) -> Summary:
+        limit = sum(
+            line_tokens(format_line(one, False)) for one in summarise(sentences, grain, budget, **options).sentences()
+        )
         given = sorted(sentences, key=lambda one: (one.day, one.order))
         taken: list[Sentence] = []
         for one in choose(given):
-            price = tokens(line_of(one, False))
+            price = line_tokens(format_line(one, False))
             if price <= limit:
                 limit -= price
                 taken.append(one)
@@ -138,7 +139,7 @@ def measure(root: Path, cache: Path | None, seeds: int) -> dict[str, Figures]:
 
 
 def _use(how: Summarise) -> None:
-    setattr(maker, "summarise", how)  # noqa: B010 - another selection in the place of ours
+    setattr(builder, "summarise", how)  # noqa: B010 - another selection in the place of ours
 
 
 def _add(figures: Figures, memory: Memory, rows: Sequence[dict[str, str]], archived: bool) -> None:

@@ -41,10 +41,9 @@ from openclaw_memory.ingest import plan
 from openclaw_memory.ingest.summary_files import DATED
 from openclaw_memory.model import CHARS_PER_TOKEN, Grain, Origin
 from openclaw_memory.plugins.manager import Plugins
-from openclaw_memory.summarise.document import LINKER, render, sentences_in
-from openclaw_memory.summarise.sentences import Note, Sentence, line_of, sentences_of, tokens
-from openclaw_memory.summarise.summary import BUDGETS, Rules, Summary, summarise
-from openclaw_memory.summarise.themes import Part
+from openclaw_memory.summarise.document import LINKER, parse_sentences, render
+from openclaw_memory.summarise.sentences import Sentence, extract_sentences, format_line, line_tokens
+from openclaw_memory.summarise.summary import BUDGETS, Part, Summary, summarise
 from openclaw_memory.text import analysis, calendar
 from openclaw_memory.text.dates import date_in_name
 from openclaw_memory.text.markdown import parse
@@ -109,7 +108,7 @@ def diary(root: Path, plugins: Plugins) -> Diary:
         parsed = parse(texts[path], path=path, mtime=day)
         sections, units = plan.prepare(parsed, plugins)
         linked = LINKER.linked(path, parsed.front_matter, sections, units)
-        said[path] = sentences_of(Note(path, day, Origin.AGENT, sections, linked))
+        said[path] = extract_sentences(path, day, Origin.AGENT, sections, linked)
     return Diary(texts, said)
 
 
@@ -132,7 +131,7 @@ def chain(given: Diary, make: Summariser, plugins: Plugins) -> dict[Grain, Kept]
             text = render(grain, key[1], summary, (), Origin.AGENT, "0" * 64)
             path = calendar.path_of(grain, key[1])
             last = calendar.bounds(grain, key[1])[1]
-            below[key] = day, sentences_in(path, grain, text, last, Origin.AGENT, plugins, 0, 0)
+            below[key] = day, parse_sentences(path, grain, text, last, Origin.AGENT, plugins, 0, 0)
             _note(kept[grain], summary, text)
     return kept
 
@@ -182,8 +181,8 @@ class Ours:
 
     def __call__(self, said: Sequence[Sentence], key: Period) -> Summary:
         """A summary by the default rules."""
-        summary = summarise(said, key[0], Rules(budget=BUDGETS[key[0]]))
-        self.spent[key] = sum(tokens(line_of(one, key[0] in DATED)) for one in summary.sentences())
+        summary = summarise(said, key[0], BUDGETS[key[0]])
+        self.spent[key] = sum(line_tokens(format_line(one, key[0] in DATED)) for one in summary.sentences())
         return summary
 
 
@@ -199,7 +198,7 @@ class Baseline:
         left = self._spent[key]
         chosen: list[Sentence] = []
         for one in self._order(list(said)):
-            price = tokens(line_of(one, key[0] in DATED))
+            price = line_tokens(format_line(one, key[0] in DATED))
             if not chosen or price <= left:
                 chosen.append(one)
                 left -= price

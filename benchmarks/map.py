@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from openclaw_memory import Memory, Settings, example
-from openclaw_memory.map.layout import placed
-from openclaw_memory.map.page import page
+from openclaw_memory.map.layout import place_nodes
+from openclaw_memory.map.page import render_page
 
 from . import corpus
 from .hashing import HashingEmbedder
@@ -188,7 +188,7 @@ def crowded(file: Path, nodes: int) -> None:
     ends = np.stack([ordered[start], ordered[np.minimum(start + rng.integers(1, 20, 3 * nodes), nodes - 1)]], axis=1)
     ends = np.unique(np.sort(ends[ends[:, 0] != ends[:, 1]], axis=1), axis=0)
     units = (2 + 400 / (1 + rng.permutation(nodes))).astype(int)
-    spots = np.rint(placed(nodes, ends[:, 0], ends[:, 1], np.ones(len(ends)), 1.0 + units) * 4000).astype(int)
+    spots = np.rint(place_nodes(nodes, ends[:, 0], ends[:, 1], np.ones(len(ends)), 1.0 + units) * 4000).astype(int)
     data["network"] = {
         "name": [f"concept {at}" for at in range(nodes)], "slug": [f"concept-{at}" for at in range(nodes)],
         "kind": [("", "tag", "code")[at % 3] for at in range(nodes)], "curated": [0] * nodes, "aliases": [[]] * nodes,
@@ -197,7 +197,7 @@ def crowded(file: Path, nodes: int) -> None:
     }  # fmt: skip
     data["lines"]["concepts"] = [[]] * len(data["lines"]["text"])
     data["facts"] = []
-    file.write_text(page(data), encoding="utf-8")
+    file.write_text(render_page(data), encoding="utf-8")
 
 
 def main() -> None:

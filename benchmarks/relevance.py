@@ -26,38 +26,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openclaw_memory import Memory, Settings
-from openclaw_memory.context import ambient, relevance
-from openclaw_memory.context.relevance import ALONE, KNOWN, SURE, WEIGHTS
+from openclaw_memory.context import candidates, relevance
+from openclaw_memory.context.relevance import ALONE, KNOWN, RELEVANT, WEIGHTS
 
-#: What a squared weight costs, signs being scaled to deviations.
+#: What a squared weight costs, features being scaled to deviations.
 RIDGE = 3.0
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What was told of a message; ``signs`` is ``None`` where it is about nothing."""
+    """What was told of a message; ``features`` is ``None`` where it is about nothing."""
 
     workspace: str
     kind: str
     needs: bool
-    signs: Mapping[str, float] | None
+    features: Mapping[str, float] | None
 
     @property
     def weights(self) -> Mapping[str, float]:
         """The weights that judge it: those for vectors, where a model knows the language, or those for words alone."""
-        return WEIGHTS if self.signs is not None and self.signs["knowledge"] > KNOWN else ALONE
+        return WEIGHTS if self.features is not None and self.features["knowledge"] > KNOWN else ALONE
 
 
 @contextmanager
 def recorded() -> Iterator[list[Mapping[str, float]]]:
-    """The signs of the messages asked meanwhile."""
+    """The features of the messages asked meanwhile."""
     seen: list[Mapping[str, float]] = []
 
-    def signs(*arguments: Any) -> dict[str, float]:
-        seen.append(relevance.signs(*arguments))
+    def extract(*arguments: Any) -> dict[str, float]:
+        seen.append(relevance.extract_features(*arguments))
         return dict(seen[-1])
 
-    with patch.object(ambient, "signs", signs):
+    with patch.object(candidates, "extract_features", extract):
         yield seen
 
 
@@ -82,15 +82,15 @@ def ask(workspace: Path, messages: Sequence[Mapping[str, Any]], index: Path, vec
             yield Told(name, row["kind"], bool(row["needs"]), seen[-1] if seen else None)
 
 
-def fitted(signs: NDArray[np.float64], needs: NDArray[np.bool_]) -> NDArray[np.float64]:
+def fitted(features: NDArray[np.float64], needs: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Weights and, last, the bias of a logistic regression with a ridge, by Newton's method: ``float64[k + 1]``.
 
-    ``signs`` is ``float64[n, k]``; both answers count alike in sum.
+    ``features`` is ``float64[n, k]``; both answers count alike in sum.
     """
     counts = np.where(needs, 1.0, needs.sum() / (~needs).sum())
-    middle, width = signs.mean(axis=0), signs.std(axis=0) + 1e-9
-    x = np.column_stack([(signs - middle) / width, np.ones(len(signs))])
-    cost = np.diag([RIDGE] * signs.shape[1] + [0.0])
+    middle, width = features.mean(axis=0), features.std(axis=0) + 1e-9
+    x = np.column_stack([(features - middle) / width, np.ones(len(features))])
+    cost = np.diag([RIDGE] * features.shape[1] + [0.0])
     weights = np.zeros(x.shape[1])
     for _ in range(30):
         p = 1 / (1 + np.exp(-x @ weights))
@@ -102,7 +102,7 @@ def fitted(signs: NDArray[np.float64], needs: NDArray[np.bool_]) -> NDArray[np.f
 def odds(told: Sequence[Told], names: Sequence[str], weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """What the weights make of each message, as a logarithm of odds."""
     rows = [
-        [-np.inf] if row.signs is None else [sum(row.signs[n] * w for n, w in zip(names, weights, strict=False))]
+        [-np.inf] if row.features is None else [sum(row.features[n] * w for n, w in zip(names, weights, strict=False))]
         for row in told
     ]
     out: NDArray[np.float64] = np.array(rows, np.float64).ravel() + weights[-1]
@@ -111,11 +111,11 @@ def odds(told: Sequence[Told], names: Sequence[str], weights: NDArray[np.float64
 
 def weights_of(told: Sequence[Told], names: Sequence[str], silent: float) -> NDArray[np.float64]:
     """Weights fitted on what was told, with the bias at which a share ``silent`` of what needs nothing gets nothing."""
-    known = [row for row in told if row.signs is not None]
-    signs = np.array([[row.signs[name] for name in names] for row in known if row.signs is not None])
-    weights = fitted(signs, np.array([row.needs for row in known]))
+    known = [row for row in told if row.features is not None]
+    features = np.array([[row.features[name] for name in names] for row in known if row.features is not None])
+    weights = fitted(features, np.array([row.needs for row in known]))
     nothing = odds([row for row in told if not row.needs], names, weights)
-    weights[-1] += np.log(SURE / (1 - SURE)) - float(np.quantile(nothing, silent, method="higher"))
+    weights[-1] += np.log(RELEVANT / (1 - RELEVANT)) - float(np.quantile(nothing, silent, method="higher"))
     return weights
 
 
@@ -146,7 +146,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             for kind in dict.fromkeys(row.kind for row in judged):
                 own_rows = [row for row in judged if (row.workspace, row.kind) == (workspace, kind)]
                 if own_rows:
-                    share = float(np.mean(odds(own_rows, names, others) > np.log(SURE / (1 - SURE))))
+                    share = float(np.mean(odds(own_rows, names, others) > np.log(RELEVANT / (1 - RELEVANT))))
                     print(f"| {workspace} | {kind} | {len(own_rows)} | {share:.3f} |")
 
 

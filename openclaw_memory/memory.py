@@ -17,7 +17,7 @@ from filelock import FileLock, Timeout
 from .config.openclaw_home import OpenClawHome
 from .config.settings import Settings
 from .config.workspace import expanded, find_workspace
-from .context.ambient import Ambient
+from .context.service import ContextService
 from .embed.models import Models
 from .embed.vectorizer import Vectorizer
 from .errors import OpenClawMemoryError
@@ -62,7 +62,7 @@ from .sharing import sources
 from .sharing.asking import Asking
 from .sharing.others import Others
 from .store.state.opening import OnServer, open_state
-from .summarise.retired import Retired
+from .summarise.inventory import RetiredNotes
 from .system.deadline import Deadline
 from .upkeep.languages import Languages, other_than_english, unknown_languages
 from .upkeep.schedule import Upkeep
@@ -129,7 +129,7 @@ class Memory(Asking):
         self.state = open_state(self.workspace, self.settings.state, file, server)
         self.usage = Usage(self.state)
         self.forgotten = Tombstones(self.state)
-        retired = Retired(self.state, self.settings.retention["plan"] != "keep")
+        retired = RetiredNotes(self.state, self.settings.retention["plan"] != "keep")
         #: Remarks on the notes that were read.
         self.survey = NoteSurvey(self._store.beside(BESIDE), max_bytes(self.settings.ingest))
         ingestor = Ingestor(
@@ -201,7 +201,7 @@ class Memory(Asking):
             retired=retired,
             ingest=self._ingest_and_scan,
         )
-        self.ambient = Ambient(
+        self.ambient = ContextService(
             settings=self.settings,
             store=self._store,
             vectorizer=self._vectorizer,
@@ -460,8 +460,19 @@ class Memory(Asking):
         """
         from .map.service import draw
 
-        notes = self.upkeep.retired.notes
-        return draw(self, self._questions, notes, file, concept=concept, since=since, progress=progress)
+        return draw(
+            self,
+            self._store,
+            self._questions,
+            self.facts,
+            self.usage,
+            self.vectors_in_use,
+            self.upkeep.retired.notes,
+            file,
+            concept=concept,
+            since=since,
+            progress=progress,
+        )
 
     def _tables(self) -> Tables:
         from .tables.service import Tables

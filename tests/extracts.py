@@ -8,8 +8,8 @@ from datetime import date
 from openclaw_memory.ingest import plan
 from openclaw_memory.model import Grain, Origin
 from openclaw_memory.plugins.manager import Plugins
-from openclaw_memory.summarise.document import LINKER, render, sentences_in
-from openclaw_memory.summarise.sentences import Note, Sentence, sentences_of
+from openclaw_memory.summarise.document import LINKER, parse_sentences, render
+from openclaw_memory.summarise.sentences import Sentence, extract_sentences
 from openclaw_memory.summarise.summary import Summary
 from openclaw_memory.text import calendar
 from openclaw_memory.text.markdown import parse
@@ -26,7 +26,7 @@ def extracted(
     parsed = parse(text, path=path, mtime=day, unit_tokens=unit_tokens)
     sections, units = plan.prepare(parsed, PLUGINS, analysed)
     linked = LINKER.linked(path, parsed.front_matter, sections, units)
-    return sentences_of(Note(path, day, Origin.AGENT, sections, linked), entry, order)
+    return extract_sentences(path, day, Origin.AGENT, sections, linked, entry, order)
 
 
 def period(notes: Mapping[date, str]) -> list[Sentence]:
@@ -41,4 +41,4 @@ def read_back(summary: Summary, grain: Grain, name: str) -> list[Sentence]:
     """The sentences of a summary after it was written to its file."""
     text = render(grain, name, summary, (), Origin.AGENT, "0" * 64)
     last = calendar.bounds(grain, name)[1]
-    return sentences_in(calendar.path_of(grain, name), grain, text, last, Origin.AGENT, PLUGINS, 0, 0)
+    return parse_sentences(calendar.path_of(grain, name), grain, text, last, Origin.AGENT, PLUGINS, 0, 0)

@@ -309,7 +309,7 @@ class _Said:
 
 def _context(hit: SearchHit) -> frozenset[str]:
     """Terms of the day and the heading of a hit: what was found is told with them."""
-    days = [] if hit.date is None else [hit.date.isoformat(), MONTHS[hit.date.month - 1], prose.day(hit.date)]
+    days = [] if hit.date is None else [hit.date.isoformat(), MONTHS[hit.date.month - 1], prose.format_day(hit.date)]
     return frozenset(analysis.terms(" ".join([*days, hit.heading])))
 
 

@@ -1,50 +1,64 @@
-"""Which units may be worth saying: those that mention what the message names, and those that answer it."""
+"""Candidates for the context of a message: rows that answer it, and rows that mention a concept it names."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from itertools import islice
 
 import numpy as np
 
+from ..embed.general import General
 from ..graph.view import GraphView
-from ..model import TRUSTED, Kind
+from ..model import TRUSTED, Kind, SearchRequest
 from ..search import hits
 from ..search.confidence import Parts
-from ..search.engine import Ranked
+from ..search.engine import Ranked, SearchEngine
+from ..search.question import asks_what_was_done
 from ..store.api import Bools, Floats, Ints
 from ..text import analysis
 from ..text.scripts import HANGUL, JOINED_LETTER, UNSPACED
 from ..text.sentences import sentence_spans
 from ..text.speech import bare, substance, thanks
-from .entities import Entity
-from .relevance import SURE
+from .relevance import RELEVANT, Evidence, extract_features, probability
 
-#: What makes up the score of a unit that mentions what the message names, and what all have; they add up to 1.
+#: Concepts of a message that are looked at.
+_ENTITIES = 5
+#: Weights in the score of a row that mentions a concept, and what all of them have; they add up to 1.
 _RELEVANCE, _LINK, _RECENCY, _FREQUENCY, _ANY = 0.4, 0.3, 0.1, 0.1, 0.1
-#: What a mention in the heading above is worth, and one of a concept below the named one.
+#: Strength of a mention in the heading above, and of one of a concept below the named one.
 _BY_HEADING, _BY_CHILD = 0.8, 0.7
-#: The best units by search and, of those that mention a concept, the best and the latest are looked at.
+#: Numbers of rows looked at: the best of the search, and the best and the latest that mention a concept.
 _SEARCHED, _BEST, _LATEST = 20, 20, 8
-#: What shares no word with the message must itself be about as close to it, less this, as what stands out among notes
-#: that are written alike, or, of few notes, as unrelated texts are, to a model that knows so much of its language.
-_OWN, _KNOWN = 0.02, 0.6
-#: A note needs this share of the best one's fused score.
-_COMPANY = 0.65
+#: A row without a word of the message must be about as close to it, less this margin, as related notes or, of few
+#: notes, unrelated texts are, to a model that knows so much of its language.
+_MARGIN, _KNOWN = 0.02, 0.6
+#: Share of the best row's fused score that an answer needs.
+_NEAR_BEST = 0.65
 #: Of a file that is too long for a prompt, OpenClaw shows the beginning and the end; this share is the beginning's.
 _HEAD = 0.75
-#: Score from which a unit that mentions a named concept is given.
+#: Score from which a row that mentions a named concept is given.
 THRESHOLD = 0.5
-#: What the fused score of the search counts in the order, beside the score that passed.
+#: Weight of the fused score in the order of candidates, beside their own score.
 _FUSED = 0.85
 
 
 @dataclass(frozen=True, slots=True)
+class Entity:
+    """A concept that a message names: its place in the graph, name and weight; ``rarity`` is its idf in [0, 1]."""
+
+    place: int
+    name: str
+    curated: bool
+    weight: float
+    rarity: float
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
-    """A row of the corpus: its score in [0, 1], what it is ordered by, why it is one, and over which concepts."""
+    """A row of the corpus: its score in [0, 1], the value it is ordered by, the reason, and its concepts."""
 
     row: int
     score: float
@@ -55,30 +69,104 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
-    """What a message is weighed against; arrays are over the rows of the corpus."""
+class RankedMessage:
+    """A message with the ranking of all rows for it; arrays are over the rows of the corpus.
+
+    ``best`` are the best rows that may be given, ``probability`` is that of the message being about the notes.  ``low``
+    is the lowest fused score of an allowed row and ``span`` the distance of the highest from it.  ``brief`` are the
+    places of the entities that stand in a sentence of few words.
+    """
 
     view: GraphView
     ranked: Ranked
     parts: Callable[[hits.Range], Parts]
     allowed: Bools
     entities: Sequence[Entity]
-    #: The best rows of the search that may be given, and how surely the message is about the notes.
     best: Sequence[tuple[int, Parts]]
-    sure: float
+    probability: float
     today: date
     noise: float
-    #: Lowest fused score of an allowed row, and how far the highest is above it.
     low: float
     span: float
-    #: Which entities a sentence names that says little else.
-    briefly: frozenset[int] = frozenset()
+    brief: frozenset[int]
+
+    def candidate(self, row: int, score: float, parts: Parts, why: str, places: tuple[int, ...] = ()) -> Candidate:
+        """Make a candidate, ordered by its share of the best fused score and a little by its own."""
+        share = (float(self.ranked.score[row]) - self.low) / self.span if self.span > 0 else 0.0
+        return Candidate(row, score, _FUSED * share + (1 - _FUSED) * score, parts, why, places)
 
 
-def briefly(message: str, entities: Sequence[Entity]) -> frozenset[int]:
-    """The places of ``entities`` that a sentence of few words names, and not only to be thanked for.
+def find_entities(view: GraphView, message: str) -> list[Entity]:
+    """Find the five concepts in ``message`` that count most, curated and rare ones first; the graph must be held."""
+    references = view.index.references
+    keys = dict.fromkeys(match.key for match in view.matcher.find(message))
+    places = list(dict.fromkeys(references.of([view.index.canonical(key) for key in keys]).tolist()))
+    entities = [
+        Entity(place, label.name, label.curated is not None, label.weight, float(view.index.rarity[place]))
+        for place, label in view.labels(places).items()
+    ]
+    entities.sort(key=lambda entity: (not entity.curated, -entity.weight * entity.rarity, places.index(entity.place)))
+    return entities[:_ENTITIES]
 
-    In one of more words the name of a found concept says nothing alone: one may ask for a program in Python.
+
+def rank_message(
+    engine: SearchEngine,
+    message: str,
+    text: str,
+    today: date,
+    entities: Sequence[Entity],
+    vector: Floats | None,
+    general: General | None,
+    superseded: Mapping[int, tuple[str, ...]],
+    curated_files: bool,
+) -> RankedMessage:
+    """Rank all rows for a message, and estimate the probability that it is about the notes.
+
+    ``text`` is the part of ``message`` that is searched for, ``vector`` its embedding ``float32[d]``.  The caller
+    holds the engine; there must be a row.
+    """
+    view = engine.graph
+    corpus = view.corpus
+    allowed = allowed_rows(view, superseded, curated_files)
+    curated = corpus.shape.kind == list(Kind).index(Kind.CURATED)
+    kinds = () if bool((allowed & curated).any()) else tuple(kind for kind in Kind if kind is not Kind.CURATED)
+    mode = "keyword" if vector is None else "hybrid"
+    ranked, parts = engine.weigh(SearchRequest(text, kinds=kinds), mode, today, vector)
+    # Where summaries do not answer, the notes that they cover do, as in a search.
+    standing = view.archive.standing((), ranked.request.include_archived)
+    if standing is not None:
+        allowed &= standing
+    if ranked.features.only_days:
+        allowed &= ranked.features.values["date"] >= 1
+        allowed &= True if ranked.allowed is None else ranked.allowed
+    scores = ranked.score[allowed]
+    low, high = (float(scores.min()), float(scores.max())) if len(scores) else (0.0, 0.0)
+    index = engine.vectors()
+
+    def vectors(rows: Ints) -> Floats:
+        return np.zeros((len(rows), 0), np.float32) if index is None else index.vectors(corpus.rows.unit_id[rows])
+
+    best: list[tuple[int, Parts]] = []
+    sure = 0.0
+    asks_for_days = asks_what_was_done(text, today)
+    if substance(text) or asks_for_days:
+        rows = islice(hits.ranking(corpus, ranked.score, allowed), _SEARCHED)
+        best = [(row, parts(hits.Range(row, row, row))) for row in rows]
+    if best:
+        keyword = ranked.features.keyword
+        evidence = None if keyword is None else Evidence(text, keyword, len(corpus))
+        features = extract_features(ranked, evidence, best, engine.noise, general, allowed, vectors)
+        sure = 1.0 if asks_for_days else probability(features)
+    brief = brief_entities(message, entities) if entities else frozenset()
+    return RankedMessage(
+        view, ranked, parts, allowed, entities, best, sure, today, engine.noise, low, high - low, brief
+    )
+
+
+def brief_entities(message: str, entities: Sequence[Entity]) -> frozenset[int]:
+    """Return the places of ``entities`` in a sentence of few words that does more than thank somebody.
+
+    In a longer sentence the name of a concept proves nothing alone: one may ask for a program in Python.
     """
     short = [
         part.casefold()
@@ -86,209 +174,173 @@ def briefly(message: str, entities: Sequence[Entity]) -> frozenset[int]:
         for start, end in sentence_spans(line)
         if len(analysis.words_of(bare(part := line[start:end])).keys() & set(substance(part))) < 4 and not thanks(part)
     ]
-    return frozenset(one.place for one in entities if any(_holds(part, one.name.casefold()) for part in short))
+    return frozenset(
+        entity.place for entity in entities if any(_has_name(part, entity.name.casefold()) for part in short)
+    )
 
 
-def _holds(text: str, name: str) -> bool:
-    """Whether a text has a name as whole words, where its script puts spaces between them."""
+def _has_name(text: str, name: str) -> bool:
+    """Return true if a text has a name, as whole words where its script puts spaces between them."""
     letter = rf"[^\W{UNSPACED}{HANGUL}]"
     before, after = ("" if JOINED_LETTER.match(edge) else letter for edge in (name[0], name[-1]))
     return re.search(f"{before and f'(?<!{before})'}{re.escape(name)}{after and f'(?!{after})'}", text) is not None
 
 
-def allowed(view: GraphView, superseded: Mapping[int, tuple[str, ...]], curated_files: bool) -> Bools:
-    """Rows that may be given: ``bool[n]``.
+def allowed_rows(view: GraphView, superseded: Mapping[int, tuple[str, ...]], curated_files: bool) -> Bools:
+    """Select the rows that may be given: ``bool[n]``.
 
-    They are trusted, written for people, not in the prompt already, and not superseded.
-    Of MEMORY.md and USER.md that is what a host does not show.
+    They are trusted, written for people, not superseded, and not in the prompt already: unless ``curated_files``, only
+    the parts of MEMORY.md and USER.md that a host does not show.
     """
     corpus = view.corpus
+    trusted = [info for info in corpus.documents.values() if info.origin in TRUSTED]
     documents = np.zeros(max(corpus.documents, default=0) + 1, bool)
-    for info in corpus.documents.values():
-        documents[info.id] = info.origin in TRUSTED and (curated_files or info.kind is not Kind.CURATED)
-    out: Bools = documents[corpus.rows.document_id]
-    if not curated_files:
-        for info in corpus.documents.values():
-            if info.kind is Kind.CURATED and info.origin in TRUSTED:
-                rows = np.flatnonzero(corpus.rows.document_id == info.id)
-                out[rows[_unseen(corpus.rows.chars[rows])]] = True
-    out = out & corpus.shape.anchor & ~corpus.rows.heading & ~corpus.rows.machine
+    for info in trusted:
+        documents[info.id] = curated_files or info.kind is not Kind.CURATED
+    allowed: Bools = documents[corpus.rows.document_id]
+    for info in trusted:
+        if info.kind is Kind.CURATED and not curated_files:
+            rows = np.flatnonzero(corpus.rows.document_id == info.id)
+            allowed[rows[_omitted_units(corpus.rows.chars[rows])]] = True
+    allowed = allowed & corpus.shape.anchor & ~corpus.rows.heading & ~corpus.rows.machine
     if superseded:
         gone = corpus.rows_of(np.fromiter(superseded, np.int32, len(superseded)))
-        out[gone[gone >= 0]] = False
-    return out
+        allowed[gone[gone >= 0]] = False
+    return allowed
 
 
-def _unseen(chars: Ints, most: int = 12_000) -> Bools:
-    """Which units of a file a host does not show, which shows ``most`` characters of its beginning and its end."""
+def _omitted_units(chars: Ints, most: int = 12_000) -> Bools:
+    """Select the units of a file that a host omits, which shows ``most`` characters of its beginning and its end."""
     ends = np.cumsum(chars + 1)
     if not len(ends) or int(ends[-1]) <= most:
         return np.zeros(len(ends), bool)
-    first: Bools = ends > _HEAD * most
-    return first & (ends < int(ends[-1]) - (1 - _HEAD) * most)
+    return np.asarray((ends > _HEAD * most) & (ends < int(ends[-1]) - (1 - _HEAD) * most))
 
 
-def found(scene: Scene) -> list[Candidate]:
-    """The units that pass, best first."""
-    walked = _walked(scene)
-    always = _always(scene, walked)
-    asked_for = {one.place for one in scene.entities if one.place in scene.briefly and _is_known(scene, one)}
+def find_candidates(message: RankedMessage) -> list[Candidate]:
+    """Return the rows to give for a message, best first."""
+    mentions = _mentioning_rows(message)
+    always = _best_of_curated(message, mentions)
+    references = message.view.index.references
+    named = {
+        entity.place
+        for entity in message.entities
+        # A concept that is mentioned once is named in passing.
+        if entity.place in message.brief and (entity.curated or len(references.rows(entity.place)) >= 2)
+    }
     # A short sentence that names a concept gets nothing where the message is much less about the notes.
-    if scene.sure < 0.3 * SURE:
-        asked_for = set()
+    if message.probability < 0.3 * RELEVANT:
+        named = set()
     passed: dict[int, Candidate] = {}
-    for threshold, candidates in ((0.0, _answering(scene)), (THRESHOLD, walked)):
-        for one in candidates:
-            sure = 1.0 if asked_for.intersection(one.places) else scene.sure
-            if (sure >= SURE and one.score >= threshold) or (one.row in always and one.places):
-                other = passed.get(one.row)
-                passed[one.row] = one if other is None or one.score > other.score else other
-    return sorted(passed.values(), key=lambda one: (-one.order, one.row))
+    for threshold, candidates in ((0.0, _answering_rows(message)), (THRESHOLD, mentions)):
+        for candidate in candidates:
+            relevant = bool(named.intersection(candidate.places)) or message.probability >= RELEVANT
+            if (relevant and candidate.score >= threshold) or (candidate.row in always and candidate.places):
+                other = passed.get(candidate.row)
+                passed[candidate.row] = candidate if other is None or candidate.score > other.score else other
+    return sorted(passed.values(), key=lambda candidate: (-candidate.order, candidate.row))
 
 
-# -- by what the message asks -------------------------------------------------------------------------
+# -- rows that answer the message -------------------------------------------------------------------
 
 
-def searched(
-    view: GraphView, ranked: Ranked, allowed: Bools, parts: Callable[[hits.Range], Parts]
-) -> list[tuple[int, Parts]]:
-    """The best rows of the search that may be given, best first."""
-    best = islice(hits.ranking(view.corpus, ranked.score, allowed), _SEARCHED)
-    return [(row, parts(hits.Range(row, row, row))) for row in best]
-
-
-def _answering(scene: Scene) -> list[Candidate]:
-    """The best rows of the search that have to do with the message themselves, and are not far behind the first."""
-    if not scene.best:
+def _answering_rows(message: RankedMessage) -> list[Candidate]:
+    """Return the best rows of the search that are related to the message themselves, and not far behind the first."""
+    if not message.best:
         return []
-    score = scene.ranked.score
-    least = _COMPANY * float(score[scene.best[0][0]])
-    why = f"answers the message, which is about the notes to {scene.sure:.2f}"
+    score = message.ranked.score
+    least = _NEAR_BEST * float(score[message.best[0][0]])
+    why = f"answers the message, which is about the notes to {message.probability:.2f}"
     return [
-        _candidate(scene, row, parts.score, parts, why)
-        for row, parts in scene.best
-        if scene.ranked.features.only_days  # what is of these days has no word of the message
-        or (score[row] >= least and (_by_itself(scene, row) or _below_a_word(scene, row)))
+        message.candidate(row, parts.score, parts, why)
+        for row, parts in message.best
+        if message.ranked.features.only_days  # notes of a day have no word of the message
+        or (score[row] >= least and (_is_related(message, row) or _has_related_heading(message, row)))
     ]
 
 
-def _by_itself(scene: Scene, row: int) -> bool:
-    """Whether a row shares a word or its meaning with the message itself, and not only its neighbours do."""
-    features, similarities = scene.ranked.features, scene.ranked.similarities
+def _is_related(message: RankedMessage, row: int) -> bool:
+    """Return true if a row itself shares a word or its meaning with the message, and not only its neighbours do."""
+    features, similarities = message.ranked.features, message.ranked.similarities
     if features.keyword is not None and features.keyword.unit[row] > 0:
         return True
     if similarities is None or features.knowledge < _KNOWN:
         return False
-    script = scene.view.corpus.rows.script[row]
-    common, telling = float(features.noise[script]), float(features.telling[script])
-    return bool(similarities[row] >= min(common, telling * common + (1 - telling) * scene.noise) - _OWN)
+    script = message.view.corpus.rows.script[row]
+    common, certainty = float(features.noise[script]), float(features.telling[script])
+    return bool(similarities[row] >= min(common, certainty * common + (1 - certainty) * message.noise) - _MARGIN)
 
 
-def _below_a_word(scene: Scene, row: int) -> bool:
-    """Whether the heading above a row, which says what it is about, has a word of the message."""
-    corpus, keyword = scene.view.corpus, scene.ranked.features.keyword
+def _has_related_heading(message: RankedMessage, row: int) -> bool:
+    """Return true if the heading above a row has a word of the message."""
+    corpus, keyword = message.view.corpus, message.ranked.features.keyword
     first = int(np.searchsorted(corpus.shape.section, corpus.shape.section[row]))
     return keyword is not None and bool(corpus.rows.heading[first]) and bool(keyword.unit[first] > 0)
 
 
-# -- by what the message names ------------------------------------------------------------------------
+# -- rows that mention a named concept --------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Links:
-    """How strongly rows hang together with the entities, how much of their section is about one, and which."""
-
-    strength: Floats
-    share: Floats
-    named: Mapping[int, Bools]
-
-
-def _links(scene: Scene) -> _Links:
-    view, corpus = scene.view, scene.view.corpus
-    n, section = len(corpus), corpus.shape.section
-    left = np.ones(n, np.float32)
-    share = np.zeros(n, np.float32)
-    named: dict[int, Bools] = {}
-    references = view.index.references
-    for entity in scene.entities:
-        own = np.zeros(n, np.float32)
-        for place, kept in [(entity.place, 1.0), *((child, _BY_CHILD) for child in _children(view, entity.place))]:
-            rows, weight = references.rows(place), references.weight[references.slice_of(place)]
-            np.maximum.at(own, rows, weight * np.float32(kept))
-            below = _below(section, rows[corpus.rows.heading[rows]])
-            own[below] = np.maximum(own[below], np.float32(_BY_HEADING * kept))
-        own *= np.float32(min(1.0, entity.rarity * entity.weight))
-        named[entity.place] = own > 0
-        left *= 1 - own.clip(0, 0.999)
-        counts = np.bincount(section[own > 0], minlength=len(corpus.shape.opens))
-        share = np.maximum(share, np.minimum(1, counts[section] / 3).astype(np.float32) * (own > 0))
-    return _Links(1 - left, share, named)
-
-
-def _is_known(scene: Scene, entity: Entity) -> bool:
-    """Whether the notes speak of a concept more than in passing."""
-    span = scene.view.index.references.slice_of(entity.place)
-    return entity.curated or span.stop - span.start >= 2
-
-
-def _children(view: GraphView, place: int) -> list[int]:
-    """Curated concepts just below one."""
-    key = int(view.index.references.keys[place])
-    below = [concept.key for concept in view.index.ontology.concepts if key in concept.parents]
-    return view.index.references.of(below).tolist() if below else []
-
-
-def _below(section: Ints, headings: Ints) -> Ints:
-    """All rows of the sections of some headings."""
-    if not len(headings):
-        return headings
-    own = np.unique(section[headings])
-    low, high = np.searchsorted(section, own), np.searchsorted(section, own, side="right")
-    return np.concatenate([np.arange(a, b, dtype=np.int32) for a, b in zip(low, high, strict=True)])
-
-
-def _walked(scene: Scene) -> list[Candidate]:
-    if not scene.entities:
+def _mentioning_rows(message: RankedMessage) -> list[Candidate]:
+    """Score the best and the latest rows that mention a concept which the message names."""
+    if not message.entities:
         return []
-    corpus, links = scene.view.corpus, _links(scene)
-    rows = np.flatnonzero((links.strength > 0) & scene.allowed)
+    corpus, section = message.view.corpus, message.view.corpus.shape.section
+    links = {entity.place: _link_strength(message.view, entity) for entity in message.entities}
+    strength = 1 - np.prod([1 - link.clip(0, 0.999) for link in links.values()], axis=0, dtype=np.float32)
+    rows = np.flatnonzero((strength > 0) & message.allowed)
     if not len(rows):
         return []
-    best = rows[np.argsort(-scene.ranked.score[rows], kind="stable")[:_BEST]]
+    best = rows[np.argsort(-message.ranked.score[rows], kind="stable")[:_BEST]]
     latest = rows[np.argsort(-corpus.rows.day[rows], kind="stable")[:_LATEST]]
     rows = np.unique(np.concatenate([best, latest]))
-    age = np.maximum(0, scene.today.toordinal() - corpus.rows.day[rows])
+    # The share of its section that mentions a concept, up to three rows.
+    share = np.zeros(len(rows), np.float32)
+    for link in links.values():
+        counts = np.bincount(section[link > 0], minlength=len(corpus.shape.opens))
+        share = np.maximum(share, np.minimum(1, counts[section[rows]] / 3).astype(np.float32) * (link[rows] > 0))
+    age = np.maximum(0, message.today.toordinal() - corpus.rows.day[rows])
     recency = np.where(corpus.rows.dated[rows], 0.5 ** (age / 60.0), 0.3)  # after two months it counts half
-    names = {entity.place: entity.name for entity in scene.entities}
-    out = []
-    for row, new in zip(rows.tolist(), recency.tolist(), strict=True):
-        by = tuple(place for place in names if links.named[place][row])
-        parts = scene.parts(hits.Range(row, row, row))
-        link, share = float(links.strength[row]), float(links.share[row])
-        # That the message names the concept is evidence already: the share of its words counts, not how rare they are.
+    names = {entity.place: entity.name for entity in message.entities}
+    candidates = []
+    for row, new, frequency in zip(rows.tolist(), recency.tolist(), share.tolist(), strict=True):
+        places = tuple(place for place in names if links[place][row] > 0)
+        parts = message.parts(hits.Range(row, row, row))
+        link = float(strength[row])
+        # The named concept is evidence already: the share of the message's words counts, not how rare they are.
         relevance = max(parts.score, parts.text or 0.0)
-        score = _RELEVANCE * relevance + _LINK * link + _RECENCY * new + _FREQUENCY * share + _ANY
-        named = ", ".join(names[place] for place in by)
-        why = f"mentions {named}: link {link:.2f}, relevance {relevance:.2f}, recency {new:.2f}, share {share:.2f}"
-        one = _candidate(scene, row, min(1.0, score), parts, why)
-        out.append(replace(one, places=by))
-    return out
+        score = _RELEVANCE * relevance + _LINK * link + _RECENCY * new + _FREQUENCY * frequency + _ANY
+        mentioned = ", ".join(names[place] for place in places)
+        why = (
+            f"mentions {mentioned}: link {link:.2f}, relevance {relevance:.2f}, recency {new:.2f}, "
+            f"share {frequency:.2f}"
+        )
+        candidates.append(message.candidate(row, min(1.0, score), parts, why, places))
+    return candidates
 
 
-def _always(scene: Scene, walked: Sequence[Candidate]) -> set[int]:
-    """The two best rows of every curated concept that the message names: they pass whatever their score."""
-    out: set[int] = set()
-    for entity in scene.entities:
+def _link_strength(view: GraphView, entity: Entity) -> Floats:
+    """Return how strongly each row is linked to an entity, or to a curated concept just below it: ``float32[n]``."""
+    corpus, section, references = view.corpus, view.corpus.shape.section, view.index.references
+    key = int(references.keys[entity.place])
+    below = [concept.key for concept in view.index.ontology.concepts if key in concept.parents]
+    children = references.of(below).tolist() if below else []
+    strength = np.zeros(len(corpus), np.float32)
+    for place, kept in [(entity.place, 1.0), *((child, _BY_CHILD) for child in children)]:
+        rows = references.rows(place)
+        np.maximum.at(strength, rows, references.weight[references.slice_of(place)] * np.float32(kept))
+        for number in np.unique(section[rows[corpus.rows.heading[rows]]]).tolist():
+            headed = slice(*np.searchsorted(section, [number, number + 1]).tolist())
+            strength[headed] = np.maximum(strength[headed], np.float32(_BY_HEADING * kept))
+    return strength * np.float32(min(1.0, entity.rarity * entity.weight))
+
+
+def _best_of_curated(message: RankedMessage, mentions: Sequence[Candidate]) -> set[int]:
+    """Return the two best rows of every curated concept that the message names: they pass whatever their score."""
+    rows: set[int] = set()
+    for entity in message.entities:
         if entity.curated:
-            own = sorted((one for one in walked if entity.place in one.places), key=lambda one: (-one.score, one.row))
-            out.update(one.row for one in own[:2])
-    return out
-
-
-# -- of both ------------------------------------------------------------------------------------------
-
-
-def _candidate(scene: Scene, row: int, score: float, parts: Parts, why: str) -> Candidate:
-    """A candidate ordered by its share of the best fused score, and a little by its own."""
-    share = (float(scene.ranked.score[row]) - scene.low) / scene.span if scene.span > 0 else 0.0
-    return Candidate(row, score, _FUSED * share + (1 - _FUSED) * score, parts, why)
+            about = [candidate for candidate in mentions if entity.place in candidate.places]
+            about.sort(key=lambda candidate: (-candidate.score, candidate.row))
+            rows.update(candidate.row for candidate in about[:2])
+    return rows

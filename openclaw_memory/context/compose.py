@@ -1,29 +1,30 @@
-"""Chooses from what passed and says it within the budget: nothing twice, nothing that the message says itself."""
+"""Composition of a context: choose from the candidates within a budget, without repeating anything."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import NamedTuple
 
 from ..model import FactRow, chars_of, tokens_of
 from ..system.inert import quoted
 from ..text import analysis
 from . import prose
 
-#: One note takes at most this share of the budget while there are others.
+#: Share of the budget that one note takes at most while there are others.
 _ONE_NOTE = 0.4
-#: What a note loses of its order that would take the whole budget: a long one takes the place of several.
-_ROOM = 0.6
-#: Characters that must be left for the beginning of one more note to be worth it.
-_WORTH = 100
+#: Order that an item loses which would take the whole budget: a long one takes the place of several.
+_LENGTH_COST = 0.6
+#: Characters that the beginning of one more note needs at least.
+_LEAST = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Something to say: a sentence, where it comes from, and what it is known by.
+    """A sentence that may be given, and its source.
 
-    ``group`` are the things that share one lead, ``place`` the order within it; ``day`` is ``None`` for what has none.
+    Items of a ``group`` share one ``lead``, and ``place`` orders them within it; ``day`` is ``None`` for undated ones.
     """
 
     key: int | str
@@ -38,101 +39,105 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Composed:
-    """The text, and the items in it, best first."""
+class Composition:
+    """The text of a context, and the items in it, best first."""
 
     text: str = ""
     items: tuple[Item, ...] = ()
 
 
-def composed(items: Sequence[Item], message: str, budget: int, given: Collection[int | str]) -> Composed:
-    """The best of ``items`` in at most ``budget`` tokens, in order of time; facts come first."""
-    said = frozenset(analysis.terms(message))
-    chosen: list[Item] = []
-    known: list[frozenset[str]] = []
-    heard = [item for item in items if item.key in given]
-    heard_cores = [_core(frozenset(analysis.terms(item.text))) for item in heard]
-    cores: list[frozenset[str]] = []
-    for item in sorted(items, key=lambda item: (-_worth(item, budget), item.day is None, item.place, str(item.key))):
-        if item.key in given or not item.text:
+class _Entry(NamedTuple):
+    """An item with its terms, and those of them without figures."""
+
+    item: Item
+    terms: frozenset[str]
+    core: frozenset[str]
+
+
+def compose(items: Sequence[Item], message: str, budget: int, excluded: Collection[int | str]) -> Composition:
+    """Compose the best of ``items`` in at most ``budget`` tokens, facts first and notes in order of time.
+
+    Left out are items with an ``excluded`` key, and those that the message itself or a better item states.
+    """
+    message_terms = frozenset(analysis.terms(message))
+    heard = [_entry(item) for item in items if item.key in excluded]
+    chosen: list[_Entry] = []
+    for item in sorted(items, key=lambda item: (-_priority(item, budget), item.day is None, item.place, str(item.key))):
+        if item.key in excluded or not item.text:
             continue
         item = replace(item, text=quoted(item.text), lead=quoted(item.lead))
-        terms = frozenset(analysis.terms(item.text))
-        if not terms or _within(terms, said):
+        entry = _entry(item)
+        if not entry.terms or _is_contained(entry.terms, message_terms):
             continue
-        core = _core(terms)
-        if (told := _other_state(item, core, heard, heard_cores)) is not None and not told[1]:
-            continue  # what it was like before is no news
-        if (older := _other_state(item, core, chosen, cores)) is not None:
-            at, newer = older
-            if not newer:
+        if (other := _other_state(entry, heard)) is not None and _is_older(item, other.item):
+            continue
+        if (other := _other_state(entry, chosen)) is not None:
+            if _is_older(item, other.item):
                 continue
-            del chosen[at], known[at], cores[at]
-        if any(_within(terms, other) for other in known):
+            chosen.remove(other)
+        if any(_is_contained(entry.terms, other.terms) for other in chosen):
             continue
-        item = replace(
-            item, text=prose.shortened(item.text, max(_WORTH, chars_of(_ONE_NOTE * budget, item.text))) or item.text
-        )
-        parts = [other for other in chosen if other.group == item.group and other.text in item.text]
-        fitted = _fitted([other for other in chosen if other not in parts], item, budget)
-        if fitted is None or not all(part.text in fitted.text for part in parts):
-            continue
-        for part in parts:  # a line of the list that this one leads to
-            at = chosen.index(part)
-            del chosen[at], known[at], cores[at]
-        chosen.append(fitted)
-        known.append(terms)
-        cores.append(core)
-    return Composed(_rendered(chosen), tuple(chosen))
+        longest = max(_LEAST, chars_of(_ONE_NOTE * budget, item.text))
+        item = replace(item, text=prose.shorten(item.text, longest) or item.text)
+        # Lines of the list that this item introduces become a part of it.
+        parts = [other for other in chosen if other.item.group == item.group and other.item.text in item.text]
+        rest = [other for other in chosen if other not in parts]
+        fitted = _fit([other.item for other in rest], item, budget)
+        if fitted is not None and all(part.item.text in fitted.text for part in parts):
+            chosen = [*rest, entry._replace(item=fitted)]
+    picked = tuple(entry.item for entry in chosen)
+    return Composition(_render(picked), picked)
 
 
-def _worth(item: Item, budget: int) -> float:
-    """What an item is ordered by: how good it is, for the share of the budget that it takes."""
-    return item.order - _ROOM * min(_ONE_NOTE, tokens_of(item.text) / budget)
+def _entry(item: Item) -> _Entry:
+    terms = frozenset(analysis.terms(item.text))
+    return _Entry(item, terms, frozenset(term for term in terms if not any(map(str.isdigit, term))))
 
 
-def _other_state(
-    item: Item, core: frozenset[str], chosen: Sequence[Item], cores: Sequence[frozenset[str]]
-) -> tuple[int, bool] | None:
-    """Which chosen item says the same of another day, figures aside, and whether ``item`` is the newer one.
+def _priority(item: Item, budget: int) -> float:
+    """Return the order of an item, less for the share of the budget that it takes."""
+    return item.order - _LENGTH_COST * min(_ONE_NOTE, tokens_of(item.text) / budget)
 
-    What changes from day to day is told as it is now: "works" and "works not" have the same words.
+
+def _other_state(entry: _Entry, others: Sequence[_Entry]) -> _Entry | None:
+    """Find the entry that states the same of another day, figures aside: of these the newest alone is given.
+
+    "Works" and "works not" have the same words, so that most of the words suffice.
     """
-    if item.day is None or item.fact is not None:
+    if entry.item.day is None or entry.item.fact is not None:
         return None
-    for at, (other, rest) in enumerate(zip(chosen, cores, strict=True)):
-        if other.day is None or other.fact is not None or other.day == item.day:
+    for other in others:
+        if other.item.day is None or other.item.fact is not None or other.item.day == entry.item.day:
             continue
-        # States of one thing share most of their words.
-        if min(len(core), len(rest)) >= 2 and len(core & rest) >= 0.6 * max(len(core), len(rest)):
-            return at, item.day > other.day
+        sizes = len(entry.core), len(other.core)
+        if min(sizes) >= 2 and len(entry.core & other.core) >= 0.6 * max(sizes):
+            return other
     return None
 
 
-def _core(terms: frozenset[str]) -> frozenset[str]:
-    """Terms without figures."""
-    return frozenset(term for term in terms if not any(map(str.isdigit, term)))
+def _is_older(item: Item, other: Item) -> bool:
+    return item.day is not None and other.day is not None and item.day < other.day
 
 
-def _within(terms: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether a text has so many of its terms in another one that it says nothing new beside it."""
+def _is_contained(terms: frozenset[str], other: frozenset[str]) -> bool:
+    """Return true if a text shares so many of its terms with another one that it adds nothing to it."""
     return len(terms & other) >= 0.8 * len(terms)
 
 
-def _fitted(chosen: Sequence[Item], item: Item, budget: float) -> Item | None:
-    """``item`` as far as there is room for it."""
-    over = tokens_of(_rendered([*chosen, item])) - budget
-    if over <= 0:
+def _fit(chosen: Sequence[Item], item: Item, budget: float) -> Item | None:
+    """Shorten ``item`` to the room that is left; ``None`` where there is too little."""
+    excess = tokens_of(_render([*chosen, item])) - budget
+    if excess <= 0:
         return item
-    left = len(item.text) - chars_of(over, item.text) - 1
-    if left < _WORTH and chosen:
+    room = len(item.text) - chars_of(excess, item.text) - 1
+    if room < _LEAST and chosen:
         return None
-    text = prose.shortened(item.text, left)
+    text = prose.shorten(item.text, room)
     cut = replace(item, text=text)
-    return cut if text and tokens_of(_rendered([*chosen, cut])) <= budget else None
+    return cut if text and tokens_of(_render([*chosen, cut])) <= budget else None
 
 
-def _rendered(items: Sequence[Item]) -> str:
+def _render(items: Sequence[Item]) -> str:
     facts = [item.text for item in items if item.fact is not None]
     groups: dict[int | str, list[Item]] = {}
     for item in items:

@@ -1,4 +1,4 @@
-"""From Markdown lines and facts to plain sentences with their days, within a length."""
+"""Plain sentences from rows, facts and Markdown."""
 
 from __future__ import annotations
 
@@ -7,9 +7,14 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import PurePosixPath
 
+import numpy as np
+
 from ..facts.periods import STATED
+from ..graph.view import GraphView
+from ..ingest.summary_files import DATED, read_line
 from ..knowledge.predicates import normalise
-from ..model import FactRow, chars_of
+from ..model import FactRow, Grain, chars_of
+from ..store.api import SectionText
 from ..system.inert import inert
 from ..text import machine
 from ..text import plain as markdown
@@ -17,36 +22,76 @@ from ..text.dates import MONTHS
 from ..text.labels import names_subject
 from ..text.lines import BULLET, CELL_BORDER
 from ..text.sentences import sentence_spans
+from ..text.struck import standing_lines
 
-#: A paragraph of up to so many characters is given whole, of a longer one only the sentence that matters.
-WHOLE = 320
+#: Characters up to which a paragraph is given whole; of a longer one only the sentence of the row.
+_WHOLE = 320
 
 _BOX = re.compile(rf"(?m)^([ \t]*+(?:>[ \t]*+)*+{BULLET}[ \t]++)\[([ xX])\]\s++")
 _SPEAKER = re.compile(r"[^\s:：]{1,30}[:：]\s+(?=\S)")
 _DAY = re.compile(r"^\W*\d{4}-\d{2}-\d{2}\b[^\w(\[]*")
-#: The lines of a drawing, between what it shows: a tree of files, say.
+#: The lines of a drawing, such as a tree of files, between its labels.
 _DRAWN = re.compile(r" ?[\u2500-\u257f][ \u2500-\u257f]*")
 
-#: Relations that are a verb in the third person, beside those that end in "s" and are none.
+#: Relations that end in "s" and are no verb in the third person, and participles that need an "is".
 _NOUNS = frozenset("status address progress pronouns business class glasses news gps os dns ips tasks".split())
 _STATES = frozenset("located married born based engaged related called named".split())
 
 
-def day(value: date) -> str:
-    """``24 Feb 2026``."""
-    return f"{value.day} {MONTHS[value.month - 1][:3]} {value.year}"
+def row_sentence(view: GraphView, section: SectionText, row: int, with_list: bool) -> str:
+    """Return a row as a sentence; ``with_list`` appends the list that it introduces.
+
+    Empty for a program's text, and for an introduction without its list.
+    """
+    text = _row_text(view, section, row)
+    if is_machine(text):
+        return ""
+    if introduces_list(text):
+        last = int(view.corpus.rows.end_line[row])
+        below = standing_lines(section.lines)[0][last - section.start_line + 1 :]
+        members = list_below(below, 90, text) if with_list else ""
+        text = f"{text} {members}" if members else ""
+    return end_sentence(text)
 
 
-def plain(text: str) -> str:
-    """Markdown text on one line, without the marks of lists, quotes, emphasis, code and links, and of drawn lines."""
-    boxed = _BOX.sub(lambda found: found[1] + ("to do: " if found[2] == " " else "done: "), text)
-    said = " ".join(inert(markdown.plain(boxed)).split())
-    # What begins with one is part of a drawing, which is left as it is and not told.
-    return said if _DRAWN.match(said) or not _DRAWN.search(said) else _DRAWN.sub(", ", said).rstrip(" ,")
+def _row_text(view: GraphView, section: SectionText, row: int) -> str:
+    """Return the text of a row in plain words: of a long paragraph its own sentence only."""
+    rows = view.corpus.rows
+    first, last = int(rows.start_line[row]), int(rows.end_line[row])
+    section_lines = standing_lines(section.lines)[0]
+    lines = section_lines[first - section.start_line : last - section.start_line + 1]
+    if (grain := list(Grain)[int(view.corpus.shape.grain[row])]) is not Grain.WORKING:
+        line = read_line("\n".join(lines), grain in DATED)  # without its day and its citation
+        return "" if line is None else plain_text(line.text)
+    if lines and (cells := table_row(lines[0], section_lines[: first - section.start_line])) is not None:
+        return cells if first == last else ""  # a table header is no statement
+    text = plain_text("\n".join(lines))
+    length = int(rows.chars[row])
+    if len(text) <= max(_WHOLE, length + 40):
+        return text
+    # A paragraph is cut into sentences in order, so the lengths of those before give the place of this one.
+    same = np.flatnonzero(
+        (rows.section_id == rows.section_id[row]) & (rows.start_line <= last) & (rows.end_line >= first)
+    )
+    offset = int((rows.chars[same[same < row]] + 1).sum())
+    return sentence_at(text, offset, length)
 
 
-def row(line: str, above: Sequence[str]) -> str | None:
-    """A table row as ``header cell, header cell``, ``above`` being the lines before it; ``None`` when it is no row."""
+def format_day(day: date) -> str:
+    """Format a day: ``24 Feb 2026``."""
+    return f"{day.day} {MONTHS[day.month - 1][:3]} {day.year}"
+
+
+def plain_text(text: str) -> str:
+    """Return Markdown text on one line, without its marks and without drawn lines."""
+    boxed = _BOX.sub(lambda match: match[1] + ("to do: " if match[2] == " " else "done: "), text)
+    line = " ".join(inert(markdown.plain(boxed)).split())
+    # A text that begins with a drawn line is a part of a larger drawing, and stays as it is.
+    return line if _DRAWN.match(line) or not _DRAWN.search(line) else _DRAWN.sub(", ", line).rstrip(" ,")
+
+
+def table_row(line: str, above: Sequence[str]) -> str | None:
+    """Return a table row as ``header cell, header cell``; ``None`` for no row.  ``above`` are the lines before it."""
     cells = _cells(line)
     if cells is None:
         return None
@@ -57,43 +102,12 @@ def row(line: str, above: Sequence[str]) -> str | None:
         if markdown.is_delimiter(above[at]):
             header = _cells(above[at - 1]) or []
             break
-    said = []
+    parts = []
     for at, cell in enumerate(cells):
-        name = plain(header[at]) if at < len(header) else ""
-        if cell := plain(cell):
-            said.append(f"{name} {cell}" if name and at else cell)
-    return ", ".join(said)
-
-
-def below(lines: Sequence[str], most: int, opening: str = "") -> str:
-    """What a line that ends in a colon opens: the lines below it, up to a heading and about ``most`` characters.
-
-    A line that opens something itself, or is a program's, is passed over; where ``opening`` is what a speaker says,
-    the next turn of the same one is no part of it.
-    """
-    said: list[str] = []
-    speaker = _SPEAKER.match(opening)
-    for at, line in enumerate(lines):
-        if speaker is not None and plain(line).startswith(speaker[0]):
-            break
-        if line.lstrip().startswith("#") or sum(map(len, said)) >= most:
-            break
-        text = row(line, lines[:at]) if _cells(line) is not None else plain(line)
-        if text and not opens(text) and not is_machine(text):
-            said.append(sentence(text))
-        elif said and not line.strip():
-            break
-    return " ".join(said)
-
-
-def opens(text: str) -> bool:
-    """Whether a text ends at a colon, and so says nothing without what follows."""
-    return text.rstrip("*_ ").endswith((":", "："))
-
-
-def is_machine(text: str) -> bool:
-    """Whether a text is what a program wrote: a line of a log, JSON, a trace, or mostly signs."""
-    return machine.is_machine(text) or machine.is_signs(text)
+        name = plain_text(header[at]) if at < len(header) else ""
+        if cell := plain_text(cell):
+            parts.append(f"{name} {cell}" if name and at else cell)
+    return ", ".join(parts)
 
 
 def _cells(line: str) -> list[str] | None:
@@ -104,14 +118,43 @@ def _cells(line: str) -> list[str] | None:
     return [cell.replace("\\|", "|").strip() for cell in CELL_BORDER.split(inner)]
 
 
-def part(text: str, offset: int, length: int) -> str:
-    """The sentence of ``text`` that begins near ``offset`` and is about ``length`` characters long."""
+def list_below(lines: Sequence[str], most: int, introduction: str = "") -> str:
+    """Return the ``lines`` below an ``introduction`` as sentences, up to a heading and about ``most`` characters.
+
+    Lines that introduce a list themselves, or are a program's, are skipped.  Below the turn of a speaker, the next
+    turn of the same one ends the list.
+    """
+    sentences: list[str] = []
+    speaker = _SPEAKER.match(introduction)
+    for at, line in enumerate(lines):
+        if speaker is not None and plain_text(line).startswith(speaker[0]):
+            break
+        if line.lstrip().startswith("#") or sum(map(len, sentences)) >= most:
+            break
+        text = table_row(line, lines[:at]) if _cells(line) is not None else plain_text(line)
+        if text and not introduces_list(text) and not is_machine(text):
+            sentences.append(end_sentence(text))
+        elif sentences and not line.strip():
+            break
+    return " ".join(sentences)
+
+
+def introduces_list(text: str) -> bool:
+    """Return true if a text ends with a colon, and so states nothing without the lines below it."""
+    return text.rstrip("*_ ").endswith((":", "："))
+
+
+def is_machine(text: str) -> bool:
+    """Return true if a program wrote a text: a line of a log, JSON, a trace, or mostly signs."""
+    return machine.is_machine(text) or machine.is_signs(text)
+
+
+def sentence_at(text: str, offset: int, length: int) -> str:
+    """Return the sentence of ``text`` that begins near ``offset`` and is about ``length`` characters long."""
     start = offset
     if offset > 0:
         near = [at for at, _ in sentence_spans(text) if abs(at - offset) <= 40]
-        start = min(near, key=lambda at: abs(at - offset), default=offset)
-        if not near:
-            start = text.rfind(" ", 0, offset) + 1
+        start = min(near, key=lambda at: abs(at - offset), default=text.rfind(" ", 0, offset) + 1)
     end = min(len(text), start + length)
     if end < len(text):
         space = text.find(" ", max(start, end - 1))
@@ -119,13 +162,13 @@ def part(text: str, offset: int, length: int) -> str:
     return text[start:end].strip()
 
 
-def sentence(text: str) -> str:
-    """``text`` with a full stop where it has no other end."""
+def end_sentence(text: str) -> str:
+    """Return ``text`` with a full stop where it has no other end."""
     return f"{text}." if text and (text[-1].isalnum() or text[-1] in "\"')]%`’”") else text
 
 
-def shortened(text: str, most: int) -> str:
-    """``text``, or as many of its words as fit into ``most`` characters with an ellipsis; empty when none does."""
+def shorten(text: str, most: int) -> str:
+    """Cut ``text`` to whole words and an ellipsis within ``most`` characters; empty where too little is left."""
     if len(text) <= most:
         return text
     cut = text[: max(0, most - 1)]
@@ -134,45 +177,45 @@ def shortened(text: str, most: int) -> str:
     return f"{cut.rstrip(' ,;:')}…" if len(cut) > most // 3 and len(cut) >= 8 else ""
 
 
-def _without_day(heading: str, when: date) -> str:
-    """``heading`` without the day it begins with, and ``when`` at its end; what is left may stand in brackets."""
-    rest = re.sub(rf"\s*[-–—(\[,]*\s*{when.isoformat()}[)\]]?$", "", _DAY.sub("", heading))
+def format_lead(day: date | None, path: str, heading: str) -> str:
+    """Name the source of a note's words: ``On 24 Feb 2026 (Benchmark)``, or the file's name when it has no day."""
+    parts = [part for each in heading.split(" > ") if names_subject(part := plain_text(each).rstrip(" :："))]
+    if day is not None:
+        parts = [rest for part in parts if (rest := _without_day(part, day))]
+    # The headings of captures are the minute and the session of a turn.
+    headed = bool(parts) and not path.startswith("memory/captures/")
+    # About eight tokens, which are fewer characters in some scripts.
+    title = shorten(parts[-1], int(chars_of(8, parts[-1]))) if headed else ""
+    stem = PurePosixPath(path).stem
+    source = f"On {format_day(day)}" if day is not None else f"In {plain_text(stem)}"
+    return f"{source} ({title})" if title and title.casefold() != stem.casefold() else source
+
+
+def _without_day(heading: str, day: date) -> str:
+    """Remove from ``heading`` the day it begins with, ``day`` at its end, and brackets around the rest."""
+    rest = re.sub(rf"\s*[-–—(\[,]*\s*{day.isoformat()}[)\]]?$", "", _DAY.sub("", heading))
     return rest[1:-1] if rest[:1] + rest[-1:] in ("()", "[]") else rest
 
 
-def lead(when: date | None, path: str, heading: str) -> str:
-    """Where a note's words come from: ``On 24 Feb 2026 (Benchmark)``, or the file's name when it has no day."""
-    parts = [part for each in heading.split(" > ") if names_subject(part := plain(each).rstrip(" :："))]
-    if when is not None:
-        parts = [rest for part in parts if (rest := _without_day(part, when))]
-    # The headings of captures say at which minute of which session something was said.
-    headed = bool(parts) and not path.startswith("memory/captures/")
-    # Of eight tokens: of a script whose characters cost more each, fewer are quoted.
-    title = shortened(parts[-1], int(chars_of(8, parts[-1]))) if headed else ""
-    stem = PurePosixPath(path).stem
-    begin = f"On {day(when)}" if when is not None else f"In {plain(stem)}"
-    return f"{begin} ({title})" if title and title.casefold() != stem.casefold() else begin
-
-
-def fact(one: FactRow) -> str:
-    """A fact as a sentence, with the day since when it holds or on which it was noted."""
-    subject, relation, value = plain(one.subject), normalise(one.predicate) or plain(one.predicate), plain(one.object)
-    subject = f"{subject} ({plain(one.under)})" if one.under else subject
+def format_fact(fact: FactRow) -> str:
+    """Return a fact as a sentence, with the day since when it holds or on which it was noted."""
+    subject, value = plain_text(fact.subject), plain_text(fact.object)
+    relation = normalise(fact.predicate) or plain_text(fact.predicate)
+    subject = f"{subject} ({plain_text(fact.under)})" if fact.under else subject
     first = relation.split(" ")[0]
-    if relation in ("is", "are"):
-        said = f"{subject} {relation} {value}"
-    elif relation == "about":
-        said = f"{subject}: {value}"
-    elif relation == "decided":
-        said = f"Decision, {subject}: {value}"
-    elif first in _STATES or relation == "working at":
-        said = f"{subject} is {relation} {value}"
-    elif first in ("is", "has", "was", "can") or (
+    is_verb = first in ("is", "has", "was", "can") or (
         first.endswith("s") and not first.endswith("ss") and first not in _NOUNS and len(first) > 3
-    ):
-        said = f"{subject} {relation} {value}"
+    )
+    if relation == "about":
+        text = f"{subject}: {value}"
+    elif relation == "decided":
+        text = f"Decision, {subject}: {value}"
+    elif first in _STATES or relation == "working at":
+        text = f"{subject} is {relation} {value}"
+    elif is_verb or relation == "are":
+        text = f"{subject} {relation} {value}"
     else:
-        said = f"{subject}, {relation}: {value}"
-    if one.valid_from is not None:
-        said = f"{said.rstrip(' .')} ({'since' if one.rule == STATED else 'noted'} {day(one.valid_from)})"
-    return sentence(said)
+        text = f"{subject}, {relation}: {value}"
+    if fact.valid_from is not None:
+        text = f"{text.rstrip(' .')} ({'since' if fact.rule == STATED else 'noted'} {format_day(fact.valid_from)})"
+    return end_sentence(text)

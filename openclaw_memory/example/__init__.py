@@ -1,7 +1,7 @@
-"""The example workspace: a few weeks in the notes of an agent called Magpie, for demos and tests.
+"""The example workspace for demos and tests: a few weeks in the notes of an agent called Magpie.
 
-Eight Markdown files beside this module, laid out as in a real workspace.  People, incidents and
-measurements in them are invented.
+Eight Markdown files beside this module, laid out as in a real workspace.  People, incidents and measurements in them
+are invented.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from pathlib import Path
 
 from ..errors import WorkspaceError
 
-#: Queries that each show one part of the ranking: ``(query, what it shows)``.
-#: The date carries its year, so that the answer stays the same whenever the demo runs.
+#: Queries and the part of the ranking that each shows.  The date has its year, so that the answer stays the same.
 QUERIES: tuple[tuple[str, str], ...] = (
     ("RTX 5070 Ti", "exact terms: keyword search finds the one line that describes this GPU"),
     (
@@ -30,26 +29,25 @@ THREAD = "why did we choose this embedding model?"
 
 
 def files() -> Traversable:
-    """The root of the example workspace; ``MEMORY.md``, ``USER.md`` and ``memory/`` are below it."""
+    """Return the root of the example workspace; ``MEMORY.md``, ``USER.md`` and ``memory/`` are below it."""
     return resources.files(__name__)
 
 
 def copy_to(target: Path) -> list[Path]:
     """Copy the example workspace into ``target`` and return the paths of its files, sorted.
 
-    Missing folders are made.  A file that is already there with the same content is left alone.
-    Raises :class:`WorkspaceError` naming the path, before anything is written, when a file there
-    differs.
+    A file that is already there with the same content is left alone.  Raises :class:`WorkspaceError` naming the path,
+    before anything is written, when a file there differs.
     """
-    wanted = {target / name: content for name, content in _markdown(files(), "")}
-    for path, content in wanted.items():
+    copies = {target / name: content for name, content in _markdown(files(), "")}
+    for path, content in copies.items():
         if path.exists() and (not path.is_file() or path.read_bytes() != content):
             raise WorkspaceError(f"{path}: exists and is not the example's own file; choose an empty folder")
-    for path, content in wanted.items():
+    for path, content in copies.items():
         if not path.exists():
             path.parent.mkdir(0o755, parents=True, exist_ok=True)
             path.write_bytes(content)
-    return sorted(wanted)
+    return sorted(copies)
 
 
 def _markdown(folder: Traversable, prefix: str) -> Iterator[tuple[str, bytes]]:

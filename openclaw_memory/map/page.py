@@ -1,4 +1,4 @@
-"""The page: data, style and scripts in one HTML file, in which no text of a note can act."""
+"""Page of a map: data, style and scripts in one HTML file, in which no text of a note can act."""
 
 from __future__ import annotations
 
@@ -16,34 +16,38 @@ from ..system.inert import inert_values
 SCRIPTS = tuple(f"{name}.js" for name in "core panel canvas network timeline space facts numbers main".split())
 LIBRARY, LICENCE = "d3.min.js", "d3.LICENSE.txt"
 
-#: What ends an element, begins a comment, or ends a line in an old script, as JSON may write it too.
+#: JSON escapes of characters that end an element, begin a comment, or end a line in an old script.
 _ACTS = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
 
-def page(data: Mapping[str, Any]) -> str:
-    """The whole file.  ``data`` is JSON data; what hides in its texts is taken out.
+def render_page(data: Mapping[str, Any]) -> str:
+    """Render the whole file from JSON ``data``, without invisible characters in its texts.
 
     The policy of the page lets only the scripts and the style run whose hashes it names, forbids every connection, and
     forbids scripts to make markup from text.
     """
-    style, library, script = asset("style.css"), asset(LIBRARY), "\n".join(asset(name) for name in SCRIPTS)
+    style, library, script = (
+        read_asset("style.css"),
+        read_asset(LIBRARY),
+        "\n".join(read_asset(name) for name in SCRIPTS),
+    )
     policy = (
         f"default-src 'none'; script-src {_hash(library)} {_hash(script)}; style-src {_hash(style)}; "
         "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
     )
     parts = {"policy": policy, "style": style, "library": library, "script": script}
-    parts |= {"licence": asset(LICENCE), "data": embedded(data)}
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], asset("page.html"))
+    parts |= {"licence": read_asset(LICENCE), "data": embed_json(data)}
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], read_asset("page.html"))
 
 
-def embedded(data: Mapping[str, Any]) -> str:
-    """JSON that may stand in an element of a page: it has no character that HTML gives a meaning to."""
+def embed_json(data: Mapping[str, Any]) -> str:
+    """Return JSON for an element of a page: without characters that have a meaning in HTML."""
     text = json.dumps(inert_values(data), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.translate(_ACTS)
 
 
-def asset(name: str) -> str:
-    """A file of the page as it lies in the package."""
+def read_asset(name: str) -> str:
+    """Return a file of the page from the package."""
     return files(__package__).joinpath("assets", name).read_text(encoding="utf-8")
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Self, Unpack
 
 from ..config.settings import Settings
-from ..context.ambient import Ambient
+from ..context.service import ContextService
 from ..errors import RequestError
 from ..forget.operations import Forgetter
 from ..model import (
@@ -51,7 +51,7 @@ class Asking:
     settings: Settings
     plugins: Plugins
     usage: Usage
-    ambient: Ambient
+    ambient: ContextService
     others: Others[Asking]
     _questions: Questions
     _forgetter: Forgetter

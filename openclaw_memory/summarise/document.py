@@ -1,38 +1,50 @@
-"""A summary as a Markdown file: writing it, and reading its sentences back for the next coarser one."""
+"""A summary as a Markdown file: render it, parse its sentences for the next coarser one, write and delete it.
+
+Files are written whole, and never one that a person wrote or changed.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
+from pathlib import Path
+from typing import Literal
 
-from ..ingest import plan as planning
-from ..ingest import summary_files
+from ..errors import WorkspaceError
+from ..ingest import plan, summary_files
 from ..ingest.summary_files import DATED, TAGS
 from ..knowledge.linking import Linker
-from ..model import UNSAID, Grain, Origin, Section
+from ..model import UNSAID, Grain, Origin
 from ..plugins.manager import Plugins
 from ..store.api import OntologyRows
-from .sentences import Sentence, line_of
+from ..system import atomic
+from ..text import calendar
+from .inventory import FORMAT, GRAINS
+from .sentences import Sentence, format_line
 from .summary import Summary
 
-#: Of the file's make; another one has every summary rewritten.
-FORMAT = 3
-
-#: What a text mentions by itself: curated concepts stay out, so that a summary follows from its sources alone.
+#: Finds the concepts of a text itself: without curated ones, so that a summary depends on its sources alone.
 LINKER = Linker(OntologyRows())
 
 #: Forms of units that are no sentences.
-_SILENT = UNSAID | {"heading", "title"}
-#: What a YAML list may hold without quotes.
-_BARE = re.compile(r"[\w./+@-]+(?: [\w./+@-]+)*")
+_NO_SENTENCE = UNSAID | {"heading", "title"}
+#: Text that a YAML list may hold without quotes.
+_UNQUOTED = re.compile(r"[\w./+@-]+(?: [\w./+@-]+)*")
+#: Temporary files of a writer that was killed.
+_TEMPORARY = re.compile(r"\.[\dWQ-]+\.md\.\d+-[0-9a-f]{8}\.tmp")
+
+#: ``foreign``: the file is a person's, or something that cannot be a summary.
+Outcome = Literal["done", "same", "foreign"]
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a summary was made of: a finer summary, or a note with the SHA-256 of its text."""
+    """A file that a summary was made from: a finer summary, or a note with the SHA-256 of its text."""
 
     path: str
     sha256: str = ""
@@ -42,7 +54,7 @@ class Source:
 
 
 def render(grain: Grain, period: str, summary: Summary, sources: Sequence[Source], origin: Origin, digest: str) -> str:
-    """The file of a summary: front matter, the period as title, and a line with its citation for every sentence."""
+    """Render the file of a summary: front matter, the period as title, and a cited line for every sentence."""
     blocks = [f"# {period}"]
     for part in summary.parts:
         lines = [f"## {part.heading}"]
@@ -50,7 +62,7 @@ def render(grain: Grain, period: str, summary: Summary, sources: Sequence[Source
             lines.append(TAGS + " ".join(part.tags))
         if len(lines) > 1:
             lines.append("")
-        lines += [line_of(sentence, grain in DATED) for sentence in part.sentences]
+        lines += [format_line(sentence, grain in DATED) for sentence in part.sentences]
         blocks.append("\n".join(lines))
     body = "\n\n".join(blocks)
     last = max(sentence.day for sentence in summary.sentences())
@@ -64,70 +76,135 @@ def render(grain: Grain, period: str, summary: Summary, sources: Sequence[Source
         f"digest: {digest}",
         f"content: {hashlib.sha256(body.encode('utf-8')).hexdigest()}",
         "sources:",
-        *(f"  - {_item(str(source))}" for source in sources),
+        *(f"  - {_yaml_item(str(source))}" for source in sources),
         "---",
     ]
     return "\n".join(front) + "\n" + body + "\n"
 
 
-def sentences_in(
+def parse_sentences(
     path: str, grain: Grain, text: str, day: date, origin: Origin, plugins: Plugins, first_entry: int, first_order: int
 ) -> list[Sentence]:
-    """The sentences of a summary's ``text``, each with the lines that it cites; its own where it cites none.
+    """Parse the sentences of a summary's ``text``, each with the lines that it cites, or its own where it cites none.
 
-    ``day`` is for sentences that have none.  The same for a summary that was just made and for one that was read.
+    ``day`` is for sentences without one; entries and places are counted on from ``first_entry`` and ``first_order``.
+    A summary that was just rendered and one that was read from disk give the same sentences.
     """
     read = summary_files.read(path, text, grain, day)
-    sections, units = planning.prepare(read.parsed, plugins, analysed=False)
-    bare = [planning.bare(one) for one in units]
+    sections, units = plan.prepare(read.parsed, plugins, analysed=False)
     tags: tuple[str, ...] = ()
-    found: list[Sentence] = []
+    sentences: list[Sentence] = []
     entries: dict[date | int, int] = {}
-    for planned in LINKER.linked(path, {}, sections, bare):
+    for planned in LINKER.linked(path, {}, sections, [plan.bare(unit) for unit in units]):
         unit, section = planned.unit, sections[planned.section]
         if unit.form in ("heading", "title"):
             tags = ()
-        if unit.form in _SILENT or unit.start_line not in read.cited:
+        if unit.form in _NO_SENTENCE or unit.start_line not in read.cited:
             continue
-        said = " ".join(unit.search_text.split())
+        words = " ".join(unit.search_text.split())
         cited = read.cited[unit.start_line]
-        if not said:
+        if not words:
             continue
-        if not cited and summary_files.is_tag_line(said):
-            tags = tuple(tag.lstrip("#") for tag in said.removeprefix(TAGS).split())
+        if not cited and summary_files.is_tag_line(words):
+            tags = tuple(tag.lstrip("#") for tag in words.removeprefix(TAGS).split())
             continue
-        where = (
-            (cited[0].path, cited[0].start_line, cited[0].end_line) if cited else (path, unit.start_line, unit.end_line)
-        )
-        own = tuple(mention.text for mention in planned.mentions if mention.rule == "tag")
-        found.append(
+        # The sentences of a section make up one entry; those of a week are grouped by their day instead.
+        entry = section.date if grain is Grain.WEEKLY and section.date is not None else planned.section
+        inline = tuple(mention.text for mention in planned.mentions if mention.rule == "tag")
+        sentences.append(
             Sentence(
-                text=said,
-                path=where[0],
-                start_line=where[1],
-                end_line=where[2],
+                text=words,
+                path=cited[0].path if cited else path,
+                start_line=cited[0].start_line if cited else unit.start_line,
+                end_line=cited[0].end_line if cited else unit.end_line,
                 day=section.date or day,
-                entry=first_entry + entries.setdefault(_entry(grain, section, planned.section), len(entries)),
-                order=first_order + len(found),
+                entry=first_entry + entries.setdefault(entry, len(entries)),
+                order=first_order + len(sentences),
                 heading=section.heading,
                 speaker=unit.speaker,
-                tags=tuple(dict.fromkeys((*tags, *own))),
+                tags=tuple(dict.fromkeys((*tags, *inline))),
                 mentions=tuple(mention for mention in planned.mentions if mention.rule != "file"),
                 origin=origin,
             )
         )
-    return found
+    return sentences
 
 
-def _entry(grain: Grain, section: Section, place: int) -> date | int:
-    """What the sentences of a section have in common: of a week its day, else the section, the ``place``-th."""
-    return section.date if grain is Grain.WEEKLY and section.date is not None else place
-
-
-def _item(text: str) -> str:
-    """``text`` as an item of a YAML list."""
-    if _BARE.fullmatch(text) is not None:
+def _yaml_item(text: str) -> str:
+    if _UNQUOTED.fullmatch(text) is not None:
         return text
     from ..system.yaml_edit import scalar
 
     return scalar(text)
+
+
+class SummaryFiles:
+    """The summaries of a workspace on disk; a writer holds the lock of :attr:`folder`."""
+
+    def __init__(self, workspace: Path) -> None:
+        self._workspace = workspace
+        self.folder = workspace / calendar.FOLDER
+
+    def write(self, path: str, text: str, dry: bool = False) -> Outcome:
+        """Write ``text`` to the file ``path`` unless it is a person's or has that text; with ``dry`` only check.
+
+        Raises :class:`~openclaw_memory.errors.WorkspaceError` when it cannot be written.
+        """
+        target = self._target(path)
+        old = self._text(target)
+        if old == text:
+            return "same"
+        if summary_files.is_edited(old) if old is not None else os.path.lexists(target):
+            return "foreign"
+        if not dry:
+            atomic.replace(target, text, self._workspace)
+        return "done"
+
+    def remove(self, path: str, dry: bool = False) -> Outcome:
+        """Delete the file ``path`` unless it is a person's; with ``dry`` only check.
+
+        Raises :class:`~openclaw_memory.errors.WorkspaceError` when it cannot be deleted.
+        """
+        target = self._target(path)
+        if not os.path.lexists(target):
+            return "same"
+        old = self._text(target)
+        if old is None or summary_files.is_edited(old):
+            return "foreign"
+        try:
+            if not dry:
+                atomic.delete(target, self._workspace)
+        except OSError as error:
+            raise WorkspaceError(
+                f"{target}: cannot be removed ({error.strerror or error}); make its folder writable"
+            ) from error
+        return "done"
+
+    def sweep(self) -> None:
+        """Delete the temporary files of a writer that was killed; nobody else may be writing."""
+        for grain in GRAINS:
+            folder = self.folder / grain.value
+            with suppress(OSError):
+                for name in os.listdir(folder):
+                    if _TEMPORARY.fullmatch(name) is not None:
+                        with suppress(OSError):  # it does no harm
+                            (folder / name).unlink(missing_ok=True)
+
+    def _target(self, path: str) -> Path:
+        """Return the file of ``path``; raises where a link or a file in the way would lead the write elsewhere."""
+        target = self._workspace / path
+        for folder in (target.parent.parent, target.parent):
+            if os.path.lexists(folder) and not folder.is_dir():
+                raise WorkspaceError(f"{folder}: is no folder, so no summary can be written there; move it away")
+        if not Path(os.path.realpath(target.parent)).is_relative_to(os.path.realpath(self._workspace)):
+            raise WorkspaceError(f"{target.parent}: a link that leads out of the workspace; put a folder in its place")
+        return target
+
+    def _text(self, target: Path) -> str | None:
+        """Return the text of a regular file; ``None`` for a link, a missing file, or one that is not text."""
+        try:
+            if target.is_symlink() or not target.is_file():
+                return None
+            return atomic.read(target, self._workspace).decode("utf-8").removeprefix("\ufeff")
+        except (OSError, UnicodeDecodeError):
+            return None

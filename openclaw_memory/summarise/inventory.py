@@ -1,37 +1,46 @@
-"""What summaries are made of: the notes of each day as the index, or the record of retired ones, knows them."""
+"""Inventory for consolidation: the notes of each day, indexed or retired, the summaries, and the periods above them.
+
+Retention takes notes out of the index: their files stay, and a changed one is read again.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import lru_cache
 
-from ..model import CHARS_PER_TOKEN, TRUSTED, Grain, Kind, Origin, ScanResult
+from ..errors import OpenClawMemoryError
+from ..model import CHARS_PER_TOKEN, TRUSTED, Grain, Kind, Origin, ScanResult, SourceFile
 from ..store.api import Store, SummaryInfo
+from ..store.state import State
 from ..text import calendar
 from ..text.dates import date_in_name
-from .document import FORMAT
-from .retired import Retired
 
+log = logging.getLogger("openclaw_memory.consolidate")
+
+#: Version of the summary files; a new one has every summary written again.
+FORMAT = 3
 #: Grains of summaries, finest first.
 GRAINS = tuple(Grain)[1:]
-FINER = {coarse: fine for fine, coarse in calendar.COARSER.items()}
 
-#: What the name of a note may not hold to be cited: ends of lines and other controls, and the end of a citation.
+#: Controls, line ends and the end of a citation: a note with one of them in its name cannot be cited.
 _UNCITABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]|\] \[")
 
-#: A grain and a period of it.
-Key = tuple[Grain, str]
+#: A grain and the name of one of its periods.
+PeriodKey = tuple[Grain, str]
+
+#: Name of the record of retired notes in the state, under which its changes are counted.
+_RETIRED = "retired"
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
-    """A note of a day; ``units`` are those in the index, ``size`` is in bytes."""
+class DayNote:
+    """A note of a day as it was when it was indexed; ``units`` counts those in the index, ``size`` is in bytes."""
 
     path: str
     sha256: str
@@ -42,173 +51,213 @@ class Leaf:
     units: int = 0
     retired: bool = False
 
+    def is_unchanged(self, file: SourceFile) -> bool:
+        """Return true if ``file`` is the note as it was."""
+        return (file.size, file.mtime_ns) == (self.size, self.mtime_ns)
 
-class Leaves:
-    """The notes of every day, the summaries that there are, and the tree of periods above them.
 
-    ``fingerprints`` say for each grain what of the settings decides how its summaries read; a day whose notes have
-    no more than ``short`` characters is kept as it is; ``origins`` are those of the summaries, by path.
+class RetiredNotes:
+    """The retired notes in the state; unless ``active``, as under a plan that keeps everything, there are none."""
+
+    def __init__(self, state: State, active: bool) -> None:
+        self._state = state
+        self._active = active
+        self._version = ""
+        self._notes: dict[str, DayNote] = {}
+
+    def notes(self) -> Iterable[DayNote]:
+        """Return all of them, by path."""
+        return self._by_path().values()
+
+    def holds(self, file: SourceFile) -> bool:
+        """Return true if ``file`` is a retired note that has not changed since."""
+        note = self._by_path().get(file.path)
+        return note is not None and note.is_unchanged(file)
+
+    def add(self, notes: Iterable[DayNote]) -> None:
+        """Record notes as retired.  Raises :class:`~openclaw_memory.errors.WorkspaceError`."""
+        rows = [(note.path, note.size, note.mtime_ns, note.sha256, note.origin.value) for note in notes]
+        if rows:
+            with self._state.writing(_RETIRED) as connection:
+                connection.executemany("DELETE FROM retired WHERE path = ?", [row[:1] for row in rows])
+                connection.executemany("INSERT INTO retired VALUES (?, ?, ?, ?, ?)", rows)
+
+    def release(self, paths: Iterable[str]) -> None:
+        """Record notes as no longer retired.  Raises :class:`~openclaw_memory.errors.WorkspaceError`."""
+        rows = [(path,) for path in paths]
+        if rows:
+            with self._state.writing(_RETIRED) as connection:
+                connection.executemany("DELETE FROM retired WHERE path = ?", rows)
+
+    def _by_path(self) -> dict[str, DayNote]:
+        """Read the record if it has changed; while the state cannot be read, return it as it was last read."""
+        if not self._active:
+            return {}
+        try:
+            version = self._state.version(_RETIRED)
+            if self._version != version:
+                rows = self._state.read("SELECT path, size, mtime_ns, sha256, origin FROM retired ORDER BY path")
+                self._notes = {
+                    path: DayNote(path, sha256, size, mtime_ns, day, Origin(origin), retired=True)
+                    for path, size, mtime_ns, sha256, origin in rows
+                    if origin in list(Origin) and (day := date_in_name(path)) is not None
+                }
+                self._version = version
+        except OpenClawMemoryError as problem:
+            log.debug("retired notes are not known: %s", problem)
+        return self._notes
+
+
+class Inventory:
+    """The notes of every day, the existing summaries, and the tree of periods above them.
+
+    ``fingerprints`` identify for each grain the settings and versions that its summaries depend on.  A day whose notes
+    have at most ``short`` characters is kept without a summary.  ``origins`` are those of the summaries, by path.
     """
 
     def __init__(
         self,
-        leaves: Iterable[Leaf],
+        notes: Iterable[DayNote],
         summaries: Iterable[SummaryInfo],
         fingerprints: Mapping[Grain, str],
-        short: float = 0.0,
-        origins: Mapping[str, Origin] | None = None,
+        short: float,
+        origins: Mapping[str, Origin],
     ) -> None:
-        self.by_day: defaultdict[str, list[Leaf]] = defaultdict(list)
-        for leaf in sorted(leaves, key=lambda leaf: leaf.path):
-            self.by_day[calendar.period_of(leaf.day, Grain.DAILY)].append(leaf)
-        #: By grain and period; a file with another name is no summary.
-        self.summaries: dict[Key, SummaryInfo] = {}
+        self.by_day: defaultdict[str, list[DayNote]] = defaultdict(list)
+        for note in sorted(notes, key=lambda note: note.path):
+            self.by_day[calendar.period_of(note.day, Grain.DAILY)].append(note)
+        #: By period; a file with another name is no summary.
+        self.summaries: dict[PeriodKey, SummaryInfo] = {}
         for info in summaries:
-            if (where := calendar.parse_path(info.path)) is not None:
-                self.summaries[where] = info
+            if (key := calendar.parse_path(info.path)) is not None:
+                self.summaries[key] = info
         self._fingerprints = fingerprints
         self._short = short
-        self._origins = origins or {}
-        self._digests: dict[Key, str] = {}
-        self._children: dict[Key, list[str]] = {}
+        self._origins = origins
+        self._digests: dict[PeriodKey, str] = {}
+        self._children: dict[PeriodKey, list[PeriodKey]] = {}
         #: Periods with a note, or with a summary below that a person has edited, in order of time.
-        self.periods: dict[Grain, list[str]] = {}
-        below: list[str] = []
+        self.periods: dict[Grain, list[PeriodKey]] = {}
+        finer: list[PeriodKey] = []
         for grain in GRAINS:
-            here: dict[str, list[str]] = {day: [] for day in self.by_day} if grain is Grain.DAILY else {}
-            for child in below:
-                for above in self._above(FINER[grain], child):
-                    here.setdefault(above, []).append(child)
-            for (one, period), info in self.summaries.items():
-                if one is grain and info.edited:
-                    here.setdefault(period, [])
-            below = self.periods[grain] = sorted(here)
-            self._children |= {(grain, period): here[period] for period in below}
+            children: dict[PeriodKey, list[PeriodKey]] = {}
+            if grain is Grain.DAILY:
+                children = {(grain, day): [] for day in self.by_day}
+            for child in finer:
+                for parent in self._parents(child):
+                    children.setdefault(parent, []).append(child)
+            for key, info in self.summaries.items():
+                if key[0] is grain and info.edited:
+                    children.setdefault(key, [])
+            finer = self.periods[grain] = sorted(children, key=lambda key: key[1])
+            self._children |= children
 
-    def _above(self, grain: Grain, period: str) -> list[str]:
-        """The periods of the next grain that a period has notes of; a person's summary may be of any of its days."""
-        every = [name for _, name in calendar.parents(grain, period)]
-        if len(every) == 1 or self.is_edited(grain, period):
-            return every
-        days = self._children[grain, period]
-        return [
-            name
-            for name in every
-            if any(name == calendar.period_of(date.fromisoformat(day), Grain.MONTHLY) for day in days)
-        ]
+    def _parents(self, key: PeriodKey) -> list[PeriodKey]:
+        """Return the coarser periods that ``key`` has notes of; an edited summary may be about any of its days."""
+        parents = list(calendar.parents(*key))
+        if len(parents) == 1 or self.is_edited(key):
+            return parents
+        months = {calendar.period_of(date.fromisoformat(day), Grain.MONTHLY) for _, day in self._children[key]}
+        return [parent for parent in parents if parent[1] in months]
 
-    def of(self, day: str) -> Sequence[Leaf]:
-        """The notes of a day, by path."""
+    def notes_of(self, day: str) -> Sequence[DayNote]:
+        """Return the notes of a day, by path."""
         return self.by_day.get(day, ())
 
-    def children(self, grain: Grain, period: str) -> Sequence[str]:
-        """The finer periods that a period is made of, in order."""
-        return self._children.get((grain, period), ())
+    def children(self, key: PeriodKey) -> Sequence[PeriodKey]:
+        """Return the finer periods that a period consists of, in order."""
+        return self._children.get(key, ())
 
-    def is_there(self, grain: Grain, period: str) -> bool:
-        """Whether anything belongs to a period."""
-        return (grain, period) in self._children
+    def has_content(self, key: PeriodKey) -> bool:
+        """Return true if a note or an edited summary belongs to the period."""
+        return key in self._children
 
-    def is_edited(self, grain: Grain, period: str) -> bool:
-        """Whether there is a summary of the period that a person has edited."""
-        info = self.summaries.get((grain, period))
+    def is_edited(self, key: PeriodKey) -> bool:
+        """Return true if a person has edited the summary of the period."""
+        info = self.summaries.get(key)
         return info is not None and info.edited
 
-    def stands(self, grain: Grain, period: str) -> bool:
-        """Whether the summary of the period is a person's, and counts as it is for what is coarser.
+    def is_authoritative(self, key: PeriodKey) -> bool:
+        """Return true if a person's summary of the period replaces everything below it.
 
-        One of less trust does not, where there are notes of the period that can be trusted.
+        An untrusted one does not where the period has trusted notes.
         """
-        info = self.summaries.get((grain, period))
+        info = self.summaries.get(key)
         if info is None or not info.edited:
             return False
         if self._origins.get(info.path, Origin.AGENT) in TRUSTED:
             return True
-        days = (day.isoformat() for day in calendar.days(grain, period))
-        return not any(leaf.origin in TRUSTED for day in days for leaf in self.of(day))
+        days = (day.isoformat() for day in calendar.days(*key))
+        return not any(note.origin in TRUSTED for day in days for note in self.notes_of(day))
 
     def is_short(self, day: str) -> bool:
-        """Whether a day's notes are no longer than their summary might be; then they are kept as they are."""
-        if self.stands(Grain.DAILY, day):
+        """Return true if a day's notes are no longer than their summary might be; such a day gets none."""
+        if self.is_authoritative((Grain.DAILY, day)):
             return False
-        return sum(leaf.size for leaf in self.of(day)) <= self._short
+        return sum(note.size for note in self.notes_of(day)) <= self._short
 
-    def is_current(self, grain: Grain, period: str) -> bool:
-        """Whether the summary of the period is there and was made of what there is now."""
-        info = self.summaries.get((grain, period))
-        if info is None or (info.edited and not self.stands(grain, period)):
+    def is_current(self, key: PeriodKey) -> bool:
+        """Return true if the summary of the period exists and follows from the present notes and settings."""
+        info = self.summaries.get(key)
+        if info is None or (info.edited and not self.is_authoritative(key)):
             return False
-        return info.digest == self.digest(grain, period)
+        return info.digest == self.digest(key)
 
-    def is_known_empty(self, grain: Grain, period: str) -> bool:
-        """Whether the making of coarser summaries has shown that there is nothing to say of a period."""
-        above = [key for key in calendar.parents(grain, period) if period in self.children(*key)]
-        return bool(above) and all(self._leaves_out(key, (grain, period)) for key in above)
+    def is_known_empty(self, key: PeriodKey) -> bool:
+        """Return true if current coarser summaries show that the period has nothing to summarise."""
+        parents = [parent for parent in calendar.parents(*key) if key in self.children(parent)]
+        return bool(parents) and all(self._omits(parent, key) for parent in parents)
 
-    def _leaves_out(self, above: Key, key: Key) -> bool:
-        """Whether the summary of ``above``, or of what is above it, was made and says nothing of ``key``."""
-        info = self.summaries.get(above)
+    def _omits(self, parent: PeriodKey, key: PeriodKey) -> bool:
+        """Return true if the current summary of ``parent``, or the one above it, uses nothing of ``key``."""
+        info = self.summaries.get(parent)
         if info is None:
-            return self.is_known_empty(*above)
-        told = info.edited or any(path == calendar.path_of(*key) for path, _ in info.sources)
-        return not told and self.is_current(*above)
+            return self.is_known_empty(parent)
+        used = info.edited or any(path == calendar.path_of(*key) for path, _ in info.sources)
+        return not used and self.is_current(parent)
 
-    def digest(self, grain: Grain, period: str) -> str:
-        """SHA-256 of all that a summary follows from; one that a person edited stands for what is below it."""
-        key = grain, period
+    def digest(self, key: PeriodKey) -> str:
+        """Return the SHA-256 of everything that a summary depends on; an edited summary stands for what is below it."""
         if key not in self._digests:
-            below: list[tuple[str, str]] = []
-            if grain is Grain.DAILY:
-                below = [(leaf.path, leaf.sha256) for leaf in self.of(period)]
-            else:
-                fine = FINER[grain]
-                for child in self.children(grain, period):
-                    stands = self.stands(fine, child)
-                    below.append((child, self.summaries[fine, child].sha256 if stands else self.digest(fine, child)))
-            self._digests[key] = _digest(self._fingerprints[grain], grain, period, tuple(below))
+            sources = [(note.path, note.sha256) for note in self.notes_of(key[1])] if key[0] is Grain.DAILY else []
+            for child in self.children(key):
+                sha256 = self.summaries[child].sha256 if self.is_authoritative(child) else self.digest(child)
+                sources.append((child[1], sha256))
+            text = json.dumps([FORMAT, self._fingerprints[key[0]], key[0].value, key[1], sources])
+            self._digests[key] = hashlib.sha256(text.encode("utf-8")).hexdigest()
         return self._digests[key]
 
 
-@lru_cache(maxsize=4096)  # those of a few years
-def _digest(fingerprint: str, grain: Grain, period: str, below: tuple[tuple[str, str], ...]) -> str:
-    text = json.dumps([FORMAT, fingerprint, grain.value, period, below])
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()
-
-
-def gather(
-    store: Store, retired: Retired, found: ScanResult, fingerprints: Mapping[Grain, str], budget: float
-) -> Leaves:
-    """The leaves as of now: what the index holds, and retired notes that are on disk as they were.
-
-    ``found`` is what there is on disk; ``budget`` that of a day's summary, in tokens.
-    """
+def take_inventory(
+    store: Store,
+    retired: Iterable[DayNote],
+    scan: ScanResult,
+    fingerprints: Mapping[Grain, str],
+    daily_budget: float,
+) -> Inventory:
+    """Collect the indexed notes and the retired ones that are unchanged on disk; ``daily_budget`` is in tokens."""
     with store.session():
         infos = store.document_infos()
         rows = store.documents().by_path
         summaries = store.summaries()
-    leaves: list[Leaf] = []
-    indexed: set[str] = set()
+    notes: dict[str, DayNote] = {}
     for info in infos:
-        if info.kind is not Kind.DAILY or info.grain is not Grain.WORKING or not _counts(info.path):
+        if info.kind is not Kind.DAILY or info.grain is not Grain.WORKING:
+            continue
+        # A note among the summaries, or one that no line can cite, is not summarised.
+        if info.path.startswith(f"{calendar.FOLDER}/") or _UNCITABLE.search(info.path):
             continue
         row, day = rows.get(info.path), date_in_name(info.path)
         if row is not None and day is not None:
-            indexed.add(info.path)
-            leaves.append(Leaf(info.path, row.sha256, row.size, row.mtime_ns, day, info.origin, row.units))
-    files = {file.path: file for file in found.files}
-    for note in retired.notes():
-        file, day = files.get(note.path), date_in_name(note.path)
-        if note.path in indexed or day is None:
-            continue
-        # What cannot be looked at now is not gone.
-        same = file is not None and (file.size, file.mtime_ns) == (note.size, note.mtime_ns)
-        hidden = any(note.path == one or (one.endswith("/") and note.path.startswith(one)) for one in found.unreadable)
-        if same or (file is None and hidden):
-            leaves.append(Leaf(note.path, note.sha256, note.size, note.mtime_ns, day, note.origin, 0, True))
+            notes[info.path] = DayNote(info.path, row.sha256, row.size, row.mtime_ns, day, info.origin, row.units)
+    files = {file.path: file for file in scan.files}
+    for note in retired:
+        file = files.get(note.path)
+        # A file that is not there, in a folder that cannot be read now, may be unchanged all the same.
+        hidden = any(
+            note.path == path or (path.endswith("/") and note.path.startswith(path)) for path in scan.unreadable
+        )
+        if note.path not in notes and (hidden if file is None else note.is_unchanged(file)):
+            notes[note.path] = note
     origins = {info.path: info.origin for info in infos if info.grain is not Grain.WORKING}
-    return Leaves(leaves, summaries, fingerprints, budget * CHARS_PER_TOKEN, origins)
-
-
-def _counts(path: str) -> bool:
-    """Whether a note can be summarised: not one that lies among the summaries, nor one that no line can name."""
-    return not path.startswith(f"{calendar.FOLDER}/") and _UNCITABLE.search(path) is None
+    return Inventory(notes.values(), summaries, fingerprints, daily_budget * CHARS_PER_TOKEN, origins)

@@ -1,17 +1,18 @@
-"""What a sentence is worth before its company is looked at: points for what it says, whole numbers throughout.
+"""Scores of sentences before they are compared with each other: points for their words, as whole numbers.
 
-A word that says what a text is about is worth one point, an everyday word a quarter, a courtesy nothing, nor what is
-opaque (a redacted secret, a long token); a name, an identifier or a link two more.  These are points of coverage: what
-another sentence has said already counts half (:mod:`~openclaw_memory.summarise.choice`).  To them a sentence has
-points of its own: for a word that marks something worth keeping, twice in a label such as ``Decision:``; for words of
-time; for a task that is done; fewer for asking and for addressing someone.  ``docs/consolidation.md`` says what each is
-good for.
+A word that carries the subject is worth one point, an everyday word a quarter, a courtesy nothing, nor an opaque token
+(a redacted secret, a hash); a name, an identifier or a link two more.  These are points of coverage: a word that a
+chosen sentence has already counts half (:mod:`~openclaw_memory.summarise.selection`).  A sentence has points of its
+own besides: for a marker word such as "decided", twice in a label such as ``Decision:``; for words of time; for a task
+that is done; fewer for a question and for addressing someone.  ``docs/consolidation.md`` explains each.
+
+Marker words and phrases are data: ``markers.txt`` and ``phrases.txt``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -19,32 +20,36 @@ from ..graph.evidence import STRONG
 from ..ingest.summary_files import DATED
 from ..knowledge.lexicon import ROUTINE
 from ..model import Grain
-from ..text import analysis
+from ..text import analysis, word_lists
 from ..text.machine import OPAQUE
 from ..text.negation import negations
+from ..text.scripts import JOINED_LETTER
 from ..text.sentences import MARKS, QUESTION_MARKS
 from ..text.speech import substance
 from ..text.turns import roles, without_speaker
-from . import words
-from .sentences import Sentence, line_of, tokens
+from .sentences import Sentence, format_line, line_tokens
 
-#: What a point is in the whole numbers that are reckoned with.
+#: A point in the whole numbers of scores.
 POINT = 1000
-#: Most points of a marker of which a text says that it is not so, or that it is to be done.
+#: Most points of a marker that is denied, or stands in an open task.
 _DENIED = 2
+#: Words before a marker, and characters before and behind it without spaces, that may deny it.
+_NEAR_WORDS, _NEAR_BEFORE, _NEAR_BEHIND = 3, 3, 7
 
+_WORDS = re.compile(r"\w+(?:['’]\w+)*")
+_CLAUSES = re.compile(r"[,.;:!?](?=\s|[*_]|$)|[，。；：！？、()（）\[\]|]|\s[–—-]\s")
 _SENTENCE_END = re.compile(rf"[{MARKS}]+(?=\s|$|[\"'”’)\]*_])|[。！？｡།]+")
 _LABEL = re.compile(r"[\W_]*[\w' -]{2,40}[:：](?=[\s*_])")
 _REMARK = re.compile(r"\[[^\[\]]*\]")
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
-    """A sentence with what is reckoned with.
+class ScoredSentence:
+    """A sentence with its scores.
 
-    ``cost`` is the length of its line in tokens; ``covers`` is what it says, each with its points of coverage;
-    ``points`` are its own, ``marked`` those of the strongest word that marks it.  ``terms`` are its distinct
-    ones, ``exact`` what may not differ between two sentences that say the same.
+    ``cost`` is the length of its line in tokens, ``covers`` its terms and concepts with their points of coverage.
+    ``points`` are its own, ``marked`` those of its strongest marker.  ``terms`` are its distinct ones, ``exact`` the
+    figures and negations that two sentences of the same meaning share.
     """
 
     sentence: Sentence
@@ -55,74 +60,163 @@ class Weighed:
     terms: frozenset[str]
     exact: frozenset[str]
 
+    @property
+    def value(self) -> int:
+        """All points that the sentence has when it stands alone."""
+        return self.points + sum(points for _, points in self.covers)
+
+    @property
+    def is_milestone(self) -> bool:
+        """True for a turn in events: something was released, broken, rejected, won …"""
+        return self.marked >= 3 * POINT
+
+    @property
+    def is_decision(self) -> bool:
+        """True where something was decided, fixed, shipped, learned or blocked outright."""
+        return self.marked >= 4 * POINT
+
 
 class Scorer:
-    """Weighs sentences of one period, of which ``speakers`` say some."""
+    """Scores the sentences of one period, in which ``speakers`` take part."""
 
     def __init__(self, speakers: Collection[str] = (), grain: Grain = Grain.DAILY) -> None:
         self._dated = grain in DATED
         # The coarser the grain, the more a summary is one of milestones.
         self._emphasis = 1 if grain is Grain.DAILY else 2
-        self._asked = not roles()["person"].isdisjoint(name.lower() for name in speakers)
+        self._has_person = not roles()["person"].isdisjoint(name.lower() for name in speakers)
 
-    def weigh(self, sentence: Sentence) -> Weighed:
-        """A sentence with its points."""
+    def score(self, sentence: Sentence) -> ScoredSentence:
+        """Score a sentence."""
         stated = without_speaker(sentence.text, sentence.speaker) if sentence.speaker else sentence.text
         text = OPAQUE.sub(" ", stated)
-        every = words.words(text)
-        marked = int(words.marker(sentence.text, _DENIED) * POINT)
-        if sentence.ahead:
+        words = split_words(text)
+        marked = int(marker_points(sentence.text, _DENIED) * POINT)
+        if sentence.open:
             marked = min(marked, _DENIED * POINT)
         label = _LABEL.match(sentence.text)
-        doubled = max(marked, int(2 * words.marker(label[0]) * POINT)) if marked and label is not None else marked
-        terms = analysis.query_terms(text) or every
-        # What an assistant says to a person it knows and can say again, what it was told it cannot.
-        answers = (sentence.speaker or "").lower() in roles()["assistant"] and self._asked
-        part = 4 if answers else 1
-        return Weighed(
+        doubled = marked
+        if marked and label is not None:
+            doubled = max(marked, int(2 * marker_points(label[0]) * POINT))
+        terms = analysis.query_terms(text) or words
+        # An assistant can repeat its own answers, but not what a person told it.
+        is_answer = self._has_person and (sentence.speaker or "").lower() in roles()["assistant"]
+        share = 4 if is_answer else 1
+        return ScoredSentence(
             sentence=sentence,
-            cost=tokens(line_of(sentence, self._dated)),
-            points=self._emphasis * doubled + _own_points(sentence, text, every) // part,
+            cost=line_tokens(format_line(sentence, self._dated)),
+            points=self._emphasis * doubled + _style_points(sentence, text, words) // share,
             marked=marked,
-            covers=tuple((what, points // part) for what, points in _covers(sentence, text)),
+            covers=tuple((item, points // share) for item, points in _coverage(sentence, text)),
             terms=frozenset(terms),
             exact=frozenset(term for term in terms if any(map(str.isdecimal, term))) | negations(text),
         )
 
 
-def _covers(sentence: Sentence, text: str) -> Iterable[tuple[str | int, int]]:
+def _coverage(sentence: Sentence, text: str) -> Iterable[tuple[str | int, int]]:
+    """Yield the terms and concepts of a sentence with their points."""
+    everyday = _everyday_terms()
     for term in substance(text):
-        yield term, POINT // 4 if term in _everyday() else POINT
+        yield term, POINT // 4 if term in everyday else POINT
     lower = text.casefold()
     for mention in sentence.mentions:
-        # A concept of the heading above is not said again by each sentence below it.
+        # A concept of the heading above is not repeated by each sentence below it.
         if mention.rule in STRONG and mention.text.casefold() in lower:
             yield mention.key, 2 * POINT
 
 
-def is_milestone(weighed: Weighed) -> bool:
-    """Whether a sentence tells of a turn in events: something released, broken, rejected, won …"""
-    return weighed.marked >= 3 * POINT
-
-
-def is_turn(weighed: Weighed) -> bool:
-    """Whether a sentence says outright that something was decided, fixed, shipped, learned or blocked."""
-    return weighed.marked >= 4 * POINT
-
-
-def _own_points(sentence: Sentence, text: str, every: Sequence[str]) -> int:
-    """Points other than those of markers."""
+def _style_points(sentence: Sentence, text: str, words: Sequence[str]) -> int:
+    """Return the points for time words, done tasks, questions and forms of address."""
     points = 2 * POINT * (analysis.time_words(text) + sentence.done)
     bare = _REMARK.sub(" ", text)
-    asked = sum(map(bare.count, QUESTION_MARKS))
-    if asked:
-        points += -2 * POINT * asked // max(asked, len(_SENTENCE_END.findall(bare)))
-    addressed = sum(word in words.role("addresses") for word in every)
-    if addressed:
-        points += -20 * POINT * addressed // len(every)  # where one word in ten is "you", all of the points are off
+    questions = sum(map(bare.count, QUESTION_MARKS))
+    if questions:
+        points += -2 * POINT * questions // max(questions, len(_SENTENCE_END.findall(bare)))
+    addresses = sum(word in phrase_words("addresses") for word in words)
+    if addresses:
+        points += -20 * POINT * addresses // len(words)  # one "you" in ten words takes two points off
     return points
 
 
 @cache
-def _everyday() -> frozenset[str]:
+def _everyday_terms() -> frozenset[str]:
     return frozenset(analysis.stems(sorted(ROUTINE)))
+
+
+# -- marker words ---------------------------------------------------------------------------------
+
+
+def split_words(text: str) -> list[str]:
+    """Split a text into its words in small letters, in order."""
+    return [word.replace("’", "'") for word in _WORDS.findall(text.casefold())]
+
+
+def marker_points(text: str, denied: float = 0) -> float:
+    """Return the points of the strongest marker in a text, at most ``denied`` for one that is negated."""
+    return max((min(points, denied) if negations(near) else points for points, near in _markers_in(text)), default=0)
+
+
+def _markers_in(text: str) -> Iterator[tuple[float, str]]:
+    """Yield the points of each marker in a text, and the words beside it in its clause that may negate it.
+
+    Phrases of scripts without spaces count anywhere in a clause, others as whole words.
+    """
+    points = _markers()
+    single, several, unspaced = _markers_by_form()
+    for clause in _CLAUSES.split(text.casefold()):
+        words = split_words(clause)
+        for at, word in enumerate(words):
+            if word in single:
+                yield points[word], " ".join(words[:at][-_NEAR_WORDS:])
+        spaced = f" {' '.join(words)} "
+        for phrase in several:
+            before, match, _ = spaced.partition(f" {phrase} ")
+            if match:
+                yield points[phrase], " ".join(before.split()[-_NEAR_WORDS:])
+        if not clause.isascii():
+            for hit in unspaced.finditer(clause):
+                before = clause[max(0, hit.start() - _NEAR_BEFORE) : hit.start()]
+                yield points[hit[0]], f"{before} {clause[hit.end() : hit.end() + _NEAR_BEHIND]}"
+
+
+@cache
+def _markers() -> dict[str, float]:
+    """Read the points of all marker words and phrases, of every language."""
+    markers: dict[str, float] = {}
+    for _, line in word_lists.lines_of(__package__, "markers.txt"):
+        points, _, phrases = line.casefold().partition("=")
+        for phrase in phrases.split(";"):
+            key = " ".join(phrase.split())
+            markers[key] = max(float(points), markers.get(key, 0.0))
+    return markers
+
+
+@cache
+def _markers_by_form() -> tuple[frozenset[str], tuple[str, ...], re.Pattern[str]]:
+    """Return the markers of a single word, those of several, and those of scripts without spaces."""
+    spaced = frozenset(phrase for phrase in _markers() if not JOINED_LETTER.search(phrase))
+    several = sorted(phrase for phrase in spaced if " " in phrase)
+    return spaced.difference(several), tuple(several), _alternatives(_markers().keys() - spaced)
+
+
+@cache
+def empty_label() -> re.Pattern[str]:
+    """Return the pattern of a label without content: ``Blockers: none right now``, ``Source: …``, ``**Tags:** …``."""
+    nothing, yet, filed = (_alternatives(phrase_words(name)).pattern for name in ("nothing", "yet", "metadata"))
+    return re.compile(
+        rf"[\W_]*(?:(?:{filed})[\s*_]*[:：]"
+        rf"|[\w -]{{2,24}}[:：][*_\s]*(?:{nothing}|-+)(?:\s+(?:{yet}))*\s*(?:[.,;!(。，]|$))",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def phrase_words(role: str) -> frozenset[str]:
+    """Read the words of a role in ``phrases.txt``, of all languages: ``addresses`` are forms of address."""
+    lines = word_lists.lines_of(__package__, "phrases.txt")
+    return frozenset(
+        word for title, line in lines if title == role for word in line.casefold().partition(":")[2].split()
+    )
+
+
+def _alternatives(phrases: set[str] | frozenset[str]) -> re.Pattern[str]:
+    return re.compile("|".join(map(re.escape, sorted(phrases, key=lambda phrase: (-len(phrase), phrase)))))

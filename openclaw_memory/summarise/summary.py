@@ -1,42 +1,53 @@
-"""A summary of a period: the sentences that together say most about it, under the headings of its grain."""
+"""A summary of a period: the sentences that together cover most of it, under the headings of its grain.
+
+Headings are concepts that several entries share, days, milestones, or the notes' own headings.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from types import MappingProxyType
 
+from ..graph.evidence import POINTS, STRONG
 from ..model import Grain
-from . import noise, themes
-from .choice import distinct, select
-from .scoring import Scorer, Weighed
-from .sentences import Sentence, line_of, tokens
-from .themes import Part
+from ..text import language, word_lists
+from ..text.labels import names_subject
+from . import selection
+from .scoring import ScoredSentence, Scorer
+from .sentences import Sentence, format_line, line_tokens
 
-#: Tokens of a summary's sentences, with their citations, by grain; with much to say it may have more.
+#: Tokens of a summary's sentences, with their citations, by grain; long sources allow more.
 BUDGETS: Mapping[Grain, float] = MappingProxyType(
     {Grain.DAILY: 300, Grain.WEEKLY: 800, Grain.MONTHLY: 1500, Grain.QUARTERLY: 2000, Grain.YEARLY: 3000}
 )
-#: Grows when summaries of the same sentences change, so that those of earlier versions are made again.
+#: Version of the method; a new one has every summary made again.
 VERSION = 11
 
 #: Most concepts whose entries are merged in one summary, by grain.
-_THEMES: Mapping[Grain, int] = MappingProxyType(
-    {Grain.DAILY: 3, Grain.MONTHLY: 6, Grain.QUARTERLY: 8, Grain.YEARLY: 10}
-)
+_THEMES = {Grain.DAILY: 3, Grain.MONTHLY: 6, Grain.QUARTERLY: 8, Grain.YEARLY: 10}
+#: Entries that a theme joins at least.
+_THEME_ENTRIES = 2
+#: Rules of mentions that name no theme: a quoted word, the first word of a sentence, a file's own name.
+_NO_THEME = frozenset({"quoted", "start", "file"})
+#: Rules whose concepts distinguish entries though most entries have them; a person's name does not.
+_DISTINCTIVE = frozenset({"curated", "link", "tag", "meta", "code"})
+#: A day or period at the beginning of a heading, and a heading without figures.
+_DAY = re.compile(r"^\d{4}-(?:W\d\d|Q\d|\d\d(?:-\d\d(?:[ T]\d\d:\d\d)?)?)(?!\d)[\s–—:·|,-]*")
+_LABEL = re.compile(r"(?=.*[^\W\d_])\D+")
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
-    """How long a summary may be.
+class Part:
+    """The sentences under one heading; ``tags`` begin with ``#``; ``concept`` is set where entries were merged."""
 
-    ``budget`` is in tokens, and three times as much where the sources are long and it ``grows``; ``share`` of the
-    sources' tokens it never exceeds, but it has at least one sentence.
-    """
-
-    budget: float
-    share: float = 0.8
-    grows: bool = False
+    heading: str
+    sentences: tuple[Sentence, ...]
+    tags: tuple[str, ...] = ()
+    concept: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,38 +58,187 @@ class Summary:
     groups: int = 0
 
     def sentences(self) -> list[Sentence]:
-        """All sentences, in the order of the summary."""
+        """Return all sentences, in the order of the summary."""
         return [sentence for part in self.parts for sentence in part.sentences]
 
 
-def summarise(sentences: Sequence[Sentence], grain: Grain, rules: Rules) -> Summary:
-    """The summary of a period from the ``sentences`` of its sources, in whatever order they are given.
+def summarise(
+    sentences: Sequence[Sentence], grain: Grain, budget: float, *, share: float = 0.8, grows: bool = False
+) -> Summary:
+    """Summarise the ``sentences`` of a period's sources, given in any order, in about ``budget`` tokens.
 
-    The same for the same sentences, settings and grain on every machine.  Only grains of summaries have one.
+    Where it ``grows``, long sources allow three times as much.  A summary never exceeds the ``share`` of its sources'
+    tokens, but has at least one sentence.  The same arguments give the same summary on every machine.
     """
-    ordered = sorted(sentences, key=lambda one: (one.day, one.order))
-    chosen = _chosen(noise.once(noise.telling(ordered)), grain, rules)
+    ordered = selection.drop_routine(selection.drop_noise(sorted(sentences, key=_position)))
+    chosen = _choose(ordered, grain, budget, share, grows)
     if grain is Grain.DAILY:
-        parts = themes.of_day(chosen, _THEMES[grain])
+        parts = _daily_parts(chosen, _THEMES[grain])
     elif grain is Grain.WEEKLY:
-        parts = themes.of_week(chosen)
+        parts = _weekly_parts(chosen)
     else:
-        parts = themes.of_months(chosen, _THEMES[grain])
+        parts = _monthly_parts(chosen, _THEMES[grain])
     return Summary(tuple(parts), sum(part.concept is not None for part in parts))
 
 
-def _chosen(given: Sequence[Sentence], grain: Grain, rules: Rules) -> list[Weighed]:
-    scorer = Scorer({sentence.speaker for sentence in given if sentence.speaker}, grain)
-    weighed = [scorer.weigh(sentence) for sentence in given]
-    weighed = [weighed[at] for at in distinct(weighed)]
-    if not weighed:
+def _position(sentence: Sentence) -> tuple[object, int]:
+    return sentence.day, sentence.order
+
+
+def _choose(
+    sentences: Sequence[Sentence], grain: Grain, budget: float, share: float, grows: bool
+) -> list[ScoredSentence]:
+    """Choose the sentences of a summary, in order."""
+    scorer = Scorer({sentence.speaker for sentence in sentences if sentence.speaker}, grain)
+    scored = selection.drop_repetitions([scorer.score(sentence) for sentence in sentences])
+    if not scored:
         return []
-    # A note has no citations; a finer summary has.
-    sources = sum(tokens(one.text if grain is Grain.DAILY else line_of(one, False)) for one in given)
-    budget = max(rules.budget, min(3 * rules.budget, 0.2 * sources)) if rules.grows else rules.budget
-    by_day = grain is Grain.WEEKLY
-    days = (lambda at: weighed[at].sentence.day) if by_day else None
+    # A finer summary has citations, a note has none.
+    lines = (sentence.text if grain is Grain.DAILY else format_line(sentence, False) for sentence in sentences)
+    source_tokens = sum(map(line_tokens, lines))
+    if grows:
+        budget = max(budget, min(3 * budget, 0.2 * source_tokens))
+    limit = min(budget, share * source_tokens)
+    if grain is not Grain.WEEKLY:
+        return selection.select(scored, limit)
     # Each day of a week of few words has its line.
-    for_days = sources if by_day and sources <= BUDGETS[grain] / 4 else 0
-    places = select(weighed, min(budget, rules.share * sources), days, min(budget, for_days))
-    return [weighed[at] for at in places]
+    day_budget = source_tokens if source_tokens <= BUDGETS[grain] / 4 else 0
+    return selection.select(scored, limit, lambda candidate: candidate.sentence.day, min(budget, day_budget))
+
+
+# -- headings -------------------------------------------------------------------------------------
+
+
+def _daily_parts(chosen: Sequence[ScoredSentence], most: int) -> list[Part]:
+    """Return parts in the order of the day: concepts that entries share, and the notes' own headings."""
+    merged, rest = _merge_themes([scored.sentence for scored in chosen], most)
+    notes = _own_headings(chosen)["notes"]
+    parts = merged + _group(rest, lambda sentence: sentence.heading or notes)
+    return sorted(parts, key=lambda part: _position(part.sentences[0]))
+
+
+def _weekly_parts(chosen: Sequence[ScoredSentence]) -> list[Part]:
+    """Return the days in order, each in parts by the subject of the notes' headings."""
+    ordered = sorted((scored.sentence for scored in chosen), key=_position)
+    return _group(
+        ordered,
+        lambda sentence: " · ".join(filter(None, (sentence.day.isoformat(), heading_subject(sentence.heading)))),
+    )
+
+
+def _monthly_parts(chosen: Sequence[ScoredSentence], most: int) -> list[Part]:
+    """Return milestones, then concepts that entries share, then the rest.
+
+    A decision is a milestone; another turn in events is one unless it belongs to a concept that entries share.
+    """
+    headings = _own_headings(chosen)
+    milestones = [scored.sentence for scored in chosen if scored.is_decision]
+    merged, unmerged = _merge_themes([scored.sentence for scored in chosen if not scored.is_decision], most)
+    turns = {scored.sentence.order for scored in chosen if scored.is_milestone}
+    milestones += [sentence for sentence in unmerged if sentence.order in turns]
+    return [
+        *_group(sorted(milestones, key=_position), lambda _: headings["milestones"]),
+        *merged,
+        *_group(
+            [sentence for sentence in unmerged if sentence.order not in turns],
+            lambda sentence: heading_subject(sentence.heading) or headings["other"],
+        ),
+    ]
+
+
+def heading_subject(heading: str) -> str:
+    """Return the subject in a path of headings: the last two without days, if one of them names a thing.
+
+    Where both together are long it is the last one alone.  An item of a list, "Limit: 10 GB", says less alone.
+    """
+    parts = [_DAY.sub("", part).strip(" :：") for part in heading.split(" > ")]
+    parts = [part for part in parts if names_subject(part) or _LABEL.fullmatch(part)][-2:]
+    if not any(map(names_subject, parts)):
+        return ""
+    return next((words for words in (" · ".join(parts), parts[-1]) if len(words) <= 80), "")
+
+
+def _own_headings(chosen: Sequence[ScoredSentence]) -> Mapping[str, str]:
+    """Return our own headings by name, in the language of ``chosen``, or in English where we lack it.
+
+    Names, code and technical words are English in notes of any language: another one needs a third of the words.
+    """
+    weights = language.weights("\n".join(scored.sentence.text for scored in chosen))
+    words = sum(weights.values())
+    others = [name for name in weights if name != language.ENGLISH and 3 * weights[name] >= words]
+    spoken = max(others, key=lambda name: (weights[name], name), default=language.ENGLISH)
+    return _heading_table().get(spoken) or _heading_table()[language.ENGLISH]
+
+
+@cache
+def _heading_table() -> dict[str, dict[str, str]]:
+    """Read the headings by language and name from ``headings.txt``."""
+    table: dict[str, dict[str, str]] = {}
+    for _, line in word_lists.lines_of(__package__, "headings.txt"):
+        spoken, _, words = line.partition(": ")
+        table[spoken] = dict(zip(("milestones", "other", "notes"), words.split("; "), strict=True))
+    return table
+
+
+def _group(sentences: Iterable[Sentence], heading: Callable[[Sentence], str]) -> list[Part]:
+    """Group sentences into parts by heading, in the order of their first sentences."""
+    by_heading: defaultdict[str, list[Sentence]] = defaultdict(list)
+    for sentence in sentences:
+        by_heading[heading(sentence)].append(sentence)
+    return [Part(words, tuple(members), _tags(members, shown=False)) for words, members in by_heading.items()]
+
+
+def _merge_themes(sentences: Sequence[Sentence], most: int) -> tuple[list[Part], list[Sentence]]:
+    """Merge entries under at most ``most`` concepts; return those parts in order, and the other sentences.
+
+    ``sentences`` are in order.  Each stands under the best of the concepts that it mentions.
+    """
+    rest = set(range(len(sentences)))
+    parts: list[tuple[int, Part]] = []
+    for name, places in _themes(sentences):
+        if len(parts) == most:
+            break
+        members = sorted(rest.intersection(places))
+        if len({sentences[at].entry for at in members}) < _THEME_ENTRIES:
+            continue
+        rest.difference_update(members)
+        merged = tuple(sentences[at] for at in members)
+        parts.append((members[0], Part(name, merged, _tags(merged, shown=True), name)))
+    return [part for _, part in sorted(parts, key=lambda item: item[0])], [sentences[at] for at in sorted(rest)]
+
+
+def _themes(sentences: Sequence[Sentence]) -> list[tuple[str, list[int]]]:
+    """Rank the concepts that entries share: their usual spelling, and the places that mention them, best first."""
+    places: defaultdict[int, list[int]] = defaultdict(list)
+    spellings: defaultdict[int, Counter[str]] = defaultdict(Counter)
+    points: defaultdict[int, dict[int, int]] = defaultdict(dict)
+    rules: defaultdict[int, set[str]] = defaultdict(set)
+    speakers = {sentence.speaker.casefold() for sentence in sentences if sentence.speaker}
+    for at, sentence in enumerate(sentences):
+        for mention in sentence.mentions:
+            # The beginning of a speaker's name counts as that name.
+            if mention.rule in _NO_THEME or any(name.startswith(mention.text.casefold()) for name in speakers):
+                continue
+            places[mention.key].append(at)
+            spellings[mention.key][mention.text] += 1
+            rules[mention.key].add(mention.rule)
+            by_entry = points[mention.key]
+            by_entry[sentence.entry] = max(POINTS[mention.rule], by_entry.get(sentence.entry, 0))
+    entries = len({sentence.entry for sentence in sentences})
+    ranked = []
+    for key, mentioned in places.items():
+        shared = len(points[key])
+        named = not STRONG.isdisjoint(rules[key])
+        # A name in more than half of several entries distinguishes none of them.
+        common = entries >= 4 and 2 * shared > entries and _DISTINCTIVE.isdisjoint(rules[key])
+        if shared >= _THEME_ENTRIES and (named or len(mentioned) >= 3) and not common:
+            ranked.append((-sum(points[key].values()), -len(mentioned), mentioned[0], key))
+    # A Counter gives spellings of one frequency in the order in which they were met, which is that of the text.
+    return [(spellings[key].most_common(1)[0][0], places[key]) for *_, key in sorted(ranked)]
+
+
+def _tags(sentences: Sequence[Sentence], *, shown: bool) -> tuple[str, ...]:
+    """Return the tags of all ``sentences``; unless ``shown``, without those that stand in their text anyway."""
+    tags = dict.fromkeys(f"#{'-'.join(tag.split())}" for sentence in sentences for tag in sentence.tags)
+    text = " ".join(sentence.text for sentence in sentences)
+    return tuple(tag for tag in tags if shown or tag not in text)

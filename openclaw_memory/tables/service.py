@@ -1,4 +1,4 @@
-"""SQL and exports: what the graph, the facts and their use say, brought to the store that asks for it."""
+"""SQL and exports over the store, with tables of the graph, the facts and their use beside its own."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Tables:
-    """A memory as tables; ``graph()`` is a context in which the graph is up to date with the files."""
+    """A memory as tables; ``graph()`` is a context with the graph up to date with the files."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class Tables:
         self._freshen = freshen
 
     def query(self, sql: str, limit: int | None, timeout: float) -> QueryResult:
-        """The answer of one SQL statement that only reads."""
+        """Answer one SQL statement that only reads."""
         if limit is not None:
             bounds.number("limit", limit, 1, whole=True)
         bounds.number("timeout", timeout, 0, 24 * 60 * 60)
@@ -50,12 +50,13 @@ class Tables:
         return replace(result, stale=stale, warning=joined([*self._store.warnings(), *remarks]))
 
     def export(self, folder: Path, overwrite: bool, progress: Progress = silent) -> ExportReport:
-        """Parquet files of every table."""
+        """Write every table to a Parquet file."""
         stale, remarks = self._freshen(NEVER)
         report = self._store.export(folder, self._collect, overwrite, progress)
         return replace(report, stale=stale, warning=joined([*self._store.warnings(), *remarks]))
 
     def _collect(self, named: frozenset[str]) -> Derived:
+        """Return the rows of the named tables that are not the store's own."""
         rows: dict[str, Sequence[tuple[Any, ...]]] = {}
         edges: dict[str, dict[str, NDArray[Any]]] = {}
         if "facts" in named:
@@ -79,7 +80,7 @@ class Tables:
 
 
 def _concepts(view: GraphView) -> list[tuple[Any, ...]]:
-    """All concepts, in the order of their places in the graph; days are of units whose text states one."""
+    """Return all concepts, in the order of their places in the graph, with their first and last dated mention."""
     references, labels = view.index.references, view.labels()
     slugs = {int(key): labels[place].slug for place, key in enumerate(references.keys.tolist())}
     rows = []
@@ -93,7 +94,7 @@ def _concepts(view: GraphView) -> list[tuple[Any, ...]]:
 
 
 def _edges(view: GraphView) -> dict[str, dict[str, NDArray[Any]]]:
-    """All edges by kind, by unit id and by place among :func:`_concepts`; the sources of parents are the parents."""
+    """Return all edges by kind, with unit ids and places among :func:`_concepts`; parents are sources."""
     references, network, unit = view.index.references, view.network, view.corpus.rows.unit_id
     source, related = _pairs(network.related)
     parent, children = _pairs(network.children)
@@ -119,18 +120,18 @@ def _edges(view: GraphView) -> dict[str, dict[str, NDArray[Any]]]:
 
 
 def _pairs(lists: Lists) -> tuple[Ints, Lists]:
-    """The row that each entry belongs to, and the entries."""
+    """Return the row that each entry belongs to, and the entries."""
     return np.repeat(np.arange(len(lists.offset) - 1, dtype=np.int32), np.diff(lists.offset)), lists
 
 
 def _mentioning(view: GraphView, section: Ints, concept: Ints) -> Ints:
-    """The first row of each section that mentions a concept; the section's first when none does: ``int32[n]``."""
+    """Return the first row of each section that mentions a concept, or its first row if none does: ``int32[n]``."""
     references, network = view.index.references, view.network
     rows = len(view.corpus) + 1
     place = references.concept.astype(np.int64) * rows + references.row
     first, last = network.first_row[section], network.last_row[section]
-    wanted = concept.astype(np.int64) * rows + first
-    at = np.searchsorted(place, wanted)
-    found = np.append(place, np.iinfo(np.int64).max)[at]
-    inside = found <= wanted + (last - first)
-    return np.where(inside, first + np.where(inside, found - wanted, 0), first).astype(np.int32)
+    begin = concept.astype(np.int64) * rows + first
+    at = np.searchsorted(place, begin)
+    mention = np.append(place, np.iinfo(np.int64).max)[at]
+    inside = mention <= begin + (last - first)
+    return np.where(inside, first + np.where(inside, mention - begin, 0), first).astype(np.int32)

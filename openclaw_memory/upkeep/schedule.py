@@ -18,11 +18,11 @@ from ..model import ConsolidateReport, Grain, Progress, ScanResult, counted, sil
 from ..plugins.manager import Plugins
 from ..store.api import Store
 from ..store.state import State, StateError
-from ..summarise.retired import Retired
+from ..summarise.inventory import RetiredNotes
 from ..system.deadline import Deadline
 
 if TYPE_CHECKING:
-    from ..summarise.runner import Consolidator
+    from ..summarise.consolidator import Consolidator
 
 log = logging.getLogger("openclaw_memory.consolidate")
 
@@ -48,7 +48,7 @@ class Upkeep:
         reader: NoteReader,
         plugins: Plugins,
         state: State,
-        retired: Retired,
+        retired: RetiredNotes,
         ingest: Callable[..., ScanResult | None],
     ) -> None:
         self._settings = settings.consolidate
@@ -60,7 +60,7 @@ class Upkeep:
 
     @cached_property
     def _consolidator(self) -> Consolidator:
-        from ..summarise.runner import Consolidator
+        from ..summarise.consolidator import Consolidator
 
         return Consolidator(*self._made_of)
 

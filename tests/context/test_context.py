@@ -14,7 +14,7 @@ from properties import examples
 
 from openclaw_memory import Memory, hookimpl
 from openclaw_memory.cli.checks import examine
-from openclaw_memory.context import candidates, entities
+from openclaw_memory.context import candidates
 from openclaw_memory.errors import RequestError
 from openclaw_memory.model import ContextResult, Kind, Origin
 
@@ -168,7 +168,7 @@ def test_undated_notes_are_named_by_their_file(workshop: Notes) -> None:
 
 def test_a_curated_concept_always_passes(workshop: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(candidates, "THRESHOLD", 1.0)
-    monkeypatch.setattr(candidates, "SURE", 1.0)
+    monkeypatch.setattr(candidates, "RELEVANT", 1.0)
     with memory_of(workshop) as memory:
         assert memory.context("Tell me about the weather and about Vesuvius", now=NOW).text == ""
         memory.concepts.add("Vesuvius", aliases=("the oven",))
@@ -185,7 +185,7 @@ def test_what_is_below_a_curated_concept_counts_for_it(workshop: Notes) -> None:
 
 
 def test_curated_and_rare_concepts_come_first_and_are_few(workshop: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(entities, "_MOST", 2)
+    monkeypatch.setattr(candidates, "_ENTITIES", 2)
     with memory_of(workshop) as memory:
         memory.concepts.add("porcelain")
         message = "Vesuvius, GZ-412, Ottoline and porcelain"

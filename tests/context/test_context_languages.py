@@ -6,44 +6,22 @@ from datetime import date
 
 import pytest
 from fakes import Notes, open_memory
+from tables import table
 
 from openclaw_memory import Memory
 from openclaw_memory.text.speech import asks, bare, requests, substance, wants
 
 NOW = date(2026, 3, 10)
+TABLES = "context_languages.tsv"
 LEDGER = "".join(f"- Entry {number}: {number * 7} booked on account {number}.\n" for number in range(60))
 
-#: Notes, a question about them, what must be said, and messages that need nothing though their words are in the notes.
-CASES = {
-    "english": ("- The pump in the greenhouse was replaced, it costs 240 euro.\n- Nadia waters the orchids, haha, thanks.\n", "what does the greenhouse pump cost?", "240"),
-    "german": ("- Die Pumpe im Gewächshaus wurde ersetzt, sie kostet 240 Euro.\n- Nadia gießt die Orchideen, hallo, danke.\n", "Was kostet die Pumpe im Gewächshaus?", "240"),
-    "portuguese": ("- A bomba da estufa foi trocada, custa 240 euros.\n- A Nádia rega as orquídeas, oi, obrigado.\n", "quanto custa a bomba da estufa?", "240"),
-    "spanish": ("- La bomba del invernadero se cambió, cuesta 240 euros.\n- Nadia riega las orquídeas, hola, gracias.\n", "¿cuánto cuesta la bomba del invernadero?", "240"),
-    "french": ("- La pompe de la serre a été remplacée, elle coûte 240 euros.\n- Nadia arrose les orchidées, bonjour, merci.\n", "combien coûte la pompe de la serre ?", "240"),
-    "vietnamese": ("- Máy bơm trong nhà kính đã thay, giá 240 euro.\n- Nadia tưới hoa lan, xin chào, cảm ơn.\n", "máy bơm nhà kính giá bao nhiêu?", "240"),
-    "russian": ("- Насос в теплице заменили, он стоит 240 евро.\n- Надя поливает орхидеи, привет, спасибо.\n", "сколько стоит насос для теплицы?", "240"),
-    "korean": ("- 온실 펌프를 교체했고 가격은 240유로.\n- 나디아가 난초에 물을 준다, 안녕하세요, 감사합니다.\n", "온실 펌프 가격이 얼마였지?", "240"),
-    "japanese": ("- 温室のポンプを交換した、価格は240ユーロ。\n- ナディアが蘭に水をやる、こんにちは、了解。\n", "温室のポンプの価格は？", "240"),
-    "chinese": ("- 温室的水泵换了，价格是240欧元。\n- 娜迪亚给兰花浇水，你好，谢谢。\n", "温室水泵的价格是多少？", "240"),
-}  # fmt: skip
-NOTHING = {
-    "english": ["hi", "thanks!", "haha ok", "what is the capital of Peru?", "write me a haiku about rain"],
-    "german": ["hallo", "danke dir!", "haha ok", "Was ist die Hauptstadt von Peru?", "Schreib ein Haiku über Regen"],
-    "portuguese": ["oi, tudo bem?", "muito obrigado!", "kkk beleza", "qual é a capital do Peru?", "conta uma piada"],
-    "spanish": [
-        "hola, ¿qué tal?",
-        "muchas gracias",
-        "jaja vale",
-        "¿cuál es la capital del Perú?",
-        "cuéntame un chiste",
-    ],
-    "french": ["bonjour", "merci beaucoup", "haha ok", "quelle est la capitale du Pérou ?", "raconte-moi une blague"],
-    "vietnamese": ["xin chào", "cảm ơn nhiều nhé", "haha ok", "thủ đô của Peru là gì?", "kể chuyện cười đi"],
-    "russian": ["привет", "спасибо большое!", "ахаха, смешно", "какая столица Перу?", "расскажи анекдот"],
-    "korean": ["안녕하세요", "감사합니다!", "하하 알겠어", "페루의 수도는 어디야?", "농담 하나 해줘"],
-    "japanese": ["こんにちは", "ありがとう！", "ははは、了解", "ペルーの首都はどこ？", "冗談を言って"],
-    "chinese": ["你好", "谢谢！", "哈哈好的", "秘鲁的首都是哪里？", "讲个笑话"],
-}
+#: Notes, questions and messages that need nothing, by language.
+CASES = {row[0]: row[1:] for row in table(TABLES, "what the notes know is told and nothing else")}
+SILENT = [
+    *table(TABLES, "a question about somebody whom no note knows gets nothing"),
+    *table(TABLES, "a message that shares a word is about something else"),
+    *table(TABLES, "thanks ask about nothing"),
+]
 
 
 def memory_of(notes: Notes, text: str) -> Memory:
@@ -56,35 +34,17 @@ def memory_of(notes: Notes, text: str) -> Memory:
 
 @pytest.mark.parametrize("language", CASES)
 def test_what_the_notes_know_is_told_and_nothing_else(notes: Notes, language: str) -> None:
-    text, question, said = CASES[language]
+    text, question, yesterday, task, *nothing = CASES[language]
+    notes.write("memory/2026-03-08.md", f"# 2026-03-08\n\n- 9 x 9\n- {yesterday} 99\n")
     with memory_of(notes, text) as memory:
-        assert said in memory.context(question, now=NOW).text
-        for message in NOTHING[language]:
+        assert "240" in memory.context(question, now=NOW).text
+        assert "240" in memory.context(task, now=NOW).text, "a task is given the notes that it needs"
+        for message in nothing:
             assert memory.context(message, now=NOW).text == "", message
-
-
-YESTERDAY = {
-    "english": "what did we do yesterday?",
-    "german": "Was haben wir gestern gemacht?",
-    "portuguese": "o que fizemos ontem?",
-    "spanish": "¿qué hicimos ayer?",
-    "french": "qu'avons-nous fait hier ?",
-    "vietnamese": "hôm qua chúng ta làm gì?",
-    "russian": "что мы делали вчера?",
-    "korean": "어제 뭐 했지?",
-    "japanese": "昨日は何をした?",
-    "chinese": "昨天做了什么?",
-}
-
-
-@pytest.mark.parametrize("language", CASES)
-def test_what_was_done_on_a_day_is_told_of_that_day_and_of_no_other(notes: Notes, language: str) -> None:
-    text, _, said = CASES[language]
-    notes.write("memory/2026-03-08.md", f"# 2026-03-08\n\n- 9 x 9\n- {YESTERDAY[language]} 99\n")
-    with memory_of(notes, text) as memory:
-        told = memory.context(YESTERDAY[language], now=date(2026, 3, 6)).text
-        assert said in told and "99" not in told
-        assert memory.context(YESTERDAY[language], now=date(2026, 3, 20)).text == ""
+        # Of a day the notes of that day are told, and of no other.
+        told = memory.context(yesterday, now=date(2026, 3, 6)).text
+        assert "240" in told and "99" not in told
+        assert memory.context(yesterday, now=date(2026, 3, 20)).text == ""
         for message in ("how are you today?", "wie geht es dir heute?", "你今天怎么样？", "как ты сегодня?"):
             assert memory.context(message, now=date(2026, 3, 5)).text == "", message
 
@@ -95,60 +55,23 @@ def test_one_word_that_the_notes_have_proves_nothing_in_any_language(notes: Note
         assert memory.context(message, now=NOW).text == ""
 
 
-@pytest.mark.parametrize(
-    ("language", "message"),
-    [
-        ("english", "what did Bartholomew pay for his greenhouse in the mountains?"),
-        ("french", "combien coûte la montre de Barthélemy ?"),
-        ("spanish", "¿cuánto cuesta el reloj de Bartolomé?"),
-        ("russian", "сколько стоят часы Варфоломея?"),
-    ],
-)
-def test_what_is_asked_of_somebody_whom_no_note_knows_is_not_told(notes: Notes, language: str, message: str) -> None:
-    """The words are in the notes, and another one's affairs are not."""
-    with memory_of(notes, CASES[language][0]) as memory:
+@pytest.mark.parametrize(("text", "message"), SILENT)
+def test_words_in_the_notes_do_not_make_a_message_one_about_them(notes: Notes, text: str, message: str) -> None:
+    with memory_of(notes, text) as memory:
         assert memory.context(message, now=NOW).text == ""
 
 
-@pytest.mark.parametrize(
-    ("note", "message"),
-    [
-        (CASES["german"][0], "Was kostet die Pumpe im Gewächshaus laut Abrechnung?"),
-        ("- המשאבה בחממה הוחלפה והיא עולה 240 יורו.\n", "כמה עולה המשאבה בחממה לפי החשבונית?"),
-        ("- Pompa w szklarni kosztuje 240 euro.\n", "ile kosztuje pompa w szklarni według ścisłej umowy?"),
-        ("- पंप की कीमत 240 यूरो है, ग्रीनहाउस में बदला गया।\n", "ग्रीनहाउस के पंप की कीमत बिल में कितनी है?"),
-    ],
-)
+@pytest.mark.parametrize(("note", "message"), table(TABLES, "a noun or a letter beyond ascii is no name"))
 def test_a_noun_or_a_letter_beyond_ascii_is_no_name(notes: Notes, note: str, message: str) -> None:
     """A word that no note has is somebody only where it has a capital, in a language that keeps these for names."""
     with memory_of(notes, note) as memory:
         assert "240" in memory.context(message, now=NOW).text
 
 
-@pytest.mark.parametrize(
-    ("message", "wanted"),
-    [
-        ("let's go back to the pump, what about its price", True),
-        ("давай вернёмся к насосу, что там с ценой", True),
-        ("gut, zeig mir die Pumpe", True),
-        ("谢谢，给我看水泵的价格", True),
-        ("prepare the bill for the pump", True),
-        ("Кран течёт, проверь насос", True),
-        ("Verlängere den Vertrag mit dem Gärtner", True),
-        ("prépare la facture de la pompe", True),
-        ("renueva el contrato de la bomba", True),
-        ("prenota il giardiniere", True),
-        ("przedłuż umowę na pompę", True),
-        ("温室のポンプを直して", True),
-        ("온실 펌프 예약해줘", True),
-        ("chuẩn bị hóa đơn máy bơm", True),
-        ("把水泵的价格发给我", True),
-        ("the pump hums", False),
-        ("насос гудит", False),
-    ],
-)
-def test_what_wants_to_be_told_something(message: str, wanted: bool) -> None:
-    assert wants(message) is wanted
+def test_a_message_wants_to_be_told_something() -> None:
+    for message in table(TABLES, "a message wants to be told something"):
+        assert wants(message), message
+    assert not wants("the pump hums") and not wants("насос гудит")
 
 
 def test_of_a_statement_that_is_repeated_the_newest_state_is_told(notes: Notes) -> None:
@@ -224,16 +147,9 @@ def test_what_a_host_does_not_show_of_a_long_file_is_told(notes: Notes) -> None:
         assert memory.context("where does the boiler Vulcan stand?", now=NOW).text == ""
 
 
-@pytest.mark.parametrize(
-    ("message", "asked", "requested"),
-    [
-        ("wann kommt der Zug", True, False), ("где лежит ключ", True, False), ("钥匙在哪里", True, False),
-        ("онлайн", False, False), ("escreva um poema", False, True), ("напиши стих", False, True),
-        ("schreib ein Gedicht", False, True), ("viết một bài thơ", False, True), ("où est la clé", True, False),
-    ],
-)  # fmt: skip
-def test_questions_and_requests_are_known_by_their_words(message: str, asked: bool, requested: bool) -> None:
-    assert (asks(message), requests(message)) == (asked, requested)
+@pytest.mark.parametrize(("message", "question", "request_"), table(TABLES, "questions and requests"))
+def test_questions_and_requests_are_known_by_their_words(message: str, question: str, request_: str) -> None:
+    assert (asks(message), requests(message)) == (question == "yes", request_ == "yes")
 
 
 def test_a_word_of_another_language_is_no_courtesy_within_a_sentence() -> None:
@@ -241,65 +157,9 @@ def test_a_word_of_another_language_is_no_courtesy_within_a_sentence() -> None:
     assert substance("Danke! Der Ofen ist kalt.")[-1] == "kalt"
 
 
-#: Notes of which a request about something else shares a word or some syllables; and the request.
-SHARED = {
-    "english": ("- Reverse logistics are Nadia's.", "write a python function that reverses a list"),
-    "german": ("- Eine Logik, die Funktion für sich.", "Schreib eine Funktion in Python, die Listen umdreht"),
-    "spanish": ("- La función del flujo.", "escribe una función en python que invierte una lista"),
-    "vietnamese": (
-        "- Mặt hàng mới.\n- Trời mưa.\n- Hành lá, hành tím.\n- Tính tiền.\n- Hệ số.",
-        "hệ mặt trời có bao nhiêu hành tinh?",
-    ),
-}
-
-
-@pytest.mark.parametrize("language", SHARED)
-def test_what_shares_a_word_may_be_about_something_else(notes: Notes, language: str) -> None:
-    text, message = SHARED[language]
-    with memory_of(notes, text) as memory:
-        assert memory.context(message, now=NOW).text == ""
-
-
-THANKED = {
-    "english": ("- Help from Nadia: the orchids are watered.\n", "thank you for your help"),
-    "german": ("- Hilfe von Nadia: die Orchideen sind gegossen.\n", "Vielen Dank für deine Hilfe, du bist toll"),
-    "portuguese": ("- Ajuda da Nádia: as orquídeas estão regadas.\n", "muito obrigado pela tua ajuda"),
-    "russian": ("- Помощь Нади: орхидеи политы.\n", "спасибо за помощь"),
-    "vietnamese": ("- Giúp đỡ của Nadia: hoa lan đã tưới.\n", "cảm ơn sự giúp đỡ của em"),
-}
-
-
-@pytest.mark.parametrize("language", THANKED)
-def test_what_somebody_is_thanked_for_is_not_asked_about(notes: Notes, language: str) -> None:
-    text, message = THANKED[language]
-    with memory_of(notes, text * 4) as memory:
-        assert memory.context(message, now=NOW).text == ""
-
-
 def test_what_is_to_be_cancelled_is_asked_about(notes: Notes) -> None:
     with memory_of(notes, "- GrowLamp costs 24 a month, since May.\n- GrowLamp is dear.\n- GrowLamp came.\n") as memory:
         assert "24" in memory.context("Cancel GrowLamp if it costs more than 20 a month.", now=NOW).text
-
-
-#: Tasks for which the notes of CASES are needed though they do not say so, in words of their own.
-TASKS = {
-    "english": "order another pump for the greenhouse and tell Nadia",
-    "german": "Bestell noch eine Pumpe für das Gewächshaus",
-    "portuguese": "encomenda outra bomba para a estufa",
-    "spanish": "pide una bomba como la que se cambió en el invernadero",
-    "french": "commande une autre pompe pour la serre",
-    "vietnamese": "đặt thêm một máy bơm cho nhà kính",
-    "russian": "закажи такой же насос, какой заменили в теплице",
-    "korean": "온실 펌프 하나 더 주문해줘",
-    "japanese": "温室のポンプをもう一台注文して",
-    "chinese": "温室的水泵又坏了，再换一台",
-}
-
-
-@pytest.mark.parametrize("language", TASKS)
-def test_a_task_is_given_what_it_needs(notes: Notes, language: str) -> None:
-    with memory_of(notes, CASES[language][0]) as memory:
-        assert "240" in memory.context(TASKS[language], now=NOW).text
 
 
 def test_a_word_of_another_tone_is_no_courtesy() -> None:

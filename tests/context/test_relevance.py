@@ -16,7 +16,7 @@ from fakes import Notes, open_memory
 from benchmarks.hashing import HashingEmbedder
 from benchmarks.relevance import recorded
 from openclaw_memory.context import candidates
-from openclaw_memory.context.relevance import ALONE, WEIGHTS, sureness
+from openclaw_memory.context.relevance import ALONE, WEIGHTS, probability
 from openclaw_memory.model.embedder import Progress, Vectors
 
 NOW = date(2026, 3, 10)
@@ -46,7 +46,7 @@ class Crowding(HashingEmbedder):
 def test_notes_in_another_language_are_given_whatever_texts_of_one_have_in_common(
     notes: Notes, common: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(candidates, "SURE", 0.0)
+    monkeypatch.setattr(candidates, "RELEVANT", 0.0)
     rows = [f"- запись {number}: {number * 7} на счёт {number}\n" for number in range(60)]
     notes.write("memory/ledger.md", "".join([*rows, "- врач принимает пациентов по пятницам\n", *reversed(rows)]))
     with open_memory(notes, Crowding(common)) as memory:
@@ -61,9 +61,9 @@ def told(**values: float) -> dict[str, float]:
 
 
 def test_meaning_decides_where_the_model_knows_the_language_only() -> None:
-    assert sureness(told(knowledge=1.0, apart=0.9)) > sureness(told(knowledge=1.0))
-    assert sureness(told(knowledge=0.3, apart=0.9)) == sureness(told(knowledge=0.3))
-    assert sureness(told(knowledge=0.0, matched=3.0)) > sureness(told(knowledge=0.0))
+    assert probability(told(knowledge=1.0, apart=0.9)) > probability(told(knowledge=1.0))
+    assert probability(told(knowledge=0.3, apart=0.9)) == probability(told(knowledge=0.3))
+    assert probability(told(knowledge=0.0, matched=3.0)) > probability(told(knowledge=0.0))
 
 
 @pytest.mark.parametrize("common", [0.0, 1.0])
@@ -123,11 +123,11 @@ def test_a_note_that_says_what_is_said_to_any_assistant_is_close_to_nothing(note
         memory.context("what was the capital of Australia again", now=NOW)
     ours, anybody = seen
     assert ours["apart"] > 0.2 > anybody["apart"]
-    assert sureness(ours) > sureness(anybody)
+    assert probability(ours) > probability(anybody)
 
 
 def test_of_a_few_notes_less_is_asked() -> None:
-    assert sureness(told(knowledge=1.0, few=3.0)) > sureness(told(knowledge=1.0))
+    assert probability(told(knowledge=1.0, few=3.0)) > probability(told(knowledge=1.0))
 
 
 def test_what_is_asked_as_one_asks_notes_is_told_from_what_anybody_may_be_asked(notes: Notes) -> None:
@@ -140,7 +140,7 @@ def test_what_is_asked_as_one_asks_notes_is_told_from_what_anybody_may_be_asked(
         memory.context("what is the difference between a boat and an alligator?", now=NOW)
     ours, anybody = seen
     assert ours["particular"] > anybody["particular"]
-    assert sureness(told(knowledge=1.0, particular=1.0)) > sureness(told(knowledge=1.0))
+    assert probability(told(knowledge=1.0, particular=1.0)) > probability(told(knowledge=1.0))
 
 
 #: Notes that name days and weeks, what is said to anybody of such, and what the notes are asked.

@@ -22,10 +22,10 @@ from summarising import summarised, write
 from benchmarks.map_library import ASSETS, FILES
 from openclaw_memory.cli.main import cli
 from openclaw_memory.errors import RequestError, WorkspaceError
-from openclaw_memory.map import choice
-from openclaw_memory.map.page import SCRIPTS, asset, embedded, page
+from openclaw_memory.map import data as columns
+from openclaw_memory.map.page import SCRIPTS, embed_json, read_asset, render_page
 from openclaw_memory.model import Origin
-from openclaw_memory.summarise.retired import RetiredNote
+from openclaw_memory.summarise.inventory import DayNote
 
 HOSTILE = (
     "</script><script>alert(1)</script>",
@@ -75,7 +75,7 @@ def test_it_is_one_file_that_only_its_owner_can_read(told: Notes, tmp_path: Path
     text = file.read_text(encoding="utf-8")
     markup = re.sub(r"<script.*?</script>|<style.*?</style>|<!--.*?-->", "", text, flags=re.DOTALL)
     assert not re.search(r"\b(?:src|href|action|srcset|on\w+)\s*=", markup)
-    assert not re.search(r"@import|url\(", asset("style.css"))
+    assert not re.search(r"@import|url\(", read_asset("style.css"))
 
 
 def test_its_policy_lets_only_its_own_scripts_run(told: Notes) -> None:
@@ -117,24 +117,24 @@ def test_no_text_of_a_note_is_markup(notes: Notes) -> None:
 def test_what_is_embedded_is_read_back_and_holds_no_markup(value: Any) -> None:
     from openclaw_memory.system.inert import inert_values
 
-    text = embedded({"value": value})
+    text = embed_json({"value": value})
     assert not set("<>&\u2028\u2029") & set(text)
     assert json.loads(text) == inert_values({"value": value})
-    assert page({"value": value}).count("</script>") == 3
+    assert render_page({"value": value}).count("</script>") == 3
 
 
 def test_scripts_make_no_markup_from_text_and_nothing_leaves_the_page() -> None:
-    ours = "\n".join(map(asset, SCRIPTS))
+    ours = "\n".join(map(read_asset, SCRIPTS))
     for sink in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", ".html(", "fetch(", "XMLHttp",
                  "WebSocket", "sendBeacon", "window.open", "import(", "href", "location ="):  # fmt: skip
         assert sink not in ours, sink
-    assert "</script" not in ours + asset("d3.min.js") and "<!--" not in ours + asset("d3.min.js")
+    assert "</script" not in ours + read_asset("d3.min.js") and "<!--" not in ours + read_asset("d3.min.js")
 
 
 def test_the_library_is_the_one_that_its_authors_published() -> None:
     for name, (_, wanted) in FILES.items():
         assert hashlib.sha256((ASSETS / name).read_bytes()).hexdigest() == wanted
-    assert "Permission to use, copy, modify" in page({})
+    assert "Permission to use, copy, modify" in render_page({})
 
 
 def test_it_shows_lines_days_concepts_facts_and_numbers(told: Notes) -> None:
@@ -188,7 +188,7 @@ def test_retired_notes_are_named_with_their_day(told: Notes) -> None:
         memory.ingest()
         stamp = file.stat()
         memory.upkeep.retired.add(
-            [RetiredNote("memory/2026-03-02.md", stamp.st_size, stamp.st_mtime_ns, "0", Origin.AGENT)]
+            [DayNote("memory/2026-03-02.md", "0", stamp.st_size, stamp.st_mtime_ns, date(2026, 3, 2), Origin.AGENT)]
         )
         data = data_of(memory.map().file)
         later = data_of(memory.map(since=date(2026, 3, 3)).file)
@@ -226,7 +226,7 @@ def test_without_a_model_it_says_so_and_has_the_rest(told: Notes) -> None:
 def test_of_many_lines_it_holds_some_and_counts_all(told: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
     with open_memory(told, CountingEmbedder()) as memory:
         whole = memory.map()
-        monkeypatch.setattr(choice, "LINES", 9)
+        monkeypatch.setattr(columns, "LINES", 9)
         part = memory.map()
     assert (part.lines, part.total_lines) == (9, whole.lines)
     data = data_of(part.file)

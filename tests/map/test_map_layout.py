@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from indexing import open_store, put
 from properties import examples
 
-from openclaw_memory.map.layout import placed
-from openclaw_memory.map.service import spread
+from openclaw_memory.map.layout import place_nodes, project
 from openclaw_memory.store.api import VectorModel
 
 MODEL = VectorModel("test", 24)
@@ -27,10 +26,10 @@ def test_every_node_is_in_the_square_and_always_in_the_same_place(
     ends = np.array([edge[:2] for edge in edges], np.int64).reshape(-1, 2)
     weight = np.array([edge[2] for edge in edges], np.float64)
     given = nodes, ends[:, 0], ends[:, 1], weight, np.ones(nodes)
-    at = placed(*given)
+    at = place_nodes(*given)
     assert at.shape == (nodes, 2) and np.isfinite(at).all()
     assert (at >= -1e-9).all() and (at <= 1 + 1e-9).all()
-    assert np.array_equal(at, placed(*given))
+    assert np.array_equal(at, place_nodes(*given))
     assert len(np.unique(at.round(9), axis=0)) == nodes
 
 
@@ -41,7 +40,7 @@ def test_groups_that_hang_together_stand_apart_from_others() -> None:
     between = rng.integers(0, groups * size, (20, 2))
     ends = np.concatenate([inside, between])
     ends = ends[ends[:, 0] != ends[:, 1]]
-    at = placed(groups * size, ends[:, 0], ends[:, 1], np.ones(len(ends)), np.ones(groups * size))
+    at = place_nodes(groups * size, ends[:, 0], ends[:, 1], np.ones(len(ends)), np.ones(groups * size))
     group = np.arange(groups * size) // size
     apart = np.linalg.norm(at[:, None] - at[None], axis=2)
     same = group[:, None] == group[None]
@@ -63,7 +62,7 @@ def test_the_plane_has_the_two_main_directions(settings: dict[str, str], tmp_pat
     index = store.vector_index(MODEL)
     index.refresh()
     assert np.allclose(index.vectors(ids[[3, 1]]), vectors[[3, 1]], atol=1e-2)
-    at, kept = spread(index, ids)
+    at, kept = project(index, ids)
     store.close()
     assert np.isnan(at[90]).all() and not np.isnan(at[:90]).any()
     centred = vectors - vectors.mean(axis=0)
@@ -80,6 +79,6 @@ def test_too_few_vectors_make_no_plane(tmp_path: Path) -> None:
     put(store, {"a.md": [["one", "two"]]})
     index = store.vector_index(MODEL)
     index.refresh()
-    at, kept = spread(index, store.unit_rows(None).unit_id)
+    at, kept = project(index, store.unit_rows(None).unit_id)
     store.close()
     assert np.isnan(at).all() and kept == 0

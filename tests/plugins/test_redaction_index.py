@@ -13,7 +13,7 @@ from openclaw_memory.config.settings import Settings
 from openclaw_memory.errors import SettingsError
 from openclaw_memory.index.opening import url_of
 from openclaw_memory.plugins import redact
-from openclaw_memory.summarise.maker import fingerprints
+from openclaw_memory.summarise.builder import fingerprints
 
 TOKEN = "gh" + "p_" + "aB3dE5gH7jK9mN2pQ4rS6tU8vW0xY1zC2dE4"
 

@@ -27,7 +27,7 @@ from openclaw_memory.store.state.keys import Keys
 from openclaw_memory.store.state.opening import keys_of
 from openclaw_memory.store.state.use import Sum, sums
 from openclaw_memory.store.state.use import put as count
-from openclaw_memory.summarise.retired import Retired, RetiredNote
+from openclaw_memory.summarise.inventory import DayNote, RetiredNotes
 
 server = pytest.mark.postgres
 Make = Callable[..., State]
@@ -142,8 +142,10 @@ def test_counts_of_use_add_up_and_notes_are_retired_once(make: Make) -> None:
     assert found.counts == {"shown": 4, "used": 0, "useful": 2, "irrelevant": 0}
     assert found.boost == pytest.approx(0.875, abs=0.01)
     for size in (1, 1 << 40):
-        Retired(state, True).add([RetiredNote("memory/a.md", size, 1 << 60, "0" * 64, Origin.AGENT)])
-    assert [note.size for note in Retired(make(), True).notes()] == [1 << 40]
+        RetiredNotes(state, True).add(
+            [DayNote("memory/2026-03-02.md", "0" * 64, size, 1 << 60, date(2026, 3, 2), Origin.AGENT)]
+        )
+    assert [note.size for note in RetiredNotes(make(), True).notes()] == [1 << 40]
 
 
 def test_what_was_forgotten_needs_its_key(make: Make, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from openclaw_memory.model import Grain
-from openclaw_memory.summarise.retention import PLANS, Limits, expired, limits_of
+from openclaw_memory.summarise.retention import PLANS, Limits, is_expired, limits_for
 
 DAYS = st.dates()
 GRAINS = st.sampled_from(list(Grain))
@@ -23,9 +23,9 @@ def midnight(day: date) -> datetime:
 
 def test_the_limits_of_the_settings_count_with_the_custom_plan_only() -> None:
     limits = {"working_hours": 5, "weekly_weeks": 3, "yearly_years": 1, "daily_days": 0}
-    assert limits_of({"plan": "custom", **limits}) == {Grain.WORKING: 5, Grain.WEEKLY: 3, Grain.YEARLY: 1}
-    assert limits_of({"plan": "free", **limits}) == PLANS["free"]
-    assert limits_of({"plan": "keep", **limits}) == limits_of({"plan": "custom"}) == {}
+    assert limits_for({"plan": "custom", **limits}) == {Grain.WORKING: 5, Grain.WEEKLY: 3, Grain.YEARLY: 1}
+    assert limits_for({"plan": "free", **limits}) == PLANS["free"]
+    assert limits_for({"plan": "keep", **limits}) == limits_for({"plan": "custom"}) == {}
 
 
 @pytest.mark.parametrize(
@@ -41,9 +41,9 @@ def test_the_limits_of_the_settings_count_with_the_custom_plan_only() -> None:
     ],
 )
 def test_a_period_expires_on_the_day_that_its_time_is_over(grain: Grain, limit: int, last_day: date, due: date) -> None:
-    assert not expired({grain: limit}, grain, last_day, midnight(due) - timedelta(seconds=1))
-    assert expired({grain: limit}, grain, last_day, midnight(due))
-    assert not any(expired({grain: limit}, other, last_day, midnight(date.max)) for other in Grain if other != grain)
+    assert not is_expired({grain: limit}, grain, last_day, midnight(due) - timedelta(seconds=1))
+    assert is_expired({grain: limit}, grain, last_day, midnight(due))
+    assert not any(is_expired({grain: limit}, other, last_day, midnight(date.max)) for other in Grain if other != grain)
 
 
 @pytest.mark.parametrize(
@@ -56,8 +56,8 @@ def test_a_period_expires_on_the_day_that_its_time_is_over(grain: Grain, limit: 
 )
 def test_hours_are_those_that_pass(last_day: date, due: datetime) -> None:
     moment = due.replace(tzinfo=ZoneInfo("Europe/Berlin"))
-    assert expired({Grain.WORKING: 5}, Grain.WORKING, last_day, moment)
-    assert not expired({Grain.WORKING: 5}, Grain.WORKING, last_day, moment - timedelta(minutes=1))
+    assert is_expired({Grain.WORKING: 5}, Grain.WORKING, last_day, moment)
+    assert not is_expired({Grain.WORKING: 5}, Grain.WORKING, last_day, moment - timedelta(minutes=1))
 
 
 @given(st.dictionaries(GRAINS, st.integers(1, 10**9)) | NAMED, GRAINS, DAYS, DAYS, DAYS, DAYS)
@@ -68,14 +68,14 @@ def test_what_has_expired_stays_so_and_what_is_older_has_too(
 ) -> None:
     older, newer = sorted((one, other))
     earlier, later = sorted((now, then))
-    if expired(limits, grain, newer, midnight(earlier)):
-        assert expired(limits, grain, newer, midnight(later))
-        assert expired(limits, grain, older, midnight(earlier))
+    if is_expired(limits, grain, newer, midnight(earlier)):
+        assert is_expired(limits, grain, newer, midnight(later))
+        assert is_expired(limits, grain, older, midnight(earlier))
         assert newer < earlier
 
 
 @given(GRAINS, DAYS, DAYS)
 def test_a_larger_plan_keeps_what_a_smaller_one_keeps(grain: Grain, last_day: date, now: date) -> None:
-    gone = [expired(PLANS[name], grain, last_day, midnight(now)) for name in ("free", "starter", "pro", "keep")]
+    gone = [is_expired(PLANS[name], grain, last_day, midnight(now)) for name in ("free", "starter", "pro", "keep")]
     assert gone == sorted(gone, reverse=True)
     assert not gone[-1]

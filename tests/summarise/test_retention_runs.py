@@ -13,7 +13,7 @@ from summarising import FOLDER, GRAINS, check, days, diary, names, stamps, summa
 
 from openclaw_memory import Memory
 from openclaw_memory.model import Grain
-from openclaw_memory.summarise.retention import PLANS, expired
+from openclaw_memory.summarise.retention import PLANS, is_expired
 from openclaw_memory.text import calendar
 
 MONDAY = date(2026, 2, 16)
@@ -31,7 +31,7 @@ def kept(plan: str, grain: Grain, noted: list[date], now: date) -> list[str]:
     for day in noted:
         period = calendar.period_of(day, grain)
         last = calendar.bounds(grain, period)[1]
-        if (now - last).days > 3 and not expired(PLANS[plan], grain, last, datetime.combine(now, time(), UTC)):
+        if (now - last).days > 3 and not is_expired(PLANS[plan], grain, last, datetime.combine(now, time(), UTC)):
             found.add(period)
     return sorted(found)
 
@@ -62,7 +62,7 @@ def test_each_grain_is_there_for_as_long_as_the_plan_says(notes: Notes, plan: st
             raw = {
                 f"memory/{day}.md"
                 for day in written
-                if day in young or not expired(PLANS[plan], Grain.WORKING, day, datetime.combine(now, time(), UTC))
+                if day in young or not is_expired(PLANS[plan], Grain.WORKING, day, datetime.combine(now, time(), UTC))
             }
             assert {path for path in indexed(memory) if path.startswith("memory/20")} == raw
             assert {"MEMORY.md", "memory/people.md"} <= indexed(memory)

@@ -7,10 +7,10 @@ import pytest
 from tables import table
 
 from openclaw_memory.model import Grain, Origin
-from openclaw_memory.summarise import noise
+from openclaw_memory.summarise import selection
 from openclaw_memory.summarise.scoring import POINT, Scorer
 from openclaw_memory.summarise.sentences import Sentence
-from openclaw_memory.summarise.summary import Rules, summarise
+from openclaw_memory.summarise.summary import summarise
 from tests.extracts import extracted
 
 MONDAY = date(2026, 3, 2)
@@ -24,32 +24,32 @@ def sentence(text: str, order: int = 0, day: date = MONDAY) -> Sentence:
 
 def texts(*said: str, grain: Grain = Grain.DAILY, budget: float = 10_000, step: int = 0) -> list[str]:
     given = [sentence(text, at, MONDAY + timedelta(step * at)) for at, text in enumerate(said)]
-    return [one.text for one in summarise(given, grain, Rules(budget, share=100)).sentences()]
+    return [one.text for one in summarise(given, grain, budget, share=100).sentences()]
 
 
 @pytest.mark.parametrize(("said", "denied"), table("summaries_languages.tsv", "a denial is kept beside what it denies"))
 def test_a_denial_is_kept_beside_what_it_denies(said: str, denied: str) -> None:
     given = [sentence(said, 0), sentence(denied, 1)]
-    chosen = summarise(given, Grain.DAILY, Rules(10_000, share=100)).sentences()
+    chosen = summarise(given, Grain.DAILY, 10_000, share=100).sentences()
     assert [one.text for one in chosen] == [said, denied]
 
 
 @pytest.mark.parametrize("decided", table("summaries_languages.tsv", "a decision is marked in every language"))
 def test_a_decision_is_marked_in_every_language(decided: str) -> None:
-    assert Scorer().weigh(sentence(decided)).marked == 4 * POINT
+    assert Scorer().score(sentence(decided)).marked == 4 * POINT
 
 
 @pytest.mark.parametrize("text", table("summaries_languages.tsv", "what says nothing to a person is left out"))
 def test_what_says_nothing_to_a_person_is_left_out(text: str) -> None:
     kept = "Ines waters the tomatoes on Thursdays"
-    assert noise.telling([sentence(text), sentence(kept, 1)]) == [sentence(kept, 1)]
-    assert noise.telling([sentence(text)]) == [sentence(text)]  # rather this than nothing
+    assert selection.drop_noise([sentence(text), sentence(kept, 1)]) == [sentence(kept, 1)]
+    assert selection.drop_noise([sentence(text)]) == [sentence(text)]  # rather this than nothing
 
 
 @pytest.mark.parametrize("text", table("summaries_languages.tsv", "figures dates and links behind a label are kept"))
 def test_figures_dates_and_links_behind_a_label_are_kept(text: str) -> None:
     other = sentence("Ines waters the tomatoes on Thursdays", 1)
-    assert noise.telling([sentence(text), other]) == [sentence(text), other]
+    assert selection.drop_noise([sentence(text), other]) == [sentence(text), other]
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_what_comes_by_the_hour_is_said_once_a_day_and_readings_each(routine: st
 def test_a_budget_grows_with_what_there_is_to_say_and_is_bounded() -> None:
     def length(many: int) -> int:
         given = [sentence(f"Parcel {at} of Ines holds item{at} from store{at} for room{at}", at) for at in range(many)]
-        return len(summarise(given, Grain.DAILY, Rules(100, grows=True)).sentences())
+        return len(summarise(given, Grain.DAILY, 100, grows=True).sentences())
 
     assert length(20) < length(90) < length(400) == length(800)
 
@@ -84,8 +84,8 @@ def test_a_budget_grows_with_what_there_is_to_say_and_is_bounded() -> None:
 )
 def test_what_has_not_happened_is_no_turn_in_events(said: str, denied: str) -> None:
     scorer = Scorer()
-    assert scorer.weigh(sentence(denied)).marked < 3 * POINT
-    assert "решено" in said or scorer.weigh(sentence(said)).marked >= 3 * POINT
+    assert scorer.score(sentence(denied)).marked < 3 * POINT
+    assert "решено" in said or scorer.score(sentence(said)).marked >= 3 * POINT
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_what_has_not_happened_is_no_turn_in_events(said: str, denied: str) -> N
 )
 def test_the_cause_of_something_is_no_milestone(cause: str) -> None:
     said = extracted(f"# Log\n\n- {cause}\n", MONDAY)
-    parts = summarise(said, Grain.MONTHLY, Rules(10_000, share=100)).parts
+    parts = summarise(said, Grain.MONTHLY, 10_000, share=100).parts
     known = {line.partition(": ")[2].split("; ")[0] for line in HEADINGS if not line.startswith("#")}
     assert parts and not [part for part in parts if part.heading in known]
 
@@ -112,5 +112,5 @@ def test_an_appointment_on_another_day_is_kept(said: str) -> None:
     ("text", "milestones"), table("summaries_languages.tsv", "headings of ours are in the language of the notes")
 )
 def test_headings_of_ours_are_in_the_language_of_the_notes(text: str, milestones: str) -> None:
-    summary = summarise([sentence(text)], Grain.MONTHLY, Rules(10_000, share=100))
+    summary = summarise([sentence(text)], Grain.MONTHLY, 10_000, share=100)
     assert [part.heading for part in summary.parts] == [milestones]

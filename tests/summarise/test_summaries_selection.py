@@ -15,16 +15,16 @@ from tables import table
 
 from openclaw_memory.ingest.summary_files import DATED
 from openclaw_memory.model import Grain, Origin
-from openclaw_memory.summarise.noise import once
-from openclaw_memory.summarise.sentences import Sentence, line_of, tokens
-from openclaw_memory.summarise.summary import BUDGETS, Rules, Summary, summarise
+from openclaw_memory.summarise.selection import drop_routine
+from openclaw_memory.summarise.sentences import Sentence, format_line, line_tokens
+from openclaw_memory.summarise.summary import BUDGETS, Summary, summarise
 
 GRAINS = tuple(Grain)[1:]
 
 
 def kept(note: str, budget: float = 40, grain: Grain = Grain.DAILY, **rules: object) -> list[str]:
     """What a summary of so many tokens keeps of a note."""
-    summary = summarise(extracted(note), grain, Rules(budget=budget, share=9, **rules))  # type: ignore[arg-type]
+    summary = summarise(extracted(note), grain, budget, share=9, **rules)  # type: ignore[arg-type]
     return [sentence.text for sentence in summary.sentences()]
 
 
@@ -33,7 +33,7 @@ def items(*texts: str) -> str:
 
 
 def price(summary: Summary, grain: Grain) -> int:
-    return sum(tokens(line_of(sentence, grain in DATED)) for sentence in summary.sentences())
+    return sum(line_tokens(format_line(sentence, grain in DATED)) for sentence in summary.sentences())
 
 
 # -- what is worth keeping ----------------------------------------------------------------------------
@@ -110,7 +110,7 @@ def diary(first: date = DAY, days: int = 7, lines: int = 12) -> list[Sentence]:
 @pytest.mark.parametrize("grain", GRAINS)
 @pytest.mark.parametrize("budget", [1, 60, 250, 1000])
 def test_the_budget_holds_but_for_the_first_sentence(grain: Grain, budget: float) -> None:
-    summary = summarise(diary(), grain, Rules(budget=budget))
+    summary = summarise(diary(), grain, budget)
     assert summary.sentences()
     assert price(summary, grain) <= budget or len(summary.sentences()) == 1
 
@@ -118,29 +118,29 @@ def test_the_budget_holds_but_for_the_first_sentence(grain: Grain, budget: float
 @pytest.mark.parametrize("grain", GRAINS)
 def test_a_summary_is_shorter_than_its_sources(grain: Grain) -> None:
     given_ = diary()
-    summary = summarise(given_, grain, Rules(budget=10**6, share=0.5))
-    assert price(summary, Grain.WEEKLY) <= 0.5 * sum(tokens(line_of(one, False)) for one in given_)
+    summary = summarise(given_, grain, 10**6, share=0.5)
+    assert price(summary, Grain.WEEKLY) <= 0.5 * sum(line_tokens(format_line(one, False)) for one in given_)
 
 
 def test_nothing_has_an_empty_summary() -> None:
     for grain in GRAINS:
-        assert summarise([], grain, Rules(budget=100)) == Summary(())
+        assert summarise([], grain, 100) == Summary(())
 
 
 def test_a_year_of_long_notes_gets_shorter_with_each_grain() -> None:
     names = {Grain.WEEKLY: "2026-W08", Grain.MONTHLY: "2026-02", Grain.QUARTERLY: "2026-Q1", Grain.YEARLY: "2026"}
     said: list[Sentence] = []
-    lengths = [sum(tokens(one.text) for one in diary(days=7, lines=160))]
+    lengths = [sum(line_tokens(one.text) for one in diary(days=7, lines=160))]
     for at in range(7):
         day = [one for one in diary(days=7, lines=160) if one.day == DAY + timedelta(days=at)]
         chosen = read_back(
-            summarise(day, Grain.DAILY, Rules(BUDGETS[Grain.DAILY])), Grain.DAILY, str(DAY + timedelta(days=at))
+            summarise(day, Grain.DAILY, BUDGETS[Grain.DAILY]), Grain.DAILY, str(DAY + timedelta(days=at))
         )
         said += [replace(one, order=len(said) + place, entry=at) for place, one in enumerate(chosen)]
-    lengths.append(sum(tokens(one.text) for one in said))
+    lengths.append(sum(line_tokens(one.text) for one in said))
     for grain, name in names.items():
-        said = read_back(summarise(said, grain, Rules(BUDGETS[grain])), grain, name)
-        lengths.append(sum(tokens(one.text) for one in said))
+        said = read_back(summarise(said, grain, BUDGETS[grain]), grain, name)
+        lengths.append(sum(line_tokens(one.text) for one in said))
     assert lengths == sorted(lengths, reverse=True)
     assert len(set(lengths)) == len(lengths)
 
@@ -166,15 +166,14 @@ def test_the_order_in_which_sentences_are_given_is_of_no_matter(
     given_ = period({DAY + timedelta(days=at): items(*texts[at::3]) for at in range(min(3, len(texts)))})
     mixed = list(given_)
     chance.shuffle(mixed)
-    rules = Rules(budget=budget)
-    first, second = summarise(given_, grain, rules), summarise(mixed, grain, rules)
+    first, second = summarise(given_, grain, budget), summarise(mixed, grain, budget)
     assert first == second
 
 
 @given(SAID, st.sampled_from(GRAINS), st.integers(1, 400))
 def test_each_sentence_once_and_whole(texts: Sequence[str], grain: Grain, budget: int) -> None:
     given_ = period({DAY + timedelta(days=at): items(*texts[at::3]) for at in range(min(3, len(texts)))})
-    summary = summarise(given_, grain, Rules(budget=budget))
+    summary = summarise(given_, grain, budget)
     orders = [one.order for one in summary.sentences()]
     assert len(set(orders)) == len(orders)
     assert set(summary.sentences()) <= set(given_)
@@ -201,9 +200,11 @@ def test_a_line_that_recurs_daily_is_quoted_once(line: str) -> None:
             Sentence(text, f"memory/{day}.md", 3, 3, day, n, 2 * n + at, "", None, (), (), Origin.AGENT)
             for at, text in enumerate(texts)
         ]
-    made = summarise(sentences, Grain.WEEKLY, Rules(budget=1000, share=9))
+    made = summarise(sentences, Grain.WEEKLY, 1000, share=9)
     told = [sentence.text for sentence in made.sentences()]
     assert [text for text in told if not text.startswith("The ")] == [line.format(n=4)]
     # Twice is no routine, nor what one day says several times, but with other times of the day.
     twice = [replace(one, day=days[0]) for one in sentences]
-    assert len(once(twice)) == len(twice) - (4 if ":0{n}" in line else 0) and len(once(sentences[:4])) == 4
+    assert (
+        len(drop_routine(twice)) == len(twice) - (4 if ":0{n}" in line else 0) and len(drop_routine(sentences[:4])) == 4
+    )

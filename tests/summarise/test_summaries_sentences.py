@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tables import table
 
-from openclaw_memory.summarise.sentences import line_of, tokens
+from openclaw_memory.summarise.sentences import format_line, line_tokens
 from openclaw_memory.text.lines import split_lines
 
 
@@ -97,7 +97,7 @@ def test_an_endless_turn_is_cut_all_the_same() -> None:
     note = f"Anouk: {long}\nJR: which green?\nAnouk: the usual one\n"
     found = extracted(note)
     assert len(found) > 3
-    assert all(tokens(one.text) < 300 for one in found)
+    assert all(line_tokens(one.text) < 300 for one in found)
 
 
 def test_done_is_what_is_ticked() -> None:
@@ -140,8 +140,8 @@ def test_a_heading_mentions_for_the_sentences_below_it() -> None:
 
 def test_the_line_cites_the_note() -> None:
     one = extracted("# Day\n\n- the pump\n  stopped\n")[0]
-    assert line_of(one, dated=False) == "- the pump stopped [memory/2026-02-16.md#L3-L4]"
-    assert line_of(one, dated=True) == "- 2026-02-16: the pump stopped [memory/2026-02-16.md#L3-L4]"
+    assert format_line(one, dated=False) == "- the pump stopped [memory/2026-02-16.md#L3-L4]"
+    assert format_line(one, dated=True) == "- 2026-02-16: the pump stopped [memory/2026-02-16.md#L3-L4]"
 
 
 # -- properties ---------------------------------------------------------------------------------------

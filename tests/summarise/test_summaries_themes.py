@@ -11,10 +11,10 @@ from tables import table
 
 from openclaw_memory.example import copy_to
 from openclaw_memory.model import Grain
-from openclaw_memory.summarise.summary import Rules, Summary, summarise
-from openclaw_memory.summarise.themes import subject
+from openclaw_memory.summarise.summary import Summary, heading_subject, summarise
 
-LONG = Rules(budget=10**6, share=9)
+#: Enough for every sentence.
+LONG: dict[str, float] = {"budget": 10**6, "share": 9}
 COARSE = (Grain.MONTHLY, Grain.QUARTERLY, Grain.YEARLY)
 
 
@@ -50,7 +50,7 @@ walked to the harbour before breakfast
 
 
 def test_a_day_has_its_own_headings_and_one_for_a_concept_that_entries_share() -> None:
-    summary = summarise(extracted(NOTE), Grain.DAILY, LONG)
+    summary = summarise(extracted(NOTE), Grain.DAILY, **LONG)
     assert shown(summary) == {
         "2026-02-16": ["walked to the harbour before breakfast"],
         "QX-7714": [
@@ -66,12 +66,12 @@ def test_a_day_has_its_own_headings_and_one_for_a_concept_that_entries_share() -
 
 
 def test_what_has_no_heading_stands_under_notes() -> None:
-    assert shown(summarise(extracted("the kiln is hot\n"), Grain.DAILY, LONG)) == {"Notes": ["the kiln is hot"]}
+    assert shown(summarise(extracted("the kiln is hot\n"), Grain.DAILY, **LONG)) == {"Notes": ["the kiln is hot"]}
 
 
 def test_a_concept_of_one_entry_is_no_group() -> None:
     note = "## Kiln\n\n- QX-7714 is hot\n- QX-7714 is cold again\n\n## Rest\n\n- the basil is green\n"
-    summary = summarise(extracted(note), Grain.DAILY, LONG)
+    summary = summarise(extracted(note), Grain.DAILY, **LONG)
     assert list(shown(summary)) == ["Kiln", "Rest"]
     assert summary.groups == 0
 
@@ -79,7 +79,7 @@ def test_a_concept_of_one_entry_is_no_group() -> None:
 def test_two_notes_of_a_day_share_a_heading() -> None:
     said = extracted("## Chores\n\n- watered the basil\n")
     said += extracted("## Chores\n\n- mended the ladder\n", entry=1, order=1)
-    assert shown(summarise(said, Grain.DAILY, LONG)) == {"Chores": ["watered the basil", "mended the ladder"]}
+    assert shown(summarise(said, Grain.DAILY, **LONG)) == {"Chores": ["watered the basil", "mended the ladder"]}
 
 
 def test_tags_of_merged_entries_are_united() -> None:
@@ -99,13 +99,13 @@ Tags: #home
 
 - the basil is green
 """
-    first, second = summarise(extracted(note), Grain.DAILY, LONG).parts
+    first, second = summarise(extracted(note), Grain.DAILY, **LONG).parts
     assert (first.heading, first.tags) == ("tank_notes", ("#home", "#nas", "#disks"))
     assert (second.heading, second.tags) == ("Three", ("#garden",))
 
 
 def test_a_tag_that_its_sentence_shows_is_not_said_again() -> None:
-    (part,) = summarise(extracted("## One\n\n- the basil is green #garden\n"), Grain.DAILY, LONG).parts
+    (part,) = summarise(extracted("## One\n\n- the basil is green #garden\n"), Grain.DAILY, **LONG).parts
     assert part.tags == ()
 
 
@@ -113,7 +113,7 @@ def test_whoever_is_in_most_entries_is_nobodys_theme() -> None:
     entries = [
         f"## Part {at}\n\n- we met Mira about the {noun}\n" for at, noun in enumerate(["kiln", "roof", "boat", "lamp"])
     ]
-    assert summarise(extracted("\n".join(entries)), Grain.DAILY, LONG).groups == 0
+    assert summarise(extracted("\n".join(entries)), Grain.DAILY, **LONG).groups == 0
 
 
 def test_who_speaks_is_no_theme() -> None:
@@ -123,7 +123,7 @@ def test_who_speaks_is_no_theme() -> None:
     two = "## 17:00\n\nJoanna: Hey Nate, the tickets are in the drawer\nNate: found them, Jo\n"
     three = "## 19:00\n\nNate: the kiln is hot, Joanna\nJoanna: then open the window\n"
     four = "## 20:00\n\nJoanna: the basil is green\nNate: and the roof is mended, Jo\n"
-    assert summarise(extracted(one + two + three + four), Grain.DAILY, LONG).groups == 0
+    assert summarise(extracted(one + two + three + four), Grain.DAILY, **LONG).groups == 0
 
 
 # -- weekly -------------------------------------------------------------------------------------------
@@ -131,7 +131,7 @@ def test_who_speaks_is_no_theme() -> None:
 
 def test_a_week_is_told_day_by_day() -> None:
     said = period(days("- the kiln is hot\n- the kiln is cold\n", "- rain fell on the garden\n", "- mended the roof\n"))
-    assert shown(summarise(said, Grain.WEEKLY, LONG)) == {
+    assert shown(summarise(said, Grain.WEEKLY, **LONG)) == {
         "2026-02-16": ["the kiln is hot", "the kiln is cold"],
         "2026-02-17": ["rain fell on the garden"],
         "2026-02-18": ["mended the roof"],
@@ -142,7 +142,7 @@ def test_every_day_with_something_to_say_has_its_say() -> None:
     rich = "".join(f"- decided on QX-77{at} for Mira, Anouk and the attic in {at} May\n" for at in range(10, 40))
     poor = "- the basil on the balcony is green\n"
     said = period(days(rich, poor, rich.replace("QX", "RT"), poor.replace("basil", "thyme")))
-    assert list(shown(summarise(said, Grain.WEEKLY, Rules(budget=200)))) == [
+    assert list(shown(summarise(said, Grain.WEEKLY, 200))) == [
         "2026-02-16",
         "2026-02-17",
         "2026-02-18",
@@ -154,7 +154,7 @@ SHED = "# 2026-02-16\n\n## Storage\n\n### Attic server\n\n- **Limit:** 10 GB\n- 
 
 
 def test_a_week_says_what_its_sentences_are_about() -> None:
-    told = shown(summarise(period(days(SHED, "## TODO\n\n- mend the roof\n")), Grain.WEEKLY, LONG))
+    told = shown(summarise(period(days(SHED, "## TODO\n\n- mend the roof\n")), Grain.WEEKLY, **LONG))
     assert told == {
         "2026-02-16 · Storage · Attic server": ["**Limit:** 10 GB", "40 euro a month"],
         "2026-02-16": ["swept the yard of QX-7714 with Mira"],
@@ -166,7 +166,7 @@ def test_a_day_of_a_week_is_one_entry_under_however_many_headings() -> None:
     week = summarise(
         period(days(SHED + "\n## Garden\n\n- the basil of Mira is green\n", "- rain fell on the garden\n")),
         Grain.WEEKLY,
-        LONG,
+        **LONG,
     )
     back = read_back(week, Grain.WEEKLY, "2026-W08")
     assert {one.day: one.entry for one in back} == {DAY: 0, DAY + timedelta(days=1): 1}
@@ -174,8 +174,8 @@ def test_a_day_of_a_week_is_one_entry_under_however_many_headings() -> None:
 
 
 def test_what_is_left_of_a_month_stands_under_what_it_is_about() -> None:
-    week = summarise(period(days(SHED)), Grain.WEEKLY, LONG)
-    told = shown(summarise(read_back(week, Grain.WEEKLY, "2026-W08"), Grain.MONTHLY, LONG))
+    week = summarise(period(days(SHED)), Grain.WEEKLY, **LONG)
+    told = shown(summarise(read_back(week, Grain.WEEKLY, "2026-W08"), Grain.MONTHLY, **LONG))
     assert told == {
         "Storage · Attic server": ["**Limit:** 10 GB", "40 euro a month"],
         "Other": ["swept the yard of QX-7714 with Mira"],
@@ -190,7 +190,7 @@ def test_what_is_left_of_a_month_stands_under_what_it_is_about() -> None:
     ],
 )
 def test_what_sentences_are_about_is_said_by_their_last_headings(heading: str, said: str) -> None:
-    assert subject(heading) == said
+    assert heading_subject(heading) == said
 
 
 # -- monthly and coarser ------------------------------------------------------------------------------
@@ -205,7 +205,7 @@ def test_months_have_milestones_and_themes(grain: Grain) -> None:
             "- shipped the new pages\n- important: the roof leaks\n",
         )
     )
-    assert shown(summarise(said, grain, LONG)) == {
+    assert shown(summarise(said, grain, **LONG)) == {
         "Milestones": ["decided on the kiln for the shed", "shipped the new pages"],
         "Rotterdam": ["the parcel is in Rotterdam", "the parcel left Rotterdam"],
         "Other": ["watered the basil slowly", "important: the roof leaks"],
@@ -220,7 +220,7 @@ def test_another_turn_of_events_belongs_to_its_theme_if_it_has_one() -> None:
             "- the bakery closed for good\n",
         )
     )
-    assert shown(summarise(said, Grain.MONTHLY, LONG)) == {
+    assert shown(summarise(said, Grain.MONTHLY, **LONG)) == {
         "Milestones": ["the bakery closed for good"],
         "notesync": ["the tender of `notesync` closed at noon", "`notesync` is on the pantry now"],
     }
@@ -238,7 +238,7 @@ def test_the_example_keeps_what_was_decided_and_leaves_the_jokes(tmp_path) -> No
     assert len(notes) == 5
     weeks: list[str] = []
     for day, note in notes.items():
-        summary = summarise(extracted(note, day), Grain.DAILY, Rules(budget=300))
+        summary = summarise(extracted(note, day), Grain.DAILY, 300)
         texts = [one.text for one in summary.sentences()]
         assert 6 <= len(texts) <= 14
         weeks += [one.text for one in read_back(summary, Grain.DAILY, day.isoformat())]

@@ -19,10 +19,10 @@ from openclaw_memory.ingest import plan, summary_files
 from openclaw_memory.model import Grain, Origin, ParsedDocument
 from openclaw_memory.plugins.manager import Plugins
 from openclaw_memory.store.api import Cited
-from openclaw_memory.summarise.document import FORMAT, Source, render, sentences_in
-from openclaw_memory.summarise.sentences import Note, Sentence, sentences_of
-from openclaw_memory.summarise.summary import Summary
-from openclaw_memory.summarise.themes import Part
+from openclaw_memory.summarise.document import Source, parse_sentences, render
+from openclaw_memory.summarise.inventory import FORMAT
+from openclaw_memory.summarise.sentences import Sentence, extract_sentences
+from openclaw_memory.summarise.summary import Part, Summary
 from openclaw_memory.text import calendar
 from openclaw_memory.text.markdown import parse
 
@@ -53,7 +53,7 @@ def written(
 
 def back(grain: Grain, period: str, text: str) -> list[Sentence]:
     day = calendar.bounds(grain, period)[1]
-    return sentences_in(calendar.path_of(grain, period), grain, text, day, Origin.AGENT, PLUGINS, 0, 0)
+    return parse_sentences(calendar.path_of(grain, period), grain, text, day, Origin.AGENT, PLUGINS, 0, 0)
 
 
 def reading(grain: Grain, period: str, text: str, raw: str | None = None) -> summary_files.SummaryText:
@@ -105,7 +105,7 @@ def what_notes_say(lines: list[str]) -> list[str]:
     """Sentences as they are made of notes: what is no sentence there never gets into a summary."""
     parsed = parse("\n".join(lines), path="memory/2026-02-16.md", mtime=MONDAY, unit_tokens=400)
     sections, planned = plan.prepare(parsed, PLUGINS)
-    return [one.text for one in sentences_of(Note("memory/2026-02-16.md", MONDAY, Origin.AGENT, sections, planned))]
+    return [one.text for one in extract_sentences("memory/2026-02-16.md", MONDAY, Origin.AGENT, sections, planned)]
 
 
 @given(

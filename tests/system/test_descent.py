@@ -21,7 +21,7 @@ from openclaw_memory.importers.entry import Entry, Said
 from openclaw_memory.ingest.file_lines import read_lines
 from openclaw_memory.ingest.scan import read_text, scan
 from openclaw_memory.model import Origin
-from openclaw_memory.summarise.writer import SummaryFiles
+from openclaw_memory.summarise.document import SummaryFiles
 from openclaw_memory.system import atomic
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a path is used as it is there")

@@ -30,8 +30,8 @@ from openclaw_memory.plugins.manager import Plugins
 from openclaw_memory.plugins.redact import redact_text
 from openclaw_memory.search import question
 from openclaw_memory.store.api import OntologyRows
-from openclaw_memory.summarise import sentences as summary_sentences
-from openclaw_memory.summarise import words as summary_words
+from openclaw_memory.summarise import scoring
+from openclaw_memory.summarise.sentences import line_tokens
 from openclaw_memory.system import inert, yaml_edit
 from openclaw_memory.text import (
     analysis,
@@ -125,8 +125,8 @@ def readers() -> dict[str, Callable[[str], object]]:
         "signs": machine.is_signs, "label": labels.is_label,
         "facts": lambda text: fact_sentences.plain(text), "identifiers": identifiers.in_text, "unspaced": lambda text: list(unspaced.in_text(text)),
         "names": lambda text: names.names(text, False, "en", []),
-        "prose": lambda text: (prose.plain(text), prose.sentence(text), prose.shortened(text, 300), prose.is_machine(text)),
-        "summary": lambda text: (summary_words.words(text), summary_words.marker(text), summary_sentences.tokens(text)),
+        "prose": lambda text: (prose.plain_text(text), prose.end_sentence(text), prose.shorten(text, 300), prose.is_machine(text)),
+        "summary": lambda text: (scoring.split_words(text), scoring.marker_points(text), line_tokens(text)),
         "forget": words.phrases, "mask": lambda text: masking.mask(text, "memory/a.md", matcher),
         "shown": lambda text: masking.mask_for_reader(text, text, "memory/a.md", matcher), "inert": inert.inert, "scalar": yaml_edit.scalar,
         "facts file": lambda text: refused(lambda: list(facts_file._parse_facts(Path("facts.yaml"), text))),

@@ -169,7 +169,7 @@ def test_a_failure_is_a_remark(week: Notes) -> None:
 
 
 def test_another_process_at_work_is_a_remark_for_a_heartbeat(week: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("openclaw_memory.summarise.runner._IN_A_HURRY", 0.05)
+    monkeypatch.setattr("openclaw_memory.summarise.consolidator._LOCK_TIMEOUT", 0.05)
     with summarised(week, consolidate__automatic="on") as memory:
         with atomic.locked(week.root / FOLDER, root=week.root):
             (report,) = beat(memory, NOW)

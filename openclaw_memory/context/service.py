@@ -1,0 +1,340 @@
+"""Ambient context: the notes that matter for a message, given before the model answers and within a deadline.
+
+A message goes one way: entities, candidates with their evidence and relevance, sentences, a text within the budget.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from math import ceil
+from typing import TYPE_CHECKING
+
+from ..config.settings import Settings
+from ..errors import OpenClawMemoryError, RequestError
+from ..facts.periods import STATED
+from ..facts.service import FactBook
+from ..model import TRUSTED, ContextResult, ContextUse, Kind, SearchHit, ends, joined, tokens_of
+from ..search import hits
+from ..search.spelling import misspelt, rewritten
+from ..store.api import Floats, SectionText, Store, VectorModel
+from ..store.state import State
+from ..system.deadline import NEVER, Deadline
+from ..text import analysis, calendar
+from ..text.speech import searched, substance
+from . import prose
+from .candidates import THRESHOLD, Candidate, Entity, find_candidates, find_entities, rank_message
+from .compose import Composition, Item, compose
+from .usage import SessionHistory, UsageCounters
+
+if TYPE_CHECKING:
+    from ..embed.general import General
+    from ..embed.vectorizer import Vectorizer
+    from ..graph.view import GraphView
+    from ..ingest.freshness import Freshen
+    from ..plugins.manager import Plugins
+    from ..search.confidence import Parts
+    from ..search.engine import SearchEngine
+
+log = logging.getLogger("openclaw_memory")
+
+#: Characters of a message's beginning and end that are read, and those that are searched for.
+_READ, _SEARCHED = (14_000, 6_000), (700, 300)
+#: Facts about the named concepts.
+_FACTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Message:
+    """A message, and the options of its context; ``foreign`` marks one of another agent."""
+
+    text: str
+    budget: int
+    session: str | None
+    today: date
+    explain: bool
+    until: Deadline
+    foreign: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """The context as far as it is ready."""
+
+    entities: tuple[Entity, ...] = ()
+    composition: Composition = field(default_factory=Composition)
+    sources: tuple[SearchHit, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+class ContextService:
+    """Gives the context of messages to one memory; safe to use from several threads."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        store: Store,
+        vectorizer: Vectorizer,
+        engine: Callable[[], SearchEngine],
+        freshen: Freshen,
+        facts: FactBook,
+        plugins: Plugins,
+        state: State,
+    ) -> None:
+        self._settings = settings
+        self._store = store
+        self._vectorizer = vectorizer
+        self._engine = engine
+        self._freshen = freshen
+        self._facts = facts
+        self._plugins = plugins
+        self._history = SessionHistory()
+        self._counters = UsageCounters(state)
+        self._threads: list[threading.Thread] = []
+        self._lock = threading.Lock()
+
+    def context(
+        self,
+        message: str,
+        *,
+        budget: int | None = None,
+        session: str | None = None,
+        now: date | None = None,
+        deadline: float | None = None,
+        explain: bool = False,
+        elsewhere: bool = False,
+    ) -> ContextResult:
+        """Return what is relevant to ``message``; see :meth:`openclaw_memory.Memory.context`.
+
+        ``elsewhere`` marks a message to another agent, which has no curated files of this memory in its prompt; it is
+        not counted.
+        """
+        started = time.monotonic()
+        settings = self._settings.context
+        budget = settings.budget if budget is None else budget
+        if budget < 1:
+            raise RequestError(f"budget must be 1 token or more, not {budget}")
+        today = now or calendar.today(self._settings.consolidate.time_zone)
+        until = Deadline.after(deadline)
+        request = _Message(ends(message, *_READ), budget, session, today, explain, until, elsewhere)
+        draft, late, remarks = _Draft(), False, []
+        if not settings.enabled:
+            remarks = ["context is switched off (context.enabled)"]
+        elif until == NEVER:
+            *_, draft = self._drafts(request)
+        else:
+            draft, late, remarks = self._last_draft(request)
+        items = draft.composition.items
+        self._history.add(session, [item.key for item in items])
+        took = (time.monotonic() - started) * 1000
+        tokens = ceil(tokens_of(draft.composition.text))
+        if settings.enabled and not elsewhere:
+            self._counters.count(len(draft.entities), tokens, late)
+        return ContextResult(
+            text=draft.composition.text,
+            tokens=tokens,
+            entities=tuple(entity.name for entity in draft.entities),
+            sources=draft.sources,
+            facts=tuple(item.fact for item in items if item.fact is not None),
+            took_ms=took,
+            warning=joined([*draft.remarks, *remarks]),
+        )
+
+    def entities(self, message: str) -> tuple[str, ...]:
+        """Return the names of the known concepts in ``message``; looks at no file."""
+        engine = self._engine()
+        with self._store.session():
+            engine.refresh(None)
+            with engine.lock:
+                return tuple(entity.name for entity in find_entities(engine.graph, ends(message, *_READ)))
+
+    def use(self) -> ContextUse:
+        """Return how often context was asked for and given."""
+        return self._counters.use()
+
+    def count_missed(self, messages: int) -> None:
+        """Count messages for which a host got no answer in time."""
+        for _ in range(messages):
+            self._counters.count(0, 0, late=True)
+
+    def close(self) -> None:
+        """Write the counters, and wait a little for work behind its deadline."""
+        with self._lock:
+            threads = list(self._threads)
+        for thread in threads:
+            thread.join(0.2)
+        self._counters.flush()
+
+    def _last_draft(self, message: _Message) -> tuple[_Draft, bool, list[str]]:
+        """Return the last draft that is ready by the deadline, true if more was to come, and what went wrong."""
+        drafts: list[_Draft] = []
+        failures: list[str] = []
+
+        def work() -> None:
+            try:
+                for draft in self._drafts(message):
+                    drafts[:] = [draft]  # at once: the deadline may come in between
+            except OpenClawMemoryError as error:
+                failures.append(str(error))
+            except Exception as error:
+                log.exception("no context for a message")
+                failures.append(f"a defect of openclaw-memory ({type(error).__name__}: {error}); please report it")
+
+        with self._lock:
+            self._threads = [thread for thread in self._threads if thread.is_alive()]
+            if len(self._threads) >= 2:  # at work behind their deadline
+                return _Draft(), True, ["the memory is still busy with earlier messages"]
+            thread = threading.Thread(target=work, name="context", daemon=True)
+            self._threads.append(thread)
+            thread.start()
+        thread.join(message.until.left())
+        late = thread.is_alive()
+        draft = drafts[-1] if drafts else _Draft()
+        if late:
+            failures.append(
+                "not done by the deadline; " + ("what was ready is given" if drafts else "nothing was ready")
+            )
+        return draft, late, failures
+
+    def _drafts(self, message: _Message) -> Iterator[_Draft]:
+        """Yield draft after draft, each with more in it; stop early where nothing is relevant."""
+        until = message.until
+        text = ends(searched(message.text), *_SEARCHED)
+        terms = substance(text)
+        _, remarks = self._freshen(Deadline.after(until.left(0.5)))
+        engine = self._engine()
+        corrections = misspelt(text, engine, self._store, self._vectorizer, until) if terms else {}
+        text, message = rewritten(text, corrections), replace(message, text=rewritten(message.text, corrections))
+        model: VectorModel | None = None
+        vector: Floats | None = None
+        general: General | None = None
+        if terms and self._settings.search.mode != "keyword":
+            embedder, model, fallback, vector = self._vectorizer.query(text, until.left(0.5))
+            if embedder is not None and vector is not None:
+                engine.noise = self._vectorizer.noise(embedder, until.left(0.25))
+                general = self._vectorizer.general(embedder, text, vector, until.left(0.25))
+            elif fallback and self._vectorizer.resolve().embedder is not None:
+                remarks = [*remarks, fallback]  # there is a model, and it was not ready
+        with self._store.session(until.left()):
+            engine.refresh(model)
+            with engine.lock:
+                for draft in self._drafts_from(engine, message, text, vector, general):
+                    yield replace(draft, remarks=tuple(remarks))
+
+    def _drafts_from(
+        self, engine: SearchEngine, message: _Message, text: str, vector: Floats | None, general: General | None
+    ) -> Iterator[_Draft]:
+        """Yield the entities, then the notes, then the facts; the caller holds the engine."""
+        view, terms = engine.graph, substance(text)
+        draft = _Draft(tuple(find_entities(view, message.text)))
+        yield draft
+        if not len(view.corpus) or not (terms or draft.entities):
+            return
+        curated_files = self._settings.context.curated_files or message.foreign
+        superseded = self._facts.superseded()
+        ranked = rank_message(
+            engine, message.text, text, message.today, draft.entities, vector, general, superseded, curated_files
+        )
+        candidates = self._filter(engine, message, find_candidates(ranked))
+        candidates = candidates[: max(16, message.budget // 10)]  # these are turned into sentences
+        ids = sorted({int(view.corpus.rows.section_id[candidate.row]) for candidate in candidates})
+        sections = self._store.section_texts(ids)
+        items = _note_items(view, candidates, sections)
+        excluded = self._history.lately(message.session)
+
+        def composed(items: Sequence[Item]) -> _Draft:
+            composition = compose(items, message.text, message.budget, excluded)
+            sources = _sources(engine, message.explain, composition, candidates, sections)
+            return replace(draft, composition=composition, sources=sources)
+
+        in_haste = message.until != NEVER
+        if in_haste or not draft.entities:  # facts come after: there may be no time for them
+            yield composed(items)
+        if draft.entities:
+            facts = self._fact_items(view, draft.entities, terms, curated_files)
+            if facts or not in_haste:
+                yield composed([*items, *facts])
+
+    def _filter(self, engine: SearchEngine, message: _Message, candidates: list[Candidate]) -> list[Candidate]:
+        """Drop the candidates whose hits a plugin drops."""
+        if not self._plugins.has_any("openclaw_memory_rerank"):
+            return candidates
+        ranges = [hits.Range(candidate.row, candidate.row, candidate.row) for candidate in candidates]
+        texts = engine.display.known(ranges)
+        shown = [
+            (candidate, hit)
+            for candidate, span in zip(candidates, ranges, strict=True)
+            if (hit := engine.display.hit(span, texts, candidate.parts)) is not None
+        ]
+        kept = {hit.id for hit in self._plugins.rerank(message.text, [hit for _, hit in shown])}
+        return [candidate for candidate, hit in shown if hit.id in kept]
+
+    def _fact_items(
+        self, view: GraphView, entities: Sequence[Entity], terms: Sequence[str], curated_files: bool
+    ) -> list[Item]:
+        """Return current facts about the entities, those that share ``terms`` with the message first."""
+        rows = self._facts.about([entity.name for entity in entities], _FACTS * 8)
+        curated = {info.path for info in view.corpus.documents.values() if info.kind is Kind.CURATED}
+        names = {term for entity in entities for term in analysis.query_terms(entity.name)}
+        topic = set(terms) - names
+        items = []
+        for row in rows:
+            in_prompt = row.rule != STATED and row.source is not None and row.source.partition("#")[0] in curated
+            if not row.current or row.origin not in TRUSTED or (in_prompt and not curated_files):
+                continue
+            shared = topic.intersection(analysis.terms(f"{row.predicate} {row.object}"))
+            # A stated fact passes by itself; an extracted one must be related to the message.
+            order = 0.1 + 0.4 * row.confidence + 0.5 * (len(shared) / len(topic) if topic else 0.5)
+            if order >= THRESHOLD:
+                text = prose.format_fact(row)
+                items.append(Item(key=row.id, order=order, text=text, day=row.valid_from, fact=row))
+        items.sort(key=lambda item: (-item.order, str(item.key)))
+        return items[:_FACTS]
+
+
+def _note_items(view: GraphView, candidates: Sequence[Candidate], sections: Mapping[int, SectionText]) -> list[Item]:
+    """Turn candidates into sentences; those rewritten by another process meanwhile are left out."""
+    corpus, rows = view.corpus, view.corpus.rows
+    items = []
+    for at, candidate in enumerate(candidates):
+        row = candidate.row
+        section = sections.get(int(rows.section_id[row]))
+        if section is None:
+            continue
+        path = corpus.documents[int(rows.document_id[row])].path
+        day = section.date if rows.dated[row] else None
+        items.append(
+            Item(
+                key=int(rows.hash[row]),
+                order=candidate.order,
+                text=prose.row_sentence(view, section, row, with_list=at < 3),
+                lead=prose.format_lead(day, path, section.heading),
+                group=section.id,
+                day=day,
+                place=(path, row),
+                row=row,
+            )
+        )
+    return items
+
+
+def _sources(
+    engine: SearchEngine,
+    explain: bool,
+    composition: Composition,
+    candidates: Sequence[Candidate],
+    sections: Mapping[int, SectionText],
+) -> tuple[SearchHit, ...]:
+    """Return the notes of a composition as hits."""
+    by_row = {candidate.row: candidate for candidate in candidates}
+    rows = [item.row for item in composition.items if item.row is not None]
+
+    def parts(span: hits.Range) -> Parts:
+        candidate = by_row[span.best]
+        return replace(candidate.parts, score=round(candidate.score, 4), why=candidate.why if explain else None)
+
+    return tuple(engine.display.hits([hits.Range(row, row, row) for row in rows], parts, sections=sections))

@@ -1,0 +1,198 @@
+"""Builder of summaries: read the notes or finer summaries of a period, choose sentences, render the document."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from ..config.settings import Settings
+from ..errors import RedactionError
+from ..ingest.notes import NoteReader
+from ..ingest.origin import lowered
+from ..ingest.scan import Unreadable
+from ..ingest.summary_files import DATED, front_of
+from ..knowledge import mentions
+from ..model import TRUSTED, Grain, Origin, SourceFile, SummaryPlan
+from ..plugins import redact
+from ..plugins.manager import Plugins
+from ..text import analysis, calendar
+from ..text.markdown import UNIT_TOKENS
+from .document import LINKER, Source, parse_sentences, render
+from .inventory import GRAINS, DayNote, Inventory, PeriodKey
+from .sentences import Sentence, extract_sentences, format_line, line_tokens
+from .summary import BUDGETS, VERSION, summarise
+
+#: A sentence with the note or summary that it was read from.
+_Sourced = tuple[Source, Sentence]
+
+
+class Changed(Exception):
+    """A file differs from what the index holds; its summary is left to the next run."""
+
+
+class Blocked(Exception):
+    """A file cannot be read; its summary waits until a person has mended that.  Names the file and the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltSummary:
+    """The summary of a period: its sources, and the text of its file."""
+
+    sources: tuple[Source, ...]
+    origin: Origin
+    text: str
+    plan: SummaryPlan
+
+
+def budget_for(settings: Settings, grain: Grain) -> float:
+    """Return the length that a summary of ``grain`` may have, in tokens."""
+    return float(settings.consolidate.budgets.get(grain.value, BUDGETS[grain]))
+
+
+def fingerprints(settings: Settings) -> dict[Grain, str]:
+    """Hash for each grain everything but the sources that its summaries depend on."""
+    versions = [analysis.ANALYSIS_VERSION, mentions.VERSION, VERSION, redact.VERSION]
+    common = [UNIT_TOKENS, versions, sorted(settings.redaction.allow)]
+    return {
+        grain: hashlib.sha256(json.dumps([budget_for(settings, grain), common]).encode("utf-8")).hexdigest()[:16]
+        for grain in GRAINS
+    }
+
+
+@contextmanager
+def _blocked_by(path: str) -> Iterator[None]:
+    """Raise :class:`Blocked` with the path of a file that cannot be read."""
+    try:
+        yield
+    except Unreadable as problem:
+        raise Blocked(f"{path}: {problem.reason}") from problem
+    except RedactionError as problem:
+        raise Blocked(f"{path}: {problem}") from problem
+
+
+class SummaryBuilder:
+    """Builds the summaries of one run, each at most once; methods that read files raise Changed and Blocked."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        reader: NoteReader,
+        plugins: Plugins,
+        inventory: Inventory,
+        files: Mapping[str, SourceFile],
+    ) -> None:
+        self._settings = settings
+        self._reader = reader
+        self._plugins = plugins
+        self._inventory = inventory
+        self._files = files
+        self._built: dict[PeriodKey, BuiltSummary | None] = {}
+        #: Sentences by day; entries and places are counted from 0.
+        self._days: dict[str, list[_Sourced]] = {}
+
+    def build(self, key: PeriodKey) -> BuiltSummary | None:
+        """Build a period's summary from its notes, or from finer summaries as they are or will be written.
+
+        Returns ``None`` where no sentence remains, and for a day whose summary would be no shorter than its notes.
+        """
+        if key not in self._built:
+            self._built[key] = self._build(key)
+        return self._built[key]
+
+    def _build(self, key: PeriodKey) -> BuiltSummary | None:
+        grain, period = key
+        below = self._day(period) if grain is Grain.DAILY else self._finer(key)
+        if any(sentence.origin in TRUSTED for _, sentence in below):
+            below = [(source, sentence) for source, sentence in below if sentence.origin in TRUSTED]
+        sentences = [sentence for _, sentence in below]
+        grows = grain.value not in self._settings.consolidate.budgets
+        summary = summarise(sentences, grain, budget_for(self._settings, grain), grows=grows)
+        chosen = summary.sentences()
+        if not chosen:
+            return None
+        sources = tuple(source for source, _ in groupby(source for source, _ in below))
+        origin = max((sentence.origin for sentence in sentences), key=list(Origin).index)
+        plan = SummaryPlan(
+            path=calendar.path_of(grain, period),
+            grain=grain,
+            period=period,
+            sources=len(sources),
+            sentences=len(chosen),
+            tokens=sum(line_tokens(format_line(sentence, grain in DATED)) for sentence in chosen),
+            source_tokens=sum(line_tokens(format_line(sentence, False)) for sentence in sentences),
+            groups=summary.groups,
+        )
+        if grain is Grain.DAILY and plan.tokens >= plan.source_tokens:
+            return None
+        text = render(grain, period, summary, sources, origin, self._inventory.digest(key))
+        return BuiltSummary(sources, origin, text, plan)
+
+    def _finer(self, key: PeriodKey) -> list[_Sourced]:
+        """Read the finer summaries of a period, or the notes of days that have none, in order.
+
+        The days of a week that belong to another month are left to that month.
+        """
+        sentences: list[_Sourced] = []
+        begin, end = calendar.bounds(*key)
+        for child in self._inventory.children(key):
+            entry, order = (sentences[-1][1].entry + 1, len(sentences)) if sentences else (0, 0)
+            is_day = child[0] is Grain.DAILY
+            summary = None if is_day and self._inventory.is_short(child[1]) else self._summary_text(child)
+            if summary is not None:
+                text, origin = summary
+                path, day = calendar.path_of(*child), calendar.bounds(*child)[1]
+                sentences += [
+                    (Source(path), sentence)
+                    for sentence in parse_sentences(path, child[0], text, day, origin, self._plugins, entry, order)
+                    if begin <= sentence.day <= end
+                ]
+            elif is_day:
+                sentences += [
+                    (source, replace(sentence, entry=entry + sentence.entry, order=order + sentence.order))
+                    for source, sentence in self._day(child[1])
+                ]
+        return sentences
+
+    def _summary_text(self, key: PeriodKey) -> tuple[str, Origin] | None:
+        """Read a finer summary if it is current or a person's, else build it; ``None`` where there is nothing."""
+        info = self._inventory.summaries.get(key)
+        file = None if info is None else self._files.get(info.path)
+        authoritative = self._inventory.is_authoritative(key)
+        if info is not None and file is not None and (authoritative or self._inventory.is_current(key)):
+            with _blocked_by(file.path):
+                read = self._reader.text(file)
+            if read.sha256 != info.sha256:
+                raise Changed(f"{info.path} has changed meanwhile")
+            return read.text, lowered(file.origin, front_of(read.raw))
+        if info is not None and authoritative:
+            raise Changed(f"{info.path} is gone")
+        built = self.build(key)
+        if built is None:
+            return None
+        with _blocked_by(built.plan.path):
+            return self._reader.cleared(built.plan.path, built.text), built.origin
+
+    def _day(self, day: str) -> list[_Sourced]:
+        """Read the sentences of a day's notes, in order."""
+        if day not in self._days:
+            sentences: list[_Sourced] = []
+            for note in self._inventory.notes_of(day):
+                entry = sentences[-1][1].entry + 1 if sentences else 0
+                source = Source(note.path, note.sha256)
+                sentences += [(source, sentence) for sentence in self._read(note, entry, len(sentences))]
+            self._days[day] = sentences
+        return self._days[day]
+
+    def _read(self, note: DayNote, entry: int, order: int) -> list[Sentence]:
+        file = self._files.get(note.path)
+        if file is None:
+            raise Changed(f"{note.path} is gone")
+        with _blocked_by(note.path):
+            read = self._reader.read(file, LINKER, analysed=False)
+        if read.sha256 != note.sha256:
+            raise Changed(f"{note.path} has changed meanwhile")
+        return extract_sentences(note.path, note.day, read.file.origin, read.sections, read.units, entry, order)
