@@ -79,7 +79,10 @@ def known(store: Any) -> object:
     documents = store.documents()
     states = [store.vector_states(model) for model in (*MODELS, None)]
     return (
-        sorted((*row, documents.version.written[row.id]) for row in documents.by_path.values()),
+        [
+            (row.id, row.path, row.size, row.mtime_ns, row.sha256, row.units, documents.version.written[row.id])
+            for row in sorted(documents.by_path.values(), key=lambda row: row.id)
+        ],
         [(info.id, info.path, info.generation, info.sha256, info.units) for info in store.document_infos()],
         [(one.ready, one.pending, one.failed, one.outdated) for one in states],
         [[one.unit_id for one in store.pending(model, 99)] for model in MODELS],

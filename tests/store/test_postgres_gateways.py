@@ -146,7 +146,7 @@ def test_a_role_that_only_reads_searches_a_memory_that_exists(
         owner.search("tulips")
         url = role(postgres, "auditor", False)
         auditor = url.split("//")[1].split("@")[0]
-        with Server.of(postgres.url("owner")).transaction() as c:
+        with Server.for_url(postgres.url("owner")).transaction() as c:
             c.execute("SELECT share(%s, 'main', %s, false), share(%s, '', %s, false)", [auditor, name, auditor, name])
         if replica:
             postgres.sql(f"ALTER ROLE {auditor} SET default_transaction_read_only = on")
@@ -220,4 +220,3 @@ def test_a_memory_that_the_server_has_not_counted_yet_is_not_read_once_for_each_
     assert len(worked) > 10
     # None goes through all units for each of them; a few hundred sections for each is how little ones are joined.
     assert {query: work for query, work in worked.items() if work > units * units / 4} == {}
-    store.close()

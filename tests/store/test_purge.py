@@ -19,8 +19,8 @@ from properties import examples
 from benchmarks.hashing import HashingEmbedder
 from openclaw_memory.errors import StoreError
 from openclaw_memory.store.api import TextsChanged
+from openclaw_memory.store.duckdb.database import rewrite
 from openclaw_memory.store.duckdb.duck import DuckStore
-from openclaw_memory.store.duckdb.rewriting import rewrite
 
 SECRET = "the vault opens with 7714 zebra"
 
@@ -91,7 +91,6 @@ def test_what_is_only_in_the_log_is_kept(tmp_path: Path) -> None:
     assert not Path(f"{path}.wal").exists()
     store = open_store(path)
     assert list(texts_of(store).values()) == ["kept in the log alone"]
-    store.close()
 
 
 def test_keys_and_order_outlive_it(tmp_path: Path) -> None:
@@ -123,7 +122,6 @@ def test_the_index_of_the_extension_goes_and_comes_back_without_it(tmp_path: Pat
     index.refresh()
     assert len(index.postings(["router"]).unit_id) == 600
     assert not len(index.postings(["zebra"]).unit_id)
-    store.close()
 
 
 @both
@@ -174,7 +172,7 @@ def test_contains_looks_into_columns_bytes_and_blobs(tmp_path: Path) -> None:
 @both
 @given(st.lists(st.text(max_size=20), max_size=5), st.binary(max_size=40), st.data())
 def test_a_text_is_found_among_bytes_where_it_is(needles: list[str], data: bytes, draw: st.DataObject) -> None:
-    from openclaw_memory.store.tables.needles import Needles
+    from openclaw_memory.store.tables.base import Needles
 
     search = Needles(needles)
     wanted = [needle.encode() for needle in needles if needle]
@@ -231,7 +229,6 @@ def test_other_processes_wait_and_go_on(tmp_path: Path) -> None:
     texts = set(texts_of(store).values())
     assert {f"{name} wrote {n}" for name in ("first", "second") for n in range(4)} <= texts
     assert store.contains([SECRET]) == []
-    store.close()
 
 
 @pytest.mark.parametrize("step", ["COPY", "CHECKPOINT new", "before", "after"])
@@ -241,7 +238,7 @@ def test_killed_on_the_way_it_loses_nothing(tmp_path: Path, step: str) -> None:
     before = texts_of(store)
     store.close()
     code = (
-        "import os, sys\nfrom pathlib import Path\nimport openclaw_memory.store.duckdb.rewriting as rewriting\n"
+        "import os, sys\nfrom pathlib import Path\nimport openclaw_memory.store.duckdb.database as rewriting\n"
         "step, replace, check = sys.argv[2], os.replace, rewriting._check\n"
         "def replaced(*given, **how):\n"
         "    if step == 'before': os.kill(os.getpid(), 9)\n"
@@ -277,14 +274,12 @@ def test_a_folder_that_cannot_take_the_copy_leaves_the_index_as_it_was(tmp_path:
     assert texts_of(store) == before
     (tmp_path / "a.duckdb.rewriting").unlink()
     store.purge()
-    store.close()
 
 
 def test_inside_a_session_it_is_refused(tmp_path: Path) -> None:
     store = filled(tmp_path / "a.duckdb")
     with store.session(), pytest.raises(StoreError, match="in use by the caller itself"):
         store.purge()
-    store.close()
 
 
 @both
@@ -304,7 +299,6 @@ def test_reading_again_is_noted_and_makes_planners_begin_anew(tmp_path: Path) ->
     assert all(row.mtime_ns == -1 for row in store.documents().by_path.values())
     store.purge()
     assert store.masks() == "second"
-    store.close()
 
 
 def test_traces_and_leftovers(tmp_path: Path) -> None:
@@ -348,4 +342,3 @@ def test_a_file_of_which_much_is_free_is_written_anew(tmp_path: Path) -> None:
     store.shrink()  # unless DuckDB could cut them off the end of the file itself
     assert path.stat().st_size < full / 2
     assert list(store.documents().by_path) == ["n0.md"] and not store.shrink()
-    store.close()

@@ -20,12 +20,13 @@ import pytest
 from click.testing import CliRunner, Result
 from fakes import Notes
 from indexing import ROOT, open_store, python
+from tables import table
 
 from openclaw_memory import Memory, Settings, example
 from openclaw_memory.cli.main import cli
-from openclaw_memory.errors import LeaseTimeout, RequestError, StoreError
+from openclaw_memory.errors import RequestError, StoreError
 from openclaw_memory.store.duckdb.query import checked
-from openclaw_memory.store.rows.derived import Derived
+from openclaw_memory.store.rows import Derived
 
 SETTINGS = {"embedding.model": "none", "embedding.offline": True}
 CONCEPTS = """
@@ -162,47 +163,7 @@ def test_facts_are_all_of_history(memory: Memory) -> None:
 
 # -- what is refused --------------------------------------------------------------------------------------
 
-WRITES = {
-    "INSERT INTO memories VALUES (1)": "INSERT",
-    "INSERT INTO internals.units SELECT * FROM internals.units": "INSERT",
-    "UPDATE internals.units SET text = ''": "UPDATE",
-    "DELETE FROM internals.units": "DELETE",
-    "TRUNCATE internals.units": "TRUNCATE",
-    "MERGE INTO internals.units USING memories ON true WHEN MATCHED THEN DELETE": "MERGE",
-    "DROP TABLE internals.units": "DROP",
-    "DROP VIEW memories": "DROP",
-    "ALTER TABLE internals.units ADD COLUMN x INTEGER": "ALTER",
-    "COMMENT ON TABLE internals.units IS 'x'": "COMMENT",
-    "CREATE TABLE t (i INTEGER)": "CREATE",
-    "CREATE TEMP TABLE t AS SELECT 1": "CREATE",
-    "COPY memories TO '{folder}/out.csv'": "COPY",
-    "COPY (SELECT 1) TO '{folder}/index/i.duckdb.wal'": "COPY",
-    "COPY internals.units FROM '{folder}/in.csv'": "COPY",
-    "EXPORT DATABASE '{folder}/out'": "EXPORT",
-    "IMPORT DATABASE '{folder}/out'": "IMPORT",
-    "ATTACH '{folder}/other.duckdb'": "ATTACH",
-    "DETACH internals": "DETACH",
-    "USE internals": "USE",
-    "INSTALL httpfs": "INSTALL",
-    "LOAD fts": "LOAD",
-    "SET enable_external_access = true": "SET",
-    "SET GLOBAL lock_configuration = false": "SET",
-    "RESET lock_configuration": "RESET",
-    "PRAGMA database_size": "PRAGMA",
-    "PRAGMA enable_profiling": "PRAGMA",
-    "pragma version": "PRAGMA",
-    "/* hidden */ -- twice\n PRAGMA version": "PRAGMA",
-    "CALL pragma_version()": "CALL",
-    "CHECKPOINT": "CHECKPOINT",
-    "VACUUM": "VACUUM",
-    "ANALYZE": "ANALYZE",
-    "BEGIN": "BEGIN",
-    "PREPARE p AS SELECT 1": "PREPARE",
-    "EXECUTE p": "EXECUTE",
-    "EXPLAIN ANALYZE DELETE FROM internals.units": "EXPLAIN",
-    "-- SELECT 1\nDELETE FROM internals.units": "DELETE",
-    "/**/" * 64 + "DROP TABLE internals.units": "DROP",
-}
+WRITES, FILES = dict(table("sql.tsv", "refused")), table("sql.tsv", "files")
 
 
 @pytest.mark.parametrize("query", WRITES)
@@ -210,23 +171,6 @@ def test_what_does_not_only_read_is_refused(query: str, tmp_path: Path) -> None:
     with pytest.raises(RequestError, match=rf"^{WRITES[query]} is refused: SQL only reads the index; ask with SELECT"):
         checked(query.replace("{folder}", str(tmp_path)))
     assert not list(tmp_path.iterdir())
-
-
-FILES = (
-    "SELECT * FROM read_csv('{file}')",
-    "SELECT * FROM read_text('{file}')",
-    "SELECT * FROM read_blob('{folder}/*')",
-    "SELECT * FROM glob('{folder}/*')",
-    "SELECT * FROM read_json('{file}')",
-    "SELECT * FROM read_parquet('{file}')",
-    "SELECT * FROM parquet_metadata('{file}')",
-    "SELECT * FROM sniff_csv('{file}')",
-    "SELECT * FROM read_duckdb('{file}')",
-    "SELECT * FROM '{file}'",
-    "SELECT * FROM query('FROM read_text(''{file}'')')",
-    "SELECT * FROM 'https://example.com/x.csv'",
-    "SELECT * FROM duckdb_secrets()",
-)
 
 
 @pytest.mark.parametrize("query", FILES)
@@ -280,43 +224,15 @@ def test_the_index_stays_as_it_is_byte_by_byte(memory: Memory, workspace: Path, 
     assert digest() == before
 
 
-@pytest.mark.parametrize(
-    ("query", "said"),
-    [
-        ("SELECT 1; SELECT 2", "these are 2 statements; give one at a time"),
-        ("SELECT 1; DROP TABLE internals.units", "these are 2 statements; give one at a time"),
-        ("-- nothing but a comment", "the query is empty"),
-        (";", "the query is empty"),
-        ("/**/" * 64 + ";", "the query is empty"),
-        ("SELECT FROM WHERE", "the query cannot be read: Parser Error: "),
-        ("WITH x AS (DELETE FROM internals.units RETURNING *) FROM x", "the query cannot be read: Parser Error: "),
-        ("PIVOT memories ON path USING count(*)", "PIVOT must name its values here"),
-        ("SELECT nope FROM memories", 'Referenced column "nope" not found in FROM clause! Candidate bindings: '),
-        ("SELECT * FROM memory", 'Did you mean "memories"?'),
-        ("SELECT 'x'::INTEGER", "Could not convert string 'x' to INT32"),
-        ("SELECT now()", "cast it, as in: now()::TIMESTAMP"),
-        ("SELECT string_agg(repeat('x', 100000)) FROM range(100000)", "raise store.memory_limit_mb"),
-    ],
-)
-def test_an_error_is_one_line_with_its_cause(memory: Memory, query: str, said: str) -> None:
+@pytest.mark.parametrize(("query", "message"), table("sql.tsv", "errors"))
+def test_an_error_is_one_line_with_its_cause(memory: Memory, query: str, message: str) -> None:
     with pytest.raises(RequestError) as caught:
         ask(memory, query)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value) and "LINE 1" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "/* a */ SELECT 1 -- b",
-        "(SELECT 1)",
-        "SELECT 1;",
-        "FROM range(1) SELECT 1",
-        "VALUES (1)",
-        "WITH x AS (SELECT 1) TABLE x",
-        "SELECT 1 -- ; DROP TABLE internals.units",
-    ],
-)
+@pytest.mark.parametrize("query", table("sql.tsv", "forms"))
 def test_comments_and_other_forms_of_a_query(memory: Memory, query: str) -> None:
     assert ask(memory, query) == [(1,)]
 
@@ -346,26 +262,6 @@ def test_a_limit_says_that_there_is_more(memory: Memory) -> None:
 def test_a_query_that_takes_too_long_is_stopped(memory: Memory, query: str) -> None:
     with pytest.raises(RequestError, match=r"stopped after 0\.2 s.*--timeout"):
         memory.sql(query, timeout=0.2)
-    assert ask(memory, "SELECT 1") == [(1,)]
-
-
-def test_who_has_the_index_is_named(memory: Memory, workspace: Path) -> None:
-    memory.store.close()
-    code = (
-        "import sys; from pathlib import Path; from indexing import open_store\n"
-        "store = open_store(Path(sys.argv[1]))\n"
-        "with store.session(): print('held', flush=True); sys.stdin.readline()\n"
-    )
-    child = python(code, str(workspace.parent / "index" / "i.duckdb"))
-    assert child.stdout is not None and child.stdout.readline() == "held\n"
-    try:
-        with (
-            memory_of(workspace, **{"store.lock_timeout": 0.05}) as other,
-            pytest.raises(LeaseTimeout, match=f"PID {child.pid}"),
-        ):
-            other.sql("SELECT 1")
-    finally:
-        child.communicate("\n")
     assert ask(memory, "SELECT 1") == [(1,)]
 
 
@@ -418,7 +314,6 @@ def test_only_what_is_named_is_collected(tmp_path: Path) -> None:
     for query in ("FROM memories", "SELECT 1 FROM Concepts", 'FROM "edges" JOIN facts USING (source)'):
         store.query(query, collect)
     assert seen == [frozenset(), {"concepts"}, {"edges", "facts"}]
-    store.close()
 
 
 def test_an_empty_workspace_has_empty_tables(notes: Notes) -> None:
@@ -471,33 +366,25 @@ def run(notes: Notes) -> Callable[..., Result]:
 QUERY = "SELECT start_line AS line, text FROM memories WHERE form = 'item' ORDER BY line"
 
 
-def test_the_name_of_a_column_takes_one_line(run: Callable[..., Result]) -> None:
-    assert run("sql", 'SELECT 1 AS "a\nb"').stdout.splitlines()[0].rstrip() == "a b"
-
-
 def test_a_table_for_people(run: Callable[..., Result]) -> None:
-    lines = [line.rstrip() for line in run("sql", QUERY).stdout.splitlines()]
-    assert lines == [
+    assert [line.rstrip() for line in run("sql", QUERY).stdout.splitlines()] == [
         "line  text",
         "   3  - a green lamp by the door",
         "   4  - a red, old lamp in the hall",
         "(2 rows)",
     ]
-
-
-def test_long_cells_are_cut_and_many_rows_are_announced(run: Callable[..., Result]) -> None:
+    assert run("sql", 'SELECT 1 AS "a\nb"').stdout.splitlines()[0].rstrip() == "a b"
     assert run("sql", "SELECT repeat('x', 500) AS x").stdout.splitlines()[1].rstrip() == "x" * 119 + "…"
-    found = run("sql", "FROM range(101)")
-    assert "(100 rows)" in found.stdout and "more than 100 rows; give --limit" in found.stderr
-    assert "(101 rows)" in run("sql", "FROM range(101)", "--limit", "200").stdout
-
-
-def test_cells_for_people(run: Callable[..., Result]) -> None:
     query = "SELECT true AS a, NULL AS b, [1, 2] AS c, {'k': 'v'} AS d, 'x\ny[bold]' AS e, 0.1 + 0.2 AS f, 1e0 / 3 AS g"
-    assert run("sql", query).stdout.splitlines()[1].split("  ") != []
     assert run("sql", query).stdout.splitlines()[1].split() == [
         "true", "1,", "2", '{"k":', '"v"}', "x", "y[bold]", "0.3", "0.333333",
     ]  # fmt: skip
+
+
+def test_many_rows_are_announced(run: Callable[..., Result]) -> None:
+    done = run("sql", "FROM range(101)")
+    assert "(100 rows)" in done.stdout and "more than 100 rows; give --limit" in done.stderr
+    assert "(101 rows)" in run("sql", "FROM range(101)", "--limit", "200").stdout
 
 
 def test_json(run: Callable[..., Result]) -> None:

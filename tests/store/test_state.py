@@ -23,8 +23,8 @@ from states import content, noted, state_file, state_in
 from openclaw_memory.cli.main import cli
 from openclaw_memory.config.settings import data_dir
 from openclaw_memory.errors import WorkspaceError
-from openclaw_memory.store.state import State, StateError, schema
-from openclaw_memory.store.state.opening import keys_of
+from openclaw_memory.store.state import State, StateError, database
+from openclaw_memory.store.state.database import keys_of
 from openclaw_memory.system.atomic import OWN_FOLDER as FOLDER
 
 SECRET = "The vault of the bakery opens with 7714 zebra"
@@ -320,7 +320,7 @@ def test_what_is_no_backup_replaces_nothing(tmp_path: Path, what: str) -> None:
     if what in ("another database", "newer"):
         with closing(sqlite3.connect(source)) as connection:
             connection.execute("CREATE TABLE mine (a)")
-            connection.execute(f"PRAGMA user_version = {schema.VERSION if what == 'another database' else 99}")
+            connection.execute(f"PRAGMA user_version = {database.VERSION if what == 'another database' else 99}")
     with pytest.raises(StateError, match=r"backup\.sqlite"):
         state.restore(source)
     assert state.flag("x") == 1
