@@ -15,7 +15,6 @@ from .rows import FactObservation as FactObservation
 from .rows import Floats as Floats
 from .rows import Ints as Ints
 from .rows import KeywordIndex as KeywordIndex
-from .rows import KeywordIndexName as KeywordIndexName
 from .rows import Mention as Mention
 from .rows import MentionName as MentionName
 from .rows import MentionRows as MentionRows
@@ -35,7 +34,6 @@ from .rows import UnitRows as UnitRows
 from .rows import UnitText as UnitText
 from .rows import UnitTraces as UnitTraces
 from .rows import VectorIndex as VectorIndex
-from .rows import VectorIndexName as VectorIndexName
 from .rows import VectorModel as VectorModel
 from .rows import VectorStates as VectorStates
 from .rows import Version as Version

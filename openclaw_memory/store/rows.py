@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -214,12 +214,6 @@ class VectorIndex(Protocol):
 
     def search(self, query: Floats, k: int) -> tuple[Ints, Floats]:
         """Return ids and cosines of the ``k`` nearest units that have a vector, best first."""
-
-
-KeywordIndexName = Literal["postings", "fts"]
-
-
-VectorIndexName = Literal["auto", "exact", "vss"]
 
 
 # -- mentions and concepts ---------------------------------------------------------------------------------------------

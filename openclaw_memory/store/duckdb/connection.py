@@ -134,11 +134,3 @@ def attach(connection: duckdb.DuckDBPyConnection, path: Path | str, name: str, o
     """Attach the database file at ``path`` as ``name``."""
     quoted = str(path).replace("'", "''")
     connection.execute(f"ATTACH '{quoted}' AS {name} {options}")
-
-
-def free_unused_heap() -> None:
-    """Ask glibc to return freed memory: many small blobs leave its heap full of holes."""
-    import ctypes
-
-    with contextlib.suppress(OSError, AttributeError):  # another C library has no such call
-        ctypes.CDLL(None).malloc_trim(0)

@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...config.settings import StoreSettings
 from ...errors import Refused, StoreError
 from ...system import atomic
 from ..rows import batches
-from ..tables.base import VERSION, Database, count
+from ..tables.base import VERSION, Database, count, free_unused_heap
 from ..tables.keywords import Columns, Loaded, posting_columns
 from .connection import (
     POSTINGS,
     OtherVersion,
     attach,
-    free_unused_heap,
     insert_numbers,
     insert_rows,
     make_tables,
@@ -84,25 +84,19 @@ class DuckDatabase(Database):
     blob = "from_base64({})"
 
     def __init__(
-        self,
-        path: Path,
-        *,
-        timeout: float,
-        idle: float,
-        memory_limit_mb: int,
-        opened: Callable[[duckdb.DuckDBPyConnection], None],
+        self, path: Path, settings: StoreSettings, idle: float, opened: Callable[[duckdb.DuckDBPyConnection], None]
     ) -> None:
         self.path = path
         self._opened = opened
         self.warnings: list[str] = []
         self._options: dict[str, Any] = {
             "threads": 1,
-            "memory_limit": f"{memory_limit_mb}MB",
+            "memory_limit": f"{settings.memory_limit_mb}MB",
             "preserve_insertion_order": "false",
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
         }
-        self.lease = Lease(path, self, timeout, idle)
+        self.lease = Lease(path, self, settings.lock_timeout, idle)
         #: True after a file of another version was moved aside: two versions must not do so in turns.
         self._replaced = False
         self._writes = 0

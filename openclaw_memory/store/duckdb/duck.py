@@ -21,7 +21,6 @@ from ..rows import Analyse, Collect, Floats, KeywordIndex, VectorIndex, VectorMo
 from ..tables.base import Needles, count
 from ..tables.store import Store
 from . import export, views
-from .connection import free_unused_heap
 from .database import DuckDatabase
 from .extensions import FtsIndex, VssIndex
 from .query import SPARE, Question, answer, checked
@@ -52,20 +51,9 @@ class DuckStore(Store):
     ) -> None:
         self.path = path
         super().__init__(str(path), settings, analyse, analysis_version, read_as)
-        self._db = DuckDatabase(
-            path,
-            timeout=settings.lock_timeout,
-            idle=IDLE if idle is None else idle,
-            memory_limit_mb=settings.memory_limit_mb,
-            opened=self._check_versions,
-        )
+        self._db = DuckDatabase(path, settings, IDLE if idle is None else idle, self._check_versions)
 
     # -- life ---------------------------------------------------------------------------------
-
-    @contextlib.contextmanager
-    def session(self, timeout: float | None = None) -> Iterator[None]:
-        with self._db.read(timeout):
-            yield
 
     def reading(self) -> contextlib.AbstractContextManager[object]:
         """Take this thread's turn at the file, which is opened by the first call that memory cannot answer.
@@ -145,7 +133,7 @@ class DuckStore(Store):
             with contextlib.suppress(Exception):  # refused when that much is in use
                 c.execute("SET memory_limit = '16MB'")  # drops the cached blocks
             c.execute(f"SET memory_limit = '{self._settings.memory_limit_mb}MB'")
-        free_unused_heap()
+        super().give_back_memory()
 
     # -- SQL and exports ------------------------------------------------------------------------------
 

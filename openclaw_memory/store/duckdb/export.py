@@ -8,9 +8,10 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...errors import WorkspaceError
 from ...model import ExportedTable, Progress
@@ -108,7 +109,15 @@ class Target:
 
     def take(self, temporary: Path, written: Sequence[tuple[ExportedTable, dict[str, str]]]) -> None:
         """Put the finished files in place, at once if the target is new, otherwise one by one, the manifest last."""
-        text = json.dumps(_manifest(written), ensure_ascii=False, indent=2)
+        manifest = {
+            "madeBy": _MADE_BY,
+            "version": __version__,
+            "created": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "tables": [
+                {**asdict(table), "file": Path(table.file).name, "columns": columns} for table, columns in written
+            ],
+        }
+        text = json.dumps(manifest, ensure_ascii=False, indent=2)
         (temporary / MANIFEST).write_text(text + "\n", encoding="utf-8")
         (temporary / MANIFEST).chmod(0o600)
         shutil.rmtree(temporary / SPILL, ignore_errors=True)
@@ -123,24 +132,6 @@ class Target:
             with contextlib.suppress(FileNotFoundError):
                 self.folder.rmdir()  # an empty one; fails when something has been put there meanwhile
             os.replace(temporary, self.folder)
-
-
-def _manifest(written: Sequence[tuple[ExportedTable, dict[str, str]]]) -> dict[str, Any]:
-    return {
-        "madeBy": _MADE_BY,
-        "version": __version__,
-        "created": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "tables": [
-            {
-                "name": table.name,
-                "file": Path(table.file).name,
-                "rows": table.rows,
-                "bytes": table.bytes,
-                "columns": columns,
-            }
-            for table, columns in written
-        ],
-    }
 
 
 def _ours(folder: Path) -> set[str]:

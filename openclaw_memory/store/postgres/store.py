@@ -95,11 +95,6 @@ class PostgresStore(Store):
     # -- life ---------------------------------------------------------------------------------
 
     @contextlib.contextmanager
-    def session(self, timeout: float | None = None) -> Iterator[None]:
-        with self._db.read(timeout):
-            yield
-
-    @contextlib.contextmanager
     def reading(self) -> Iterator[None]:
         """Open a :meth:`session` and begin its snapshot if the server is there.
 
@@ -113,9 +108,6 @@ class PostgresStore(Store):
 
     def patience(self, until: Deadline) -> contextlib.AbstractContextManager[None]:
         return self._db.server.patience(until)
-
-    def beside(self, suffix: str) -> Path | None:
-        return None
 
     def files(self) -> list[Path]:
         return [file for file in self._local_files if file.exists()]
@@ -154,11 +146,6 @@ class PostgresStore(Store):
 
     # -- maintenance: a role that only reads leaves it to others ----------------------------------
 
-    def give_back_memory(self) -> None:
-        from ..duckdb.connection import free_unused_heap
-
-        free_unused_heap()
-
     def maintain(self, force: bool = False) -> bool:
         return self._may_write() and super().maintain(force)
 
@@ -169,10 +156,6 @@ class PostgresStore(Store):
 
     def unpurged(self) -> bool:
         return self._db.may_write and super().unpurged()
-
-    def shrink(self) -> bool:
-        """Do nothing: the server does it by autovacuum."""
-        return False
 
     def leftovers(self) -> list[str]:
         return [

@@ -6,10 +6,11 @@ are those of views that hold one memory.
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from numpy.typing import NDArray
@@ -82,15 +83,15 @@ class Database(ABC):
     blob: str
 
     @abstractmethod
-    def read(self, timeout: float | None = None) -> AbstractContextManager[Any]:
+    def read(self, timeout: float | None = None) -> contextlib.AbstractContextManager[Any]:
         """Yield a :class:`Connection` for queries."""
 
     @abstractmethod
-    def turn(self, timeout: float | None = None) -> AbstractContextManager[object]:
+    def turn(self, timeout: float | None = None) -> contextlib.AbstractContextManager[object]:
         """Keep :attr:`change_token` and :meth:`counters` valid for the block, in which queries may follow."""
 
     @abstractmethod
-    def write(self) -> AbstractContextManager[Any]:
+    def write(self) -> contextlib.AbstractContextManager[Any]:
         """Yield a connection in a transaction: committed at the end of the block, undone by an exception.
 
         It counts a generation.
@@ -120,7 +121,7 @@ class Database(ABC):
         """A value that differs whenever another process may have written since; valid within a :meth:`turn`."""
 
     @abstractmethod
-    def change(self, c: Any) -> AbstractContextManager[None]:
+    def change(self, c: Any) -> contextlib.AbstractContextManager[None]:
         """Open a transaction while the index is being opened; it counts no generation."""
 
     @abstractmethod
@@ -222,6 +223,12 @@ def put_meta(connection: Connection, key: str, value: str) -> None:
     """Replace a row of ``meta``."""
     connection.execute("DELETE FROM meta WHERE key = ?", [key])
     connection.execute("INSERT INTO meta VALUES (?, ?)", [key, value])
+
+
+def free_unused_heap() -> None:
+    """Ask glibc to return freed memory: many small blobs leave its heap full of holes."""
+    with contextlib.suppress(OSError, AttributeError):  # another C library has no such call
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 class Needles:

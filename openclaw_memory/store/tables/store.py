@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ from ..rows import (
     batches,
 )
 from . import writing
-from .base import VERSION, Connection, Needles, among, count, put_meta
+from .base import VERSION, Connection, Needles, among, count, free_unused_heap, put_meta
 from .graph import GraphTables
 from .keywords import PostingsIndex
 from .vectors import VectorTables
@@ -85,9 +85,11 @@ class Store(GraphTables, VectorTables, ABC):
 
     # -- life ---------------------------------------------------------------------------------
 
-    @abstractmethod
-    def session(self, timeout: float | None = None) -> AbstractContextManager[None]:
+    @contextmanager
+    def session(self, timeout: float | None = None) -> Iterator[None]:
         """Hold the store for the calls inside; waits up to ``timeout`` seconds for other processes."""
+        with self._db.read(timeout):
+            yield
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[object]:
@@ -104,9 +106,9 @@ class Store(GraphTables, VectorTables, ABC):
     def embedding_turn(self, timeout: float) -> AbstractContextManager[bool]:
         """Yield true if this process may embed: only one does at a time; waits up to ``timeout`` seconds."""
 
-    @abstractmethod
     def beside(self, suffix: str) -> Path | None:
         """Return the path of a sidecar file of the index; ``None`` for an index on a server."""
+        return None
 
     @abstractmethod
     def files(self) -> list[Path]:
@@ -116,9 +118,9 @@ class Store(GraphTables, VectorTables, ABC):
     def warnings(self) -> list[str]:
         """Return warnings for a person, such as a damaged file that was moved aside."""
 
-    @abstractmethod
     def give_back_memory(self) -> None:
         """Return to the operating system the memory that reading the whole index took."""
+        free_unused_heap()
 
     @abstractmethod
     def close(self) -> None:
@@ -348,9 +350,9 @@ class Store(GraphTables, VectorTables, ABC):
 
     # -- maintenance ----------------------------------------------------------------------------------
 
-    @abstractmethod
     def shrink(self) -> bool:
         """Free the space of deleted rows if it is much; returns true if it did.  Not inside a :meth:`session`."""
+        return False  # a server does it by autovacuum
 
     def maintain(self, force: bool = False) -> bool:
         """Fold the postings' delta into their base and drop dead ones, if either is large; returns true if it did."""
