@@ -40,10 +40,10 @@ file_only = pytest.mark.file_only
 STORES: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
-def open_store(path: Path, read_as: str = "", idle: float = 5.0, **settings: Any) -> Any:
+def open_store(path: Path, extraction: str = "", idle: float = 5.0, **settings: Any) -> Any:
     """A store that keeps its file open between calls unless told otherwise; or the memory of that name on a server."""
     given: dict[str, Any] = {"lock_timeout": 10.0, **settings}
-    common = StoreSettings(**given), analysis.terms, analysis.ANALYSIS_VERSION, read_as
+    common = StoreSettings(**given), analysis.terms, analysis.ANALYSIS_VERSION, extraction
     if SERVER:
         return closed_later(PostgresStore(SERVER[0], "main", str(path), *common))
     return closed_later(DuckStore(path, *common, idle=idle))
@@ -87,7 +87,7 @@ def put(store: DuckStore, notes: Mapping[str, Sequence[Sequence[str]]], **fields
     for path, sections in notes.items():
         change = note(path, sections, **fields)
         row = documents.by_path.get(path)
-        units, _ = plan.match(change.units, store.units_of([row.id]) if row else [])
+        units, _ = plan.match(change.units, store.stored_units([row.id]) if row else [])
         changes.append(replace(change, units=units, replaces=row.id if row else None))
     store.apply(changes, documents.version)
 

@@ -259,9 +259,9 @@ def _by_query(query: str, store: Store, snapshot: Snapshot) -> Choice:
     index = store.keyword_index()
     index.refresh()
     found = index.postings(terms)
-    ids = found.of(0)[0]
+    ids = found.for_term(0)[0]
     for at in range(1, len(terms)):
-        ids = np.intersect1d(ids, found.of(at)[0])
+        ids = np.intersect1d(ids, found.for_term(at)[0])
     parts = [(set(analysis.query_terms(part)), words_of(part).folded) for part in query.split()]
 
     def says(text: str) -> bool:
@@ -362,7 +362,7 @@ def _of_form(store: Store, snapshot: Snapshot, form: str, front: int = 40) -> se
 def _by_fact(id: str, store: Store, snapshot: Snapshot) -> Choice:
     stated, ontology = store.stated_facts(), store.ontology()
     aliases = {name_key(alias): row.key for row in ontology.concepts for alias in (row.name, *row.aliases)}
-    found = attribute_summaries(store.found_facts(), store)
+    found = attribute_summaries(store.extracted_facts(), store)
     known = build_history(found, stated, ontology.single_valued, date.today(), aliases)
     rows_of = known.ids.get(id)
     if not rows_of:

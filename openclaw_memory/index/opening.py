@@ -13,7 +13,7 @@ from ..errors import SettingsError
 from ..knowledge import linking
 from ..store.api import Store
 from ..store.duckdb.duck import DuckStore
-from ..store.state.database import OnServer
+from ..store.state.database import ServerWorkspace
 from ..text import analysis
 
 
@@ -50,10 +50,10 @@ def open_index(workspace: Path, agent: str, settings: Settings, db: str | Path |
     return DuckStore(path, *given)
 
 
-def server_of(workspace: Path, agent: str, settings: Settings, db: str | Path | None = None) -> OnServer | None:
+def server_of(workspace: Path, agent: str, settings: Settings, db: str | Path | None = None) -> ServerWorkspace | None:
     """The server that holds the index, and what the workspace is called there; ``None`` for a file."""
     url = url_of(settings, db)
-    return OnServer(url, workspace_name(workspace, settings), agent) if url else None
+    return ServerWorkspace(url, workspace_name(workspace, settings), agent) if url else None
 
 
 def workspace_name(workspace: Path, settings: Settings) -> str:

@@ -232,7 +232,7 @@ class Ingestor:
     def _apply(self, batch: Sequence[DocumentChange], version: Version, run: _Run) -> Version:
         """Write some files in one transaction, in which their units that are as they were keep their ids."""
         stored: defaultdict[int | None, list[StoredUnit]] = defaultdict(list)
-        for unit in self._store.units_of([change.replaces for change in batch if change.replaces is not None]):
+        for unit in self._store.stored_units([change.replaces for change in batch if change.replaces is not None]):
             stored[unit.document_id].append(unit)
         changes = []
         counts = planning.ChangeCounts()

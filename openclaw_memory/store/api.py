@@ -5,7 +5,7 @@ from __future__ import annotations
 from .rows import RULES as RULES
 from .rows import Analyse as Analyse
 from .rows import Bools as Bools
-from .rows import Cited as Cited
+from .rows import CitedLines as CitedLines
 from .rows import CuratedRow as CuratedRow
 from .rows import DerivedRows as DerivedRows
 from .rows import DocumentChange as DocumentChange

@@ -69,7 +69,7 @@ class UnitRows:
     """Columns of units in reading order, one array per column, all of the same length *n*.
 
     ``day`` is the section's as a proleptic ordinal, 0 if neither a name nor a text states it (a file's time does not
-    count).  ``said_first`` and ``said_last`` are the days in the unit's own text, 0 for none.  ``hash`` and
+    count).  ``first_day`` and ``last_day`` are the days in the unit's own text, 0 for none.  ``hash`` and
     ``occurrence`` (of that hash in its document) identify a unit for good.  ``likeness`` is equal for units that differ
     in days and times only; ``script`` comes from :func:`~openclaw_memory.model.size.script_of`; ``amount`` marks a
     figure that may answer "how much".  A ``title`` is a heading with nothing but further headings below it, a
@@ -90,8 +90,8 @@ class UnitRows:
     meta: Bools
     speaker: NDArray[np.int64]
     day: Ints
-    said_first: Ints
-    said_last: Ints
+    first_day: Ints
+    last_day: Ints
     hash: NDArray[np.int64]
     occurrence: Ints
     tokens: Floats
@@ -163,7 +163,7 @@ class Postings:
     unit_id: Ints
     tf: Floats
 
-    def of(self, i: int) -> tuple[Ints, Floats]:
+    def for_term(self, i: int) -> tuple[Ints, Floats]:
         """Return unit ids and term frequencies of term ``i``."""
         span = slice(int(self.offsets[i]), int(self.offsets[i + 1]))
         return self.unit_id[span], self.tf[span]
@@ -404,7 +404,7 @@ class StoredUnit:
 
 
 @dataclass(frozen=True, slots=True)
-class Cited:
+class CitedLines:
     """Lines of a file from which a sentence of a summary was taken."""
 
     path: str
@@ -435,7 +435,7 @@ class PlannedUnit:
     id: int | None = None
     mentions: Sequence[Mention] = ()
     facts: Sequence[FoundFact] = ()
-    cited: Sequence[Cited] = ()
+    cited: Sequence[CitedLines] = ()
 
 
 @dataclass(frozen=True, slots=True)

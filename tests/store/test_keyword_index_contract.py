@@ -49,7 +49,7 @@ def living(store: DuckStore, index: KeywordIndex, terms: list[str]) -> dict[str,
     assert found.offsets[0] == 0 and found.offsets[-1] == len(found.unit_id) == len(found.tf)
     out: dict[str, dict[int, float]] = {}
     for at, term in enumerate(terms):
-        ids, tf = found.of(at)
+        ids, tf = found.for_term(at)
         pairs = [(i, float(f)) for i, f in zip(ids.tolist(), tf, strict=True) if i in alive]
         assert len(pairs) == len(dict(pairs)), f"a unit twice for {term}"
         out[term] = dict(pairs)

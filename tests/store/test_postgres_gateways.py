@@ -210,7 +210,7 @@ def test_a_memory_that_the_server_has_not_counted_yet_is_not_read_once_for_each_
     ids = store.unit_rows(None).unit_id
     index.neighbour_similarities(ids, 4)
     index.similarities(unit_vectors(1, 8)[0], ids)
-    assert len(store.found_facts()) == units // 4
+    assert len(store.extracted_facts()) == units // 4
     assert store.vector_states(model).pending == store.vector_states(None).outdated - units + 2 == 1
     store.put_vectors(model, [units], unit_vectors(1, 8))
     store.retry_failed(model)

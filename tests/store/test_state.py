@@ -24,7 +24,7 @@ from openclaw_memory.cli.main import cli
 from openclaw_memory.config.settings import data_dir
 from openclaw_memory.errors import WorkspaceError
 from openclaw_memory.store.state import State, StateError, database
-from openclaw_memory.store.state.database import keys_of
+from openclaw_memory.store.state.database import state_keys
 from openclaw_memory.system.atomic import OWN_FOLDER as FOLDER
 
 SECRET = "The vault of the bakery opens with 7714 zebra"
@@ -248,7 +248,7 @@ def test_the_key_lies_elsewhere_for_its_owner_alone(notes: Notes) -> None:
     with open_memory(notes) as memory:
         memory.forget(query="vault zebra")
         key = memory.state.key()
-    file = keys_of().where(state_file().stem)
+    file = state_keys().location(state_file().stem)
     assert stat.S_IMODE(os.stat(file).st_mode) == 0o600
     assert not Path(file).is_relative_to(data_dir())
     assert key.hex().encode() not in content(state_file()) and key not in content(state_file())
@@ -258,7 +258,7 @@ def test_without_the_key_nothing_is_read(notes: Notes) -> None:
     filled(notes)
     with open_memory(notes) as memory:
         memory.forget(query="vault zebra")
-    key = Path(keys_of().where(state_file().stem))
+    key = Path(state_keys().location(state_file().stem))
     kept = key.read_bytes()
     key.unlink()
     with open_memory(notes) as memory:
@@ -299,7 +299,7 @@ def test_a_backup_with_its_key_brings_everything_to_another_machine(
 def test_what_was_forgotten_can_be_given_up_and_the_state_deleted(notes: Notes) -> None:
     filled(notes)
     run(notes, "forget", "--query", "vault zebra", "--yes")
-    Path(keys_of().where(state_file().stem)).unlink()
+    Path(state_keys().location(state_file().stem)).unlink()
     assert "(MISSING)" in run(notes, "state").stdout
     assert "state purge --forgotten" in run(notes, "ingest", code=1).stderr
     assert "give --yes" in run(notes, "state", "purge", code=2).stderr

@@ -22,10 +22,9 @@ from openclaw_memory.forget.tombstones import Tombstones, put
 from openclaw_memory.model import Origin
 from openclaw_memory.store.postgres.state import ServerState
 from openclaw_memory.store.state import State, StateError
-from openclaw_memory.store.state.database import all_of, keys_of
+from openclaw_memory.store.state.database import read_tables, state_keys
 from openclaw_memory.store.state.place import Keys
-from openclaw_memory.store.state.use import Sum, sums
-from openclaw_memory.store.state.use import put as count
+from openclaw_memory.store.state.use import UnitUsage, add_usage, usage_by_unit
 from openclaw_memory.summarise.retired import Retired, RetiredNote
 
 server = pytest.mark.postgres
@@ -60,7 +59,7 @@ def make(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Make]:
 
 
 def rows_of(state: State) -> dict[str, list[tuple[object, ...]]]:
-    return {table: list(rows) for table, rows in all_of(state.read).items()}
+    return {table: list(rows) for table, rows in read_tables(state.read).items()}
 
 
 def test_nothing_is_there_until_something_is_written(make: Make) -> None:
@@ -136,8 +135,8 @@ def test_counts_of_use_add_up_and_notes_are_retired_once(make: Make) -> None:
     state = make()
     for day in (1, 2):
         with state.writing("use") as connection:
-            count(connection, "u", Sum.of("memory/a.md", date(2026, 3, day), {"shown": 2, "useful": 1}))
-    found = sums(make())["u"]
+            add_usage(connection, "u", UnitUsage.for_day("memory/a.md", date(2026, 3, day), {"shown": 2, "useful": 1}))
+    found = usage_by_unit(make())["u"]
     assert found.counts == {"shown": 4, "used": 0, "useful": 2, "irrelevant": 0}
     assert found.boost == pytest.approx(0.875, abs=0.01)
     for size in (1, 1 << 40):
@@ -191,7 +190,7 @@ def test_a_backup_brings_everything_from_one_kind_to_the_other(
         key = first.key()
         first.add_key(key)
         with first.writing("use", "forgotten") as connection:
-            count(connection, "u", Sum.of("memory/a.md", date(2026, 3, 1), {"shown": 3, "used": 1}))
+            add_usage(connection, "u", UnitUsage.for_day("memory/a.md", date(2026, 3, 1), {"shown": 3, "used": 1}))
             put(connection, key, ["a2.0001." + "ab" * 16])
         first.backup(folder / "one.sqlite", with_key=True)
         server.restore(folder / "one.sqlite")
@@ -292,9 +291,9 @@ def test_a_memory_on_a_server_has_its_state_there(
     with Memory(notes.root, agent="other", settings=settings) as memory:
         memory.ingest()
         assert not any("zebra" in text for text in snippets(memory, "vault zebra"))
-    monkeypatch.setattr("openclaw_memory.store.state.database.keys_of", lambda: Keys(tmp_path / "elsewhere"))
+    monkeypatch.setattr("openclaw_memory.store.state.database.state_keys", lambda: Keys(tmp_path / "elsewhere"))
     with Memory(notes.root, settings=settings) as memory:
         notes.write("memory/third.md", "- The vault of the bakery opens with 7714 zebra.\n")
         with pytest.raises((StateError, StoreError), match="the key of what was forgotten is missing"):
             memory.ingest()
-    assert keys_of() is not None
+    assert state_keys() is not None

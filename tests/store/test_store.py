@@ -390,8 +390,8 @@ def test_another_analysis_makes_postings_anew(path: Path) -> None:
     index = store.keyword_index()
     index.refresh()
     found = index.postings(["o", "fox", "e"])
-    assert (found.of(0)[0].tolist(), found.of(0)[1].tolist()) == ([ids[0]], [3])
-    assert found.of(1)[0].tolist() == [] and found.of(2)[0].tolist() == [ids[1]]
+    assert (found.for_term(0)[0].tolist(), found.for_term(0)[1].tolist()) == ([ids[0]], [3])
+    assert found.for_term(1)[0].tolist() == [] and found.for_term(2)[0].tolist() == [ids[1]]
     assert store.vector_states(MODEL).ready == 2
     second = store.state()
     store.close()

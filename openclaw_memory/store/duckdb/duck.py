@@ -46,11 +46,11 @@ class DuckStore(Store):
         settings: StoreSettings,
         analyse: Analyse,
         analysis_version: int = 0,
-        read_as: str = "",
+        extraction: str = "",
         idle: float | None = None,
     ) -> None:
         self.path = path
-        super().__init__(str(path), settings, analyse, analysis_version, read_as)
+        super().__init__(str(path), settings, analyse, analysis_version, extraction)
         self._db = DuckDatabase(path, settings, IDLE if idle is None else idle, self._check_versions)
 
     # -- life ---------------------------------------------------------------------------------

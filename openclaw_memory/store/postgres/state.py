@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import LeaseTimeout, StoreError, StoreUnreachable
 from ..state import StateError
-from ..state.database import PATIENCE, Row, State, StateReport, Transaction, renew
+from ..state.database import PATIENCE, Row, State, StateReport, Transaction, renew_versions
 from ..state.place import Keys
 from .connections import Server, memory_id
 from .schema import STATE, STATE_TABLES
@@ -67,7 +67,7 @@ class ServerState(State):
                 c.execute("SELECT set_config('openclaw_memory.author', %s, true)", [self._agent])
                 connection = _Statements(c)
                 yield connection
-                renew(connection, changed)
+                renew_versions(connection, changed)
 
     def check(self) -> None:
         """Raise :class:`StateError` if the state cannot be read, a key is missing, or the state is another role's."""
@@ -109,11 +109,11 @@ class ServerState(State):
         assert name is not None
         self._keys_here.add(name, key)
 
-    def where_keys(self) -> str:
+    def keys_place(self) -> str:
         name = None
         with suppress(StateError):
             name = self._identity()
-        return "nowhere yet" if name is None else self._keys_here.where(name)
+        return "nowhere yet" if name is None else self._keys_here.location(name)
 
     def _identity(self) -> str | None:
         rows = self.read("SELECT id FROM state_identity")

@@ -48,11 +48,11 @@ class PostgresStore(Store):
         settings: StoreSettings,
         analyse: Analyse,
         analysis_version: int = 0,
-        read_as: str = "",
+        extraction: str = "",
         files: Sequence[Path] = (),
     ) -> None:
         self._db = PostgresDatabase(url, agent, workspace, settings.lock_timeout, self._check_versions)
-        super().__init__(self._db.server.name, settings, analyse, analysis_version, read_as)
+        super().__init__(self._db.server.name, settings, analyse, analysis_version, extraction)
         self._closed = False
         self._local_files = tuple(files)
         self._lines: dict[int, SectionText] = {}
@@ -185,9 +185,9 @@ class PostgresStore(Store):
         from ..duckdb.duck import DuckStore
 
         columns_of = "SELECT column_name, data_type FROM duckdb_columns() WHERE table_name = ? ORDER BY column_index"
-        version, read_as = self._versions.values()
+        version, extraction = self._versions.values()
         with tempfile.TemporaryDirectory(prefix="openclaw-memory-") as folder:
-            store = DuckStore(Path(folder) / "copy.duckdb", self._settings, self._analyse, int(version), read_as)
+            store = DuckStore(Path(folder) / "copy.duckdb", self._settings, self._analyse, int(version), extraction)
             try:
                 with self._db.read() as session, store._db.write() as c:
                     for table in INDEX_TABLES:

@@ -209,7 +209,7 @@ class State:
             raise
         if missing:
             self._problem = (
-                f"{self.where_keys()}: the key of what was forgotten is missing, so nothing is read; put it back from "
+                f"{self.keys_place()}: the key of what was forgotten is missing, so nothing is read; put it back from "
                 "a backup, or give up what was forgotten: openclaw-memory state purge --forgotten"
             )
             raise StateError(self._problem)
@@ -249,7 +249,7 @@ class State:
                 connection.execute("BEGIN IMMEDIATE")
                 try:
                     yield connection
-                    renew(connection, changed)
+                    renew_versions(connection, changed)
                     connection.execute("COMMIT")
                 except BaseException:
                     with suppress(sqlite3.Error):
@@ -303,9 +303,9 @@ class State:
                 file = self._place.claim()
             self._place.keys.add(file.stem, key)
 
-    def where_keys(self) -> str:
+    def keys_place(self) -> str:
         """Return the place of the keys, for people."""
-        return "memory" if self._place is None else self._place.keys.where(self._place.find().stem)
+        return "memory" if self._place is None else self._place.keys.location(self._place.find().stem)
 
     # -- backups ----------------------------------------------------------------------------------
 
@@ -331,7 +331,7 @@ class State:
             path=file,
             exists=exists,
             bytes=size,
-            key=self.where_keys(),
+            key=self.keys_place(),
             key_present=key_present,
             tombstones=count("SELECT count(*) FROM tombstones"),
             units=count("SELECT count(*) FROM use"),
@@ -346,7 +346,7 @@ class State:
         """Write everything to the new file ``target``, and the keys beside it if asked.  Raises :class:`StateError`."""
         if with_key:
             Keys(target.parent).check_new(target.name)
-        rows = all_of(self.read)
+        rows = read_tables(self.read)
         with self._translating(file=target):
             try:
                 os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -356,7 +356,7 @@ class State:
                 with closing(connected(os.fspath(target))) as new:
                     new.execute("BEGIN")
                     put(new, rows)
-                    renew(new, CHANGED)
+                    renew_versions(new, CHANGED)
                     new.execute("COMMIT")
                     new.execute("PRAGMA journal_mode = DELETE")  # so that it is one file
             except BaseException:
@@ -376,14 +376,14 @@ class State:
             with closing(read_only(source)) as old:
                 if not check_version(old, source) or not TABLES.keys() <= tables_of(old):
                     raise StateError(f"{source}: is no backup of a state; name one that 'backup' wrote")
-                rows = all_of(lambda query: old.execute(query).fetchall())
+                rows = read_tables(lambda query: old.execute(query).fetchall())
         except sqlite3.Error as error:
             raise StateError(f"{source}: cannot be read ({error}); name one that 'backup' wrote") from error
         for key in Keys(source.parent).all(source.name).values():
             self.add_key(key)
         present: Sequence[Row] = ()
         with suppress(StateError):  # a damaged state is mended by the restored one
-            present = all_of(self.read)["tombstones"]
+            present = read_tables(self.read)["tombstones"]
         stored = {row[:2] for row in rows["tombstones"]}
         newer = [row for row in map(tuple, present) if row[:2] not in stored]
         with self.writing(*CHANGED) as connection:
@@ -487,7 +487,7 @@ class State:
             ) from error
 
 
-def all_of(read: Callable[[str], Sequence[Row]]) -> Rows:
+def read_tables(read: Callable[[str], Sequence[Row]]) -> Rows:
     """Return the sorted rows of every table; ``read`` runs a query."""
     return {
         table: sorted(map(tuple, read(f"SELECT {', '.join(columns)} FROM {table}")))
@@ -503,7 +503,7 @@ def put(connection: Transaction, rows: Rows) -> None:
         connection.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows[table])
 
 
-def renew(connection: Transaction, changed: Iterable[str]) -> None:
+def renew_versions(connection: Transaction, changed: Iterable[str]) -> None:
     """Give the names in ``changed`` another version."""
     for name in changed:
         connection.execute("DELETE FROM versions WHERE name = ?", [name])
@@ -516,7 +516,7 @@ def now() -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class OnServer:
+class ServerWorkspace:
     """The name of a workspace on the server at ``url``, and the agent that writes there."""
 
     url: str
@@ -524,12 +524,12 @@ class OnServer:
     agent: str
 
 
-def folder_of(settings: StateSettings) -> Path:
+def state_folder(settings: StateSettings) -> Path:
     """Return the folder of the states of all workspaces."""
     return expanded(settings.folder).absolute() if settings.folder else data_dir() / "state"
 
 
-def keys_of() -> Keys:
+def state_keys() -> Keys:
     """Return the keys of all states, which are never beside them."""
     return Keys(config_path().parent / "keys")
 
@@ -538,12 +538,12 @@ def open_state(
     workspace: Path,
     settings: StateSettings,
     file: Path | None = None,
-    server: OnServer | None = None,
+    server: ServerWorkspace | None = None,
 ) -> State:
     """Return the state of ``workspace``, or that in ``file``, or on the ``server`` of the index; nothing is opened."""
-    keys = keys_of()
+    keys = state_keys()
     if server is not None and file is None:
         from ..postgres.state import ServerState
 
         return ServerState(server.url, server.workspace, server.agent, keys)
-    return State(Workplace(workspace, folder_of(settings), keys) if file is None else Place(file.absolute(), keys))
+    return State(Workplace(workspace, state_folder(settings), keys) if file is None else Place(file.absolute(), keys))

@@ -41,7 +41,7 @@ class Keys:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def where(self, name: str) -> str:
+    def location(self, name: str) -> str:
         """Return the place of a state's keys, for people."""
         return str(self._file(name))
 

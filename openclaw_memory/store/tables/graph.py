@@ -113,7 +113,7 @@ class GraphTables(Tables):
                 self._db.append(c, "mentions", mentions)
             return len(before ^ _links_to(c, changed))
 
-    def found_facts(self) -> list[FactObservation]:
+    def extracted_facts(self) -> list[FactObservation]:
         """Return the facts that rules extracted, by path and place in the file."""
         with self._db.read() as c:
 

@@ -55,12 +55,12 @@ class Store(GraphTables, VectorTables, ABC):
     """
 
     def __init__(
-        self, name: str, settings: StoreSettings, analyse: Analyse, analysis_version: int, read_as: str
+        self, name: str, settings: StoreSettings, analyse: Analyse, analysis_version: int, extraction: str
     ) -> None:
         self._name = name
         self._settings = settings
         self._analyse = analyse
-        self._versions = {"analysis": str(analysis_version), "extraction": read_as}
+        self._versions = {"analysis": str(analysis_version), "extraction": extraction}
         self._cache = {}
         #: The instance of the index whose documents were read last, and these by id.
         self._documents: tuple[str, dict[int, DocumentInfo]] = "", {}
@@ -166,7 +166,7 @@ class Store(GraphTables, VectorTables, ABC):
         self._documents = instance, {info.id: info for info in infos}
         return infos
 
-    def units_of(self, document_ids: Sequence[int]) -> list[StoredUnit]:
+    def stored_units(self, document_ids: Sequence[int]) -> list[StoredUnit]:
         """Return the indexed units of these documents, in reading order."""
         rows = self._db.rows(
             f"SELECT id, document_id, hash FROM units WHERE document_id IN {among(document_ids)} "
