@@ -11,6 +11,7 @@ Texts are ordered by their bytes.
 
 from __future__ import annotations
 
+from ..state.database import COLUMNS as STATE_COLUMNS
 from ..tables.base import COLUMNS, COUNTERS
 
 #: The schema of all tables, and that of the views.
@@ -173,15 +174,7 @@ $$;
 
 #: Tables of the state of a workspace: those of the SQLite file, with the agent that wrote a row last.
 STATE_TABLES = {
-    "versions": "name TEXT, token TEXT NOT NULL, KEY (name)",
-    "tombstones": "hash TEXT, key TEXT, at TEXT NOT NULL, KEY (hash, key)",
-    "forgetting": "id TEXT, todo TEXT NOT NULL, at TEXT NOT NULL, KEY (id)",
-    "use": """unit TEXT, path TEXT NOT NULL, first TEXT NOT NULL, last TEXT NOT NULL, shown BIGINT NOT NULL,
-        used BIGINT NOT NULL, useful BIGINT NOT NULL, irrelevant BIGINT NOT NULL, KEY (unit)""",
-    "retired": """path TEXT, size BIGINT NOT NULL, mtime_ns BIGINT NOT NULL, sha256 TEXT NOT NULL,
-        origin TEXT NOT NULL, KEY (path)""",
-    "flags": "name TEXT, value TEXT NOT NULL, at TEXT NOT NULL, KEY (name)",
-    "state_identity": "id TEXT, KEY (id)",
-}
+    name: columns.replace("INTEGER", "BIGINT") for name, columns in STATE_COLUMNS.items() if name != "meta"
+} | {"state_identity": "id TEXT, KEY (id)"}
 _AUTHOR = ", author TEXT NOT NULL DEFAULT coalesce(current_setting('openclaw_memory.author', true), ''), KEY ("
 STATE = "".join(_table(name, columns.replace(", KEY (", _AUTHOR)) for name, columns in STATE_TABLES.items())

@@ -29,30 +29,26 @@ log = logging.getLogger("openclaw_memory")
 
 #: Version of the tables below, and of the words that tombstones hash (forget/words.py).
 VERSION = 2
-_TABLES = """
-CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE versions (name TEXT PRIMARY KEY, token TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE tombstones (
-    hash TEXT, key TEXT, at TEXT NOT NULL, PRIMARY KEY (hash, key)) WITHOUT ROWID;
-CREATE TABLE forgetting (id TEXT PRIMARY KEY, todo TEXT NOT NULL, at TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE use (
-    unit TEXT PRIMARY KEY, path TEXT NOT NULL, first TEXT NOT NULL, last TEXT NOT NULL, shown INTEGER NOT NULL,
-    used INTEGER NOT NULL, useful INTEGER NOT NULL, irrelevant INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE retired (
-    path TEXT PRIMARY KEY, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, sha256 TEXT NOT NULL,
-    origin TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE flags (name TEXT PRIMARY KEY, value TEXT NOT NULL, at TEXT NOT NULL) WITHOUT ROWID;
-"""
+#: Columns by table; ``KEY`` is the primary key.  PostgreSQL has the same tables.
+COLUMNS = {
+    "meta": "name TEXT, value TEXT NOT NULL, KEY (name)",
+    "versions": "name TEXT, token TEXT NOT NULL, KEY (name)",
+    "tombstones": "hash TEXT, key TEXT, at TEXT NOT NULL, KEY (hash, key)",
+    "forgetting": "id TEXT, todo TEXT NOT NULL, at TEXT NOT NULL, KEY (id)",
+    "use": """unit TEXT, path TEXT NOT NULL, first TEXT NOT NULL, last TEXT NOT NULL, shown INTEGER NOT NULL,
+        used INTEGER NOT NULL, useful INTEGER NOT NULL, irrelevant INTEGER NOT NULL, KEY (unit)""",
+    "retired": """path TEXT, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, sha256 TEXT NOT NULL,
+        origin TEXT NOT NULL, KEY (path)""",
+    "flags": "name TEXT, value TEXT NOT NULL, at TEXT NOT NULL, KEY (name)",
+}
+#: Names of the columns of the tables that a backup holds.
+TABLES = {
+    table: tuple(column.split()[0] for column in columns.partition(", KEY")[0].split(","))
+    for table, columns in COLUMNS.items()
+    if table not in ("meta", "versions")
+}
 #: Seconds to wait for another process that writes.
 PATIENCE = 30.0
-#: Columns by table, the key first.
-TABLES = {
-    "tombstones": ("hash", "key", "at"),
-    "forgetting": ("id", "todo", "at"),
-    "use": ("unit", "path", "first", "last", "shown", "used", "useful", "irrelevant"),
-    "retired": ("path", "size", "mtime_ns", "sha256", "origin"),
-    "flags": ("name", "value", "at"),
-}
 #: Names that get another version when all rows are replaced.
 CHANGED = ("forgotten", "use", "retired", "flags")
 
@@ -94,8 +90,8 @@ def _connected(name: str) -> sqlite3.Connection:
         if not check_version(connection, Path(name)):
             connection.execute("BEGIN IMMEDIATE")
             if not check_version(connection, Path(name)):  # another process was faster
-                for statement in filter(str.strip, _TABLES.split(";")):
-                    connection.execute(statement)
+                for table, columns in COLUMNS.items():
+                    connection.execute(f"CREATE TABLE {table} ({columns.replace('KEY', 'PRIMARY KEY')}) WITHOUT ROWID")
                 connection.execute(f"PRAGMA user_version = {VERSION}")
             connection.execute("COMMIT")
     except BaseException:
