@@ -33,10 +33,10 @@ from .rows import TextsChanged as TextsChanged
 from .rows import UnitRows as UnitRows
 from .rows import UnitText as UnitText
 from .rows import UnitTraces as UnitTraces
-from .rows import VectorIndex as VectorIndex
 from .rows import VectorModel as VectorModel
 from .rows import VectorStates as VectorStates
 from .rows import Version as Version
 from .rows import WorkspaceFile as WorkspaceFile
 from .rows import batches as batches
 from .tables.store import Store as Store
+from .tables.vectors import VectorIndex as VectorIndex

@@ -1,4 +1,4 @@
-"""Dataclasses that a store takes and gives, and the contracts of its two indexes."""
+"""Dataclasses that a store takes and gives, and the contract of its keyword index."""
 
 from __future__ import annotations
 
@@ -181,39 +181,6 @@ class KeywordIndex(Protocol):
 
     def postings(self, terms: Sequence[str]) -> Postings:
         """Return the occurrences of each of ``terms`` (analysed, distinct), in their order."""
-
-
-class VectorIndex(Protocol):
-    """An index from vectors to units."""
-
-    @property
-    def name(self) -> str:
-        """``exact`` or ``vss``."""
-
-    @property
-    def exhaustive(self) -> bool:
-        """True if scoring every unit is the cheap way to search."""
-
-    def refresh(self) -> Ints:
-        """Take over the vectors that were written or removed since the last call; returns their units."""
-
-    def has(self, unit_ids: Ints) -> Bools:
-        """Return which units have a vector: ``bool[n]``."""
-
-    def vectors(self, unit_ids: Ints) -> Floats:
-        """Return the vector of each unit, all of which must have one: ``float32[n, d]``."""
-
-    def similarities(self, query: Floats, unit_ids: Ints) -> Floats:
-        """Return the cosine of ``query`` (``float32[d]``, unit length) with each unit; NaN without a vector."""
-
-    def neighbour_similarities(self, unit_ids: Ints, reach: int) -> Floats:
-        """Return the cosine of unit ``i`` with unit ``i + d`` for ``d = 1..reach``: ``float32[reach, n]``.
-
-        It is NaN if one of the two has no vector or there is no unit ``i + d``.
-        """
-
-    def search(self, query: Floats, k: int) -> tuple[Ints, Floats]:
-        """Return ids and cosines of the ``k`` nearest units that have a vector, best first."""
 
 
 # -- mentions and concepts ---------------------------------------------------------------------------------------------

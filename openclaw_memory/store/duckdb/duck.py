@@ -14,15 +14,16 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from ...config.settings import StoreSettings
-from ...errors import StoreError
 from ...model import ExportReport, Progress, QueryResult
 from ...system.deadline import Deadline
-from ..rows import Analyse, Collect, Floats, KeywordIndex, VectorIndex, VectorModel
+from ..rows import Analyse, Collect, Floats, KeywordIndex, VectorModel
 from ..tables.base import Needles, count
 from ..tables.store import Store
+from ..tables.vectors import VectorIndex
 from . import export, views
 from .database import DuckDatabase
 from .extensions import FtsIndex, VssIndex
+from .lease import lock_error
 from .query import SPARE, Question, answer, checked
 
 log = logging.getLogger("openclaw_memory")
@@ -90,10 +91,7 @@ class DuckStore(Store):
             yield False
             return
         except OSError as error:
-            raise StoreError(
-                f"{self.path}: cannot create a lock beside the index ({error.strerror or error}); "
-                "check the folder's permissions and free space, or choose another file with --db"
-            ) from error
+            raise lock_error(self.path, error) from error
         try:
             yield True
         finally:

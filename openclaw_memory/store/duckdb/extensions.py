@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ...errors import StoreError
 from ..rows import Analyse, Floats, Ints, Postings, VectorModel
 from ..tables.base import count, unit_texts
-from ..tables.vectors import BLOCK, DEAD, Dtype, ExactIndex, Load
+from ..tables.vectors import BLOCK, DEAD, Dtype, Load, VectorIndex
 from .connection import incoming, insert_rows
 from .database import DuckDatabase
 
@@ -105,8 +105,8 @@ class FtsIndex:
         return Postings(offsets, unit_id.astype(np.int32), tf.astype(np.float32))
 
 
-class VssIndex(ExactIndex):
-    """DuckDB's HNSW graph in a database in memory, beside the rows of :class:`ExactIndex`, which give the scores.
+class VssIndex(VectorIndex):
+    """DuckDB's HNSW graph in a database in memory, beside the rows of :class:`VectorIndex`, which give the scores.
 
     The graph only marks deleted rows: it is rebuilt when they are more than a third of the others.  It is never stored:
     a persisted HNSW index was measured to corrupt its database when a process is killed.

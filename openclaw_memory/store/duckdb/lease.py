@@ -216,10 +216,7 @@ class Lease:
         except Timeout:
             raise LeaseTimeout(self._busy(self._holder_text(), patience)) from None
         except OSError as error:
-            raise StoreError(
-                f"{self.path}: cannot create a lock beside the index ({error.strerror or error}); "
-                "check the folder's permissions and free space, or choose another file with --db"
-            ) from error
+            raise lock_error(self.path, error) from error
         finally:
             if self._connection is None and self._owner.is_locked:
                 self._owner.release()
@@ -366,6 +363,14 @@ def _settled(stamp: _Stamp) -> _Stamp | None:
     """Return ``stamp``, unless a write now could leave the same one: some file systems count in two seconds."""
     newest = max((file[2] for file in stamp if file is not None), default=0)
     return stamp if stamp[0] is not None and time.time_ns() - newest > _COARSE else None
+
+
+def lock_error(path: Path, error: OSError) -> StoreError:
+    """Return the error for a lock file that cannot be created."""
+    return StoreError(
+        f"{path}: cannot create a lock beside the index ({error.strerror or error}); "
+        "check the folder's permissions and free space, or choose another file with --db"
+    )
 
 
 def is_conflict(error: BaseException) -> bool:

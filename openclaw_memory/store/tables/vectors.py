@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..rows import Bools, Floats, Ints, ModelChoice, PendingText, VectorIndex, VectorModel, VectorStates
+from ..rows import Bools, Floats, Ints, ModelChoice, PendingText, VectorModel, VectorStates
 from .base import Connection, Tables, among, count, put_meta
 
 #: Rows that are converted to another type at once.
@@ -163,10 +163,11 @@ class Matrix:
         return dots
 
 
-class ExactIndex:
-    """A vector index that scores every unit: one matrix-vector product."""
+class VectorIndex:
+    """An index from vectors to units; this one scores every unit by one matrix-vector product."""
 
     name = "exact"
+    #: True if scoring every unit is the cheap way to search.
     exhaustive = True
 
     def __init__(self, model: VectorModel, load: Load, dtype: Dtype = "float32") -> None:
@@ -197,11 +198,11 @@ class ExactIndex:
         return self._matrix.slots(unit_ids) >= 0
 
     def vectors(self, unit_ids: Ints) -> Floats:
-        """Return the vector of each unit: ``float32[n, d]``."""
+        """Return the vector of each unit, all of which must have one: ``float32[n, d]``."""
         return self._matrix.rows(self._matrix.slots(unit_ids))
 
     def similarities(self, query: Floats, unit_ids: Ints) -> Floats:
-        """Return the cosine with each unit, NaN for one without a vector: ``float32[n]``."""
+        """Return the cosine of ``query`` (``float32[d]``, unit length) with each unit, NaN without a vector."""
         slots, present = self._places(unit_ids)
         if not present.any():
             return np.full(len(unit_ids), np.nan, np.float32)
@@ -221,7 +222,10 @@ class ExactIndex:
         return self._slots[1:]
 
     def neighbour_similarities(self, unit_ids: Ints, reach: int) -> Floats:
-        """Return the cosine of unit ``i`` with the next ``reach`` units: ``float32[reach, n]``, NaN where unknown."""
+        """Return the cosine of unit ``i`` with unit ``i + d`` for ``d = 1..reach``: ``float32[reach, n]``.
+
+        It is NaN if one of the two has no vector or there is no unit ``i + d``.
+        """
         slots = self._matrix.slots(unit_ids)
         present, n = slots >= 0, len(slots)
         out = np.full((reach, n), np.nan, np.float32)
@@ -240,7 +244,7 @@ class ExactIndex:
         return out
 
     def search(self, query: Floats, k: int) -> tuple[Ints, Floats]:
-        """Return the ``k`` nearest units and their cosines, best first."""
+        """Return ids and cosines of the ``k`` nearest units that have a vector, best first."""
         unit_ids = self._matrix.unit_ids
         if not len(unit_ids):
             return unit_ids, np.zeros(0, np.float32)
@@ -351,7 +355,7 @@ class VectorTables(Tables):
 
     def vector_index(self, model: VectorModel) -> VectorIndex:
         """Return a new, empty vector index; ``refresh`` fills it."""
-        return ExactIndex(model, partial(self._load_vectors, model), self._settings.vector_dtype)
+        return VectorIndex(model, partial(self._load_vectors, model), self._settings.vector_dtype)
 
     def _load_vectors(self, model: VectorModel, since: int) -> Written:
         parts: list[tuple[Ints, NDArray[np.float16]]] = []
