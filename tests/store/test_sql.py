@@ -103,9 +103,6 @@ def test_concepts_are_those_of_the_list(memory: Memory) -> None:
         row = listed[slug]
         assert (name, kind, curated, units) == (row.name, row.kind, row.curated, row.units)
         assert (tuple(aliases), first, last) == (row.aliases, row.first, row.last)
-
-
-def test_curated_concepts_bring_their_parents_by_slug(memory: Memory) -> None:
     assert ask(memory, "SELECT parents, weight FROM concepts WHERE slug = 'minilm'") == [(["memory-search"], 1.0)]
     edge = "SELECT source, target, curated FROM edges WHERE kind = 'parent_of'"
     assert ask(memory, edge) == [("memory-search", "minilm", True)]
@@ -185,12 +182,9 @@ def test_no_other_file_can_be_read_or_written(memory: Memory, query: str, tmp_pa
     assert list(tmp_path.iterdir()) == [secret]
 
 
-def test_no_log_is_written(memory: Memory, tmp_path: Path) -> None:
+def test_no_log_is_written_and_variables_of_the_program_are_no_tables(memory: Memory, tmp_path: Path) -> None:
     ask(memory, f"FROM enable_logging(storage = 'file', storage_path = '{tmp_path}/logs')")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_variables_of_the_program_are_no_tables(memory: Memory) -> None:
     frame = {"x": np.arange(3)}
     with pytest.raises(RequestError, match="Table with name frame does not exist"):
         ask(memory, "SELECT * FROM frame")
@@ -237,9 +231,17 @@ def test_comments_and_other_forms_of_a_query(memory: Memory, query: str) -> None
     assert ask(memory, query) == [(1,)]
 
 
-def test_a_pivot_that_names_its_values(memory: Memory) -> None:
+def test_a_query_that_is_no_text_is_refused(memory: Memory) -> None:
+    with pytest.raises(RequestError, match="not Unicode"):
+        memory.sql("select '\udcff'")
+
+
+def test_a_pivot_that_names_its_values_and_a_table_whose_name_the_query_makes(memory: Memory) -> None:
     found = memory.sql("PIVOT (SELECT kind FROM documents) ON kind IN ('daily', 'note') USING count(*)")
     assert found.columns == ("daily", "note") and found.rows == ((5, 1),)
+    (direct,) = ask(memory, "SELECT count(*) FROM concepts")
+    (made,) = ask(memory, "SELECT count(*) FROM query('FROM con' || 'cepts')")
+    assert made == direct and direct[0] > 0
 
 
 # -- limits, time, other users ------------------------------------------------------------------------------
@@ -437,14 +439,3 @@ def test_a_failure_is_one_line(run: Callable[..., Result]) -> None:
     assert found.stdout == ""
     assert found.stderr.startswith("error: DELETE is refused") and found.stderr.count("\n") == 1
     assert run("sql", "SELECT\nx\nFROM memories", code=1).stderr.count("\n") == 1
-
-
-def test_a_query_that_is_no_text_is_refused(memory: Memory) -> None:
-    with pytest.raises(RequestError, match="not Unicode"):
-        memory.sql("select '\udcff'")
-
-
-def test_tables_whose_names_are_made_by_the_query_are_filled(memory: Memory) -> None:
-    (direct,) = ask(memory, "SELECT count(*) FROM concepts")
-    (made,) = ask(memory, "SELECT count(*) FROM query('FROM con' || 'cepts')")
-    assert made == direct and direct[0] > 0

@@ -148,10 +148,13 @@ def test_a_folder_that_cannot_be_written_can_be_read() -> None:
 # -- whose it is ------------------------------------------------------------------------------------
 
 
-def test_it_moves_with_the_workspace(notes: Notes, tmp_path: Path) -> None:
+def test_other_agents_know_it_and_it_moves_with_the_workspace(notes: Notes, tmp_path: Path) -> None:
     filled(notes)
     with open_memory(notes) as memory:
         memory.forget(query="vault zebra")
+    with open_memory(notes, name="other", agent="ops") as memory:
+        memory.ingest()
+        assert not any("zebra" in text for text in snippets(memory, "vault zebra"))
     moved = Notes(tmp_path / "elsewhere" / "workspace")
     shutil.rmtree(moved.root)
     notes.root.rename(moved.root)
@@ -165,15 +168,6 @@ def test_it_is_known_by_its_path_when_the_identity_was_deleted(notes: Notes) -> 
         memory.forget(query="vault zebra")
     shutil.rmtree(notes.root / FOLDER)  # as git clean does
     assert not shows_zebra(notes)
-
-
-def test_another_index_and_another_agent_know_it(notes: Notes) -> None:
-    filled(notes)
-    with open_memory(notes) as memory:
-        memory.forget(query="vault zebra")
-    with open_memory(notes, name="other", agent="ops") as memory:
-        memory.ingest()
-        assert not any("zebra" in text for text in snippets(memory, "vault zebra"))
 
 
 def test_a_copy_on_this_machine_takes_it_along_and_goes_its_own_way(notes: Notes, tmp_path: Path) -> None:

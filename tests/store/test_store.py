@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from indexing import both, drop, note, open_store, put, python, source, texts_of, unit_vectors, without_root
 
+from benchmarks import crash
 from openclaw_memory.config.settings import StoreSettings
 from openclaw_memory.errors import StoreError
 from openclaw_memory.index.corpus import Corpus
@@ -252,23 +253,17 @@ def test_only_the_owner_may_read_the_index(path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_a_folder_in_the_files_place_is_said_so(path: Path) -> None:
+def test_a_folder_in_the_files_place_and_a_file_in_the_folders_are_named(path: Path) -> None:
     path.mkdir(parents=True)
     (path / "precious").write_text("x")
-    store = open_store(path)
     with pytest.raises(StoreError, match="choose another file with --db"):
-        store.state()
-    store.close()
-    assert (path / "precious").read_text() == "x"
-
-
-def test_a_place_below_a_file_is_said_so(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("x")
-    store = open_store(tmp_path / "file" / "deep" / "i.duckdb")
+        open_store(path).state()
+    store = open_store(path / "precious" / "deep" / "i.duckdb")
     with pytest.raises(StoreError, match=r"cannot be created .*--db"):
         store.state()
     with pytest.raises(StoreError, match=r"cannot be created .*--db"), store.embedding_turn(0):
         pass
+    assert (path / "precious").read_text() == "x"
 
 
 def test_a_read_only_folder_is_said_so_and_the_index_stays() -> None:
@@ -501,6 +496,13 @@ def test_a_damaged_log_never_stops_the_index(path: Path, seed: int) -> None:
         assert set(store.documents().by_path) >= {"0.md", "1.md", "2.md"}
     put(store, {"again.md": [["alive"]]})
     assert "again.md" in store.documents().by_path
+
+
+@pytest.mark.parametrize("rounds", [2, 6])
+def test_kill_9_at_random_moments_of_an_ingest_loses_nothing(rounds: int) -> None:
+    result = crash.run(rounds, seed=20, longest=0.3)
+    assert result.failures == []
+    assert result.acknowledged >= rounds
 
 
 def test_a_log_without_its_file_does_no_harm(path: Path) -> None:
