@@ -25,7 +25,7 @@ from tables import table
 from openclaw_memory import Memory, Settings, example
 from openclaw_memory.cli.main import cli
 from openclaw_memory.errors import RequestError, StoreError
-from openclaw_memory.store.duckdb.query import checked
+from openclaw_memory.store.duckdb.query import require_read_only
 from openclaw_memory.store.rows import Derived
 
 SETTINGS = {"embedding.model": "none", "embedding.offline": True}
@@ -166,7 +166,7 @@ WRITES, FILES = dict(table("sql.tsv", "refused")), table("sql.tsv", "files")
 @pytest.mark.parametrize("query", WRITES)
 def test_what_does_not_only_read_is_refused(query: str, tmp_path: Path) -> None:
     with pytest.raises(RequestError, match=rf"^{WRITES[query]} is refused: SQL only reads the index; ask with SELECT"):
-        checked(query.replace("{folder}", str(tmp_path)))
+        require_read_only(query.replace("{folder}", str(tmp_path)))
     assert not list(tmp_path.iterdir())
 
 

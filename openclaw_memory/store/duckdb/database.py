@@ -110,7 +110,7 @@ class DuckDatabase(Database):
             with self.lease.hold(timeout) as connection:
                 yield connection
         except duckdb.Error as error:
-            raise self._translated(error) from error
+            raise self._translate(error) from error
         except RuntimeError as error:
             if str(error) == "Query interrupted":  # DuckDB's way to report Ctrl-C
                 raise KeyboardInterrupt from error
@@ -156,22 +156,22 @@ class DuckDatabase(Database):
             return self._counters[1]
 
     @contextlib.contextmanager
-    def apart(self) -> Iterator[dict[str, Any]]:
+    def exclusive(self) -> Iterator[dict[str, Any]]:
         """Close the file and keep everybody else out, to open it in another way; yields DuckDB's options for that."""
         import duckdb
 
         try:
-            with self.lease.aside():
+            with self.lease.exclusive():
                 yield dict(self._options)
         except duckdb.Error as error:
-            raise self._translated(error) from error
+            raise self._translate(error) from error
 
     def rewrite(self) -> None:
         """Replace the file by a copy of its rows, so that no byte of deleted ones is left in it.
 
         Others wait meanwhile.  It takes as much free space as the content.
         """
-        with self.apart() as options:
+        with self.exclusive() as options:
             rewrite(self.path, options)
 
     def change(self, c: duckdb.DuckDBPyConnection) -> contextlib.AbstractContextManager[None]:
@@ -283,7 +283,7 @@ class DuckDatabase(Database):
             self._replaced = True
             connection = self._open()
         except duckdb.Error as error:
-            if is_conflict(error) or not self.doubts(error):
+            if is_conflict(error) or not self.is_suspicious(error):
                 raise
             damage = self._find_damage()
             if damage is None:
@@ -293,7 +293,7 @@ class DuckDatabase(Database):
         self._protect()
         return connection
 
-    def doubts(self, error: BaseException) -> bool:
+    def is_suspicious(self, error: BaseException) -> bool:
         """Return true if an error may come from damage, or leaves DuckDB refusing every further call."""
         import duckdb
 
@@ -307,7 +307,7 @@ class DuckDatabase(Database):
         if damage is not None:
             self._move_aside(f"damaged ({_first_line(damage)})", damage)
 
-    def rest(self) -> None:
+    def after_idle(self) -> None:
         """Give memory back: some megabytes for a millisecond."""
         free_unused_heap()
 
@@ -387,7 +387,7 @@ class DuckDatabase(Database):
             return error if self._mentions_damage(error) or (broken and not temporary) else None
         return None
 
-    def _translated(self, error: duckdb.Error) -> StoreError:
+    def _translate(self, error: duckdb.Error) -> StoreError:
         import duckdb
 
         first = _first_line(error)

@@ -24,7 +24,7 @@ from . import export, views
 from .database import DuckDatabase
 from .extensions import FtsIndex, VssIndex
 from .lease import lock_error
-from .query import SPARE, Question, answer, checked
+from .query import SPARE, Question, answer, require_read_only
 
 log = logging.getLogger("openclaw_memory")
 
@@ -137,16 +137,16 @@ class DuckStore(Store):
 
     def query(self, sql: str, collect: Collect, limit: int | None = None, timeout: float = 20.0) -> QueryResult:
         started = time.monotonic()
-        checked(sql)
-        names = views.named(sql)
+        require_read_only(sql)
+        names = views.named_tables(sql)
         derived = collect(names & views.DERIVED)
-        with self._db.apart() as options:
+        with self._db.exclusive() as options:
             question = Question(
                 str(self.path), {**options, "temp_directory": ""}, sql, derived, names,
                 None if limit is None else limit + 1, self._settings.memory_limit_mb + SPARE,
             )  # fmt: skip
             # The error of a damaged file is none of the query: the file is examined.
-            columns, rows = answer(question, timeout, self._db.doubts)
+            columns, rows = answer(question, timeout, self._db.is_suspicious)
         kept = rows if limit is None else rows[:limit]
         took = (time.monotonic() - started) * 1000
         return QueryResult(columns, tuple(kept), round(took, 1), truncated=len(kept) < len(rows))
@@ -158,7 +158,7 @@ class DuckStore(Store):
         target = export.Target(folder, overwrite)
         with target.filling() as temporary:
             derived = collect(views.DERIVED)
-            with self._db.apart() as options:
+            with self._db.exclusive() as options:
                 options["temp_directory"] = str(temporary / export.SPILL)
                 with duckdb.connect(":memory:", config=options) as c:
                     views.define(c, str(self.path), derived)

@@ -54,13 +54,13 @@ class Leased(Protocol):
     def connect(self) -> duckdb.DuckDBPyConnection:
         """Open the file."""
 
-    def doubts(self, error: BaseException) -> bool:
+    def is_suspicious(self, error: BaseException) -> bool:
         """Return true if the connection is useless after this error."""
 
     def examine(self, error: BaseException) -> None:
         """Check the closed file after an error that raised doubts."""
 
-    def rest(self) -> None:
+    def after_idle(self) -> None:
         """Give back memory after the file was closed for idleness."""
 
 
@@ -90,10 +90,10 @@ class Lease:
         #: False for a process that can only read: it keeps nobody out, and writes nothing.
         self._locks = True
         #: The files as this process closed them; ``None`` if a later write might leave the same stamp.
-        self._left: _Stamp | None = None
+        self._closed_stamp: _Stamp | None = None
         self._untouched = False
         #: True if the file may have been replaced since this process had it open.
-        self._strange = False
+        self._maybe_replaced = False
         self._doubt: BaseException | None = None
         self._close_at: float | None = None
         #: The thread that closes the idle file.
@@ -126,12 +126,12 @@ class Lease:
         try:
             self._close_at = None
             if not self._depth:
-                self._untouched = self._left is not None and _stamp(self.path) == self._left
+                self._untouched = self._closed_stamp is not None and _stamp(self.path) == self._closed_stamp
             self._depth += 1
             try:
                 yield deadline, patience
             except BaseException as error:
-                if self._connection is not None and self._leased.doubts(error):
+                if self._connection is not None and self._leased.is_suspicious(error):
                     self._doubt = error
                 raise
             finally:
@@ -164,7 +164,7 @@ class Lease:
         return self._patience.limited(until)
 
     @contextlib.contextmanager
-    def aside(self) -> Iterator[None]:
+    def exclusive(self) -> Iterator[None]:
         """Own the file while it is closed, to open it in another way; not inside a :meth:`hold` of the same thread.
 
         Raises as :meth:`hold`.
@@ -176,7 +176,7 @@ class Lease:
             try:
                 yield
             finally:
-                self._left, self._strange = None, True
+                self._closed_stamp, self._maybe_replaced = None, True
 
     def release(self) -> None:
         """Close the file now; the next :meth:`hold` opens it again."""
@@ -208,9 +208,9 @@ class Lease:
                     self._owner.acquire(timeout=deadline.within(patience), poll_interval=_POLL)
                 finally:
                     self._queue.release()
-            before, now = self._left, _stamp(self.path)
+            before, now = self._closed_stamp, _stamp(self.path)
             self._connection = self._connect_patiently(deadline, patience)
-            self._left, self._strange = None, False
+            self._closed_stamp, self._maybe_replaced = None, False
             if before is None or before != now or now != _stamp(self.path):
                 self.epoch += 1
         except Timeout:
@@ -261,7 +261,7 @@ class Lease:
         if doubt is not None:
             # The lock is kept: nobody else may open, move or mend the file meanwhile.
             self._disconnect()
-            self._strange = True
+            self._maybe_replaced = True
             try:
                 self._leased.examine(doubt)
             finally:
@@ -304,7 +304,7 @@ class Lease:
             self._disconnect()
         finally:
             if opened or self._owner.is_locked:
-                self._left = None if self._strange else _settled(_stamp(self.path))
+                self._closed_stamp = None if self._maybe_replaced else _settled(_stamp(self.path))
             if self._owner.is_locked:
                 with contextlib.suppress(OSError):
                     self._holder.unlink()
@@ -319,7 +319,7 @@ class Lease:
                 if self._close_at is None or (time.monotonic() < self._close_at and not self._is_awaited()):
                     return False
                 self._close()
-                self._leased.rest()
+                self._leased.after_idle()
             self._closer = None
             return True
         finally:

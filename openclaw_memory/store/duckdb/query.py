@@ -56,7 +56,7 @@ class Question:
     megabytes: int
 
 
-def checked(query: str) -> None:
+def require_read_only(query: str) -> None:
     """Raise :class:`RequestError` unless ``query`` is one statement that only reads."""
     import duckdb
 
@@ -88,11 +88,11 @@ def checked(query: str) -> None:
         raise RequestError(refused)
 
 
-def answer(question: Question, timeout: float, doubts: Callable[[BaseException], bool]) -> Answer:
+def answer(question: Question, timeout: float, is_suspicious: Callable[[BaseException], bool]) -> Answer:
     """Return columns and rows.
 
     Raises :class:`~openclaw_memory.errors.RequestError` for a query that fails, is stopped or ends its process, and
-    DuckDB's own error if it ``doubts`` the file.
+    DuckDB's own error if it ``is_suspicious``: the file may be damaged.
     """
     import duckdb
 
@@ -100,7 +100,7 @@ def answer(question: Question, timeout: float, doubts: Callable[[BaseException],
         with _Process(question, timeout) as process:
             return process.answer()
     except duckdb.Error as error:
-        if doubts(error):
+        if is_suspicious(error):
             raise
         cause = _cause(error)
         if isinstance(error, duckdb.PermissionException):

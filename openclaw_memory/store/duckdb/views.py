@@ -90,7 +90,7 @@ QUALIFY row_number() OVER nearest = 1
 """
 
 
-def named(query: str) -> frozenset[str]:
+def named_tables(query: str) -> frozenset[str]:
     """Return the collected and computed tables that a query may use: those whose names stand anywhere in it.
 
     All of them if the query makes names itself, by ``query()`` or ``query_table()``.

@@ -112,13 +112,13 @@ class Server:
         reading: list[psycopg.Connection[Any]] = self._local.__dict__.setdefault("reading", [])
         try:
             if read and joins and reading:
-                with _within(reading[-1], _settings(timeout, wait, memory)):
+                with _savepoint(reading[-1], _settings(timeout, wait, memory)):
                     yield reading[-1]
                 return
             connection = self._begin(read, timeout, wait, memory)
             try:
                 self._away = None
-                with _listed(reading, connection) if read else contextlib.nullcontext():
+                with _registered(reading, connection) if read else contextlib.nullcontext():
                     yield connection
                 connection.execute("COMMIT")
                 if not read:
@@ -130,7 +130,7 @@ class Server:
             finally:
                 self._give_back(connection)
         except psycopg.Error as error:
-            raise self.translated(error) from error
+            raise self.translate(error) from error
 
     def patience(self, until: Deadline) -> contextlib.AbstractContextManager[None]:
         """Let this thread wait for the server no longer than ``until`` in the block."""
@@ -157,7 +157,7 @@ class Server:
         if not present.issuperset(parts):
             with self.transaction(wait=60.0) as c:
                 c.execute("SELECT pg_advisory_xact_lock(%s)", [_MAKING])
-                with self._owning():
+                with self._as_owner():
                     self._make(c, parts)
         self._prepared.update(parts)
 
@@ -175,7 +175,7 @@ class Server:
         return set(versions)
 
     @contextlib.contextmanager
-    def _owning(self) -> Iterator[None]:
+    def _as_owner(self) -> Iterator[None]:
         """Raise :class:`StoreError` with the next step if this role may not make the tables."""
         import psycopg
 
@@ -269,7 +269,7 @@ class Server:
             try:
                 psycopg.connect(**options).close()
             except psycopg.Error as error:
-                raise self.translated(error) from error
+                raise self.translate(error) from error
             self._reached = time.monotonic()
             with self._opening:
                 if self._pool is None:
@@ -282,7 +282,7 @@ class Server:
         finally:
             self._trying.release()
 
-    def translated(self, error: psycopg.Error) -> StoreError:
+    def translate(self, error: psycopg.Error) -> StoreError:
         """Translate an error of the driver for a person."""
         import psycopg
 
@@ -345,7 +345,7 @@ def _settings(timeout: float | None, wait: float, memory: int | None) -> str:
 
 
 @contextlib.contextmanager
-def _within(connection: psycopg.Connection[Any], settings: str) -> Iterator[None]:
+def _savepoint(connection: psycopg.Connection[Any], settings: str) -> Iterator[None]:
     """Use other settings for the block within the transaction, which continues unchanged whatever happens here."""
     connection.execute(f"SAVEPOINT part; {settings}")
     try:
@@ -355,7 +355,7 @@ def _within(connection: psycopg.Connection[Any], settings: str) -> Iterator[None
 
 
 @contextlib.contextmanager
-def _listed(reading: list[psycopg.Connection[Any]], connection: psycopg.Connection[Any]) -> Iterator[None]:
+def _registered(reading: list[psycopg.Connection[Any]], connection: psycopg.Connection[Any]) -> Iterator[None]:
     reading.append(connection)
     try:
         yield

@@ -45,11 +45,11 @@ class Session:
     def __init__(
         self,
         begin: Callable[[bool], contextlib.AbstractContextManager[psycopg.Connection[Any]]],
-        translated: Callable[[psycopg.Error], StoreError],
+        translate: Callable[[psycopg.Error], StoreError],
         left: Callable[[], float | None],
     ) -> None:
         self._begin = begin
-        self._translated = translated
+        self._translate = translate
         self._left = left
         #: Seconds that each statement of a snapshot may take.
         self._granted = math.inf
@@ -93,7 +93,7 @@ class Session:
                 self._limit()
             return cursor.execute(_numbered(query), list(parameters) or None, binary=True)
         except Error as error:
-            translated = self._translated(error)
+            translated = self._translate(error)
             if not self.writing:
                 with contextlib.suppress(StoreError):
                     self.end(StoreError, translated, None)
@@ -189,7 +189,7 @@ class PostgresDatabase(Database):
     def _session(self) -> Session:
         session: Session | None = getattr(self._local, "session", None)
         if session is None:
-            session = self._local.session = Session(self._begin, self.server.translated, self.server.left)
+            session = self._local.session = Session(self._begin, self.server.translate, self.server.left)
         return session
 
     def _begin(self, writing: bool) -> contextlib.AbstractContextManager[psycopg.Connection[Any]]:

@@ -168,9 +168,9 @@ class PostgresStore(Store):
 
     def query(self, sql: str, collect: Collect, limit: int | None = None, timeout: float = 20.0) -> QueryResult:
         """Answer in DuckDB's SQL, over a copy of this memory's rows."""
-        from ..duckdb.query import checked
+        from ..duckdb.query import require_read_only
 
-        checked(sql)
+        require_read_only(sql)
         with self._copied() as copy:
             return copy.query(sql, collect, limit, timeout)
 

@@ -65,7 +65,7 @@ def is_busy(error: sqlite3.OperationalError) -> bool:
     return error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
-def connected(name: str) -> sqlite3.Connection:
+def connect(name: str) -> sqlite3.Connection:
     """Connect to the file ``name``, and make the tables of a new one.  Raises SQLite's errors.
 
     When several connections open a new file at once, SQLite lets one change its journal mode, and refuses the others
@@ -74,14 +74,14 @@ def connected(name: str) -> sqlite3.Connection:
     until = Deadline.after(PATIENCE)
     while True:
         try:
-            return _connected(name)
+            return _connect(name)
         except sqlite3.OperationalError as error:
             if not is_busy(error) or until.passed:
                 raise
             time.sleep(0.01)
 
 
-def _connected(name: str) -> sqlite3.Connection:
+def _connect(name: str) -> sqlite3.Connection:
     connection = sqlite3.connect(name, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
     try:
         connection.execute("PRAGMA secure_delete = ON")
@@ -349,7 +349,7 @@ class State:
             except FileExistsError:
                 raise StateError(f"{target}: is there already; name a new file") from None
             try:
-                with closing(connected(os.fspath(target))) as new:
+                with closing(connect(os.fspath(target))) as new:
                     new.execute("BEGIN")
                     put(new, rows)
                     renew_versions(new, CHANGED)
@@ -408,7 +408,7 @@ class State:
         """Return the connection of a side, whose lock the caller holds; ``None`` without a file to read."""
         if self._place is None:
             if side.connection is None:
-                side.connection = connected(":memory:")
+                side.connection = connect(":memory:")
             return side.connection
         if side.connection is not None:
             owned = side is self._reader or side.lasting or not lasting
@@ -427,7 +427,7 @@ class State:
                     return None
                 os.close(os.open(file, os.O_CREAT | os.O_WRONLY, 0o600))
             try:
-                connection = connected(os.fspath(file))
+                connection = connect(os.fspath(file))
                 self._put_home(connection)
             except sqlite3.OperationalError as error:
                 if side is self._writer or is_busy(error):
