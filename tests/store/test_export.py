@@ -10,11 +10,10 @@ from typing import Any
 
 import duckdb
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from fakes import Notes
 
 from openclaw_memory import Memory, Settings, __version__, example
-from openclaw_memory.cli.main import cli
 from openclaw_memory.errors import WorkspaceError
 
 TABLES = ("memories", "documents", "concepts", "edges", "facts", "usage")
@@ -153,23 +152,10 @@ def test_an_empty_memory_has_empty_tables(notes: Notes, tmp_path: Path) -> None:
 # -- the command ------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def run(notes: Notes) -> Callable[..., Result]:
-    notes.write("MEMORY.md", "# Lamps\n\n- a green lamp by the door\n")
-
-    def invoke(*arguments: str, code: int = 0) -> Result:
-        before = ["--set", "embedding.model=none", "-w", str(notes.root)]
-        result = CliRunner().invoke(cli, [*before, *arguments], prog_name="openclaw-memory")
-        assert result.exit_code == code, result.output
-        return result
-
-    return invoke
-
-
 def test_the_command(run: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = run("export", str(tmp_path / "out")).stdout.splitlines()
     assert [line.split()[0] for line in lines[:6]] == list(TABLES)
-    assert lines[0].split()[1:3] == ["2", "rows"]
+    assert lines[0].split()[1:3] == ["3", "rows"]
     assert lines[6].startswith(f"{tmp_path / 'out'}: written in ")
     monkeypatch.chdir(tmp_path)
     run("export", "relative")

@@ -17,13 +17,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from fakes import Notes
 from indexing import ROOT, open_store, python
 from tables import table
 
 from openclaw_memory import Memory, Settings, example
-from openclaw_memory.cli.main import cli
 from openclaw_memory.errors import RequestError, StoreError
 from openclaw_memory.store.duckdb.query import require_read_only
 from openclaw_memory.store.rows import Derived
@@ -160,7 +159,7 @@ def test_facts_are_all_of_history(memory: Memory) -> None:
 
 # -- what is refused --------------------------------------------------------------------------------------
 
-WRITES, FILES = dict(table("sql.tsv", "refused")), table("sql.tsv", "files")
+WRITES, FILES = dict(table("store.tsv", "refused")), table("store.tsv", "files")
 
 
 @pytest.mark.parametrize("query", WRITES)
@@ -218,7 +217,7 @@ def test_the_index_stays_as_it_is_byte_by_byte(memory: Memory, workspace: Path, 
     assert digest() == before
 
 
-@pytest.mark.parametrize(("query", "message"), table("sql.tsv", "errors"))
+@pytest.mark.parametrize(("query", "message"), table("store.tsv", "errors"))
 def test_an_error_is_one_line_with_its_cause(memory: Memory, query: str, message: str) -> None:
     with pytest.raises(RequestError) as caught:
         ask(memory, query)
@@ -226,7 +225,7 @@ def test_an_error_is_one_line_with_its_cause(memory: Memory, query: str, message
     assert "\n" not in str(caught.value) and "LINE 1" not in str(caught.value)
 
 
-@pytest.mark.parametrize("query", table("sql.tsv", "forms"))
+@pytest.mark.parametrize("query", table("store.tsv", "forms"))
 def test_comments_and_other_forms_of_a_query(memory: Memory, query: str) -> None:
     assert ask(memory, query) == [(1,)]
 
@@ -350,19 +349,6 @@ def test_every_column_is_documented(memory: Memory, table: str) -> None:
 
 
 # -- the command ------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def run(notes: Notes) -> Callable[..., Result]:
-    notes.write("MEMORY.md", "# Lamps\n\n- a green lamp by the door\n- a red, old lamp in the hall\n")
-
-    def invoke(*arguments: str, code: int = 0, stdin: str | None = None) -> Result:
-        before = ["--set", "embedding.model=none", "-w", str(notes.root)]
-        result = CliRunner().invoke(cli, [*before, *arguments], input=stdin, prog_name="openclaw-memory")
-        assert result.exit_code == code, result.output
-        return result
-
-    return invoke
 
 
 QUERY = "SELECT start_line AS line, text FROM memories WHERE form = 'item' ORDER BY line"
