@@ -61,7 +61,7 @@ from .search.service import Questions
 from .sharing import sources
 from .sharing.asking import Asking
 from .sharing.others import Others
-from .store.state.database import ServerWorkspace, open_state
+from .store.state.opening import ServerWorkspace, open_state
 from .summarise.retired import Retired
 from .system.deadline import Deadline
 from .upkeep.languages import Languages, other_than_english, unknown_languages

@@ -267,7 +267,7 @@ def _copy(home: Path, host: OpenClaw) -> Path:
 
 def _states(cli: CliContext, chosen: Options, host: OpenClaw) -> dict[Path, Path]:
     """The states of the agents' workspaces that hold anything, by workspace."""
-    from ..store.state.database import open_state
+    from ..store.state.opening import open_state
 
     settings = _settings(cli, chosen, host)
     found = {}

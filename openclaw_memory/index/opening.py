@@ -13,7 +13,7 @@ from ..errors import SettingsError
 from ..knowledge import linking
 from ..store.api import Store
 from ..store.duckdb.duck import DuckStore
-from ..store.state.database import ServerWorkspace
+from ..store.state.opening import ServerWorkspace
 from ..text import analysis
 
 

@@ -24,7 +24,7 @@ from openclaw_memory.cli.main import cli
 from openclaw_memory.config.settings import data_dir
 from openclaw_memory.errors import WorkspaceError
 from openclaw_memory.store.state import State, StateError, database
-from openclaw_memory.store.state.database import state_keys
+from openclaw_memory.store.state.opening import state_keys
 from openclaw_memory.system.atomic import OWN_FOLDER as FOLDER
 
 SECRET = "The vault of the bakery opens with 7714 zebra"

@@ -22,7 +22,8 @@ from openclaw_memory.forget.tombstones import Tombstones, put
 from openclaw_memory.model import Origin
 from openclaw_memory.store.postgres.state import ServerState
 from openclaw_memory.store.state import State, StateError
-from openclaw_memory.store.state.database import read_tables, state_keys
+from openclaw_memory.store.state.database import read_tables
+from openclaw_memory.store.state.opening import state_keys
 from openclaw_memory.store.state.place import Keys
 from openclaw_memory.store.state.use import UnitUsage, add_usage, usage_by_unit
 from openclaw_memory.summarise.retired import Retired, RetiredNote
@@ -291,7 +292,7 @@ def test_a_memory_on_a_server_has_its_state_there(
     with Memory(notes.root, agent="other", settings=settings) as memory:
         memory.ingest()
         assert not any("zebra" in text for text in snippets(memory, "vault zebra"))
-    monkeypatch.setattr("openclaw_memory.store.state.database.state_keys", lambda: Keys(tmp_path / "elsewhere"))
+    monkeypatch.setattr("openclaw_memory.store.state.opening.state_keys", lambda: Keys(tmp_path / "elsewhere"))
     with Memory(notes.root, settings=settings) as memory:
         notes.write("memory/third.md", "- The vault of the bakery opens with 7714 zebra.\n")
         with pytest.raises((StateError, StoreError), match="the key of what was forgotten is missing"):

@@ -149,6 +149,8 @@ class Server:
 
         Raises :class:`StoreError`, and changes nothing, if there are tables of another version.
         """
+        import psycopg
+
         parts = {"core": CORE, part: tables, "guards": GUARDS}
         if self._prepared.issuperset(parts):
             return
@@ -157,8 +159,14 @@ class Server:
         if not present.issuperset(parts):
             with self.transaction(wait=60.0) as c:
                 c.execute("SELECT pg_advisory_xact_lock(%s)", [_MAKING])
-                with self._as_owner():
+                try:
                     self._make(c, parts)
+                except psycopg.errors.InsufficientPrivilege as error:
+                    first = str(error).strip().splitlines()[0]
+                    raise StoreError(
+                        f"{self.name}: the tables cannot be made by this role ({first}); let the role that owns the "
+                        "database run a command first, such as: openclaw-memory ingest"
+                    ) from error
         self._prepared.update(parts)
 
     def _parts(self, c: psycopg.Connection[Any]) -> set[str]:
@@ -173,20 +181,6 @@ class Server:
                     f"{VERSION}; use the one that made them, or choose another database"
                 )
         return set(versions)
-
-    @contextlib.contextmanager
-    def _as_owner(self) -> Iterator[None]:
-        """Raise :class:`StoreError` with the next step if this role may not make the tables."""
-        import psycopg
-
-        try:
-            yield
-        except psycopg.errors.InsufficientPrivilege as error:
-            first = str(error).strip().splitlines()[0]
-            raise StoreError(
-                f"{self.name}: the tables cannot be made by this role ({first}); let the role that owns the database "
-                "run a command first, such as: openclaw-memory ingest"
-            ) from error
 
     def _make(self, c: psycopg.Connection[Any], parts: dict[str, str]) -> None:
         encoding = c.execute("SHOW server_encoding").fetchone()

@@ -16,14 +16,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ...config.settings import config_path, data_dir
-from ...config.workspace import expanded
 from ...errors import WorkspaceError, remedy
 from ...system.deadline import Deadline
-from .place import Keys, Place, Workplace, beside, key_id, read_only, remove
+from .place import Keys, Place, beside, key_id, read_only, remove
 
 if TYPE_CHECKING:
-    from ...config.settings import StateSettings
+    pass
 
 log = logging.getLogger("openclaw_memory")
 
@@ -98,11 +96,6 @@ def _connect(name: str) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
-
-
-def tables_of(connection: sqlite3.Connection) -> set[str]:
-    """Return the names of the tables of a file."""
-    return {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
 
 
 def check_version(connection: sqlite3.Connection, file: Path) -> int:
@@ -370,7 +363,8 @@ class State:
         """
         try:
             with closing(read_only(source)) as old:
-                if not check_version(old, source) or not TABLES.keys() <= tables_of(old):
+                tables = {row[0] for row in old.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+                if not check_version(old, source) or not TABLES.keys() <= tables:
                     raise StateError(f"{source}: is no backup of a state; name one that 'backup' wrote")
                 rows = read_tables(lambda query: old.execute(query).fetchall())
         except sqlite3.Error as error:
@@ -509,37 +503,3 @@ def renew_versions(connection: Transaction, changed: Iterable[str]) -> None:
 def now() -> str:
     """Return the time in the state's format."""
     return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-
-
-@dataclass(frozen=True, slots=True)
-class ServerWorkspace:
-    """The name of a workspace on the server at ``url``, and the agent that writes there."""
-
-    url: str
-    workspace: str
-    agent: str
-
-
-def state_folder(settings: StateSettings) -> Path:
-    """Return the folder of the states of all workspaces."""
-    return expanded(settings.folder).absolute() if settings.folder else data_dir() / "state"
-
-
-def state_keys() -> Keys:
-    """Return the keys of all states, which are never beside them."""
-    return Keys(config_path().parent / "keys")
-
-
-def open_state(
-    workspace: Path,
-    settings: StateSettings,
-    file: Path | None = None,
-    server: ServerWorkspace | None = None,
-) -> State:
-    """Return the state of ``workspace``, or that in ``file``, or on the ``server`` of the index; nothing is opened."""
-    keys = state_keys()
-    if server is not None and file is None:
-        from ..postgres.state import ServerState
-
-        return ServerState(server.url, server.workspace, server.agent, keys)
-    return State(Workplace(workspace, state_folder(settings), keys) if file is None else Place(file.absolute(), keys))

@@ -26,7 +26,6 @@ log = logging.getLogger("openclaw_memory")
 #: The file with the identity, 32 hexadecimal digits, in the workspace's folder of this program.
 _FILE = "id"
 _SUFFIX = ".sqlite"
-_BYTES = 32
 _HEAD = "# openclaw-memory: without these keys it is not known what was forgotten. Keep them apart from the state.\n"
 
 
@@ -50,33 +49,41 @@ class Keys:
 
         Raises :class:`~openclaw_memory.errors.WorkspaceError` when they cannot be read.
         """
-        keys = []
-        for line in self._read(name).splitlines():
-            text = line.strip()
-            if len(text) == 2 * _BYTES and not text.startswith("#"):
-                try:
-                    keys.append(bytes.fromhex(text))
-                except ValueError:
-                    continue
+        file = self._file(name)
+        try:
+            text = file.read_text(encoding="ascii")
+        except FileNotFoundError:
+            return {}
+        except (OSError, UnicodeDecodeError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise WorkspaceError(f"{file}: cannot be read ({why}); make the file readable") from error
+        keys = [
+            bytes.fromhex(line) for line in map(str.strip, text.splitlines()) if re.fullmatch(r"[0-9a-fA-F]{64}", line)
+        ]
         return {key_id(key): key for key in keys}
 
     def add(self, name: str, key: bytes) -> None:
         """Store another key.  Raises as :meth:`all`."""
-        with atomic.locked(self._file(name)):
+        file = self._file(name)
+        with atomic.locked(file):
             keys = dict(self.all(name))
-            if key_id(key) not in keys:
-                keys[key_id(key)] = key
-                self._write(name, _HEAD + "".join(f"{each.hex()}\n" for each in keys.values()))
+            if key_id(key) in keys:
+                return
+            keys[key_id(key)] = key
+            text = _HEAD + "".join(f"{each.hex()}\n" for each in keys.values())
+            try:
+                atomic.make_folder(file.parent, 0o700)
+                atomic.swap(Path(os.path.realpath(file)), text.encode("ascii"), 0o600)
+            except OSError as error:
+                raise WorkspaceError(
+                    f"{file}: cannot be written ({error.strerror or error}); "
+                    f"{remedy(error, 'make the file and its folder writable')}"
+                ) from error
 
     def check_new(self, name: str) -> None:
         """Raise :class:`~openclaw_memory.errors.WorkspaceError` if the file of these keys exists."""
         if self._file(name).exists():
             raise WorkspaceError(f"{self._file(name)}: is there already; name a new file, or move that one away")
-
-    def copy(self, name: str, to: str) -> None:
-        """Copy the keys of one state to another."""
-        for key in self.all(name).values():
-            self.add(to, key)
 
     def remove(self, name: str) -> None:
         """Delete the keys of a state."""
@@ -84,26 +91,6 @@ class Keys:
 
     def _file(self, name: str) -> Path:
         return self._folder / f"{name}.key"
-
-    def _read(self, name: str) -> str:
-        try:
-            return self._file(name).read_text(encoding="ascii")
-        except FileNotFoundError:
-            return ""
-        except (OSError, UnicodeDecodeError) as error:
-            why = getattr(error, "strerror", None) or error
-            raise WorkspaceError(f"{self._file(name)}: cannot be read ({why}); make the file readable") from error
-
-    def _write(self, name: str, text: str) -> None:
-        file = self._file(name)
-        try:
-            atomic.make_folder(file.parent, 0o700)
-            atomic.swap(Path(os.path.realpath(file)), text.encode("ascii"), 0o600)
-        except OSError as error:
-            raise WorkspaceError(
-                f"{file}: cannot be written ({error.strerror or error}); "
-                f"{remedy(error, 'make the file and its folder writable')}"
-            ) from error
 
 
 class Place:
@@ -236,23 +223,19 @@ class Workplace(Place):
 
     def _move(self, source: Path, target: Path, keep: bool = False) -> None:
         """Replace the state ``target`` and its keys by ``source``, which stays if ``keep`` is true."""
-        copy(source, target)
+        os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o600))
+        with closing(read_only(source)) as old, closing(sqlite3.connect(target)) as new:
+            old.backup(new)
         with closing(sqlite3.connect(target)) as connection, connection:
             connection.execute("UPDATE meta SET value = ? WHERE name = 'home'", [os.fspath(self._root)])
             if keep:
                 # Permissions, such as that of heartbeats to write, were given to the original alone.
                 connection.execute("DELETE FROM flags")
-        self.keys.copy(source.stem, target.stem)
+        for key in self.keys.all(source.stem).values():
+            self.keys.add(target.stem, key)
         if not keep:
             remove(source)
             self.keys.remove(source.stem)
-
-
-def copy(source: Path, target: Path) -> None:
-    """Copy the state ``source`` to ``target`` in one snapshot.  Raises ``sqlite3.Error``, ``OSError``."""
-    os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o600))
-    with closing(read_only(source)) as old, closing(sqlite3.connect(target)) as new:
-        old.backup(new)
 
 
 def read_only(file: Path) -> sqlite3.Connection:

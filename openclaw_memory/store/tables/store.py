@@ -147,14 +147,12 @@ class Store(GraphTables, VectorTables, ABC):
         """Read the documents that have changed since the last call; of thousands of them the others take too long."""
         with self._db.read():
             instance = self._db.counters()["instance"]
-            known = self._documents[1] if self._documents[0] == instance else {}
+            old = self._documents[1] if self._documents[0] == instance else {}
             # Whoever has a file read again sets its time, and everything else counts a generation.
             columns = self._db.columns("SELECT id, generation, mtime_ns FROM documents")
             now = sorted(zip(*(column.tolist() for column in columns), strict=True))
             changed = [
-                row[0]
-                for row in now
-                if row[0] not in known or (known[row[0]].generation, known[row[0]].mtime_ns) != row[1:]
+                row[0] for row in now if row[0] not in old or (old[row[0]].generation, old[row[0]].mtime_ns) != row[1:]
             ]
             where = f" WHERE id IN {among(changed)}" if len(changed) < len(now) else ""
             sql = "SELECT id, path, size, mtime_ns, sha256, units, generation, kind, grain, origin FROM documents"
@@ -162,7 +160,7 @@ class Store(GraphTables, VectorTables, ABC):
                 row[0]: DocumentInfo(*[*row[:7], _KINDS[row[7]], _GRAINS[row[8]], _ORIGINS[row[9]]])
                 for row in (self._db.rows(sql + where) if changed else ())
             }
-        infos = [read.get(row[0]) or known[row[0]] for row in now]
+        infos = [read.get(row[0]) or old[row[0]] for row in now]
         self._documents = instance, {info.id: info for info in infos}
         return infos
 

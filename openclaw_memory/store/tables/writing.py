@@ -138,8 +138,8 @@ def check_version(
 ) -> None:
     """Raise :class:`TextsChanged` if the documents differ from ``version``, or one of the ``new_paths`` exists."""
     now = version_of(db.counters(), _written(c, document_ids))
-    known = {document_id: version.written.get(document_id) for document_id in document_ids}
-    if now.shared != version.shared or now.written != known:
+    planned = {document_id: version.written.get(document_id) for document_id in document_ids}
+    if now.shared != version.shared or now.written != planned:
         raise TextsChanged
     taken = f"SELECT count(*) FROM documents WHERE path IN {db.texts}"
     if new_paths and count(c, taken, [json.dumps(list(new_paths))]):
@@ -195,9 +195,9 @@ def many_dead(c: Connection) -> bool:
     Ids are given in order, so the dead are all ids ever given minus the living units and the units that earlier
     compactions dropped.
     """
-    given = "SELECT coalesce(sum(CASE name WHEN 'unit' THEN value ELSE -value END), 0) FROM counters"
+    remaining = "SELECT coalesce(sum(CASE name WHEN 'unit' THEN value ELSE -value END), 0) FROM counters"
     living = count(c, "SELECT count(*) FROM units")
-    dead = count(c, f"{given} WHERE name IN ('unit', 'dropped')") - living
+    dead = count(c, f"{remaining} WHERE name IN ('unit', 'dropped')") - living
     return dead > max(_DEAD, _DEAD_SHARE * living)
 
 
