@@ -91,9 +91,7 @@ def known(store: Any) -> object:
 
 def held(store: Any) -> object:
     """The same, of which nothing is kept."""
-    rows = store._db.rows(
-        "SELECT id, path, size, mtime_ns, sha256, units, generation FROM documents ORDER BY id",
-    )
+    rows = store._db.rows("SELECT id, path, size, mtime_ns, sha256, units, generation FROM documents ORDER BY id")
     names = {tuple(row[1:]): row[0] for row in store._db.rows("SELECT id, name, dimensions FROM models")}
     units = store._db.rows(
         "SELECT u.id, v.model_id, v.status FROM units u LEFT JOIN vectors v ON v.unit_id = u.id "

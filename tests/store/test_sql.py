@@ -42,9 +42,7 @@ FACTS = """\
 
 def memory_of(workspace: Path, **settings: Any) -> Memory:
     return Memory(
-        workspace,
-        settings=Settings().with_values({**SETTINGS, **settings}),
-        db=workspace.parent / "index" / "i.duckdb",
+        workspace, settings=Settings().with_values({**SETTINGS, **settings}), db=workspace.parent / "index" / "i.duckdb"
     )
 
 

@@ -52,14 +52,7 @@ _DAMAGE = (
     "could not read enough bytes",
     "could not read all bytes",
 )
-_FULL = (
-    "no space left",
-    "disk full",
-    "disk quota",
-    "file too large",
-    "could not write",
-    "max_temp_directory_size",
-)
+_FULL = ("no space left", "disk full", "disk quota", "file too large", "could not write", "max_temp_directory_size")
 _MEMORY = ("out of memory", "failed to allocate", "could not allocate", "bad_alloc")
 #: Parts of messages that prove nothing about the content: the same call may work the next time.
 _TEMPORARY = (

@@ -402,9 +402,7 @@ def _forked(child: bool) -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
-        before=_prepare_fork,
-        after_in_parent=lambda: _forked(child=False),
-        after_in_child=lambda: _forked(child=True),
+        before=_prepare_fork, after_in_parent=lambda: _forked(child=False), after_in_child=lambda: _forked(child=True)
     )
 
 

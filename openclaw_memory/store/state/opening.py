@@ -31,10 +31,7 @@ def state_keys() -> Keys:
 
 
 def open_state(
-    workspace: Path,
-    settings: StateSettings,
-    file: Path | None = None,
-    server: ServerWorkspace | None = None,
+    workspace: Path, settings: StateSettings, file: Path | None = None, server: ServerWorkspace | None = None
 ) -> State:
     """Return the state of ``workspace``, or that in ``file``, or on the ``server`` of the index; nothing is opened."""
     keys = state_keys()

@@ -197,8 +197,7 @@ def unit_texts(connection: Connection, run: int = _RUN) -> Iterator[list[tuple[i
     highest = count(connection, "SELECT coalesce(max(id), 0) FROM units")
     for low in range(0, highest + 1, run):
         rows = connection.execute(
-            "SELECT id, coalesce(indexed, text), document_id FROM units WHERE id >= ? AND id < ?",
-            [low, low + run],
+            "SELECT id, coalesce(indexed, text), document_id FROM units WHERE id >= ? AND id < ?", [low, low + run]
         ).fetchall()
         if rows:
             yield rows
