@@ -18,8 +18,6 @@ from ..tables.base import COLUMNS, COUNTERS, VERSION, count
 if TYPE_CHECKING:
     import duckdb
 
-#: Number of rows below which JSON is the faster way to bind numbers.
-_FEW = 20_000
 #: Columns of the tables of postings with their types.
 POSTINGS = {"term": "BIGINT", "unit_id": "INTEGER", "tf": "SMALLINT"}
 
@@ -111,7 +109,7 @@ def insert_numbers(
     DuckDB look for pandas and other libraries for some milliseconds.
     """
     named = dict(zip(types, columns, strict=True))
-    if len(columns[0]) < _FEW:
+    if len(columns[0]) < 20_000:
         insert(connection, table, named, types)
         return
     with incoming(connection, {name: np.array(values, np.int64) for name, values in named.items()}):

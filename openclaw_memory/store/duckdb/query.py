@@ -28,12 +28,6 @@ _LONGEST = 100_000
 #: Megabytes that a query may take beside ``store.memory_limit_mb``: for rows in transit, and for memory that DuckDB
 #: does not count.
 SPARE = 256
-#: Options of a connection without access to files and extensions.
-_CLOSED: dict[str, str | bool | int | float | list[str]] = {
-    "enable_external_access": "false",
-    "autoinstall_known_extensions": "false",
-    "autoload_known_extensions": "false",
-}
 #: Seconds in which the tables have to be ready, and between two looks at a running query.
 _READY, _LOOK = 120.0, 0.02
 #: Rows that are fetched at once.
@@ -70,7 +64,10 @@ def require_read_only(query: str) -> None:
     word = first[1].upper() if first else ""
     allowed = "SELECT, WITH, FROM, VALUES, DESCRIBE, SHOW or SUMMARIZE"
     refused = f"{word} is refused: SQL only reads the index; ask with {allowed}"
-    with duckdb.connect(config=_CLOSED) as c:
+    without_access: dict[str, str | bool | int | float | list[str]] = dict.fromkeys(
+        ("enable_external_access", "autoinstall_known_extensions", "autoload_known_extensions"), "false"
+    )
+    with duckdb.connect(config=without_access) as c:
         try:
             statements = c.extract_statements(query)
         except duckdb.PermissionException as error:  # parsing some statements reads files

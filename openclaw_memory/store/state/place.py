@@ -23,8 +23,6 @@ from ...system import atomic
 
 log = logging.getLogger("openclaw_memory")
 
-#: The file with the identity, 32 hexadecimal digits, in the workspace's folder of this program.
-_FILE = "id"
 _SUFFIX = ".sqlite"
 _HEAD = "# openclaw-memory: without these keys it is not known what was forgotten. Keep them apart from the state.\n"
 
@@ -267,7 +265,8 @@ def home_of(file: Path) -> Path | None:
 
 
 def _mark_of(workspace: Path) -> Path:
-    return workspace / atomic.OWN_FOLDER / _FILE
+    """Return the file with the identity, 32 hexadecimal digits, in the workspace's folder of this program."""
+    return workspace / atomic.OWN_FOLDER / "id"
 
 
 def _identity(mark: Path) -> str | None:

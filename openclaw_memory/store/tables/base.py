@@ -56,10 +56,6 @@ COLUMNS = {
 #: is never mistaken for the state of another that took its place.
 COUNTERS = """('generation', 0), ('texts', (random() * 1e12)::BIGINT), ('fts', -1), ('document', 0), ('section', 0),
     ('unit', 0), ('compaction', 0), ('ontology', 0), ('facts', 0), ('stated', 0)"""
-#: Units whose texts are in memory at once.
-_RUN = 20_000
-#: Ids up to this number are written as literals, which lets the database use an index or the ranges of its blocks.
-_FEW = 100
 
 
 def column_types(table: str) -> str:
@@ -181,7 +177,7 @@ class Tables:
 def among(ids: Iterable[int]) -> str:
     """Return the right side of ``IN`` for rows with one of these ids, of which there may be none."""
     listed = [str(int(each)) for each in ids]
-    if 0 < len(listed) <= _FEW:
+    if 0 < len(listed) <= 100:  # for literals the database uses an index or the ranges of its blocks
         return f"({', '.join(listed)})"
     return f"(SELECT unnest(string_to_array(nullif('{','.join(listed)}', ''), ',')::BIGINT[]))"
 
@@ -192,7 +188,7 @@ def count(connection: Connection, sql: str, parameters: list[Any] | None = None)
     return int(row[0]) if row and row[0] is not None else 0
 
 
-def unit_texts(connection: Connection, run: int = _RUN) -> Iterator[list[tuple[int, str, int]]]:
+def unit_texts(connection: Connection, run: int = 20_000) -> Iterator[list[tuple[int, str, int]]]:
     """Yield ids, search texts and document ids of all units, in runs that bound what is in memory at once."""
     highest = count(connection, "SELECT coalesce(max(id), 0) FROM units")
     for low in range(0, highest + 1, run):

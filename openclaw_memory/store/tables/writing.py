@@ -17,8 +17,6 @@ from .base import Connection, Database, among, bump, column_types, count, next_i
 from .keywords import MOST
 
 _RULE = {rule: code for code, rule in enumerate(RULES)}
-#: A compaction is due when this many units, and this share of the living ones, are dead.
-_DEAD, _DEAD_SHARE = 500, 1 / 3
 #: Counters and rows of ``meta`` on which the reading of all texts depends.
 _SHARED = ("instance", "analysis", "extraction", "masks", "ontology")
 
@@ -198,7 +196,7 @@ def many_dead(c: Connection) -> bool:
     remaining = "SELECT coalesce(sum(CASE name WHEN 'unit' THEN value ELSE -value END), 0) FROM counters"
     living = count(c, "SELECT count(*) FROM units")
     dead = count(c, f"{remaining} WHERE name IN ('unit', 'dropped')") - living
-    return dead > max(_DEAD, _DEAD_SHARE * living)
+    return dead > max(500, living / 3)
 
 
 def note_compacted(c: Connection) -> None:
