@@ -62,17 +62,7 @@ def compact(store: Any, number: int) -> None:
     store.maintain(force=True)
 
 
-ACTS: tuple[Callable[[Any, int], None], ...] = (
-    write,
-    write,
-    remove,
-    touch,
-    read_again,
-    embed,
-    embed_all,
-    retry,
-    compact,
-)
+ACTS = write, write, remove, touch, read_again, embed, embed_all, retry, compact
 
 
 def known(store: Any) -> object:

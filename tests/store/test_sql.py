@@ -9,8 +9,8 @@ import io
 import json
 import re
 import sys
-import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -283,23 +283,14 @@ def test_sql_inside_a_session_of_the_same_thread_says_so(memory: Memory) -> None
 
 
 def test_search_and_sql_take_turns(memory: Memory) -> None:
-    failures: list[BaseException] = []
+    def search(_: int) -> bool:
+        return all(memory.search("embedding model").results for _ in range(10))
 
-    def search() -> None:
-        try:
-            for _ in range(10):
-                assert memory.search("embedding model").results
-        except BaseException as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=search) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for _ in range(5):
-        assert ask(memory, "SELECT count(*) > 10 FROM edges, facts LIMIT 1") == [(True,)]
-    for thread in threads:
-        thread.join()
-    assert not failures
+    with ThreadPoolExecutor(2) as pool:
+        searches = pool.map(search, range(2))
+        for _ in range(5):
+            assert ask(memory, "SELECT count(*) > 10 FROM edges, facts LIMIT 1") == [(True,)]
+        assert all(searches)
 
 
 def test_only_what_is_named_is_collected(tmp_path: Path) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import date
 from pathlib import Path
@@ -108,17 +108,12 @@ def test_who_waits_too_long_is_told(make: Make) -> None:
 
 
 def test_a_change_of_a_flag_sees_what_others_noted(make: Make) -> None:
-    states = [make() for _ in range(4)]
-
     def work(state: State) -> None:
         for _ in range(20):
             state.change_flag("n", lambda known: (known or 0) + 1)
 
-    threads = [threading.Thread(target=work, args=[state]) for state in states]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, [make() for _ in range(4)]))
     assert make().flag("n") == 80
     assert not make().change_flag("n", lambda known: None)
 
