@@ -61,7 +61,7 @@ from .search.service import Questions
 from .sharing import sources
 from .sharing.asking import Asking
 from .sharing.others import Others
-from .store.state.opening import OnServer, open_state
+from .store.state.opening import ServerWorkspace, open_state
 from .summarise.inventory import RetiredNotes
 from .system.deadline import Deadline
 from .upkeep.languages import Languages, other_than_english, unknown_languages
@@ -114,7 +114,7 @@ class Memory(Asking):
         names = tuple(self.settings.sharing.read_from if read_from is None else read_from)
         sources.check(self.settings, names)
         self.plugins = Plugins(self.settings.plugins.disabled, plugins, allow=self.settings.redaction.allow)
-        server: OnServer | None = None
+        server: ServerWorkspace | None = None
         if store is None or isinstance(store, str):
             from .index.opening import open_index, server_of
 

@@ -6,6 +6,7 @@ import hashlib
 import os
 import subprocess
 import sys
+import weakref
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -35,13 +36,23 @@ SERVER = [os.environ["TEST_STORE_URL"]] if "TEST_STORE_URL" in os.environ else [
 both = pytest.mark.usefixtures("over_both")
 #: For one that is about the file, in a module of those.
 file_only = pytest.mark.file_only
+#: The stores that were opened and are there still.
+STORES: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
-def open_store(path: Path, read_as: str = "", idle: float = 5.0, **settings: Any) -> Any:
+def open_store(path: Path, extraction: str = "", idle: float = 5.0, **settings: Any) -> Any:
     """A store that keeps its file open between calls unless told otherwise; or the memory of that name on a server."""
     given: dict[str, Any] = {"lock_timeout": 10.0, **settings}
-    common = StoreSettings(**given), analysis.terms, analysis.ANALYSIS_VERSION, read_as
-    return PostgresStore(SERVER[0], "main", str(path), *common) if SERVER else DuckStore(path, *common, idle=idle)
+    common = StoreSettings(**given), analysis.terms, analysis.ANALYSIS_VERSION, extraction
+    if SERVER:
+        return closed_later(PostgresStore(SERVER[0], "main", str(path), *common))
+    return closed_later(DuckStore(path, *common, idle=idle))
+
+
+def closed_later(store: Any) -> Any:
+    """A store that is closed at the end of the test, in ``tests/store``."""
+    STORES.add(store)
+    return store
 
 
 def source(path: str, text: str = "", **fields: Any) -> SourceFile:
@@ -76,7 +87,7 @@ def put(store: DuckStore, notes: Mapping[str, Sequence[Sequence[str]]], **fields
     for path, sections in notes.items():
         change = note(path, sections, **fields)
         row = documents.by_path.get(path)
-        units, _ = plan.match(change.units, store.units_of([row.id]) if row else [])
+        units, _ = plan.match(change.units, store.stored_units([row.id]) if row else [])
         changes.append(replace(change, units=units, replaces=row.id if row else None))
     store.apply(changes, documents.version)
 

@@ -105,7 +105,7 @@ def role(postgres: Postgres, name: str, writes: bool | None) -> str:
     """The URL of a new role that may write, or read, or nothing yet."""
     name = f"{name}_{os.urandom(4).hex()}"
     postgres.sql(f"CREATE ROLE {name} LOGIN")
-    with Server.of(postgres.url("owner")).transaction() as c:
+    with Server.for_url(postgres.url("owner")).transaction() as c:
         if writes is not None:
             c.execute("SELECT permit(%s, %s)", [name, writes])
     return postgres.url(name)

@@ -7,8 +7,7 @@ from pathlib import Path
 from openclaw_memory import Memory
 from openclaw_memory.config.settings import data_dir
 from openclaw_memory.store.state import State
-from openclaw_memory.store.state.keys import Keys
-from openclaw_memory.store.state.place import Place
+from openclaw_memory.store.state.place import Keys, Place
 
 
 def state_in(file: Path | None) -> State:

@@ -13,7 +13,7 @@ from ..ingest.scan import IGNORE_FILE, is_conflict, max_bytes, scan
 from ..ingest.survey import remarks_on
 from ..knowledge.linking import Linker
 from ..model import Check, ScanResult, SkippedFile, SourceFile, counted
-from ..store.api import DocumentRow, Documents, OntologyRows
+from ..store.api import DocumentInfo, Documents, OntologyRows
 from ..upkeep.languages import Languages, unknown_languages
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def recall_notes(memory: Memory, scanned: ScanResult, documents: Documents) -> N
     return reading
 
 
-def is_changed(file: SourceFile, row: DocumentRow | None) -> bool:
+def is_changed(file: SourceFile, row: DocumentInfo | None) -> bool:
     """Return true if the index does not have this version of a file."""
     return row is None or (row.size, row.mtime_ns) != (file.size, file.mtime_ns)
 

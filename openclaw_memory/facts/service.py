@@ -321,7 +321,7 @@ class FactBook:
             snapshot = self._cached
             if snapshot is None or snapshot.version != version or snapshot.day != today:
                 ontology = self._store.ontology()
-                observations = attribute_summaries(self._store.found_facts(), self._store)
+                observations = attribute_summaries(self._store.extracted_facts(), self._store)
                 single = frozenset(map(normalise, ontology.single_valued))
                 aliases: Aliases = dict(owners(ontology).items())
                 history = build_history(observations, self._store.stated_facts(), single, today, aliases)

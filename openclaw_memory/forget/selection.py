@@ -270,9 +270,9 @@ def _by_query(query: str, store: Store, snapshot: Snapshot) -> Selection:
         index = store.keyword_index()
         index.refresh()
         postings = index.postings(terms)
-        candidates = postings.of(0)[0]
+        candidates = postings.for_term(0)[0]
         for at in range(1, len(terms)):
-            candidates = np.intersect1d(candidates, postings.of(at)[0])
+            candidates = np.intersect1d(candidates, postings.for_term(at)[0])
         units = [unit for unit in np.unique(candidates).tolist() if unit in snapshot.row_of]
     rows = np.zeros(len(snapshot), bool)
     for unit in store.unit_texts(units):
@@ -364,7 +364,7 @@ def _front_matter(store: Store, snapshot: Snapshot, leading: int = 40) -> set[in
 def _by_fact(id: str, store: Store, snapshot: Snapshot) -> Selection:
     stated, ontology = store.stated_facts(), store.ontology()
     aliases = {name_key(alias): row.key for row in ontology.concepts for alias in (row.name, *row.aliases)}
-    noted = attribute_summaries(store.found_facts(), store)
+    noted = attribute_summaries(store.extracted_facts(), store)
     periods = build_history(noted, stated, ontology.single_valued, date.today(), aliases)
     facts = set(periods.ids.get(id, ()))
     if not facts:

@@ -13,7 +13,7 @@ from ..errors import SettingsError
 from ..knowledge import linking
 from ..store.api import Store
 from ..store.duckdb.duck import DuckStore
-from ..store.state.opening import OnServer
+from ..store.state.opening import ServerWorkspace
 from ..text import analysis
 
 
@@ -40,20 +40,20 @@ def open_index(workspace: Path, agent: str, settings: Settings, db: str | Path |
     extraction = linking.extraction(settings.redaction.allow)
     given = settings.store, analysis.terms, analysis.ANALYSIS_VERSION, extraction
     if url := url_of(settings, db):
-        from ..store.postgres.resident import ResidentStore
+        from ..store.postgres.store import PostgresStore
 
         files = index_files(workspace, settings.store.folder)
         files += [expanded(settings.store.path).absolute()] if settings.store.path else []
-        return ResidentStore(url, agent, workspace_name(workspace, settings), *given, files=files)
+        return PostgresStore(url, agent, workspace_name(workspace, settings), *given, files=files)
     named = db or settings.store.path
     path = expanded(named).absolute() if named else default_path(workspace, agent, settings.store.folder)
     return DuckStore(path, *given)
 
 
-def server_of(workspace: Path, agent: str, settings: Settings, db: str | Path | None = None) -> OnServer | None:
+def server_of(workspace: Path, agent: str, settings: Settings, db: str | Path | None = None) -> ServerWorkspace | None:
     """The server that holds the index, and what the workspace is called there; ``None`` for a file."""
     url = url_of(settings, db)
-    return OnServer(url, workspace_name(workspace, settings), agent) if url else None
+    return ServerWorkspace(url, workspace_name(workspace, settings), agent) if url else None
 
 
 def workspace_name(workspace: Path, settings: Settings) -> str:

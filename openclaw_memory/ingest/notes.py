@@ -14,7 +14,7 @@ from ..errors import OpenClawMemoryError
 from ..knowledge.linking import Linker
 from ..model import Grain, Section, SourceFile, counted
 from ..plugins.manager import Plugins
-from ..store.api import Cited, PlannedUnit
+from ..store.api import CitedLines, PlannedUnit
 from ..text.front_matter import front_matter
 from ..text.lines import split_lines
 from ..text.markdown import UNIT_TOKENS, parse
@@ -102,7 +102,7 @@ class NoteReader:
 
     def _read(self, file: SourceFile, linker: Linker, known: NoteText, analysed: bool) -> ReadNote:
         front: Mapping[str, Any]
-        cited: Mapping[int, tuple[Cited, ...]] = {}
+        cited: Mapping[int, tuple[CitedLines, ...]] = {}
         if summary := file.grain is not Grain.WORKING:
             made = summary_files.read(file.path, known.text, file.grain, file.day, known.raw)
             parsed, cited, front = made.parsed, made.cited, made.front

@@ -19,7 +19,7 @@ from ..model import IngestReport, Progress, ScanResult, SkippedFile, SourceFile,
 from ..plugins.manager import Plugins
 from ..store.api import (
     DocumentChange,
-    DocumentRow,
+    DocumentInfo,
     Documents,
     OntologyRows,
     StatedFact,
@@ -72,7 +72,7 @@ class Outcome:
 
 
 #: A file to be read, and what the index has of it.
-_Work = tuple[SourceFile, DocumentRow | None]
+_Work = tuple[SourceFile, DocumentInfo | None]
 
 
 class Ingestor:
@@ -182,7 +182,7 @@ class Ingestor:
     def _write(
         self,
         work: Sequence[_Work],
-        gone: list[DocumentRow],
+        gone: list[DocumentInfo],
         version: Version,
         run: _Run,
         progress: Progress,
@@ -232,7 +232,7 @@ class Ingestor:
     def _apply(self, batch: Sequence[DocumentChange], version: Version, run: _Run) -> Version:
         """Write some files in one transaction, in which their units that are as they were keep their ids."""
         stored: defaultdict[int | None, list[StoredUnit]] = defaultdict(list)
-        for unit in self._store.units_of([change.replaces for change in batch if change.replaces is not None]):
+        for unit in self._store.stored_units([change.replaces for change in batch if change.replaces is not None]):
             stored[unit.document_id].append(unit)
         changes = []
         counts = planning.ChangeCounts()
@@ -265,7 +265,7 @@ class Ingestor:
             self._names[path] = self._plugins.without_secrets(path)
         return self._names[path]
 
-    def _read(self, file: SourceFile, row: DocumentRow | None, run: _Run) -> DocumentChange:
+    def _read(self, file: SourceFile, row: DocumentInfo | None, run: _Run) -> DocumentChange:
         """Read and parse a file; one with the old content comes back without sections."""
         known = self.reader.text(file)
         self._survey.note(file, known.raw, known.remark)
@@ -303,7 +303,7 @@ def _within(path: str, prefixes: Sequence[str]) -> bool:
 
 def _compare(
     files: Sequence[SourceFile], found: ScanResult, documents: Documents, paths: Sequence[str]
-) -> tuple[list[_Work], list[DocumentRow]]:
+) -> tuple[list[_Work], list[DocumentInfo]]:
     """The files that differ from the index, those that it has first, and what it has of files that are gone."""
     rows = [(file, documents.by_path.get(file.path)) for file in files]
     changed = [

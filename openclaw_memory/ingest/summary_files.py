@@ -15,7 +15,7 @@ from datetime import date
 from typing import Any
 
 from ..model import DateSource, Grain, ParsedDocument, Section, Unit
-from ..store.api import Cited
+from ..store.api import CitedLines
 from ..text.dates import date_in_heading
 from ..text.front_matter import front_matter_end, read_front_matter
 from ..text.lines import split_lines
@@ -46,7 +46,7 @@ class Line:
 
     text: str
     day: date | None
-    cited: tuple[Cited, ...]
+    cited: tuple[CitedLines, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class SummaryText:
     """A summary as ingest needs it; ``cited`` is by the first line of a unit, ``front`` has ``edited`` added."""
 
     parsed: ParsedDocument
-    cited: Mapping[int, tuple[Cited, ...]]
+    cited: Mapping[int, tuple[CitedLines, ...]]
     front: Mapping[str, Any]
 
 
@@ -134,7 +134,7 @@ def _read(parsed: ParsedDocument, front: Mapping[str, Any], grain: Grain) -> Sum
     }
     speakers = _speakers([line.text for line in lines.values()])
     sections: list[Section] = []
-    cited: dict[int, tuple[Cited, ...]] = {}
+    cited: dict[int, tuple[CitedLines, ...]] = {}
     for section, (own, source) in zip(parsed.sections, days, strict=True):
         made: list[tuple[date | None, Unit]] = []
         for unit in section.units:
@@ -161,7 +161,7 @@ def _day_of(section: Section, period: date | None, grain: Grain) -> tuple[date |
     return (section.date, section.date_source) if period is None else (period, "front-matter")
 
 
-def _uncited(text: str) -> tuple[str, tuple[Cited, ...]]:
+def _uncited(text: str) -> tuple[str, tuple[CitedLines, ...]]:
     """A text on one line without the citation at its end, and that."""
     if text.endswith("]"):
         # A path may have brackets of its own, and so may the text.
@@ -169,7 +169,7 @@ def _uncited(text: str) -> tuple[str, tuple[Cited, ...]]:
             at = text.rfind(opening)
             if at >= 0 and (found := _TARGET.fullmatch(text, at)) is not None:
                 first = int(found["first"])
-                return " ".join(text[:at].split()), (Cited(found["path"], first, int(found["last"] or first)),)
+                return " ".join(text[:at].split()), (CitedLines(found["path"], first, int(found["last"] or first)),)
     return " ".join(text.split()), ()
 
 

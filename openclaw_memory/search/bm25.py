@@ -132,9 +132,9 @@ def score(
     for i, word in enumerate(forms):
         rows, tf = np.zeros(0, np.int32), np.zeros(0, np.float32)
         if found is not None:
-            rows, tf = _living(corpus, *found.of(at))
+            rows, tf = _living(corpus, *found.for_term(at))
             for form in range(at + 1, at + len(word)):
-                rows, tf = _either(rows, tf, *_living(corpus, *found.of(form)))
+                rows, tf = _either(rows, tf, *_living(corpus, *found.for_term(form)))
         at += len(word)
         weights[i] = idf(n, len(rows))
         units.append(np.sort(rows))

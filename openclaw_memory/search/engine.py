@@ -193,7 +193,7 @@ class SearchEngine:
     def _titles(self, ranked: Ranked) -> Bools | None:
         """Headings with a word of the question that state a figure or a day themselves: ``bool[n]``."""
         keyword, rows = ranked.features.keyword, self._corpus.rows
-        return None if keyword is None else rows.heading & (keyword.unit > 0) & (rows.amount | (rows.said_first > 0))
+        return None if keyword is None else rows.heading & (keyword.unit > 0) & (rows.amount | (rows.first_day > 0))
 
     def _once(self, allowed: Bools | None) -> Bools | None:
         """``allowed`` without archived rows that an allowed row of a summary says: a budget pays for each line once."""

@@ -255,8 +255,8 @@ def _nearness(corpus: Corpus, named: list[Interval]) -> Floats:
     """
     rows = corpus.rows
     day = rows.day
-    saying = np.flatnonzero(rows.said_first)
-    said_first, said_last = rows.said_first[saying], rows.said_last[saying]
+    saying = np.flatnonzero(rows.first_day)
+    said_first, said_last = rows.first_day[saying], rows.last_day[saying]
     near = np.zeros(len(corpus), np.float32)
     for first, last in named:
         past = day - last.toordinal()

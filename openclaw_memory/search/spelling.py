@@ -122,4 +122,4 @@ def _common(one: str, other: str) -> int:
 def _occurrences(corpus: Corpus, index: KeywordIndex, terms: Sequence[str]) -> list[int]:
     """In how many units each term is."""
     found = index.postings(terms)
-    return [int((corpus.rows_of(found.of(at)[0]) >= 0).sum()) for at in range(len(terms))]
+    return [int((corpus.rows_of(found.for_term(at)[0]) >= 0).sum()) for at in range(len(terms))]

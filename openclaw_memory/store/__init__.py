@@ -1,1 +1,1 @@
-"""The index file: the only package with SQL, behind a protocol without DuckDB types."""
+"""The index and the state of a workspace: the only package with SQL."""

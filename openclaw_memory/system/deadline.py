@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 
@@ -34,3 +37,19 @@ class Deadline:
 
 #: The deadline of what may take as long as it takes.
 NEVER = Deadline(math.inf)
+
+
+class Patience(threading.local):
+    """The deadline until which the current thread waits for other threads and processes."""
+
+    until = NEVER
+
+    @contextmanager
+    def limited(self, until: Deadline) -> Iterator[None]:
+        """Wait no longer than ``until`` inside the block."""
+        before = self.until
+        self.until = min(before, until)
+        try:
+            yield
+        finally:
+            self.until = before

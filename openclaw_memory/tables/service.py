@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model import ExportReport, Progress, QueryResult, UseRow, bounds, joined, silent
-from ..store.rows.derived import Derived
+from ..store.rows import Derived
 from ..system.deadline import NEVER
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from ..errors import OpenClawMemoryError, RequestError
 from ..model import FeedbackReport, SearchHit, UseRow
 from ..model.use import VERDICTS
 from ..store.state import State
-from ..store.state.database import renew
-from ..store.state.use import NAME, Sum, fade, put, sum_of, sums
+from ..store.state.database import renew_versions
+from ..store.state.use import NAME, UnitUsage, add_usage, drop_faded, usage_by_unit, usage_of_unit
 from ..text.scripts import HAN, KANA
 from .boosts import Uses
 
@@ -142,10 +142,10 @@ class Usage:
         if verdict not in VERDICTS:
             raise RequestError(f"a verdict is {' or '.join(VERDICTS)}, not {verdict!r}")
         self.flush()
-        new = Sum.of(path, now, {verdict: 1})
+        new = UnitUsage.for_day(path, now, {verdict: 1})
         with self._state.writing(NAME) as connection:
-            put(connection, id, new)
-        known = sum_of(self._state, id) or new
+            add_usage(connection, id, new)
+        known = usage_of_unit(self._state, id) or new
         return FeedbackReport(
             id=id,
             verdict=verdict,
@@ -165,7 +165,7 @@ class Usage:
             version = self._state.version(NAME), today
             if version == self._uses_version and self._uses is not None:  # which was set before its mark
                 return self._uses
-            known = sums(self._state)
+            known = usage_by_unit(self._state)
         except OpenClawMemoryError as problem:
             log.debug("use is not known: %s", problem)
             return self._uses or Uses("", {}, {})
@@ -194,13 +194,13 @@ class Usage:
                 last=date.fromordinal(one.last),
                 boost=one.boost,
             )
-            for unit, one in sums(self._state).items()
+            for unit, one in usage_by_unit(self._state).items()
         ]
         return sorted(rows, key=lambda row: (row.path, row.id))
 
     def known(self) -> dict[str, tuple[str, date]]:
         """Path and last day of every unit that there are counts of, by id.  Raises as :meth:`rows`."""
-        out = {unit: (one.path, date.fromordinal(one.last)) for unit, one in sums(self._state).items()}
+        out = {unit: (one.path, date.fromordinal(one.last)) for unit, one in usage_by_unit(self._state).items()}
         with self._lock:
             for (unit, day), (path, _) in self._new.items():
                 out[unit] = path, max(day, out.get(unit, (path, day))[1])
@@ -221,7 +221,7 @@ class Usage:
                 known = connection.execute("SELECT unit FROM use").fetchall()
                 dropped = {unit for (unit,) in known if unit in gone}
                 connection.executemany("DELETE FROM use WHERE unit = ?", [[unit] for unit in dropped])
-                renew(connection, [_FORGOT])
+                renew_versions(connection, [_FORGOT])
                 forgot = self._state.version(_FORGOT, connection)
             self._state.wipe()
             with self._lock:
@@ -265,8 +265,8 @@ class Usage:
                         self._follow(now)
                     return
                 for (unit, day), (path, counts) in counted.items():
-                    put(connection, unit, Sum.of(path, day, counts))
-                fade(connection, date.today())
+                    add_usage(connection, unit, UnitUsage.for_day(path, day, counts))
+                drop_faded(connection, date.today())
         except BaseException:
             with self._lock:
                 for (unit, day), (path, counts) in counted.items():

@@ -832,7 +832,7 @@ def test_about_names(memory: Memory) -> None:
 def test_units_are_marked(memory: Memory) -> None:
     book = memory.facts
     memory.ingest()
-    units = {found.object: found.unit_id for found in memory.store.found_facts()}
+    units = {found.object: found.unit_id for found in memory.store.extracted_facts()}
     words = book.superseded()
     assert words == {units["Utrecht"]: ("lives in of JR: now Leiden (since 2026-03-01, memory/2026-03-01.md#L3)",)}
     book.add("JR", "lives in", "Porto", source="memory/2026-03-01.md#L4")

@@ -62,24 +62,17 @@ def compact(store: Any, number: int) -> None:
     store.maintain(force=True)
 
 
-ACTS: tuple[Callable[[Any, int], None], ...] = (
-    write,
-    write,
-    remove,
-    touch,
-    read_again,
-    embed,
-    embed_all,
-    retry,
-    compact,
-)
+ACTS = write, write, remove, touch, read_again, embed, embed_all, retry, compact
 
 
 def known(store: Any) -> object:
     documents = store.documents()
     states = [store.vector_states(model) for model in (*MODELS, None)]
     return (
-        sorted((*row, documents.version.written[row.id]) for row in documents.by_path.values()),
+        [
+            (row.id, row.path, row.size, row.mtime_ns, row.sha256, row.units, documents.version.written[row.id])
+            for row in sorted(documents.by_path.values(), key=lambda row: row.id)
+        ],
         [(info.id, info.path, info.generation, info.sha256, info.units) for info in store.document_infos()],
         [(one.ready, one.pending, one.failed, one.outdated) for one in states],
         [[one.unit_id for one in store.pending(model, 99)] for model in MODELS],
@@ -88,9 +81,7 @@ def known(store: Any) -> object:
 
 def held(store: Any) -> object:
     """The same, of which nothing is kept."""
-    rows = store._db.rows(
-        "SELECT id, path, size, mtime_ns, sha256, units, generation FROM documents ORDER BY id",
-    )
+    rows = store._db.rows("SELECT id, path, size, mtime_ns, sha256, units, generation FROM documents ORDER BY id")
     names = {tuple(row[1:]): row[0] for row in store._db.rows("SELECT id, name, dimensions FROM models")}
     units = store._db.rows(
         "SELECT u.id, v.model_id, v.status FROM units u LEFT JOIN vectors v ON v.unit_id = u.id "

@@ -19,7 +19,7 @@ from click.testing import CliRunner
 from fakes import Notes
 from hypothesis import example, given
 from hypothesis import strategies as st
-from indexing import both, note, put, texts_of, unit_vectors
+from indexing import both, closed_later, note, put, texts_of, unit_vectors
 from postgres_server import Postgres, role
 
 from benchmarks import crash, postgres_crowd
@@ -34,7 +34,7 @@ from openclaw_memory.store.postgres import database
 from openclaw_memory.store.postgres.connections import Server, memory_id
 from openclaw_memory.store.postgres.state import ServerState
 from openclaw_memory.store.postgres.store import PostgresStore
-from openclaw_memory.store.state.keys import Keys
+from openclaw_memory.store.state.place import Keys
 from openclaw_memory.system.deadline import Deadline
 from openclaw_memory.text import analysis
 
@@ -47,7 +47,8 @@ HOUSE = "# House\n\n- the boiler was serviced in March 2026\n- Ana Ruiz has the 
 
 def opened(url: str, agent: str, workspace: str = "garden") -> PostgresStore:
     given = StoreSettings(lock_timeout=10.0), analysis.terms, analysis.ANALYSIS_VERSION
-    return PostgresStore(url, agent, workspace, *given)
+    store: PostgresStore = closed_later(PostgresStore(url, agent, workspace, *given))
+    return store
 
 
 # -- the URL ----------------------------------------------------------------------------------------
@@ -77,7 +78,7 @@ def test_hosts_and_ports_are_shown() -> None:
 
 @pytest.mark.parametrize("url", ["postgresql://ana:s3%zz@db/m", "postgresql://ana:s3cret@localhost:1/m"])
 def test_an_error_says_what_is_wrong_and_no_password(url: str) -> None:
-    with pytest.raises(StoreError, match="postgresql://ana@") as raised, Server.of(url).transaction():
+    with pytest.raises(StoreError, match="postgresql://ana@") as raised, Server.for_url(url).transaction():
         pass
     assert "s3" not in str(raised.value)
 
@@ -117,7 +118,6 @@ def test_two_memories_never_see_each_other(postgres: Postgres) -> None:
     assert (
         list(texts_of(theirs).values()) == ["the heron"] and theirs.contains(["heron"]) and not ours.contains(["heron"])
     )
-    ours.close(), theirs.close()  # type: ignore[func-returns-value]
 
 
 @server
@@ -130,7 +130,7 @@ def test_a_role_reads_and_writes_its_own_and_what_is_shared_with_it(postgres: Po
     with pytest.raises(StoreError, match=r"share\('role', 'shared'"):
         opened(writer, "shared").state()
     name = reader.split("//")[1].split("@")[0]
-    with Server.of(postgres.url("owner")).transaction() as c:
+    with Server.for_url(postgres.url("owner")).transaction() as c:
         c.execute("SELECT share(%s, 'shared', 'garden', false)", [name])
     shared = opened(reader, "shared")
     assert list(texts_of(shared).values()) == ["the fox"]
@@ -145,7 +145,7 @@ def test_no_statement_of_a_role_reaches_another_memory(postgres: Postgres) -> No
     owner = opened(postgres.url("owner"), "secret")
     put(owner, {"a.md": [["the fox sleeps"]]})
     owner.put_vectors(MODEL, [1], unit_vectors(1, 16))
-    with Server.of(postgres.url("owner")).transaction() as c:
+    with Server.for_url(postgres.url("owner")).transaction() as c:
         memory = memory_id(c, "secret", "garden")
     tables = [table for table in database_tables(postgres) if table not in ("schemas", "roles")]
     assert {"units", "units_others", "vectors_others", "sections", "memories", "postings_delta"} <= set(tables)
@@ -179,7 +179,6 @@ def test_no_statement_of_a_role_reaches_another_memory(postgres: Postgres) -> No
         ]
         assert c.execute(f"SELECT role FROM openclaw_memory.shares WHERE memory = {memory}").fetchall() == []
     assert list(texts_of(owner).values()) == ["the fox sleeps"]
-    owner.close()
 
 
 @server
@@ -197,7 +196,6 @@ def test_no_function_of_a_role_stands_in_for_one_of_the_server(postgres: Postgre
             c.execute(f"SET search_path TO {name}, openclaw_memory, pg_catalog")
             for table in ("units", "memories", "sections"):
                 assert c.execute(f"SELECT * FROM openclaw_memory.{table}").fetchall() == []
-    owner.close()
 
 
 #: What the policies and functions call, as somebody else would have it.
@@ -231,13 +229,13 @@ def test_a_memory_takes_its_rows_along_and_so_it_did_in_tables_that_were_made_be
     with psycopg.connect(own_server.url()) as c:
         for table in set(database_tables(own_server)) - {"schemas", "roles", "memories"}:
             assert c.execute(f"SELECT * FROM openclaw_memory.{table}").fetchall() == [], table
-    again.close(), state.close()  # type: ignore[func-returns-value]
+    state.close()
 
 
 def test_of_threads_that_wait_for_a_server_that_says_nothing_one_finds_out(tmp_path: Path) -> None:
     tries = []
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        server = Server.of(f"postgresql://x@127.0.0.1:{silent.getsockname()[1]}/x")
+        server = Server.for_url(f"postgresql://x@127.0.0.1:{silent.getsockname()[1]}/x")
 
         def ask(_: int) -> bool:
             with server.patience(Deadline.after(2.0)), pytest.raises(StoreUnreachable), server.transaction(read=True):
@@ -281,7 +279,6 @@ def test_a_superuser_is_warned_once_and_reads_one_memory(postgres: Postgres) -> 
     (warning,) = root.warnings()
     assert "superuser" in warning and "permit" in warning
     assert owner.warnings() == []
-    owner.close(), root.close()  # type: ignore[func-returns-value]
 
 
 # -- schema, texts, connections ----------------------------------------------------------------------
@@ -301,7 +298,6 @@ def test_tables_of_another_version_are_refused_and_left_as_they_are(own_server: 
     own_server.sql("UPDATE openclaw_memory.schemas SET version = 1 WHERE part = 'index'")
     later = opened(url, "main")
     assert list(texts_of(later).values()) == ["the fox"]
-    later.close()
 
 
 @server
@@ -312,7 +308,6 @@ def test_who_may_not_make_the_tables_is_told_who_does(own_server: Postgres) -> N
         opened(own_server.url("owner", "others"), "main").state()
     store = opened(own_server.url("other", "others"), "main")
     assert store.state().generation == 0
-    store.close()
 
 
 @server
@@ -324,7 +319,6 @@ def test_a_character_that_no_text_there_may_hold_is_replaced(
     store = opened(postgres.url("owner"), f"nul{most}")
     put(store, {"a.md": [["a\0b", "plain"]]})
     assert sorted(texts_of(store).values()) == ["a\ufffdb", "plain"]
-    store.close()
 
 
 @server
@@ -347,7 +341,6 @@ def test_rows_are_the_same_however_they_are_brought(postgres: Postgres, monkeypa
             found.append(c.execute("SELECT * FROM brought").fetchall())
             c.execute("DROP TABLE brought")
     assert found[0] == found[1] and len(found[0]) == 6
-    store.close()
 
 
 @server
@@ -356,7 +349,6 @@ def test_a_connection_that_the_server_has_closed_is_replaced(postgres: Postgres)
     put(store, {"a.md": [["the fox"]]})
     postgres.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'owner'")
     assert list(texts_of(store).values()) == ["the fox"]
-    store.close()
 
 
 @server
@@ -370,7 +362,6 @@ def test_one_snapshot_a_session_and_own_writes_are_read(postgres: Postgres) -> N
         assert store.state() == before and len(texts_of(store)) == 1
         put(store, {"c.md": [["the owl"]]})
         assert len(texts_of(store)) == 3
-    store.close(), other.close()  # type: ignore[func-returns-value]
 
 
 @server
@@ -381,7 +372,6 @@ def test_a_statement_that_fails_ends_its_snapshot_and_no_more(postgres: Postgres
         with pytest.raises(StoreError, match="refused"):
             store._db.rows("SELECT nothing FROM units")
         assert list(texts_of(store).values()) == ["the fox"]
-    store.close()
 
 
 @server
@@ -405,7 +395,7 @@ def test_no_statement_of_a_question_takes_longer_than_what_is_left_of_its_time(p
         with store._db.patience(Deadline.after(0.3)), pytest.raises(LeaseTimeout):
             store._db.rows(sleeps)
         assert list(texts_of(store).values()) == ["the fox"] and store._db.rows(sleeps)
-    store.close(), state.close()  # type: ignore[func-returns-value]
+    state.close()
 
 
 # -- every day ---------------------------------------------------------------------------------------
@@ -550,7 +540,6 @@ def test_kill_9_of_the_server_loses_nothing_that_was_acknowledged(own_server: Po
     assert list(texts_of(store).values()) == ["the fox"]
     put(store, {"b.md": [["the heron"]]})
     assert sorted(texts_of(store).values()) == ["the fox", "the heron"]
-    store.close()
 
 
 @server
@@ -577,7 +566,7 @@ def test_while_the_server_is_away_it_answers_from_memory_and_catches_up(own_serv
 @pytest.mark.parametrize("code", ["08P01", "08006", "08003"])
 def test_a_pool_that_has_no_connection_is_a_server_that_is_away(postgres: Postgres, code: str) -> None:
     """PgBouncer is there when its server is not, and says so by an error of its own."""
-    pool = Server.of(f"{postgres.url('owner')}&application_name=pool{code}")
+    pool = Server.for_url(f"{postgres.url('owner')}&application_name=pool{code}")
     says = f"DO $$ BEGIN RAISE EXCEPTION 'server login has been failing' USING ERRCODE = '{code}'; END $$"
     with (
         pytest.raises(StoreUnreachable, match=r"cannot be reached \(server login has been failing"),

@@ -146,7 +146,7 @@ def test_a_role_that_only_reads_searches_a_memory_that_exists(
         owner.search("tulips")
         url = role(postgres, "auditor", False)
         auditor = url.split("//")[1].split("@")[0]
-        with Server.of(postgres.url("owner")).transaction() as c:
+        with Server.for_url(postgres.url("owner")).transaction() as c:
             c.execute("SELECT share(%s, 'main', %s, false), share(%s, '', %s, false)", [auditor, name, auditor, name])
         if replica:
             postgres.sql(f"ALTER ROLE {auditor} SET default_transaction_read_only = on")
@@ -210,7 +210,7 @@ def test_a_memory_that_the_server_has_not_counted_yet_is_not_read_once_for_each_
     ids = store.unit_rows(None).unit_id
     index.neighbour_similarities(ids, 4)
     index.similarities(unit_vectors(1, 8)[0], ids)
-    assert len(store.found_facts()) == units // 4
+    assert len(store.extracted_facts()) == units // 4
     assert store.vector_states(model).pending == store.vector_states(None).outdated - units + 2 == 1
     store.put_vectors(model, [units], unit_vectors(1, 8))
     store.retry_failed(model)
@@ -220,4 +220,3 @@ def test_a_memory_that_the_server_has_not_counted_yet_is_not_read_once_for_each_
     assert len(worked) > 10
     # None goes through all units for each of them; a few hundred sections for each is how little ones are joined.
     assert {query: work for query, work in worked.items() if work > units * units / 4} == {}
-    store.close()

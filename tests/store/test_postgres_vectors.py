@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fakes import CountingEmbedder, Notes
-from indexing import drop, put, unit_vectors
+from indexing import closed_later, drop, put, unit_vectors
 from postgres_server import Postgres
 
 from openclaw_memory import Memory, Settings
@@ -30,7 +30,9 @@ MODELS = VectorModel("one", D), VectorModel("two", D)
 
 def opened(postgres: Postgres, name: str, **values: Any) -> PostgresStore:
     settings = StoreSettings(lock_timeout=10.0, vector_dtype="float32", **values)
-    return PostgresStore(postgres.url("owner"), "main", name, settings, analysis.terms, analysis.ANALYSIS_VERSION)
+    given = postgres.url("owner"), "main", name, settings, analysis.terms, analysis.ANALYSIS_VERSION
+    store: PostgresStore = closed_later(PostgresStore(*given))
+    return store
 
 
 def waiting(store: PostgresStore, model: VectorModel) -> tuple[list[int], tuple[int, ...]]:
@@ -104,7 +106,6 @@ def test_after_any_history_what_waits_and_what_an_index_has_is_what_the_tables_s
                 fresh = other.vector_index(model)
                 fresh.refresh()
                 same(index, fresh, store)
-    store.close(), other.close(), held.close()  # type: ignore[func-returns-value]
 
 
 # -- who embeds, and connections ------------------------------------------------------------------------

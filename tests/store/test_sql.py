@@ -9,23 +9,23 @@ import io
 import json
 import re
 import sys
-import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from fakes import Notes
 from indexing import ROOT, open_store, python
+from tables import table
 
 from openclaw_memory import Memory, Settings, example
-from openclaw_memory.cli.main import cli
-from openclaw_memory.errors import LeaseTimeout, RequestError, StoreError
-from openclaw_memory.store.duckdb.query import checked
-from openclaw_memory.store.rows.derived import Derived
+from openclaw_memory.errors import RequestError, StoreError
+from openclaw_memory.store.duckdb.query import require_read_only
+from openclaw_memory.store.rows import Derived
 
 SETTINGS = {"embedding.model": "none", "embedding.offline": True}
 CONCEPTS = """
@@ -42,9 +42,7 @@ FACTS = """\
 
 def memory_of(workspace: Path, **settings: Any) -> Memory:
     return Memory(
-        workspace,
-        settings=Settings().with_values({**SETTINGS, **settings}),
-        db=workspace.parent / "index" / "i.duckdb",
+        workspace, settings=Settings().with_values({**SETTINGS, **settings}), db=workspace.parent / "index" / "i.duckdb"
     )
 
 
@@ -102,9 +100,6 @@ def test_concepts_are_those_of_the_list(memory: Memory) -> None:
         row = listed[slug]
         assert (name, kind, curated, units) == (row.name, row.kind, row.curated, row.units)
         assert (tuple(aliases), first, last) == (row.aliases, row.first, row.last)
-
-
-def test_curated_concepts_bring_their_parents_by_slug(memory: Memory) -> None:
     assert ask(memory, "SELECT parents, weight FROM concepts WHERE slug = 'minilm'") == [(["memory-search"], 1.0)]
     edge = "SELECT source, target, curated FROM edges WHERE kind = 'parent_of'"
     assert ask(memory, edge) == [("memory-search", "minilm", True)]
@@ -162,71 +157,14 @@ def test_facts_are_all_of_history(memory: Memory) -> None:
 
 # -- what is refused --------------------------------------------------------------------------------------
 
-WRITES = {
-    "INSERT INTO memories VALUES (1)": "INSERT",
-    "INSERT INTO internals.units SELECT * FROM internals.units": "INSERT",
-    "UPDATE internals.units SET text = ''": "UPDATE",
-    "DELETE FROM internals.units": "DELETE",
-    "TRUNCATE internals.units": "TRUNCATE",
-    "MERGE INTO internals.units USING memories ON true WHEN MATCHED THEN DELETE": "MERGE",
-    "DROP TABLE internals.units": "DROP",
-    "DROP VIEW memories": "DROP",
-    "ALTER TABLE internals.units ADD COLUMN x INTEGER": "ALTER",
-    "COMMENT ON TABLE internals.units IS 'x'": "COMMENT",
-    "CREATE TABLE t (i INTEGER)": "CREATE",
-    "CREATE TEMP TABLE t AS SELECT 1": "CREATE",
-    "COPY memories TO '{folder}/out.csv'": "COPY",
-    "COPY (SELECT 1) TO '{folder}/index/i.duckdb.wal'": "COPY",
-    "COPY internals.units FROM '{folder}/in.csv'": "COPY",
-    "EXPORT DATABASE '{folder}/out'": "EXPORT",
-    "IMPORT DATABASE '{folder}/out'": "IMPORT",
-    "ATTACH '{folder}/other.duckdb'": "ATTACH",
-    "DETACH internals": "DETACH",
-    "USE internals": "USE",
-    "INSTALL httpfs": "INSTALL",
-    "LOAD fts": "LOAD",
-    "SET enable_external_access = true": "SET",
-    "SET GLOBAL lock_configuration = false": "SET",
-    "RESET lock_configuration": "RESET",
-    "PRAGMA database_size": "PRAGMA",
-    "PRAGMA enable_profiling": "PRAGMA",
-    "pragma version": "PRAGMA",
-    "/* hidden */ -- twice\n PRAGMA version": "PRAGMA",
-    "CALL pragma_version()": "CALL",
-    "CHECKPOINT": "CHECKPOINT",
-    "VACUUM": "VACUUM",
-    "ANALYZE": "ANALYZE",
-    "BEGIN": "BEGIN",
-    "PREPARE p AS SELECT 1": "PREPARE",
-    "EXECUTE p": "EXECUTE",
-    "EXPLAIN ANALYZE DELETE FROM internals.units": "EXPLAIN",
-    "-- SELECT 1\nDELETE FROM internals.units": "DELETE",
-    "/**/" * 64 + "DROP TABLE internals.units": "DROP",
-}
+WRITES, FILES = dict(table("store.tsv", "refused")), table("store.tsv", "files")
 
 
 @pytest.mark.parametrize("query", WRITES)
 def test_what_does_not_only_read_is_refused(query: str, tmp_path: Path) -> None:
     with pytest.raises(RequestError, match=rf"^{WRITES[query]} is refused: SQL only reads the index; ask with SELECT"):
-        checked(query.replace("{folder}", str(tmp_path)))
+        require_read_only(query.replace("{folder}", str(tmp_path)))
     assert not list(tmp_path.iterdir())
-
-
-FILES = (
-    "SELECT * FROM read_csv('{file}')",
-    "SELECT * FROM read_text('{file}')",
-    "SELECT * FROM read_blob('{folder}/*')",
-    "SELECT * FROM glob('{folder}/*')",
-    "SELECT * FROM read_json('{file}')",
-    "SELECT * FROM read_parquet('{file}')",
-    "SELECT * FROM parquet_metadata('{file}')",
-    "SELECT * FROM sniff_csv('{file}')",
-    "SELECT * FROM read_duckdb('{file}')",
-    "SELECT * FROM '{file}'",
-    "SELECT * FROM query('FROM read_text(''{file}'')')",
-    "SELECT * FROM 'https://example.com/x.csv'",
-    "SELECT * FROM duckdb_secrets()",
-)
 
 
 @pytest.mark.parametrize("query", FILES)
@@ -241,12 +179,9 @@ def test_no_other_file_can_be_read_or_written(memory: Memory, query: str, tmp_pa
     assert list(tmp_path.iterdir()) == [secret]
 
 
-def test_no_log_is_written(memory: Memory, tmp_path: Path) -> None:
+def test_no_log_is_written_and_variables_of_the_program_are_no_tables(memory: Memory, tmp_path: Path) -> None:
     ask(memory, f"FROM enable_logging(storage = 'file', storage_path = '{tmp_path}/logs')")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_variables_of_the_program_are_no_tables(memory: Memory) -> None:
     frame = {"x": np.arange(3)}
     with pytest.raises(RequestError, match="Table with name frame does not exist"):
         ask(memory, "SELECT * FROM frame")
@@ -280,50 +215,30 @@ def test_the_index_stays_as_it_is_byte_by_byte(memory: Memory, workspace: Path, 
     assert digest() == before
 
 
-@pytest.mark.parametrize(
-    ("query", "said"),
-    [
-        ("SELECT 1; SELECT 2", "these are 2 statements; give one at a time"),
-        ("SELECT 1; DROP TABLE internals.units", "these are 2 statements; give one at a time"),
-        ("-- nothing but a comment", "the query is empty"),
-        (";", "the query is empty"),
-        ("/**/" * 64 + ";", "the query is empty"),
-        ("SELECT FROM WHERE", "the query cannot be read: Parser Error: "),
-        ("WITH x AS (DELETE FROM internals.units RETURNING *) FROM x", "the query cannot be read: Parser Error: "),
-        ("PIVOT memories ON path USING count(*)", "PIVOT must name its values here"),
-        ("SELECT nope FROM memories", 'Referenced column "nope" not found in FROM clause! Candidate bindings: '),
-        ("SELECT * FROM memory", 'Did you mean "memories"?'),
-        ("SELECT 'x'::INTEGER", "Could not convert string 'x' to INT32"),
-        ("SELECT now()", "cast it, as in: now()::TIMESTAMP"),
-        ("SELECT string_agg(repeat('x', 100000)) FROM range(100000)", "raise store.memory_limit_mb"),
-    ],
-)
-def test_an_error_is_one_line_with_its_cause(memory: Memory, query: str, said: str) -> None:
+@pytest.mark.parametrize(("query", "message"), table("store.tsv", "errors"))
+def test_an_error_is_one_line_with_its_cause(memory: Memory, query: str, message: str) -> None:
     with pytest.raises(RequestError) as caught:
         ask(memory, query)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value) and "LINE 1" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "/* a */ SELECT 1 -- b",
-        "(SELECT 1)",
-        "SELECT 1;",
-        "FROM range(1) SELECT 1",
-        "VALUES (1)",
-        "WITH x AS (SELECT 1) TABLE x",
-        "SELECT 1 -- ; DROP TABLE internals.units",
-    ],
-)
+@pytest.mark.parametrize("query", table("store.tsv", "forms"))
 def test_comments_and_other_forms_of_a_query(memory: Memory, query: str) -> None:
     assert ask(memory, query) == [(1,)]
 
 
-def test_a_pivot_that_names_its_values(memory: Memory) -> None:
+def test_a_query_that_is_no_text_is_refused(memory: Memory) -> None:
+    with pytest.raises(RequestError, match="not Unicode"):
+        memory.sql("select '\udcff'")
+
+
+def test_a_pivot_that_names_its_values_and_a_table_whose_name_the_query_makes(memory: Memory) -> None:
     found = memory.sql("PIVOT (SELECT kind FROM documents) ON kind IN ('daily', 'note') USING count(*)")
     assert found.columns == ("daily", "note") and found.rows == ((5, 1),)
+    (direct,) = ask(memory, "SELECT count(*) FROM concepts")
+    (made,) = ask(memory, "SELECT count(*) FROM query('FROM con' || 'cepts')")
+    assert made == direct and direct[0] > 0
 
 
 # -- limits, time, other users ------------------------------------------------------------------------------
@@ -349,26 +264,6 @@ def test_a_query_that_takes_too_long_is_stopped(memory: Memory, query: str) -> N
     assert ask(memory, "SELECT 1") == [(1,)]
 
 
-def test_who_has_the_index_is_named(memory: Memory, workspace: Path) -> None:
-    memory.store.close()
-    code = (
-        "import sys; from pathlib import Path; from indexing import open_store\n"
-        "store = open_store(Path(sys.argv[1]))\n"
-        "with store.session(): print('held', flush=True); sys.stdin.readline()\n"
-    )
-    child = python(code, str(workspace.parent / "index" / "i.duckdb"))
-    assert child.stdout is not None and child.stdout.readline() == "held\n"
-    try:
-        with (
-            memory_of(workspace, **{"store.lock_timeout": 0.05}) as other,
-            pytest.raises(LeaseTimeout, match=f"PID {child.pid}"),
-        ):
-            other.sql("SELECT 1")
-    finally:
-        child.communicate("\n")
-    assert ask(memory, "SELECT 1") == [(1,)]
-
-
 def test_the_index_is_free_again_after_a_query_and_after_a_failed_one(memory: Memory, workspace: Path) -> None:
     for query in ("SELECT 1", "SELECT nope"):
         with contextlib.suppress(RequestError):
@@ -388,23 +283,14 @@ def test_sql_inside_a_session_of_the_same_thread_says_so(memory: Memory) -> None
 
 
 def test_search_and_sql_take_turns(memory: Memory) -> None:
-    failures: list[BaseException] = []
+    def search(_: int) -> bool:
+        return all(memory.search("embedding model").results for _ in range(10))
 
-    def search() -> None:
-        try:
-            for _ in range(10):
-                assert memory.search("embedding model").results
-        except BaseException as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=search) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for _ in range(5):
-        assert ask(memory, "SELECT count(*) > 10 FROM edges, facts LIMIT 1") == [(True,)]
-    for thread in threads:
-        thread.join()
-    assert not failures
+    with ThreadPoolExecutor(2) as pool:
+        searches = pool.map(search, range(2))
+        for _ in range(5):
+            assert ask(memory, "SELECT count(*) > 10 FROM edges, facts LIMIT 1") == [(True,)]
+        assert all(searches)
 
 
 def test_only_what_is_named_is_collected(tmp_path: Path) -> None:
@@ -418,7 +304,6 @@ def test_only_what_is_named_is_collected(tmp_path: Path) -> None:
     for query in ("FROM memories", "SELECT 1 FROM Concepts", 'FROM "edges" JOIN facts USING (source)'):
         store.query(query, collect)
     assert seen == [frozenset(), {"concepts"}, {"edges", "facts"}]
-    store.close()
 
 
 def test_an_empty_workspace_has_empty_tables(notes: Notes) -> None:
@@ -455,49 +340,28 @@ def test_every_column_is_documented(memory: Memory, table: str) -> None:
 # -- the command ------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def run(notes: Notes) -> Callable[..., Result]:
-    notes.write("MEMORY.md", "# Lamps\n\n- a green lamp by the door\n- a red, old lamp in the hall\n")
-
-    def invoke(*arguments: str, code: int = 0, stdin: str | None = None) -> Result:
-        before = ["--set", "embedding.model=none", "-w", str(notes.root)]
-        result = CliRunner().invoke(cli, [*before, *arguments], input=stdin, prog_name="openclaw-memory")
-        assert result.exit_code == code, result.output
-        return result
-
-    return invoke
-
-
 QUERY = "SELECT start_line AS line, text FROM memories WHERE form = 'item' ORDER BY line"
 
 
-def test_the_name_of_a_column_takes_one_line(run: Callable[..., Result]) -> None:
-    assert run("sql", 'SELECT 1 AS "a\nb"').stdout.splitlines()[0].rstrip() == "a b"
-
-
 def test_a_table_for_people(run: Callable[..., Result]) -> None:
-    lines = [line.rstrip() for line in run("sql", QUERY).stdout.splitlines()]
-    assert lines == [
+    assert [line.rstrip() for line in run("sql", QUERY).stdout.splitlines()] == [
         "line  text",
         "   3  - a green lamp by the door",
         "   4  - a red, old lamp in the hall",
         "(2 rows)",
     ]
-
-
-def test_long_cells_are_cut_and_many_rows_are_announced(run: Callable[..., Result]) -> None:
+    assert run("sql", 'SELECT 1 AS "a\nb"').stdout.splitlines()[0].rstrip() == "a b"
     assert run("sql", "SELECT repeat('x', 500) AS x").stdout.splitlines()[1].rstrip() == "x" * 119 + "…"
-    found = run("sql", "FROM range(101)")
-    assert "(100 rows)" in found.stdout and "more than 100 rows; give --limit" in found.stderr
-    assert "(101 rows)" in run("sql", "FROM range(101)", "--limit", "200").stdout
-
-
-def test_cells_for_people(run: Callable[..., Result]) -> None:
     query = "SELECT true AS a, NULL AS b, [1, 2] AS c, {'k': 'v'} AS d, 'x\ny[bold]' AS e, 0.1 + 0.2 AS f, 1e0 / 3 AS g"
-    assert run("sql", query).stdout.splitlines()[1].split("  ") != []
     assert run("sql", query).stdout.splitlines()[1].split() == [
         "true", "1,", "2", '{"k":', '"v"}', "x", "y[bold]", "0.3", "0.333333",
     ]  # fmt: skip
+
+
+def test_many_rows_are_announced(run: Callable[..., Result]) -> None:
+    done = run("sql", "FROM range(101)")
+    assert "(100 rows)" in done.stdout and "more than 100 rows; give --limit" in done.stderr
+    assert "(101 rows)" in run("sql", "FROM range(101)", "--limit", "200").stdout
 
 
 def test_json(run: Callable[..., Result]) -> None:
@@ -550,14 +414,3 @@ def test_a_failure_is_one_line(run: Callable[..., Result]) -> None:
     assert found.stdout == ""
     assert found.stderr.startswith("error: DELETE is refused") and found.stderr.count("\n") == 1
     assert run("sql", "SELECT\nx\nFROM memories", code=1).stderr.count("\n") == 1
-
-
-def test_a_query_that_is_no_text_is_refused(memory: Memory) -> None:
-    with pytest.raises(RequestError, match="not Unicode"):
-        memory.sql("select '\udcff'")
-
-
-def test_tables_whose_names_are_made_by_the_query_are_filled(memory: Memory) -> None:
-    (direct,) = ask(memory, "SELECT count(*) FROM concepts")
-    (made,) = ask(memory, "SELECT count(*) FROM query('FROM con' || 'cepts')")
-    assert made == direct and direct[0] > 0

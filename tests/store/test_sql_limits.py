@@ -16,7 +16,7 @@ from indexing import python
 from openclaw_memory import Memory
 from openclaw_memory.cli.main import cli
 from openclaw_memory.errors import RequestError
-from openclaw_memory.store.duckdb.query import checked
+from openclaw_memory.store.duckdb.query import require_read_only
 
 #: What DuckDB computes while it plans, where neither its memory limit nor an interrupt reaches it.
 FOLDED = [
@@ -81,9 +81,9 @@ def test_a_crash_of_the_database_is_one_line(notes: Notes, memory: Memory) -> No
 
 def test_a_statement_has_a_length() -> None:
     with pytest.raises(RequestError, match=r"^the query has 200,007 characters; a statement has at most 100,000$"):
-        checked("SELECT " + "1" * 200_000)
+        require_read_only("SELECT " + "1" * 200_000)
     with pytest.raises(RequestError, match=r"^the query cannot be read: "):
-        checked("SELECT " + "(" * 45_000)
+        require_read_only("SELECT " + "(" * 45_000)
 
 
 def test_values_come_through_as_they_are(memory: Memory) -> None:

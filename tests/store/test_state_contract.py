@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import date
 from pathlib import Path
@@ -22,11 +22,10 @@ from openclaw_memory.forget.tombstones import Tombstones, put
 from openclaw_memory.model import Origin
 from openclaw_memory.store.postgres.state import ServerState
 from openclaw_memory.store.state import State, StateError
-from openclaw_memory.store.state.database import all_of
-from openclaw_memory.store.state.keys import Keys
-from openclaw_memory.store.state.opening import keys_of
-from openclaw_memory.store.state.use import Sum, sums
-from openclaw_memory.store.state.use import put as count
+from openclaw_memory.store.state.database import read_tables
+from openclaw_memory.store.state.opening import state_keys
+from openclaw_memory.store.state.place import Keys
+from openclaw_memory.store.state.use import UnitUsage, add_usage, usage_by_unit
 from openclaw_memory.summarise.inventory import DayNote, RetiredNotes
 
 server = pytest.mark.postgres
@@ -61,7 +60,7 @@ def make(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Make]:
 
 
 def rows_of(state: State) -> dict[str, list[tuple[object, ...]]]:
-    return {table: list(rows) for table, rows in all_of(state.read).items()}
+    return {table: list(rows) for table, rows in read_tables(state.read).items()}
 
 
 def test_nothing_is_there_until_something_is_written(make: Make) -> None:
@@ -109,17 +108,12 @@ def test_who_waits_too_long_is_told(make: Make) -> None:
 
 
 def test_a_change_of_a_flag_sees_what_others_noted(make: Make) -> None:
-    states = [make() for _ in range(4)]
-
     def work(state: State) -> None:
         for _ in range(20):
             state.change_flag("n", lambda known: (known or 0) + 1)
 
-    threads = [threading.Thread(target=work, args=[state]) for state in states]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, [make() for _ in range(4)]))
     assert make().flag("n") == 80
     assert not make().change_flag("n", lambda known: None)
 
@@ -137,8 +131,8 @@ def test_counts_of_use_add_up_and_notes_are_retired_once(make: Make) -> None:
     state = make()
     for day in (1, 2):
         with state.writing("use") as connection:
-            count(connection, "u", Sum.of("memory/a.md", date(2026, 3, day), {"shown": 2, "useful": 1}))
-    found = sums(make())["u"]
+            add_usage(connection, "u", UnitUsage.for_day("memory/a.md", date(2026, 3, day), {"shown": 2, "useful": 1}))
+    found = usage_by_unit(make())["u"]
     assert found.counts == {"shown": 4, "used": 0, "useful": 2, "irrelevant": 0}
     assert found.boost == pytest.approx(0.875, abs=0.01)
     for size in (1, 1 << 40):
@@ -194,7 +188,7 @@ def test_a_backup_brings_everything_from_one_kind_to_the_other(
         key = first.key()
         first.add_key(key)
         with first.writing("use", "forgotten") as connection:
-            count(connection, "u", Sum.of("memory/a.md", date(2026, 3, 1), {"shown": 3, "used": 1}))
+            add_usage(connection, "u", UnitUsage.for_day("memory/a.md", date(2026, 3, 1), {"shown": 3, "used": 1}))
             put(connection, key, ["a2.0001." + "ab" * 16])
         first.backup(folder / "one.sqlite", with_key=True)
         server.restore(folder / "one.sqlite")
@@ -295,9 +289,9 @@ def test_a_memory_on_a_server_has_its_state_there(
     with Memory(notes.root, agent="other", settings=settings) as memory:
         memory.ingest()
         assert not any("zebra" in text for text in snippets(memory, "vault zebra"))
-    monkeypatch.setattr("openclaw_memory.store.state.opening.keys_of", lambda: Keys(tmp_path / "elsewhere"))
+    monkeypatch.setattr("openclaw_memory.store.state.opening.state_keys", lambda: Keys(tmp_path / "elsewhere"))
     with Memory(notes.root, settings=settings) as memory:
         notes.write("memory/third.md", "- The vault of the bakery opens with 7714 zebra.\n")
         with pytest.raises((StateError, StoreError), match="the key of what was forgotten is missing"):
             memory.ingest()
-    assert keys_of() is not None
+    assert state_keys() is not None

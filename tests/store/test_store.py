@@ -6,7 +6,6 @@ import os
 import random
 import stat
 import tempfile
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -17,14 +16,15 @@ import numpy as np
 import pytest
 from indexing import both, drop, note, open_store, put, python, source, texts_of, unit_vectors, without_root
 
+from benchmarks import crash
 from openclaw_memory.config.settings import StoreSettings
 from openclaw_memory.errors import StoreError
 from openclaw_memory.index.corpus import Corpus
 from openclaw_memory.search import bm25
 from openclaw_memory.store.api import OntologyRows, TextsChanged, VectorModel, WorkspaceFile
-from openclaw_memory.store.duckdb import schema
+from openclaw_memory.store.duckdb.database import DuckDatabase
 from openclaw_memory.store.duckdb.duck import DuckStore
-from openclaw_memory.store.duckdb.postings import PostingsFile
+from openclaw_memory.store.tables.base import VERSION
 from openclaw_memory.text import analysis
 
 MODEL = VectorModel("test", 16)
@@ -36,10 +36,8 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def store(path: Path) -> Iterator[DuckStore]:
-    opened = open_store(path)
-    yield opened
-    opened.close()
+def store(path: Path) -> Any:
+    return open_store(path)
 
 
 def filled(path: Path, files: int = 40) -> None:
@@ -79,7 +77,7 @@ def test_an_exception_inside_a_write_leaves_nothing(
     put(store, {"a.md": [["one", "two"]]})
     before = (texts_of(store), store.state(), store.documents(), store.statistics())
     with monkeypatch.context() as patch:
-        patch.setattr(PostingsFile, "insert_postings", lambda *a: (_ for _ in ()).throw(error("stop")))
+        patch.setattr(DuckDatabase, "insert_postings", lambda *a: (_ for _ in ()).throw(error("stop")))
         with pytest.raises(error):
             put(store, {"a.md": [["two", "three"]], "b.md": [["four"]]})
     after = (texts_of(store), store.state(), store.documents(), store.statistics())
@@ -160,7 +158,6 @@ def test_two_processes_that_write_different_notes_do_not_plan_again(path: Path) 
     out, err = child.communicate("\n", timeout=60)
     assert (child.returncode, out.split("\n")[:-1]) == (0, ["b.md written", "a.md again", "c.md written"]), err
     assert sorted(texts_of(store).values()) == ["child b.md", "child c.md", "ours"]
-    store.close()
 
 
 @both
@@ -256,24 +253,17 @@ def test_only_the_owner_may_read_the_index(path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_a_folder_in_the_files_place_is_said_so(path: Path) -> None:
+def test_a_folder_in_the_files_place_and_a_file_in_the_folders_are_named(path: Path) -> None:
     path.mkdir(parents=True)
     (path / "precious").write_text("x")
-    store = open_store(path)
     with pytest.raises(StoreError, match="choose another file with --db"):
-        store.state()
-    store.close()
-    assert (path / "precious").read_text() == "x"
-
-
-def test_a_place_below_a_file_is_said_so(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("x")
-    store = open_store(tmp_path / "file" / "deep" / "i.duckdb")
+        open_store(path).state()
+    store = open_store(path / "precious" / "deep" / "i.duckdb")
     with pytest.raises(StoreError, match=r"cannot be created .*--db"):
         store.state()
     with pytest.raises(StoreError, match=r"cannot be created .*--db"), store.embedding_turn(0):
         pass
-    store.close()
+    assert (path / "precious").read_text() == "x"
 
 
 def test_a_read_only_folder_is_said_so_and_the_index_stays() -> None:
@@ -345,7 +335,6 @@ def test_an_index_of_another_version_is_moved_aside_and_begun_anew(path: Path, v
         c.execute("UPDATE meta SET value = ? WHERE key = 'schema'", [version])
     with pytest.raises(StoreError, match=r"another version uses the index too.*restart"):
         store.state()  # not in turns with a program that has been running for long
-    store.close()
 
 
 def checksum(block: bytes) -> bytes:
@@ -396,14 +385,13 @@ def test_another_analysis_makes_postings_anew(path: Path) -> None:
     index = store.keyword_index()
     index.refresh()
     found = index.postings(["o", "fox", "e"])
-    assert (found.of(0)[0].tolist(), found.of(0)[1].tolist()) == ([ids[0]], [3])
-    assert found.of(1)[0].tolist() == [] and found.of(2)[0].tolist() == [ids[1]]
+    assert (found.for_term(0)[0].tolist(), found.for_term(0)[1].tolist()) == ([ids[0]], [3])
+    assert found.for_term(1)[0].tolist() == [] and found.for_term(2)[0].tolist() == [ids[1]]
     assert store.vector_states(MODEL).ready == 2
     second = store.state()
     store.close()
     store = with_analysis(path, 2, letters)
     assert store.state() == second
-    store.close()
 
 
 # -- damage ------------------------------------------------------------------------------------------------------
@@ -466,7 +454,6 @@ def test_a_damaged_file_is_moved_aside_and_the_index_works_again(path: Path, bro
     store = open_store(path)
     assert list(texts_of(store).values()) == ["alive"]
     assert store.warnings() == []
-    store.close()
 
 
 def crashed(path: Path) -> bytes:
@@ -487,7 +474,6 @@ def test_what_is_in_the_log_only_is_there_after_a_crash(path: Path) -> None:
     store = open_store(path)
     assert "new.md" in store.documents().by_path
     assert store.warnings() == []
-    store.close()
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -510,7 +496,13 @@ def test_a_damaged_log_never_stops_the_index(path: Path, seed: int) -> None:
         assert set(store.documents().by_path) >= {"0.md", "1.md", "2.md"}
     put(store, {"again.md": [["alive"]]})
     assert "again.md" in store.documents().by_path
-    store.close()
+
+
+@pytest.mark.parametrize("rounds", [2, 6])
+def test_kill_9_at_random_moments_of_an_ingest_loses_nothing(rounds: int) -> None:
+    result = crash.run(rounds, seed=20, longest=0.3)
+    assert result.failures == []
+    assert result.acknowledged >= rounds
 
 
 def test_a_log_without_its_file_does_no_harm(path: Path) -> None:
@@ -520,7 +512,6 @@ def test_a_log_without_its_file_does_no_harm(path: Path) -> None:
     read_all(store)
     put(store, {"again.md": [["alive"]]})
     assert list(store.documents().by_path) == ["again.md"]
-    store.close()
 
 
 def test_flipped_bytes_anywhere_never_give_a_wrong_answer(path: Path) -> None:
@@ -586,7 +577,6 @@ def test_a_healthy_file_is_never_moved_aside(path: Path, error: duckdb.Error) ->
         store.state()
     assert store.statistics().documents == 3
     assert kept(path) == []
-    store.close()
 
 
 # -- a full disk -------------------------------------------------------------------------------------------------
@@ -633,7 +623,6 @@ def test_a_full_disk_loses_nothing_and_is_said_so(path: Path, idle: int, extra: 
     assert len(store.documents().by_path) == 4 + int(lines[-1].split()[1])
     read_all(store)
     assert store.warnings() == []
-    store.close()
 
 
 # -- upkeep and figures --------------------------------------------------------------------------------------------
@@ -711,7 +700,7 @@ def test_statistics_count_what_is_there(store: DuckStore, path: Path) -> None:
     assert found.by_kind == {"note": 3, "daily": 1}
     assert found.by_grain == {"working": 3, "daily": 1}
     assert (found.postings, found.postings_delta) == (0, 5)
-    assert found.schema == schema.VERSION and found.path == str(path)
+    assert found.schema == VERSION and found.path == str(path)
     assert found.bytes >= path.stat().st_size
     assert found.generation == store.state().generation
 

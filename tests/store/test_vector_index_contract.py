@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -39,10 +38,8 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def store(kind: str, tmp_path: Path) -> Iterator[DuckStore]:
-    opened = open_store(tmp_path / "i.duckdb", **KINDS[kind])
-    yield opened
-    opened.close()
+def store(kind: str, tmp_path: Path) -> Any:
+    return open_store(tmp_path / "i.duckdb", **KINDS[kind])
 
 
 def written(store: DuckStore, n: int, path: str = "a.md") -> list[int]:
@@ -50,11 +47,6 @@ def written(store: DuckStore, n: int, path: str = "a.md") -> list[int]:
     before = set(store.unit_rows(None).unit_id.tolist())
     put(store, {path: [[f"{path} line {i}" for i in range(n)]]})
     return [i for i in store.unit_rows(None).unit_id.tolist() if i not in before]
-
-
-@file_only
-def test_the_setting_chooses_the_index(store: DuckStore, kind: str) -> None:
-    assert store.vector_index(MODEL).name == kind.split("-")[0]
 
 
 def test_an_empty_index_answers_nothing(store: DuckStore) -> None:
@@ -202,8 +194,8 @@ def test_a_fresh_index_has_no_vectors_of_removed_units(store: DuckStore) -> None
     assert np.isnan(index.similarities(unit_vectors(1, D)[0], np.array(ids, np.int32))).all()
 
 
-def test_vectors_of_another_model_are_outdated_and_not_searched(store: DuckStore) -> None:
-    other = VectorModel("other", 16)
+@pytest.mark.parametrize("other", [VectorModel("other", 16), VectorModel("test", 16)], ids=["name", "dimensions"])
+def test_vectors_of_another_model_are_outdated_and_not_searched(store: DuckStore, other: VectorModel) -> None:
     ids = written(store, 12)
     store.put_vectors(MODEL, ids[:8], unit_vectors(8, D))
     store.put_vectors(other, ids[4:10], unit_vectors(6, 16))
@@ -220,17 +212,6 @@ def test_vectors_of_another_model_are_outdated_and_not_searched(store: DuckStore
         assert sorted(index.search(query, 99)[0].tolist()) == expected
         known = ~np.isnan(index.similarities(query, np.array(ids, np.int32)))
         assert np.array(ids)[known].tolist() == expected
-
-
-def test_one_name_with_other_dimensions_is_another_model(store: DuckStore) -> None:
-    wide = VectorModel("test", 64)
-    ids = written(store, 4)
-    store.put_vectors(MODEL, ids, unit_vectors(4, D))
-    store.put_vectors(wide, ids[:2], unit_vectors(2, 64))
-    for model, expected in ((MODEL, 2), (wide, 2)):
-        index = store.vector_index(model)
-        index.refresh()
-        assert len(index.search(unit_vectors(1, model.dimensions)[0], 9)[0]) == expected
 
 
 @file_only
@@ -267,7 +248,6 @@ def test_auto_is_exact_and_the_graph_a_choice(tmp_path: Path, chosen: str, expec
     store = open_store(tmp_path / "i.duckdb", vector_index=chosen)
     written(store, 10)
     assert store.vector_index(MODEL).name == expected
-    store.close()
 
 
 @pytest.mark.parametrize("name", ["fts", "vss"])

@@ -18,7 +18,7 @@ from openclaw_memory import hookimpl
 from openclaw_memory.ingest import plan, summary_files
 from openclaw_memory.model import Grain, Origin, ParsedDocument
 from openclaw_memory.plugins.manager import Plugins
-from openclaw_memory.store.api import Cited
+from openclaw_memory.store.api import CitedLines
 from openclaw_memory.summarise.document import Source, parse_sentences, render
 from openclaw_memory.summarise.inventory import FORMAT
 from openclaw_memory.summarise.sentences import Sentence, extract_sentences
@@ -208,7 +208,7 @@ def test_any_number_of_sources_can_be_told(count: int) -> None:
         "We sold it.",
         MONDAY,
     )
-    assert list(made.cited.values()) == [(Cited("memory/2026-02-16.md", 3, 3),)]
+    assert list(made.cited.values()) == [(CitedLines("memory/2026-02-16.md", 3, 3),)]
     assert [one.text for one in back(Grain.DAILY, "2026-02-16", text)] == ["We sold it."]
 
 

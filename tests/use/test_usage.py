@@ -17,7 +17,7 @@ from states import state_in
 from openclaw_memory.errors import RequestError, WorkspaceError
 from openclaw_memory.model import Grain, Kind, Origin, SearchHit
 from openclaw_memory.store.state import State, StateError
-from openclaw_memory.store.state.use import NAME, Sum, put
+from openclaw_memory.store.state.use import NAME, UnitUsage, add_usage
 from openclaw_memory.use import feedback
 from openclaw_memory.use.tracker import Usage
 
@@ -307,7 +307,7 @@ def _state(events: list[tuple[str, str, int, int]]) -> State:
     state = state_in(None)
     with state.writing(NAME) as connection:
         for name, what, days, number in events:
-            put(connection, name, Sum.of(f"memory/{name}.md", _days_after(days), {what: number}))
+            add_usage(connection, name, UnitUsage.for_day(f"memory/{name}.md", _days_after(days), {what: number}))
     return state
 
 

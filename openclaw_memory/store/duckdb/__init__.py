@@ -1,1 +1,1 @@
-"""The index as a DuckDB file: the only SQL over it."""
+"""The index in a DuckDB file."""

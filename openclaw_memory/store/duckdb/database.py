@@ -1,42 +1,45 @@
-"""The DuckDB file itself: opening, moving a damaged one aside, transactions, errors in words."""
+"""The DuckDB file: opening, moving a damaged one aside, transactions, rewriting, errors in words."""
 
 from __future__ import annotations
 
 import contextlib
-import json
+import itertools
 import logging
 import os
 import re
+import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...config.settings import StoreSettings
 from ...errors import Refused, StoreError
 from ...system import atomic
-from ..rows.arrays import batches
-from ..tables.needles import Cells
-from ..tables.schema import VERSION
-from . import schema
+from ..rows import batches
+from ..tables.base import VERSION, Database, count, free_unused_heap
+from ..tables.keywords import Columns, Loaded, posting_columns
+from .connection import (
+    POSTINGS,
+    OtherVersion,
+    attach,
+    insert_numbers,
+    insert_rows,
+    make_tables,
+    table_version,
+    transaction,
+)
 from .lease import Lease, is_conflict
-from .transaction import transaction
 
 if TYPE_CHECKING:
     import duckdb
 
-#: Rows below which JSON is the faster way to bind numbers.
-_FEW = 20_000
-
 log = logging.getLogger("openclaw_memory.store")
 
-#: How a file of DuckDB's begins, and what an index is called where nobody says how.
-_MAGIC_AT, _MAGIC, _SUFFIX = 8, b"DUCK", ".duckdb"
-
-#: What DuckDB says of a file whose content is wrong.
+#: Parts of DuckDB's messages about a file with wrong content.
 _DAMAGE = (
     "not a valid duckdb database",
     "corrupt",
@@ -49,17 +52,10 @@ _DAMAGE = (
     "could not read enough bytes",
     "could not read all bytes",
 )
-_FULL = (
-    "no space left",
-    "disk full",
-    "disk quota",
-    "file too large",
-    "could not write",
-    "max_temp_directory_size",
-)
+_FULL = ("no space left", "disk full", "disk quota", "file too large", "could not write", "max_temp_directory_size")
 _MEMORY = ("out of memory", "failed to allocate", "could not allocate", "bad_alloc")
-#: What says nothing of the content, whatever else is said: it may well work the next time.
-_PASSING = (
+#: Parts of messages that prove nothing about the content: the same call may work the next time.
+_TEMPORARY = (
     *_FULL,
     *_MEMORY,
     "could not set lock",
@@ -74,77 +70,61 @@ _PASSING = (
 )
 
 
-class Database:
-    """A DuckDB file behind a :class:`Lease`, moved aside and begun anew where it is damaged or of another version."""
+class DuckDatabase(Database):
+    """A DuckDB file behind a :class:`Lease`; a damaged one, or one of another version, is moved aside and made anew."""
 
     texts = "(SELECT unnest(from_json(?, '[\"VARCHAR\"]')))"
     blob = "from_base64({})"
 
     def __init__(
-        self,
-        path: Path,
-        *,
-        timeout: float,
-        idle: float,
-        memory_limit_mb: int,
-        opened: Callable[[duckdb.DuckDBPyConnection], None],
+        self, path: Path, settings: StoreSettings, idle: float, opened: Callable[[duckdb.DuckDBPyConnection], None]
     ) -> None:
         self.path = path
         self._opened = opened
         self.warnings: list[str] = []
         self._options: dict[str, Any] = {
             "threads": 1,
-            "memory_limit": f"{memory_limit_mb}MB",
+            "memory_limit": f"{settings.memory_limit_mb}MB",
             "preserve_insertion_order": "false",
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
         }
-        self.lease = Lease(path, self, timeout, idle)
-        #: Whether a file of another version was moved aside: two versions on one index must not do so in turns.
+        self.lease = Lease(path, self, settings.lock_timeout, idle)
+        #: True after a file of another version was moved aside: two versions must not do so in turns.
         self._replaced = False
         self._writes = 0
-        self._counted: tuple[tuple[int, int], dict[str, str]] | None = None
+        self._counters: tuple[tuple[int, int] | None, dict[str, str]] = None, {}
 
     @contextlib.contextmanager
     def read(self, timeout: float | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A connection for queries; DuckDB's errors come out as :class:`StoreError`."""
         import duckdb
 
         try:
             with self.lease.hold(timeout) as connection:
                 yield connection
         except duckdb.Error as error:
-            raise self._translated(error) from error
+            raise self._translate(error) from error
         except RuntimeError as error:
-            if str(error) == "Query interrupted":  # so DuckDB says that there was a Ctrl-C
+            if str(error) == "Query interrupted":  # DuckDB's way to report Ctrl-C
                 raise KeyboardInterrupt from error
             raise
 
     def turn(self, timeout: float | None = None) -> contextlib.AbstractContextManager[object]:
-        """This thread's turn, within which the first query opens the file."""
         return self.lease.turn(timeout)
 
-    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """All rows of a query."""
-        with self.read() as connection:
-            return connection.execute(sql, list(parameters)).fetchall()
-
     def columns(self, sql: str, parameters: Sequence[Any] = ()) -> list[NDArray[Any]]:
-        """The columns of a query, as numpy arrays in its order."""
         with self.read() as connection:
-            found = connection.execute(sql, list(parameters)).fetchnumpy()
-        return [np.ma.getdata(column) for column in found.values()]
+            columns = connection.execute(sql, list(parameters)).fetchnumpy()
+        return [np.ma.getdata(column) for column in columns.values()]
 
     def vectors(self, sql: str) -> tuple[NDArray[Any], bytes]:
-        """The ids of a query, and the bytes that it has for each, one after the other."""
-        ids, found = self.columns(sql)
-        return ids, b"".join(found)
+        ids, blobs = self.columns(sql)
+        return ids, b"".join(blobs)
 
     @contextlib.contextmanager
     def write(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A transaction that is committed at the end of the block and undone by an exception."""
         with self.read() as connection:
-            self._writes += 1  # also for what is read within
+            self._writes += 1  # also for reads within
             try:
                 with transaction(connection):
                     yield connection
@@ -154,65 +134,48 @@ class Database:
             self._protect()
 
     @property
-    def moment(self) -> tuple[int, int]:
-        """For who has the turn: another value whenever somebody may have written since; opens what was touched."""
+    def change_token(self) -> tuple[int, int]:
         if not self.lease.untouched:
             with self.read():
                 pass
         return self.lease.epoch, self._writes
 
     def counters(self) -> Mapping[str, str]:
-        """All counters and what is noted of the file, read once for as long as nobody can have changed them."""
         with self.turn():
-            at = self.moment
-            if self._counted is None or self._counted[0] != at:
+            token = self.change_token
+            if self._counters[0] != token:
                 rows = self.rows("SELECT name, value::VARCHAR FROM counters UNION ALL SELECT key, value FROM meta")
-                self._counted = at, dict(rows)
-            return self._counted[1]
+                self._counters = token, dict(rows)
+            return self._counters[1]
 
     @contextlib.contextmanager
-    def apart(self) -> Iterator[dict[str, Any]]:
-        """The file closed and left alone by everybody else, to be read in another way; DuckDB's options for that."""
+    def exclusive(self) -> Iterator[dict[str, Any]]:
+        """Close the file and keep everybody else out, to open it in another way; yields DuckDB's options for that."""
         import duckdb
 
         try:
-            with self.lease.aside():
+            with self.lease.exclusive():
                 yield dict(self._options)
         except duckdb.Error as error:
-            raise self._translated(error) from error
+            raise self._translate(error) from error
 
     def rewrite(self) -> None:
-        """Put a copy of what the file holds in its place, so that no byte of what was deleted is left in it.
+        """Replace the file by a copy of its rows, so that no byte of deleted ones is left in it.
 
         Others wait meanwhile.  It takes as much free space as the content.
         """
-        import duckdb
-
-        from .rewriting import rewrite
-
-        try:
-            with self.lease.aside():
-                rewrite(self.path, self._options)
-        except duckdb.Error as error:
-            raise self._translated(error) from error
+        with self.exclusive() as options:
+            rewrite(self.path, options)
 
     def change(self, c: duckdb.DuckDBPyConnection) -> contextlib.AbstractContextManager[None]:
-        """A transaction while the file is being opened."""
         return transaction(c)
 
     def insert_rows(
-        self,
-        c: duckdb.DuckDBPyConnection,
-        table: str,
-        types: str,
-        rows: Sequence[tuple[Any, ...]],
-        select: str = "*",
+        self, c: duckdb.DuckDBPyConnection, table: str, types: str, rows: Sequence[tuple[Any, ...]], select: str = "*"
     ) -> None:
-        """Append ``rows``, bound as one JSON text."""
         insert_rows(c, table, types, rows, select)
 
     def size(self, c: duckdb.DuckDBPyConnection) -> int:
-        """What the file and its log take."""
         return sum(file.stat().st_size for file in self.files if file.exists())
 
     @property
@@ -220,8 +183,7 @@ class Database:
         """The file and its log."""
         return self.path, Path(f"{self.path}.wal")
 
-    def cells(self, c: duckdb.DuckDBPyConnection) -> Iterator[tuple[str, Cells]]:
-        """Every column of texts or bytes by its name, with its different values."""
+    def cells(self, c: duckdb.DuckDBPyConnection) -> Iterator[tuple[str, Any]]:
         rows = c.execute(
             "SELECT t.schema_name, c.table_name, c.column_name FROM duckdb_columns() c "
             "JOIN duckdb_tables() t USING (table_oid, database_name) WHERE NOT t.internal "
@@ -232,15 +194,55 @@ class Database:
             cells = c.execute(f'SELECT DISTINCT "{column}" FROM {table} WHERE "{column}" IS NOT NULL')
             yield f"{table}.{column}", cells
 
-    def close(self) -> None:
-        """Let go of the file."""
-        self.lease.close()
+    def insert_postings(self, c: duckdb.DuckDBPyConnection, units: Sequence[tuple[int, Mapping[str, int]]]) -> None:
+        columns = posting_columns(units)
+        if columns[0]:
+            insert_numbers(c, "postings_delta", columns, POSTINGS)
 
-    # -- what the lease calls as the owner of the file ------------------------------------------------
+    def fold_postings(self, c: duckdb.DuckDBPyConnection) -> None:
+        c.execute(
+            "CREATE OR REPLACE TABLE postings_next AS SELECT term, unit_id, tf FROM "
+            "(SELECT * FROM postings UNION ALL SELECT * FROM postings_delta) "
+            "WHERE unit_id IN (SELECT id FROM units) ORDER BY term, unit_id"
+        )
+        c.execute("DROP TABLE postings")
+        c.execute("ALTER TABLE postings_next RENAME TO postings")
+        c.execute("DELETE FROM postings_delta")
+        # Words of one initial are read together.
+        c.execute("CREATE OR REPLACE TABLE words AS SELECT * FROM words ORDER BY initial")
+
+    def sizes(self, c: duckdb.DuckDBPyConnection) -> tuple[int, int]:
+        return count(c, "SELECT count(*) FROM postings"), count(c, "SELECT count(*) FROM postings_delta")
+
+    def load_postings(self, unit: int, compaction: int) -> Loaded:
+        with self.read() as c:
+            reached, highest = (int(self.counters()[name]) for name in ("compaction", "unit"))
+            base, rows = None, 0
+            if reached != compaction:
+                base = self._postings("postings", unit, "ORDER BY term")
+                rows = sum(self.sizes(c))
+            return base, self._postings("postings_delta", unit), highest, reached, rows
+
+    def _postings(self, table: str, unit: int, order: str = "") -> Columns:
+        term, unit_id, tf = self.columns(f"SELECT term, unit_id, tf FROM {table} WHERE unit_id > {unit:d} {order}")
+        return (
+            term.astype(np.int64, copy=False),
+            unit_id.astype(np.int32, copy=False),
+            tf.astype(np.int16, copy=False),
+        )
+
+    # -- called by the lease, as the owner of the file ------------------------------------------------
 
     def prepare(self) -> None:
-        """Make the folder, for its owner only.  Raises :class:`StoreError` for a file that is somebody else's."""
-        self._check_own()
+        """Make the folder, for its owner only.  Raises :class:`StoreError` for another program's file.
+
+        A file in another format is a damaged index only if its name is an index's: such a file would be moved.
+        """
+        if self.path.suffix != ".duckdb":
+            with contextlib.suppress(OSError), self.path.open("rb") as file:
+                begin = file.read(12)  # a checksum, and the magic bytes
+                if begin and not begin.endswith(b"DUCK"):
+                    raise StoreError(f"{self.path}: is no index, and is left as it is; choose another file with --db")
         folder = self.path.parent
         try:
             atomic.make_folder(folder, 0o700)
@@ -250,32 +252,20 @@ class Database:
                 "check its permissions, or choose another file with --db"
             ) from error
 
-    def _check_own(self) -> None:
-        """What has another form than DuckDB's is a damaged index only where it is called as one: it would be moved."""
-        if self.path.suffix == _SUFFIX:
-            return
-        try:
-            with self.path.open("rb") as file:
-                begin = file.read(_MAGIC_AT + len(_MAGIC))
-        except OSError:
-            return
-        if begin and not begin.endswith(_MAGIC):
-            raise StoreError(f"{self.path}: is no index, and is left as it is; choose another file with --db")
-
     def is_read_only(self) -> bool:
-        """Whether the file is there and cannot be written, or no log beside it: it is opened to be read then."""
+        """Return true if the file exists, and it or a log beside it cannot be written: it is opened for reading."""
         places = (self.path, self.path.parent) if os.path.exists(self.path) else ()
         return not all(
-            os.access(each, os.W_OK, effective_ids=os.access in os.supports_effective_ids) for each in places
+            os.access(place, os.W_OK, effective_ids=os.access in os.supports_effective_ids) for place in places
         )
 
     def connect(self) -> duckdb.DuckDBPyConnection:
-        """Open the file; one that is damaged, or of another version, is moved aside first."""
+        """Open the file; a damaged one, or one of another version, is moved aside first."""
         import duckdb
 
         try:
             connection = self._open()
-        except schema.OtherVersion as other:
+        except OtherVersion as other:
             if self._replaced:
                 raise StoreError(
                     f"{self.path}: openclaw-memory of another version uses the index too (its tables have the version "
@@ -286,7 +276,7 @@ class Database:
             self._replaced = True
             connection = self._open()
         except duckdb.Error as error:
-            if is_conflict(error) or not self.doubts(error):
+            if is_conflict(error) or not self.is_suspicious(error):
                 raise
             damage = self._find_damage()
             if damage is None:
@@ -296,22 +286,22 @@ class Database:
         self._protect()
         return connection
 
-    def doubts(self, error: BaseException) -> bool:
-        """Whether an error may come from damage, or has left DuckDB refusing every further call."""
+    def is_suspicious(self, error: BaseException) -> bool:
+        """Return true if an error may come from damage, or leaves DuckDB refusing every further call."""
         import duckdb
 
         if isinstance(error, (duckdb.FatalException, duckdb.InternalException)):
             return True
-        return isinstance(error, duckdb.Error) and self._speaks_of_damage(error)
+        return isinstance(error, duckdb.Error) and self._mentions_damage(error)
 
     def examine(self, error: BaseException) -> None:
-        """Move the file aside if it really is damaged."""
+        """Move the file aside if reading all of it proves the damage."""
         damage = self._find_damage()
         if damage is not None:
             self._move_aside(f"damaged ({_first_line(damage)})", damage)
 
-    def rest(self) -> None:
-        """Give memory back: a millisecond for what may be some megabytes."""
+    def after_idle(self) -> None:
+        """Give memory back: some megabytes for a millisecond."""
         free_unused_heap()
 
     def _open(self) -> duckdb.DuckDBPyConnection:
@@ -319,7 +309,7 @@ class Database:
 
         connection = duckdb.connect(str(self.path), read_only=self.is_read_only(), config=dict(self._options))
         try:
-            schema.prepare(connection, str(self.path))
+            make_tables(connection, str(self.path))
             self._opened(connection)
         except BaseException:
             connection.close()
@@ -327,19 +317,16 @@ class Database:
         return connection
 
     def _protect(self) -> None:
-        """Only the owner may read the index: it holds the agent's memory."""
+        """Let only the owner read the index: it holds the agent's memory."""
         for file in self.files:
             with contextlib.suppress(OSError):
                 if file.stat().st_mode & 0o077:
                     file.chmod(0o600)
 
     def _move_aside(self, why: str, error: Exception, called: str = "damaged") -> None:
-        stamp = time.strftime("%Y%m%d-%H%M%S")
-        target = Path(f"{self.path}.{called}-{stamp}")
-        number = 1
-        while target.exists():
-            number += 1
-            target = Path(f"{self.path}.{called}-{stamp}-{number}")
+        name = f"{self.path}.{called}-{time.strftime('%Y%m%d-%H%M%S')}"
+        names = (f"{name}-{number}" if number > 1 else name for number in itertools.count(1))
+        target = next(target for target in map(Path, names) if not target.exists())
         try:
             os.replace(self.path, target)
             wal = Path(f"{self.path}.wal")
@@ -354,23 +341,23 @@ class Database:
         log.warning(message)
         self.warnings.append(message)
 
-    def _speaks_of_damage(self, error: duckdb.Error) -> bool:
+    def _mentions_damage(self, error: duckdb.Error) -> bool:
         import duckdb
 
         # Other errors may quote a note's text, which may speak of anything.
         if not isinstance(error, (duckdb.IOException, duckdb.SerializationException)):
             return False
         text = self._plain(error)
-        if any(word in text for word in _PASSING):
+        if any(word in text for word in _TEMPORARY):
             return False
         return isinstance(error, duckdb.SerializationException) or any(word in text for word in _DAMAGE)
 
     def _plain(self, error: BaseException) -> str:
-        """A message in lower case without the names in it: a folder may be called ``corrupt``."""
+        """Return a message in lower case without the names in it: a folder may be called ``corrupt``."""
         return re.sub(r'"[^"]*"', "", str(error).replace(str(self.path), "")).lower()
 
     def _find_damage(self) -> duckdb.Error | None:
-        """Read the whole closed file, index included; the error that its content causes, if any.
+        """Read the whole closed file, index included, and return the error that its content causes, if any.
 
         A healthy index must never be moved aside, so one bad message is not enough.
         """
@@ -382,18 +369,18 @@ class Database:
                     "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main' AND NOT internal"
                 ).fetchall():
                     connection.execute(f'SELECT max(hash(t)) FROM "{table}" t').fetchall()
-                if schema.version_of(connection):
+                if table_version(connection):
                     keys = [row[0] for row in connection.execute("SELECT id FROM sections").fetchall()]
-                    for some in batches(keys, 50):
-                        asked = ", ".join("?" * len(some))
-                        connection.execute(f"SELECT count(id) FROM sections WHERE id IN ({asked})", some).fetchall()
+                    for batch in batches(keys, 50):
+                        marks = ", ".join("?" * len(batch))
+                        connection.execute(f"SELECT count(id) FROM sections WHERE id IN ({marks})", batch).fetchall()
         except duckdb.Error as error:
             broken = isinstance(error, (duckdb.FatalException, duckdb.InternalException))
-            passing = any(word in self._plain(error) for word in _PASSING)
-            return error if self._speaks_of_damage(error) or (broken and not passing) else None
+            temporary = any(word in self._plain(error) for word in _TEMPORARY)
+            return error if self._mentions_damage(error) or (broken and not temporary) else None
         return None
 
-    def _translated(self, error: duckdb.Error) -> StoreError:
+    def _translate(self, error: duckdb.Error) -> StoreError:
         import duckdb
 
         first = _first_line(error)
@@ -410,7 +397,7 @@ class Database:
             )
         if any(word in text for word in _MEMORY):
             return StoreError(f"{self.path}: DuckDB ran out of memory ({first}); raise store.memory_limit_mb")
-        if self._speaks_of_damage(error):
+        if self._mentions_damage(error):
             return StoreError(
                 f"{self.path}: the index cannot be read ({first}); a damaged file is moved aside and kept: "
                 "run openclaw-memory ingest to rebuild it from the Markdown files"
@@ -420,8 +407,8 @@ class Database:
                 f"{self.path}: the index cannot be opened for writing ({first}); "
                 "check the permissions of the file and its folder, or choose another file with --db"
             )
-        given = isinstance(error, (duckdb.DataError, duckdb.IntegrityError, duckdb.ProgrammingError))
-        return (Refused if given else StoreError)(
+        bad_value = isinstance(error, (duckdb.DataError, duckdb.IntegrityError, duckdb.ProgrammingError))
+        return (Refused if bad_value else StoreError)(
             f"{self.path}: the index failed ({first}); run: openclaw-memory doctor"
         )
 
@@ -431,67 +418,70 @@ def _first_line(error: BaseException) -> str:
     return lines[0] if lines else type(error).__name__
 
 
-def insert(
-    connection: duckdb.DuckDBPyConnection,
-    table: str,
-    columns: Mapping[str, Sequence[Any]],
-    types: Mapping[str, str],
-    select: str = "*",
-) -> None:
-    """Append rows given by columns, bound as one JSON text.
+def rewrite(path: Path, options: Mapping[str, Any]) -> None:
+    """Replace the closed file ``path`` by a copy of all its rows, in one step; the caller is its only owner.
 
-    Binding Python values one by one is fifty times slower, and numpy columns of objects make DuckDB
-    try to import pandas for each value.  ``types`` are the DuckDB types of ``columns``.
+    A process killed meanwhile leaves the old file, and a folder beside it that the next call removes.
+    Raises :class:`~openclaw_memory.errors.StoreError` if that fails, and DuckDB's own errors.
     """
-    shape = json.dumps({name: [kind] for name, kind in types.items()})
-    lists = ", ".join(f"unnest(given.{name}) AS {name}" for name in types)
-    connection.execute(
-        f"INSERT INTO {table} SELECT {select} FROM (SELECT {lists} FROM (SELECT from_json(?, ?) AS given))",
-        [json.dumps({name: list(columns[name]) for name in types}, ensure_ascii=False, default=date.isoformat), shape],
-    )
-
-
-def insert_rows(
-    connection: duckdb.DuckDBPyConnection, table: str, types: str, rows: Sequence[tuple[Any, ...]], select: str = "*"
-) -> None:
-    """Append ``rows``, bound as one JSON text; ``types`` are the DuckDB types of their places, with blanks between."""
-    if rows:
-        kinds = {f"c{at}": kind for at, kind in enumerate(types.split())}
-        insert(connection, table, dict(zip(kinds, zip(*rows, strict=True), strict=True)), kinds, select)
-
-
-def insert_numbers(
-    connection: duckdb.DuckDBPyConnection, table: str, columns: Mapping[str, tuple[list[int], str]]
-) -> None:
-    """Append rows of whole numbers: ``columns`` are lists with their DuckDB types.
-
-    Many go as numpy columns, which DuckDB reads in place; few as JSON, as registering columns makes
-    DuckDB look for pandas and other libraries for some milliseconds.
-    """
-    rows = len(next(iter(columns.values()))[0])
-    if rows < _FEW:
-        given = {name: values for name, (values, _) in columns.items()}
-        insert(connection, table, given, {name: kind for name, (_, kind) in columns.items()})
-        return
-    with incoming(connection, {name: np.array(values, np.int64) for name, (values, _) in columns.items()}):
-        cast = ", ".join(f"{name}::{kind}" for name, (_, kind) in columns.items())
-        connection.execute(f"INSERT INTO {table} SELECT {cast} FROM incoming")
-
-
-@contextlib.contextmanager
-def incoming(connection: duckdb.DuckDBPyConnection, columns: Mapping[str, NDArray[Any]]) -> Iterator[None]:
-    """Numpy columns of numbers, which DuckDB reads in place, as the table ``incoming`` for the block."""
-    connection.register("incoming", dict(columns))
+    folder = Path(f"{path}.rewriting")
     try:
-        yield
-    finally:
-        with contextlib.suppress(Exception):  # refused in a transaction that has failed, which says why itself
-            connection.unregister("incoming")
+        # Left by a process that was killed here, or in a query that did not fit into memory.
+        for leftover in (folder, Path(f"{path}.tmp")):
+            shutil.rmtree(leftover, ignore_errors=True)
+        _empty_log(path, options)
+        folder.mkdir(mode=0o700)
+        try:
+            copy = folder / path.name
+            _copy(path, copy, {**options, "temp_directory": str(folder / "spill")})
+            copy.chmod(0o600)
+            atomic.move(copy, path)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+    except OSError as error:
+        raise StoreError(
+            f"{path}: the index cannot be rewritten ({error.strerror or error}); it is as it was: free some space, "
+            "check the permissions of its folder, and run it again"
+        ) from error
 
 
-def free_unused_heap() -> None:
-    """Ask glibc to return freed memory: many small blobs leave its heap full of holes."""
-    import ctypes
+def _empty_log(path: Path, options: Mapping[str, Any]) -> None:
+    """Write the log into the file: it would be applied to the copy."""
+    import duckdb
 
-    with contextlib.suppress(OSError, AttributeError):  # another C library has no such call
-        ctypes.CDLL(None).malloc_trim(0)
+    wal = Path(f"{path}.wal")
+    if wal.exists():
+        with duckdb.connect(str(path), config=dict(options)) as connection:
+            connection.execute("CHECKPOINT")
+        if wal.exists():
+            raise StoreError(f"{wal}: the log of the index cannot be emptied; run: openclaw-memory doctor")
+
+
+def _copy(old: Path, new: Path, options: Mapping[str, Any]) -> None:
+    import duckdb
+
+    # Rows are read in runs that depend on their order.
+    with duckdb.connect(":memory:", config={**options, "threads": 1, "preserve_insertion_order": "true"}) as connection:
+        attach(connection, old, "old", "(READ_ONLY)")
+        attach(connection, new, "new")
+        connection.execute("COPY FROM DATABASE old TO new")
+        connection.execute("CHECKPOINT new")
+        _check(connection, old)
+        connection.execute("DETACH new")
+    if Path(f"{new}.wal").exists():
+        raise StoreError(f"{old}: the copy of the index is not complete; the index is as it was: run it again")
+
+
+def _check(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    tables = connection.execute(
+        "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'old' AND NOT internal"
+    ).fetchall()
+    for schema, table in tables:
+        counts = {
+            connection.execute(f'SELECT count(*) FROM {name}."{schema}"."{table}"').fetchone()
+            for name in ("old", "new")
+        }
+        if len(counts) != 1:
+            raise StoreError(
+                f"{path}: the copy of the index lacks rows of {table}; the index is as it was: run it again"
+            )

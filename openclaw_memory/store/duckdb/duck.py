@@ -1,40 +1,45 @@
-"""The DuckDB store: documents, sections, units, vectors and postings in one file."""
+"""The DuckDB store: the index of one agent and workspace in one file."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import logging
+import re
+import time
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 from filelock import FileLock, Timeout
 
 from ...config.settings import StoreSettings
-from ...errors import StoreError
+from ...model import ExportReport, Progress, QueryResult
 from ...system.deadline import Deadline
-from ..rows.arrays import Analyse
-from ..rows.texts import KeywordIndex, VectorIndex, VectorModel
-from ..tables.keywords import PostingsIndex
-from .aside import last_aside, vectors_aside
-from .database import free_unused_heap
-from .fts import FtsIndex
-from .postings import PostingsFile
-from .purge import PurgeTables
-from .query import Queries
-from .vectors import VssIndex
+from ..rows import Analyse, Collect, Floats, KeywordIndex, VectorModel
+from ..tables.base import Needles, count
+from ..tables.store import Store
+from ..tables.vectors import VectorIndex
+from . import export, views
+from .database import DuckDatabase
+from .extensions import FtsIndex, VssIndex
+from .lease import lock_error
+from .query import SPARE, Question, answer, require_read_only
 
-#: Seconds of idleness after which the file is let go.
+log = logging.getLogger("openclaw_memory")
+
+#: Seconds of idleness after which the file is closed.
 IDLE = 0.25
 
 
-class DuckStore(PurgeTables, Queries):
-    """One agent's index of one workspace; see :class:`~openclaw_memory.store.api.Store`.
+class DuckStore(Store):
+    """One agent's index of one workspace in the file ``path``.
 
     Raises :class:`~openclaw_memory.errors.StoreError` from every method when the file cannot be
     used.  Opening is lazy: nothing is created before the first call.
     """
 
-    _db: PostingsFile
+    _db: DuckDatabase
 
     def __init__(
         self,
@@ -42,59 +47,41 @@ class DuckStore(PurgeTables, Queries):
         settings: StoreSettings,
         analyse: Analyse,
         analysis_version: int = 0,
-        read_as: str = "",
+        extraction: str = "",
         idle: float | None = None,
     ) -> None:
         self.path = path
-        super().__init__(str(path), settings, analyse, analysis_version, read_as)
-        self._db = PostingsFile(
-            path,
-            timeout=settings.lock_timeout,
-            idle=IDLE if idle is None else idle,
-            memory_limit_mb=settings.memory_limit_mb,
-            opened=self._check_versions,
-        )
+        super().__init__(str(path), settings, analyse, analysis_version, extraction)
+        self._db = DuckDatabase(path, settings, IDLE if idle is None else idle, self._check_versions)
 
     # -- life ---------------------------------------------------------------------------------
 
-    @contextlib.contextmanager
-    def session(self, timeout: float | None = None) -> Iterator[None]:
-        """Hold the file for the calls inside the block."""
-        with self._db.read(timeout):
-            yield
-
     def reading(self) -> contextlib.AbstractContextManager[object]:
-        """This thread's turn at the file, which the first call opens that needs more than is known of it.
+        """Take this thread's turn at the file, which is opened by the first call that memory cannot answer.
 
-        Where another thread keeps its turn for too long, the block goes on with what is known.
+        If another thread keeps its turn for too long, the block goes on with what is in memory.
         """
         return self._db.lease.reading()
 
     def patience(self, until: Deadline) -> contextlib.AbstractContextManager[None]:
-        """Wait for others no longer than ``until`` inside the block."""
         return self._db.lease.patience(until)
 
     def beside(self, suffix: str) -> Path | None:
-        """The index file's own name with ``suffix`` behind it."""
         return Path(f"{self.path}{suffix}")
 
     def files(self) -> list[Path]:
-        """The index file."""
         return [self.path]
 
     def warnings(self) -> list[str]:
-        """What happened to the file that a person should hear."""
         return list(self._db.warnings)
 
     def close(self) -> None:
-        """Let go of the file."""
-        self._db.close()
+        self._db.lease.close()
 
     @contextlib.contextmanager
     def embedding_turn(self, timeout: float) -> Iterator[bool]:
-        """One process embeds at a time, so that several do not compute the same vectors."""
         if self._db.is_read_only():
-            yield False  # whoever can write the index embeds
+            yield False  # a process that can write the index embeds
             return
         turn = FileLock(f"{self.path}.embedding", mode=0o600)
         try:
@@ -104,46 +91,160 @@ class DuckStore(PurgeTables, Queries):
             yield False
             return
         except OSError as error:
-            raise StoreError(
-                f"{self.path}: cannot create a lock beside the index ({error.strerror or error}); "
-                "check the folder's permissions and free space, or choose another file with --db"
-            ) from error
+            raise lock_error(self.path, error) from error
         try:
             yield True
         finally:
             turn.release()
 
-    # -- what search reads --------------------------------------------------------------------------
+    # -- search ---------------------------------------------------------------------------------------
 
     def keyword_index(self) -> KeywordIndex:
-        """A new, empty keyword index; ``refresh`` fills it."""
         if self._settings.keyword_index == "fts":
             return FtsIndex(self._db, self._analyse)
-        return PostingsIndex(self._db.load_postings)
-
-    def take_over_vectors(self, model: VectorModel) -> int:
-        """Give units the vectors that the index which was put aside last has of their texts; how many got one."""
-        if (old := last_aside(self.path)) is None:
-            return 0
-        with self._db.read() as c:
-            wanted = c.execute(
-                "SELECT hash, list(id) FROM units WHERE (SELECT model_id FROM vectors WHERE unit_id = id) "
-                f"IS DISTINCT FROM {self._model_id(c, model):d} GROUP BY hash"
-            ).fetchall()
-        unit_ids, vectors = vectors_aside(old, model, dict(wanted))
-        self.put_vectors(model, unit_ids, vectors)
-        return len(unit_ids)
+        return super().keyword_index()
 
     def vector_index(self, model: VectorModel) -> VectorIndex:
-        """A new, empty vector index; ``refresh`` fills it."""
         if self._settings.vector_index != "vss":
             return super().vector_index(model)
         return VssIndex(model, partial(self._load_vectors, model), self._settings.vector_dtype)
 
+    def take_over_vectors(self, model: VectorModel) -> int:
+        old = max(
+            (path for path in self._put_aside() if path.suffix != ".wal"),
+            key=lambda path: path.stat().st_mtime,
+            default=None,
+        )
+        if old is None:
+            return 0
+        with self._db.read() as c:
+            units_by_hash = c.execute(
+                "SELECT hash, list(id) FROM units WHERE (SELECT model_id FROM vectors WHERE unit_id = id) "
+                f"IS DISTINCT FROM {self._model_id(c, model):d} GROUP BY hash"
+            ).fetchall()
+        unit_ids, vectors = _read_vectors(old, model, dict(units_by_hash))
+        self.put_vectors(model, unit_ids, vectors)
+        return len(unit_ids)
+
     def give_back_memory(self) -> None:
-        """Return to the operating system what reading the whole index took."""
         with self._db.read() as c:
             with contextlib.suppress(Exception):  # refused when that much is in use
                 c.execute("SET memory_limit = '16MB'")  # drops the cached blocks
             c.execute(f"SET memory_limit = '{self._settings.memory_limit_mb}MB'")
-        free_unused_heap()
+        super().give_back_memory()
+
+    # -- SQL and exports ------------------------------------------------------------------------------
+
+    def query(self, sql: str, collect: Collect, limit: int | None = None, timeout: float = 20.0) -> QueryResult:
+        started = time.monotonic()
+        require_read_only(sql)
+        names = views.named_tables(sql)
+        derived = collect(names & views.DERIVED)
+        with self._db.exclusive() as options:
+            question = Question(
+                str(self.path), {**options, "temp_directory": ""}, sql, derived, names,
+                None if limit is None else limit + 1, self._settings.memory_limit_mb + SPARE,
+            )  # fmt: skip
+            # The error of a damaged file is none of the query: the file is examined.
+            columns, rows = answer(question, timeout, self._db.is_suspicious)
+        kept = rows if limit is None else rows[:limit]
+        took = (time.monotonic() - started) * 1000
+        return QueryResult(columns, tuple(kept), round(took, 1), truncated=len(kept) < len(rows))
+
+    def export(self, folder: Path, collect: Collect, overwrite: bool, progress: Progress) -> ExportReport:
+        import duckdb
+
+        started = time.monotonic()
+        target = export.Target(folder, overwrite)
+        with target.filling() as temporary:
+            derived = collect(views.DERIVED)
+            with self._db.exclusive() as options:
+                options["temp_directory"] = str(temporary / export.SPILL)
+                with duckdb.connect(":memory:", config=options) as c:
+                    views.define(c, str(self.path), derived)
+                    views.put_hits(c)
+                    progress("export", 0, len(views.TABLES))
+                    written = export.write(c, temporary, folder, progress)
+            target.take(temporary, written)
+        return ExportReport(str(folder), tuple(table for table, _ in written), time.monotonic() - started)
+
+    # -- forgetting -----------------------------------------------------------------------------------
+
+    def purge(self) -> None:
+        """Compact everything derived from texts, and write the whole file again: no trace of deleted rows is left."""
+        self.maintain(True)
+        with self._db.read() as c:
+            fts = "SELECT count(*) FROM duckdb_tables() WHERE table_name = 'fts_source' AND NOT internal"
+            if count(c, fts):  # it is rebuilt when it is needed
+                with self._db.write():
+                    c.execute("DROP SCHEMA IF EXISTS fts_main_fts_source CASCADE")
+                    c.execute("DROP TABLE IF EXISTS fts_source")
+                    c.execute("UPDATE counters SET value = -1 WHERE name = 'fts'")
+        self._db.rewrite()
+        self._note_purged()
+
+    def shrink(self) -> bool:
+        """Write the file again when a third of it, and some megabytes, are free; returns true if it did.
+
+        DuckDB frees nothing itself, and the space of deleted rows is free only when they fill whole blocks.
+        """
+        ((total, free, size),) = self._db.rows(
+            "SELECT total_blocks, free_blocks, block_size FROM pragma_database_size()"
+        )
+        if free * size < 8_000_000 or 3 * free < total:
+            return False
+        self._db.rewrite()
+        return True
+
+    def contains(self, needles: Sequence[str]) -> list[str]:
+        search = Needles(needles)
+        with self._db.read():
+            columns = super().contains(needles)
+            files = [file for file in self._db.files if search and file.exists()]
+            return columns + [file.name for file in files if search.finds(file.read_bytes())]
+
+    def _put_aside(self) -> list[Path]:
+        """Return the files of this index that were put aside, and their logs."""
+        prefixes = tuple(f"{self.path.name}.{reason}-" for reason in ("damaged", "outdated"))
+        folder = self.path.parent
+        return [path for path in folder.iterdir() if path.name.startswith(prefixes)] if folder.is_dir() else []
+
+    def leftovers(self) -> list[str]:
+        folder, name = self.path.parent, self.path.name
+        try:
+            aside = self._put_aside()
+            # In the default folder the name of an index identifies the workspace, its folder the agent.
+            others = folder.parent.glob(f"*/{name}") if re.search(r"-[0-9a-f]{12}\.duckdb$", name) else ()
+            siblings = [path for path in others if path != self.path]
+        except OSError:
+            return []
+        return [
+            *(f"{path} (an older index, put aside)" for path in sorted(aside)),
+            *(f"{path} (the index of another agent)" for path in sorted(siblings)),
+        ]
+
+
+def _read_vectors(old: Path, model: VectorModel, units_by_hash: dict[int, list[int]]) -> tuple[list[int], Floats]:
+    """Read the vectors of texts from an index that was put aside: unit ids and ``float32[n, d]``.
+
+    Hashes with a vector are removed from ``units_by_hash``; unreadable vectors are left out.
+    """
+    import duckdb
+
+    unit_ids: list[int] = []
+    blobs: list[bytes] = []
+    try:
+        with duckdb.connect(str(old), read_only=True) as connection:
+            cursor = connection.execute(
+                "SELECT u.hash, v.v FROM vectors v JOIN units u ON u.id = v.unit_id JOIN models m ON m.id = v.model_id "
+                "WHERE v.status = 'ready' AND m.name = ? AND m.dimensions = ?",
+                [model.name, model.dimensions],
+            )
+            while rows := cursor.fetchmany(1000):
+                for text_hash, blob in rows:
+                    units = units_by_hash.pop(text_hash, [])
+                    unit_ids += units
+                    blobs += [blob] * len(units)
+    except duckdb.Error as error:
+        log.info("%s: not all of its vectors can be read (%s)", old, error)
+    return unit_ids, np.frombuffer(b"".join(blobs), np.float16).reshape(-1, model.dimensions).astype(np.float32)

@@ -1,4 +1,4 @@
-"""An export: every table as a Parquet file, in a folder that is there as a whole or not at all."""
+"""Export every table as a Parquet file, into a folder that appears as a whole or not at all."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...errors import WorkspaceError
 from ...model import ExportedTable, Progress
@@ -22,12 +23,12 @@ if TYPE_CHECKING:
     import duckdb
 
 MANIFEST = "manifest.json"
-#: What does not fit into memory while files are written goes here, below the temporary folder.
+#: Subfolder for data that does not fit into memory while files are written.
 SPILL = "spill"
 _MADE_BY = "openclaw-memory"
-#: What a file holds, where that is more than its table.
+#: Sources of files with more than their table.
 _SOURCES = {"memories": "(SELECT m.*, h.hit FROM memories m JOIN hits h ON h.id = m.id)"}
-#: Rows are written in this order, so that equal notes give equal files.
+#: Order of the rows, so that equal notes give equal files.
 _ORDER = {
     "memories": "path, start_line, id",
     "documents": "path",
@@ -41,7 +42,7 @@ _ORDER = {
 def write(
     c: duckdb.DuckDBPyConnection, temporary: Path, folder: Path, progress: Progress
 ) -> list[tuple[ExportedTable, dict[str, str]]]:
-    """Write every table into ``temporary``, on its way to ``folder``; with DuckDB's words for the types of columns.
+    """Write every table into ``temporary``, on its way to ``folder``; returns the tables with their columns' types.
 
     The connection must be allowed to write files.
     """
@@ -53,7 +54,7 @@ def write(
         path = str(file).replace("'", "''")
         ordered = f"FROM {_SOURCES.get(table, table)} ORDER BY {_ORDER[table]}"
         try:
-            found = c.execute(f"COPY ({ordered}) TO '{path}' (FORMAT parquet, COMPRESSION zstd)").fetchone()
+            row = c.execute(f"COPY ({ordered}) TO '{path}' (FORMAT parquet, COMPRESSION zstd)").fetchone()
         except duckdb.Error as error:
             reason = " ".join(str(error).split())
             raise WorkspaceError(
@@ -61,8 +62,8 @@ def write(
                 "check free space and permissions there, or choose another folder"
             ) from error
         file.chmod(0o600)
-        rows = int(found[0]) if found else 0
-        columns = {row[0]: row[1] for row in c.execute(f"DESCRIBE {ordered}").fetchall()}
+        rows = int(row[0]) if row else 0
+        columns = {name: kind for name, kind, *_ in c.execute(f"DESCRIBE {ordered}").fetchall()}
         written.append((ExportedTable(table, str(folder / file.name), rows, file.stat().st_size), columns))
         progress("export", done, len(TABLES))
     return written
@@ -71,8 +72,8 @@ def write(
 class Target:
     """The folder of an export.
 
-    Raises :class:`~openclaw_memory.errors.WorkspaceError` when it is not empty and ``overwrite`` is not given, or
-    when a file in it bears the name of one of ours and is not ours: what is not ours is never touched.
+    Raises :class:`~openclaw_memory.errors.WorkspaceError` if it is not empty and ``overwrite`` is false, or if a file
+    in it has the name of an exported one and is none: other files are never touched.
     """
 
     def __init__(self, folder: Path, overwrite: bool) -> None:
@@ -94,10 +95,10 @@ class Target:
 
     @contextlib.contextmanager
     def filling(self) -> Iterator[Path]:
-        """A temporary folder beside the target, for its owner only; whatever is left of it is removed."""
+        """Yield a temporary folder beside the target, for its owner only; the rest of it is removed."""
         parent = self.folder.parent
         atomic.make_folder(parent)
-        # Inside a folder that stays, else beside it: a rename must not cross file systems.
+        # Inside a folder that stays, otherwise beside it: a rename must not cross file systems.
         temporary = Path(
             tempfile.mkdtemp(prefix=f".{self.folder.name}-", dir=self.folder if self._replaced else parent)
         )
@@ -107,8 +108,16 @@ class Target:
             shutil.rmtree(temporary, ignore_errors=True)
 
     def take(self, temporary: Path, written: Sequence[tuple[ExportedTable, dict[str, str]]]) -> None:
-        """Put the finished files in place, at once where the target is new, else one by one, the manifest last."""
-        text = json.dumps(_manifest(written), ensure_ascii=False, indent=2)
+        """Put the finished files in place, at once if the target is new, otherwise one by one, the manifest last."""
+        manifest = {
+            "madeBy": _MADE_BY,
+            "version": __version__,
+            "created": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "tables": [
+                {**asdict(table), "file": Path(table.file).name, "columns": columns} for table, columns in written
+            ],
+        }
+        text = json.dumps(manifest, ensure_ascii=False, indent=2)
         (temporary / MANIFEST).write_text(text + "\n", encoding="utf-8")
         (temporary / MANIFEST).chmod(0o600)
         shutil.rmtree(temporary / SPILL, ignore_errors=True)
@@ -125,26 +134,8 @@ class Target:
             os.replace(temporary, self.folder)
 
 
-def _manifest(written: Sequence[tuple[ExportedTable, dict[str, str]]]) -> dict[str, Any]:
-    return {
-        "madeBy": _MADE_BY,
-        "version": __version__,
-        "created": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "tables": [
-            {
-                "name": table.name,
-                "file": Path(table.file).name,
-                "rows": table.rows,
-                "bytes": table.bytes,
-                "columns": columns,
-            }
-            for table, columns in written
-        ],
-    }
-
-
 def _ours(folder: Path) -> set[str]:
-    """Names of the files of an earlier export."""
+    """Return the names of the files of an earlier export."""
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         if manifest["madeBy"] != _MADE_BY:

@@ -1,9 +1,8 @@
 """One owner of the index file at a time: short leases between processes.
 
-Two lock files stand beside the database.  Whoever wants it passes the *queue* lock and then waits
-for the *owner* lock; an owner that finishes a call and sees the queue taken lets go at once, and
-otherwise keeps the file open for ``idle`` seconds, as opening costs 15-30 ms.  The operating system
-drops both locks when a process dies.
+Two lock files lie beside the database.  A process passes the *queue* lock and then waits for the *owner* lock; an
+owner that finishes a call and sees the queue taken closes the file at once, and otherwise keeps it open for ``idle``
+seconds, as opening costs 15-30 ms.  The operating system drops both locks when a process dies.
 """
 
 from __future__ import annotations
@@ -25,46 +24,44 @@ from typing import TYPE_CHECKING, Protocol
 from filelock import FileLock, Timeout
 
 from ...errors import LeaseTimeout, StoreError
-from ...system.deadline import NEVER, Deadline
+from ...system.deadline import Deadline, Patience
 
 if TYPE_CHECKING:
     import duckdb
 
-_POLL = 0.004
-#: Seconds between two looks at an open file by the thread that closes it.
-_LOOK = 0.02
-
 log = logging.getLogger("openclaw_memory.store")
 
-#: Seconds that somebody without any time waits all the same: closing an idle file takes this process a moment.
-_PASSING = 0.25
-#: Nanoseconds from which on two writes have different times everywhere.
+#: Seconds between two tries of a lock, and between two looks of the closing thread at an open file.
+_POLL, _LOOK = 0.004, 0.02
+#: Seconds that a caller without any time waits nevertheless: another process needs a moment to close an idle file.
+_LEAST = 0.25
+#: Nanoseconds after which two writes have different times on every file system.
 _COARSE = 2_500_000_000
 
-#: Inode, size and time of the index file and of its log; ``None`` for one that is not there.
+#: Inode, size and time of the index file and of its log; ``None`` for a missing one.
 _Stamp = tuple[tuple[int, int, int] | None, tuple[int, int, int] | None]
 
 
 class Leased(Protocol):
-    """What a lease opens; every method is called by the one owner of the file."""
+    """The file's database; only the owner of the file calls its methods."""
 
     def prepare(self) -> None:
-        """Make the folder that the lock files lie in."""
+        """Make the folder of the lock files."""
 
     def is_read_only(self) -> bool:
-        """Whether the file is there and may not be written."""
+        """Return true if the file exists and cannot be written."""
 
     def connect(self) -> duckdb.DuckDBPyConnection:
         """Open the file."""
 
-    def doubts(self, error: BaseException) -> bool:
-        """Whether the connection is of no more use after this error."""
+    def is_suspicious(self, error: BaseException) -> bool:
+        """Return true if the connection is useless after this error."""
 
     def examine(self, error: BaseException) -> None:
-        """Look at the file, which is closed, after an error that raised doubts."""
+        """Check the closed file after an error that raised doubts."""
 
-    def rest(self) -> None:
-        """Give back what the file took: it is closed, as nobody asked for a while."""
+    def after_idle(self) -> None:
+        """Give back memory after the file was closed for idleness."""
 
 
 class Lease:
@@ -72,7 +69,7 @@ class Lease:
 
     def __init__(self, path: Path, leased: Leased, timeout: float, idle: float) -> None:
         self.path = path
-        #: Grows when the file is opened and is not as this process left it: somebody else may have written.
+        #: Grows when the file is opened and differs from how this process left it: another one may have written.
         self.epoch = 0
         self._leased = leased
         self._timeout = timeout
@@ -80,7 +77,7 @@ class Lease:
         self._holder = Path(f"{path}.holder")
         self._closed = threading.Event()
         self._inherited = False
-        self._patience = threading.local()
+        self._patience = Patience()
         self._start_afresh()
         _open_leases.add(self)
 
@@ -90,21 +87,21 @@ class Lease:
         self._mutex = threading.RLock()
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._depth = 0
-        #: Whether locks are taken: whoever only can read keeps nobody out, and writes nothing.
+        #: False for a process that can only read: it keeps nobody out, and writes nothing.
         self._locks = True
-        #: The files as this process closed them; ``None`` where a later write might leave them looking the same.
-        self._left: _Stamp | None = None
+        #: The files as this process closed them; ``None`` if a later write might leave the same stamp.
+        self._closed_stamp: _Stamp | None = None
         self._untouched = False
-        #: Whether the file may be another one since this process had it open.
-        self._strange = False
+        #: True if the file may have been replaced since this process had it open.
+        self._maybe_replaced = False
         self._doubt: BaseException | None = None
         self._close_at: float | None = None
-        #: Looks at the file for as long as it is open.
+        #: The thread that closes the idle file.
         self._closer: threading.Thread | None = None
 
     @contextlib.contextmanager
     def hold(self, timeout: float | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
-        """The connection, ours alone for the duration of the block; re-entrant in a thread.
+        """Yield the connection, for this thread alone during the block; re-entrant in a thread.
 
         Raises :class:`LeaseTimeout` naming the holder after ``timeout`` seconds.
         """
@@ -118,10 +115,9 @@ class Lease:
     def turn(self, timeout: float | None = None) -> Iterator[tuple[Deadline, float]]:
         """Keep other threads out for the block, in which the first :meth:`hold` opens the file; re-entrant in a thread.
 
-        Raises as :meth:`hold`; yields until when there is time, and how many seconds there were.
+        Raises as :meth:`hold`; yields the deadline, and its seconds from the beginning.
         """
-        until: Deadline = getattr(self._patience, "until", NEVER)
-        patience = min(self._timeout if timeout is None else timeout, max(_PASSING, until.within()))
+        patience = min(self._timeout if timeout is None else timeout, max(_LEAST, self._patience.until.within()))
         deadline = Deadline.after(patience)
         if not self._mutex.acquire(timeout=max(0.0, patience)):
             raise LeaseTimeout(
@@ -130,12 +126,12 @@ class Lease:
         try:
             self._close_at = None
             if not self._depth:
-                self._untouched = self._left is not None and _stamp(self.path) == self._left
+                self._untouched = self._closed_stamp is not None and _stamp(self.path) == self._closed_stamp
             self._depth += 1
             try:
                 yield deadline, patience
             except BaseException as error:
-                if self._connection is not None and self._leased.doubts(error):
+                if self._connection is not None and self._leased.is_suspicious(error):
                     self._doubt = error
                 raise
             finally:
@@ -147,36 +143,28 @@ class Lease:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[None]:
-        """As :meth:`turn`, for who may do with what is known.
+        """Take a :meth:`turn` if another thread does not keep its own for half of the time.
 
-        Where another thread keeps its turn for half of the time that there is, the block goes on without one, and
-        whatever needs the file in it raises :class:`LeaseTimeout` soon.
+        Otherwise the block goes on without one, and a call in it that needs the file raises :class:`LeaseTimeout` soon.
         """
-        until: Deadline = getattr(self._patience, "until", NEVER)
         with contextlib.ExitStack() as block:
             try:
-                block.enter_context(self.turn(until.left(0.5)))
+                block.enter_context(self.turn(self._patience.until.left(0.5)))
             except LeaseTimeout:
                 block.enter_context(self.patience(Deadline.after(0.0)))
             yield
 
     @property
     def untouched(self) -> bool:
-        """Whether the file is open, or was as this process left it when this turn began; for who has the turn."""
+        """True if the file is open, or was unchanged since this process closed it when this :meth:`turn` began."""
         return self._connection is not None or self._untouched
 
-    @contextlib.contextmanager
-    def patience(self, until: Deadline) -> Iterator[None]:
+    def patience(self, until: Deadline) -> contextlib.AbstractContextManager[None]:
         """Let no :meth:`hold` of this thread wait beyond ``until`` within the block."""
-        before = getattr(self._patience, "until", NEVER)
-        self._patience.until = min(before, until)
-        try:
-            yield
-        finally:
-            self._patience.until = before
+        return self._patience.limited(until)
 
     @contextlib.contextmanager
-    def aside(self) -> Iterator[None]:
+    def exclusive(self) -> Iterator[None]:
         """Own the file while it is closed, to open it in another way; not inside a :meth:`hold` of the same thread.
 
         Raises as :meth:`hold`.
@@ -188,7 +176,7 @@ class Lease:
             try:
                 yield
             finally:
-                self._left, self._strange = None, True
+                self._closed_stamp, self._maybe_replaced = None, True
 
     def release(self) -> None:
         """Close the file now; the next :meth:`hold` opens it again."""
@@ -196,7 +184,7 @@ class Lease:
             self._close()
 
     def close(self) -> None:
-        """Close the file, which ends the closing thread."""
+        """Close the file and end the closing thread; a later :meth:`hold` opens the file once more."""
         self._closed.set()
         closer = self._closer
         self.release()
@@ -220,23 +208,20 @@ class Lease:
                     self._owner.acquire(timeout=deadline.within(patience), poll_interval=_POLL)
                 finally:
                     self._queue.release()
-            left, found = self._left, _stamp(self.path)
+            before, now = self._closed_stamp, _stamp(self.path)
             self._connection = self._connect_patiently(deadline, patience)
-            self._left, self._strange = None, False
-            if left is None or left != found or found != _stamp(self.path):
+            self._closed_stamp, self._maybe_replaced = None, False
+            if before is None or before != now or now != _stamp(self.path):
                 self.epoch += 1
         except Timeout:
             raise LeaseTimeout(self._busy(self._holder_text(), patience)) from None
         except OSError as error:
-            raise StoreError(
-                f"{self.path}: cannot create a lock beside the index ({error.strerror or error}); "
-                "check the folder's permissions and free space, or choose another file with --db"
-            ) from error
+            raise lock_error(self.path, error) from error
         finally:
             if self._connection is None and self._owner.is_locked:
                 self._owner.release()
         if self._locks:
-            with contextlib.suppress(OSError):  # a link there, or a file of somebody's, is not written through
+            with contextlib.suppress(OSError):  # never writes through a link or into another file
                 self._holder.unlink(missing_ok=True)
                 with open(os.open(self._holder, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
                     file.write(f"PID {os.getpid()}")
@@ -251,7 +236,7 @@ class Lease:
             except duckdb.IOException as error:
                 if not is_conflict(error):
                     raise
-                # A program that is not ours has the file open; it knows nothing of our queue.
+                # Another program has the file open; it does not use the queue.
                 if deadline.within() < delay:
                     pid = re.search(r"PID \d+", str(error).replace(str(self.path), ""))
                     raise LeaseTimeout(self._busy(pid[0] if pid else "another program", patience)) from None
@@ -259,30 +244,30 @@ class Lease:
                 delay = min(0.25, delay * 1.6)
 
     def _busy(self, holder: str, patience: float) -> str:
-        whose = "store.lock_timeout " if patience == self._timeout else "there was time for "
+        limit = "store.lock_timeout " if patience == self._timeout else "there was time for "
         return (
-            f"{self.path}: the index is in use by {holder} for longer than {whose}"
+            f"{self.path}: the index is in use by {holder} for longer than {limit}"
             f"({patience:.2g} s); wait for that process or end it, then try again"
         )
 
     def _holder_text(self) -> str:
         with contextlib.suppress(OSError, UnicodeError):
-            if holder := re.match(r"PID \d+", self._holder.read_text(encoding="ascii")):  # whatever a link leads to
+            if holder := re.match(r"PID \d+", self._holder.read_text(encoding="ascii")):  # a link may lead anywhere
                 return holder[0]
         return "another process"
 
     def _let_go(self) -> None:
         doubt, self._doubt = self._doubt, None
         if doubt is not None:
-            # Still the owner: nobody else may open, move or mend the file meanwhile.
+            # The lock is kept: nobody else may open, move or mend the file meanwhile.
             self._disconnect()
-            self._strange = True
+            self._maybe_replaced = True
             try:
                 self._leased.examine(doubt)
             finally:
                 self._close()
             return
-        if self._idle <= 0 or self._closed.is_set() or self._connection is None or self._somebody_waits():
+        if self._idle <= 0 or self._closed.is_set() or self._connection is None or self._is_awaited():
             self._close()
             return
         self._close_at = time.monotonic() + self._idle
@@ -292,12 +277,12 @@ class Lease:
             )
             self._closer.start()
 
-    def _somebody_waits(self) -> bool:
+    def _is_awaited(self) -> bool:
         if not self._locks:
             return False
         try:
             self._queue.acquire(timeout=0)
-        except (Timeout, OSError):  # without a queue to look at it is polite to let go
+        except (Timeout, OSError):  # unknown: let go
             return True
         self._queue.release()
         return False
@@ -309,7 +294,7 @@ class Lease:
 
             try:
                 connection.close()
-            except duckdb.Error as error:  # what was committed is in the log and is not lost
+            except duckdb.Error as error:  # committed rows are in the log
                 log.warning("%s: closing the index failed: %s", self.path, error)
 
     def _close(self) -> None:
@@ -319,23 +304,22 @@ class Lease:
             self._disconnect()
         finally:
             if opened or self._owner.is_locked:
-                self._left = None if self._strange else _settled(_stamp(self.path))
+                self._closed_stamp = None if self._maybe_replaced else _settled(_stamp(self.path))
             if self._owner.is_locked:
                 with contextlib.suppress(OSError):
                     self._holder.unlink()
                 self._owner.release()
 
     def _close_if_idle(self) -> bool:
-        """Close if idle for long enough; whether the file is closed."""
-        # Looked at often enough that a waiting process is not kept for the whole idle time.
+        """Close the file if it was idle for long enough, or another process waits; returns true if it is closed."""
         if not self._mutex.acquire(blocking=False):
             return False
         try:
             if self._connection is not None:
-                if self._close_at is None or (time.monotonic() < self._close_at and not self._somebody_waits()):
+                if self._close_at is None or (time.monotonic() < self._close_at and not self._is_awaited()):
                     return False
                 self._close()
-                self._leased.rest()
+                self._leased.after_idle()
             self._closer = None
             return True
         finally:
@@ -344,7 +328,7 @@ class Lease:
     # -- fork: a child must neither use nor close what it inherits ---------------------------------
 
     def _before_fork(self) -> bool:
-        """Close the file unless somebody is using it; the mutex stays taken when it could be had."""
+        """Close the file unless it is in use; returns true if the mutex was taken, which it stays."""
         if not self._mutex.acquire(timeout=1):
             return False
         if self._depth == 0:
@@ -356,34 +340,41 @@ class Lease:
             if taken:
                 self._mutex.release()
             return
-        for thing in (self._connection, self._queue, self._owner):
+        for inherited in (self._connection, self._queue, self._owner):
             # Never finalised: that would write to the parent's file, or drop the parent's lock.
-            ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(inherited))
         self._inherited |= self._connection is not None or not taken
         self._start_afresh()
 
 
 def _stamp(path: Path) -> _Stamp:
-    """What the index file and its log look like from outside; DuckDB changes neither where it only reads."""
-    return _look(path), _look(Path(f"{path}.wal"))
-
-
-def _look(path: Path) -> tuple[int, int, int] | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    """Return the stamps of the index file and its log; DuckDB changes neither when it only reads."""
+    stamps: list[tuple[int, int, int] | None] = []
+    for file in (path, Path(f"{path}.wal")):
+        try:
+            status = file.stat()
+            stamps.append((status.st_ino, status.st_size, status.st_mtime_ns))
+        except OSError:
+            stamps.append(None)
+    return stamps[0], stamps[1]
 
 
 def _settled(stamp: _Stamp) -> _Stamp | None:
-    """``stamp``, unless a write that comes now could leave the same one: some file systems count in two seconds."""
+    """Return ``stamp``, unless a write now could leave the same one: some file systems count in two seconds."""
     newest = max((file[2] for file in stamp if file is not None), default=0)
     return stamp if stamp[0] is not None and time.time_ns() - newest > _COARSE else None
 
 
+def lock_error(path: Path, error: OSError) -> StoreError:
+    """Return the error for a lock file that cannot be created."""
+    return StoreError(
+        f"{path}: cannot create a lock beside the index ({error.strerror or error}); "
+        "check the folder's permissions and free space, or choose another file with --db"
+    )
+
+
 def is_conflict(error: BaseException) -> bool:
-    """Whether DuckDB could not open a file because another process has it open."""
+    """Return true if DuckDB could not open a file because another process has it open."""
     return "could not set lock on file" in str(error).lower()
 
 
@@ -411,9 +402,7 @@ def _forked(child: bool) -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
-        before=_prepare_fork,
-        after_in_parent=lambda: _forked(child=False),
-        after_in_child=lambda: _forked(child=True),
+        before=_prepare_fork, after_in_parent=lambda: _forked(child=False), after_in_child=lambda: _forked(child=True)
     )
 
 

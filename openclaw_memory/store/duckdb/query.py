@@ -1,39 +1,56 @@
-"""Read-only SQL over the index: what is asked, what is refused, and how a file that nobody may write is opened."""
+"""SQL of a person or a model: checked here, run in a child process, so that its crash or size concerns nobody else."""
 
 from __future__ import annotations
 
+import pickle
 import re
-import time
-from pathlib import Path
-from typing import TYPE_CHECKING
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
 
-from ...errors import RequestError
-from ...model import ExportReport, Progress, QueryResult
-from ..rows.derived import Collect
-from ..tables.store import Store
-from . import export, views
-from .postings import PostingsFile
-from .sql_process import Answer, SqlProcess
-from .sql_worker import Question
+from ...errors import RequestError, StoreError
+from ...system.child import Child, serve, write_frame
+from ...system.deadline import Deadline
+from ..rows import Derived
+from . import views
 
 if TYPE_CHECKING:
     import duckdb
 
-#: What is in front of the first word of a statement.
+Answer = tuple[tuple[str, ...], list[tuple[Any, ...]]]
+
+#: The first word of a statement, behind parentheses and comments.
 _FIRST_WORD = re.compile(r"(?>[\s(]|--[^\n]*|/\*(?>.*?\*/))*+(\w+)", re.DOTALL)
-#: Characters of a statement: reading it is done here and takes memory too.
+#: Characters of a statement: it is parsed in this process, which takes memory too.
 _LONGEST = 100_000
-#: Megabytes that a query may take beside ``store.memory_limit_mb``: rows on their way, and what DuckDB does not count.
-_SPARE = 256
-#: A connection that reaches nothing outside of it.
-_CLOSED: dict[str, str | bool | int | float | list[str]] = {
-    "enable_external_access": "false",
-    "autoinstall_known_extensions": "false",
-    "autoload_known_extensions": "false",
-}
+#: Megabytes that a query may take beside ``store.memory_limit_mb``: for rows in transit, and for memory that DuckDB
+#: does not count.
+SPARE = 256
+#: Seconds in which the tables have to be ready, and between two looks at a running query.
+_READY, _LOOK = 120.0, 0.02
+#: Rows that are fetched at once.
+_ROWS = 2_048
 
 
-def checked(query: str) -> None:
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A statement over an index file that nobody else uses meanwhile, and the rows of the computed tables.
+
+    At most ``most`` rows are returned; ``megabytes`` may be taken beside the memory of the tables.
+    """
+
+    path: str
+    options: Mapping[str, Any]
+    sql: str
+    derived: Derived
+    named: frozenset[str]
+    most: int | None
+    megabytes: int
+
+
+def require_read_only(query: str) -> None:
     """Raise :class:`RequestError` unless ``query`` is one statement that only reads."""
     import duckdb
 
@@ -43,17 +60,20 @@ def checked(query: str) -> None:
         raise RequestError("the query is not Unicode text; look for a byte that is no character") from None
     if len(query) > _LONGEST:
         raise RequestError(f"the query has {len(query):,} characters; a statement has at most {_LONGEST:,}")
-    found = _FIRST_WORD.match(query)
-    word = found[1].upper() if found else ""
+    first = _FIRST_WORD.match(query)
+    word = first[1].upper() if first else ""
     allowed = "SELECT, WITH, FROM, VALUES, DESCRIBE, SHOW or SUMMARIZE"
     refused = f"{word} is refused: SQL only reads the index; ask with {allowed}"
-    with duckdb.connect(config=_CLOSED) as c:
+    without_access: dict[str, str | bool | int | float | list[str]] = dict.fromkeys(
+        ("enable_external_access", "autoinstall_known_extensions", "autoload_known_extensions"), "false"
+    )
+    with duckdb.connect(config=without_access) as c:
         try:
             statements = c.extract_statements(query)
-        except duckdb.PermissionException as error:  # reading some statements takes reading files
+        except duckdb.PermissionException as error:  # parsing some statements reads files
             raise RequestError(refused) from error
         except duckdb.Error as error:
-            raise RequestError(f"the query cannot be read: {cause(error)}; mend it") from error
+            raise RequestError(f"the query cannot be read: {_cause(error)}; mend it") from error
     kinds = [statement.type.name for statement in statements]
     if not kinds:
         raise RequestError("the query is empty")
@@ -65,74 +85,145 @@ def checked(query: str) -> None:
         raise RequestError(refused)
 
 
-def cause(error: BaseException) -> str:
-    """What DuckDB says, on one line, without the quoted statement."""
+def answer(question: Question, timeout: float, is_suspicious: Callable[[BaseException], bool]) -> Answer:
+    """Return columns and rows.
+
+    Raises :class:`~openclaw_memory.errors.RequestError` for a query that fails, is stopped or ends its process, and
+    DuckDB's own error if it ``is_suspicious``: the file may be damaged.
+    """
+    import duckdb
+
+    try:
+        with _Process(question, timeout) as process:
+            return process.answer()
+    except duckdb.Error as error:
+        if is_suspicious(error):
+            raise
+        cause = _cause(error)
+        if isinstance(error, duckdb.PermissionException):
+            raise RequestError(
+                f"refused: SQL reads the index and no other file ({cause}); ask the tables that SHOW TABLES names"
+            ) from error
+        if isinstance(error, duckdb.OutOfMemoryException):
+            first = str(error).splitlines()[0]
+            raise RequestError(
+                f"the query needs too much memory ({first}); narrow it, or raise store.memory_limit_mb"
+            ) from error
+        if "'pytz'" in cause:
+            raise RequestError("a time with a time zone cannot be shown; cast it, as in: now()::TIMESTAMP") from error
+        raise RequestError(f"the query failed: {cause}; mend it") from error
+
+
+def _cause(error: BaseException) -> str:
+    """Return DuckDB's message on one line, without the quoted statement."""
     text = str(error).split("\n\nLINE ")[0].split("\nLINE ")[0]
     return " ".join(text.split())
 
 
-def _explained(error: duckdb.Error) -> RequestError:
-    import duckdb
+class _Process:
+    """A child process that runs one question; it is watched, and has ended when the block is left."""
 
-    said = cause(error)
-    if isinstance(error, duckdb.PermissionException):
-        return RequestError(
-            f"refused: SQL reads the index and no other file ({said}); ask the tables that SHOW TABLES names"
-        )
-    if isinstance(error, duckdb.OutOfMemoryException):
-        first = str(error).splitlines()[0]
-        return RequestError(f"the query needs too much memory ({first}); narrow it, or raise store.memory_limit_mb")
-    if "'pytz'" in said:
-        return RequestError("a time with a time zone cannot be shown; cast it, as in: now()::TIMESTAMP")
-    return RequestError(f"the query failed: {said}; mend it")
+    def __init__(self, question: Question, timeout: float) -> None:
+        self._timeout = timeout
+        self._most = question.megabytes
+        try:
+            self._child = Child(__name__)
+        except OSError as error:
+            raise StoreError(f"no process for the query can be started ({error.strerror or error})") from error
+        self._until = Deadline.after(_READY)
+        self._limit: int | None = None
+        self._why: str | None = None
+        self._done = threading.Event()
+        self._watcher = threading.Thread(target=self._watch, name="sql", daemon=True)
+        self._watcher.start()
+        self._child.send({}, pickle.dumps(question))
 
+    def __enter__(self) -> _Process:
+        return self
 
-class Queries(Store):
-    """The part of the DuckDB store that answers SQL and exports: methods of the store's protocol."""
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._done.set()
+        self._watcher.join()
+        self._child.end()
 
-    _db: PostingsFile
+    def answer(self) -> Answer:
+        """Return columns and rows; raises DuckDB's error and :class:`~openclaw_memory.errors.RequestError`."""
+        self._frame()
+        self._until, self._limit = Deadline.after(self._timeout), self._resident() + self._most * 1024 * 1024
+        header, body = self._frame()
+        return tuple(header["columns"]), pickle.loads(body)
 
-    def query(self, sql: str, collect: Collect, limit: int | None = None, timeout: float = 20.0) -> QueryResult:
-        """The answer of one statement that only reads."""
-        started = time.monotonic()
-        checked(sql)
-        named = views.named(sql)
-        derived = collect(named & views.DERIVED)
-        with self._db.apart() as options:
-            question = Question(
-                str(self._db.path), {**options, "temp_directory": ""}, sql, derived, named,
-                None if limit is None else limit + 1, self._settings.memory_limit_mb + _SPARE,
-            )  # fmt: skip
-            columns, rows = self._asked(question, timeout)
-        kept = rows if limit is None else rows[:limit]
-        took = (time.monotonic() - started) * 1000
-        return QueryResult(columns, tuple(kept), round(took, 1), truncated=len(kept) < len(rows))
-
-    def export(self, folder: Path, collect: Collect, overwrite: bool, progress: Progress) -> ExportReport:
-        """Write every table as a Parquet file."""
+    def _frame(self) -> tuple[dict[str, Any], bytes]:
         import duckdb
 
-        started = time.monotonic()
-        target = export.Target(folder, overwrite)
-        with target.filling() as temporary:
-            derived = collect(views.DERIVED)
-            with self._db.apart() as options:
-                options["temp_directory"] = str(temporary / export.SPILL)
-                with duckdb.connect(":memory:", config=options) as c:
-                    views.define(c, str(self._db.path), derived)
-                    views.put_hits(c)
-                    progress("export", 0, len(views.TABLES))
-                    written = export.write(c, temporary, folder, progress)
-            target.take(temporary, written)
-        return ExportReport(str(folder), tuple(table for table, _ in written), time.monotonic() - started)
+        frame = self._child.receive()
+        if frame is None:
+            how, _, words = self._child.ended()
+            ended = f"the query ended DuckDB {how}{words}; nothing was changed: ask in another way"
+            raise RequestError(self._why or ended)
+        if "error" not in frame[0]:
+            return frame
+        name, text = frame[0]["error"], frame[0]["text"]
+        kind = getattr(duckdb, name, None)
+        if isinstance(kind, type) and issubclass(kind, duckdb.Error):
+            raise kind(text)
+        raise RequestError(f"the query failed: {name}: {' '.join(text.split())}")
 
-    def _asked(self, question: Question, timeout: float) -> Answer:
-        import duckdb
+    def _watch(self) -> None:
+        while not self._done.wait(_LOOK):
+            if self._until.passed:
+                seconds = self._timeout if self._limit is not None else _READY
+                self._why = (
+                    f"the query was stopped after {seconds:g} s, as nobody else can use the index meanwhile; narrow "
+                    "it, allow more with --timeout, or run it over the files of: openclaw-memory export DIR"
+                )
+            elif self._limit is not None and self._resident() > self._limit:
+                self._why = (
+                    f"the query needs too much memory (more than {self._most} MB); narrow it, or raise "
+                    "store.memory_limit_mb"
+                )
+            else:
+                continue
+            self._child.kill()
+            return
+
+    def _resident(self) -> int:
+        import psutil
 
         try:
-            with SqlProcess(question, timeout) as process:
-                return process.answer()
-        except duckdb.Error as error:
-            if self._db.doubts(error):
-                raise  # perhaps it is not the query: the file is looked at
-            raise _explained(error) from error
+            return int(psutil.Process(self._child.pid).memory_info().rss)
+        except psutil.Error:  # it has just ended
+            return 0
+
+
+def main() -> None:
+    """Answer one question in the child process: a frame when the tables are ready, and one with the rows."""
+    import duckdb
+
+    frames, answers = serve()
+    question: Question = pickle.loads(frames.get()[1])
+    try:
+        with duckdb.connect(":memory:", config=dict(question.options)) as c:
+            views.define(c, question.path, question.derived)
+            if views.HITS in question.named:
+                views.put_hits(c)
+            c.execute("SET python_enable_replacements = false")
+            c.execute("SET enable_external_access = false")
+            c.execute("SET lock_configuration = true")
+            write_frame(answers, {})
+            columns, rows = _run(c, question.sql, question.most)
+        write_frame(answers, {"columns": columns}, pickle.dumps(rows))
+    except Exception as error:
+        write_frame(answers, {"error": type(error).__name__, "text": str(error)})
+
+
+def _run(c: duckdb.DuckDBPyConnection, sql: str, most: int | None) -> Answer:
+    c.execute(sql)
+    columns = tuple(str(column[0]) for column in c.description or ())
+    rows: list[tuple[Any, ...]] = []
+    while most is None or len(rows) < most:
+        batch = c.fetchmany(_ROWS if most is None else min(_ROWS, most - len(rows)))
+        if not batch:
+            break
+        rows += batch
+    return columns, rows

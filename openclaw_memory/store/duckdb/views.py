@@ -1,7 +1,7 @@
-"""The tables that SQL sees: ``memories``, ``documents``, ``concepts``, ``edges``, ``facts``, ``usage``.
+"""The tables for SQL: ``memories``, ``documents``, ``concepts``, ``edges``, ``facts``, ``usage``.
 
 They are made in a database in memory that has the index attached, read-only, as ``internals``.  Concepts, edges,
-facts and usage are decided in Python and come as rows; only those that are asked for are put in.
+facts and usage are computed in Python and come as rows; only the needed ones are put in.
 """
 
 from __future__ import annotations
@@ -9,25 +9,23 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ...text.analysis import hit_id
-from ..rows.derived import Derived
-from .database import incoming, insert_rows
+from ..rows import Derived
+from .connection import attach, incoming, insert_rows
 
 if TYPE_CHECKING:
     import duckdb
 
 #: The name under which the index is attached.
 INDEX = "internals"
-#: What an export writes, in this order.
+#: The tables of an export, in its order.
 TABLES = ("memories", "documents", "concepts", "edges", "facts", "usage")
-#: What has to be collected before it can be read.
+#: Tables whose rows are collected before they can be read.
 DERIVED = frozenset({"concepts", "edges", "facts", "usage"})
-#: What is computed, unit by unit, before it can be read.
+#: The table that is computed, unit by unit, before it can be read.
 HITS = "hits"
 
-#: A unit's place in a file, as hits and facts cite it.
+#: A unit's place in a file, as cited by hits and facts.
 _CITATION = (
     "{d}.path || '#L' || {u}.start_line || "
     "CASE WHEN {u}.end_line > {u}.start_line THEN '-L' || {u}.end_line ELSE '' END"
@@ -45,7 +43,7 @@ FROM {INDEX}.documents;
 CREATE TABLE hits (id INTEGER, hit VARCHAR);
 """
 
-#: The columns of what comes as rows.
+#: Columns of the tables that come as rows.
 _COLUMNS = {
     "concepts": "slug VARCHAR, name VARCHAR, kind VARCHAR, curated BOOLEAN, weight DOUBLE, units INTEGER, "
     "aliases VARCHAR[], parents VARCHAR[], first_day DATE, last_day DATE",
@@ -92,10 +90,10 @@ QUALIFY row_number() OVER nearest = 1
 """
 
 
-def named(query: str) -> frozenset[str]:
-    """Which of the tables that are collected or computed a query may use: those whose names stand anywhere in it.
+def named_tables(query: str) -> frozenset[str]:
+    """Return the collected and computed tables that a query may use: those whose names stand anywhere in it.
 
-    All of them where the query makes names itself, by ``query()`` or ``query_table()``.
+    All of them if the query makes names itself, by ``query()`` or ``query_table()``.
     """
     words = {word.lower() for word in re.findall(r"\w+", query)}
     if words & {"query", "query_table"}:
@@ -104,11 +102,10 @@ def named(query: str) -> frozenset[str]:
 
 
 def define(c: duckdb.DuckDBPyConnection, path: str, derived: Derived) -> None:
-    """Make everything that a query may name, over the index at ``path``; what is not in ``derived`` stays empty."""
-    quoted = path.replace("'", "''")
-    c.execute(f"ATTACH '{quoted}' AS {INDEX} (READ_ONLY)")
-    made = [f"CREATE TABLE {table} ({columns});" for table, columns in _COLUMNS.items()]
-    c.execute("".join([_MEMORIES, *made, _GRAPH]))
+    """Make all tables over the index at ``path``; those without rows in ``derived`` stay empty."""
+    attach(c, path, INDEX, "(READ_ONLY)")
+    tables = [f"CREATE TABLE {table} ({columns});" for table, columns in _COLUMNS.items()]
+    c.execute("".join([_MEMORIES, *tables, _GRAPH]))
     for table, rows in derived.rows.items():
         insert_rows(c, table, " ".join(column.split()[1] for column in _COLUMNS[table].split(", ")), rows)
     places = [
@@ -118,14 +115,14 @@ def define(c: duckdb.DuckDBPyConnection, path: str, derived: Derived) -> None:
     for kind, columns in derived.edges.items():
         if not len(columns["weight"]):
             continue
-        with incoming(c, {name: np.ascontiguousarray(column) for name, column in columns.items()}):
+        with incoming(c, columns):
             c.execute(f"INSERT INTO graph.{kind} SELECT {', '.join(columns)} FROM incoming")
 
 
 def put_hits(c: duckdb.DuckDBPyConnection) -> None:
     """Fill ``hits``: the lasting id of the hit whose best unit is this one.
 
-    Not a function that SQL calls for each row: DuckDB needs more than 0.1 ms for each call of a Python function.
+    SQL calls no function for each row: DuckDB needs more than 0.1 ms for each call of a Python function.
     """
     rows = c.execute(
         f"SELECT u.id, d.path, u.hash, u.occurrence FROM {INDEX}.units u "

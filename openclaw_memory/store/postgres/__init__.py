@@ -1,1 +1,1 @@
-"""The index in PostgreSQL: for agents on several machines."""
+"""The index and the state in PostgreSQL, for agents on several machines."""

@@ -1,24 +1,23 @@
 """A PostgreSQL server: its URL without the password, pooled transactions, tables, roles.
 
-How to use it::
+Usage::
 
-    server = Server.of("postgresql://gateway@db/memories")    # one pool a process and URL; connects when first used
-    server.prepare("state", STATE_TABLES)                     # SQL; at once where the tables are there
+    server = Server.for_url("postgresql://gateway@db/memories")   # one pool a process and URL; connects when first used
+    server.prepare("state", STATE)                            # SQL; returns at once if the tables exist
     with server.transaction() as c:                           # psycopg.Connection; committed, or undone by an exception
-        memory = memory_id(c, agent, workspace)               # made if it is new; an agent "" is the workspace itself
+        memory = memory_id(c, agent, workspace)               # made if it is new; the agent "" is the workspace itself
         c.execute("INSERT INTO uses VALUES (%s, %s)", [memory, "…"])
     with server.transaction(read=True, timeout=2.0) as c:     # REPEATABLE READ, READ ONLY, one snapshot
         ...
     server.close()                                            # the last one of this process closes the pool
 
-Tables lie in the schema ``openclaw_memory``, which is the search path; each has a column ``memory INTEGER`` and is
-given to :func:`protect` where it is made (``SELECT protect('uses')``): from then on a role reads and writes the
-memories it made itself, and those that the owner of the schema shared with it::
+The tables are in :mod:`.schema`.  A role reads and writes the memories that it made itself, and those that the owner
+of the schema shared with it::
 
     SELECT openclaw_memory.permit('gateway', true);                       -- a role that may write; false: only read
     SELECT openclaw_memory.share('gateway', 'agent', 'workspace', false); -- may read that memory too
 
-What may last (locks, settings) is bound to a transaction, so that PgBouncer may pool transactions.
+Locks and settings are bound to a transaction, so that PgBouncer may pool transactions.
 """
 
 from __future__ import annotations
@@ -32,132 +31,24 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...config.store_url import shown
 from ...errors import LeaseTimeout, Refused, StoreError, StoreUnreachable
-from ...system.deadline import NEVER, Deadline
-from ..tables.schema import VERSION
+from ...system.deadline import Deadline, Patience
+from ..tables.base import VERSION
+from .schema import CORE, GUARDS, SCHEMA, VIEWS
 
 if TYPE_CHECKING:
     import psycopg
     from psycopg_pool import ConnectionPool
 
-#: The schema of all tables.
-SCHEMA = "openclaw_memory"
-#: The schema of the views that hold one memory; see :mod:`.schema`.
-VIEWS = "openclaw_memory_view"
 #: Seconds for which a server that could not be reached is not tried again.
 _PAUSE = 1.0
 #: Connections of a process to one server.
 _MOST = 8
-#: Advisory locks are numbers; this one is of who makes the tables.
+#: Number of the advisory lock for making the tables.
 _MAKING = 0x6F636D67
-
-#: What the other parts stand on: whose memory is whose, and which role may do what.  A function that is not said to be
-#: safe keeps the server from scanning with several processes, and these are in every policy.  The memory of a view is
-#: a subquery: looked up once rather than for each row, and unknown when the server plans.  By its number it would be
-#: taken to be empty until the server counts, and joined row by row.
-_CORE = """
-    CREATE TABLE memories (
-        memory INTEGER GENERATED ALWAYS AS IDENTITY PRIMARY KEY, agent TEXT NOT NULL, workspace TEXT NOT NULL,
-        role TEXT NOT NULL DEFAULT current_user, made TIMESTAMPTZ NOT NULL DEFAULT now(), UNIQUE (agent, workspace));
-    CREATE TABLE roles (role TEXT PRIMARY KEY, writes BOOLEAN NOT NULL);
-    CREATE TABLE shares (
-        role TEXT, memory INTEGER REFERENCES memories ON DELETE CASCADE, writes BOOLEAN NOT NULL,
-        PRIMARY KEY (role, memory));
-
-    CREATE FUNCTION is_mine(role TEXT) RETURNS BOOLEAN LANGUAGE sql STABLE PARALLEL SAFE AS
-        $$ SELECT coalesce(pg_has_role(to_regrole(quote_ident(role)), 'MEMBER'), false) $$;
-    CREATE FUNCTION asked() RETURNS INTEGER LANGUAGE sql STABLE PARALLEL SAFE AS
-        $$ SELECT nullif(current_setting('openclaw_memory.memory', true), '')::INTEGER $$;
-    CREATE FUNCTION readable() RETURNS INTEGER[] LANGUAGE sql STABLE PARALLEL SAFE AS
-        $$ SELECT coalesce(array_agg(memory), '{}') FROM openclaw_memory.memories m
-           WHERE memory = coalesce(openclaw_memory.asked(), memory) AND (openclaw_memory.is_mine(m.role) OR EXISTS (
-               SELECT FROM openclaw_memory.shares s
-               WHERE s.memory = m.memory AND openclaw_memory.is_mine(s.role))) $$;
-    CREATE FUNCTION writable() RETURNS INTEGER[] LANGUAGE sql STABLE PARALLEL SAFE AS
-        $$ SELECT coalesce(array_agg(memory), '{}') FROM openclaw_memory.memories m
-           WHERE memory = coalesce(openclaw_memory.asked(), memory) AND (openclaw_memory.is_mine(m.role) OR EXISTS (
-               SELECT FROM openclaw_memory.shares s
-               WHERE s.memory = m.memory AND s.writes AND openclaw_memory.is_mine(s.role))) $$;
-
-    ALTER TABLE memories ENABLE ROW LEVEL SECURITY;
-    CREATE POLICY mine ON memories FOR ALL USING (is_mine(role)) WITH CHECK (role = current_user);
-    CREATE POLICY shared ON memories FOR SELECT USING (
-        EXISTS (SELECT FROM shares s WHERE s.memory = memories.memory AND is_mine(s.role)));
-
-    CREATE FUNCTION protect(name TEXT) RETURNS VOID LANGUAGE plpgsql AS $$
-    BEGIN
-        EXECUTE format('ALTER TABLE openclaw_memory.%I ENABLE ROW LEVEL SECURITY', name);
-        EXECUTE format('ALTER TABLE openclaw_memory.%I FORCE ROW LEVEL SECURITY', name);
-        EXECUTE format('CREATE POLICY readable ON openclaw_memory.%I FOR SELECT
-            USING (memory = ANY ((SELECT openclaw_memory.readable())::int[]))', name);
-        EXECUTE format('CREATE POLICY writable ON openclaw_memory.%I FOR ALL
-            USING (memory = ANY ((SELECT openclaw_memory.writable())::int[]))', name);
-    END $$;
-    CREATE FUNCTION show(name TEXT) RETURNS VOID LANGUAGE plpgsql AS $$
-    BEGIN
-        EXECUTE (
-            SELECT format('CREATE OR REPLACE VIEW openclaw_memory_view.%I WITH (security_invoker) AS SELECT %s
-                FROM openclaw_memory.%I WHERE memory = (SELECT current_setting(''openclaw_memory.memory'')::INTEGER)',
-                name, string_agg(quote_ident(column_name), ', ' ORDER BY ordinal_position), name)
-            FROM information_schema.columns
-            WHERE table_schema = 'openclaw_memory' AND table_name = name AND column_name <> 'memory');
-    END $$;
-    CREATE FUNCTION permit(name TEXT, write BOOLEAN) RETURNS VOID LANGUAGE plpgsql AS $$
-    DECLARE each TEXT;
-    BEGIN
-        INSERT INTO openclaw_memory.roles VALUES (name, write) ON CONFLICT (role) DO UPDATE SET writes = write;
-        FOREACH each IN ARRAY '{openclaw_memory,openclaw_memory_view}'::TEXT[] LOOP
-            EXECUTE format('REVOKE ALL ON ALL TABLES IN SCHEMA %I FROM %I', each, name);
-            EXECUTE format('GRANT USAGE ON SCHEMA %I TO %I', each, name);
-            EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA %I TO %I', each, name);
-            IF write THEN
-                EXECUTE format('GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA %I TO %I', each, name);
-            END IF;
-        END LOOP;
-        IF write THEN
-            EXECUTE format('REVOKE INSERT, UPDATE, DELETE
-                ON openclaw_memory.schemas, openclaw_memory.roles, openclaw_memory.shares FROM %I', name);
-        END IF;
-    END $$;
-    CREATE FUNCTION share(name TEXT, agent_name TEXT, workspace_name TEXT, write BOOLEAN) RETURNS VOID
-        LANGUAGE plpgsql AS $$
-    BEGIN
-        INSERT INTO openclaw_memory.shares
-            SELECT name, memory, write FROM openclaw_memory.memories
-            WHERE agent = agent_name AND workspace = workspace_name
-            ON CONFLICT (role, memory) DO UPDATE SET writes = write;
-        IF NOT FOUND THEN
-            RAISE EXCEPTION 'no memory of the agent % in the workspace %', agent_name, workspace_name;
-        END IF;
-    END $$;
-    """
-
-#: What holds for all functions and tables, whatever part they are of: nobody's search path is that of a function, and
-#: the rows of a memory go with it.  Rows of memories that went before are nobody's to see.
-_GUARDS = """
-    DO $$
-    DECLARE each TEXT;
-    BEGIN
-        FOR each IN SELECT p.oid::regprocedure FROM pg_proc p WHERE p.pronamespace = 'openclaw_memory'::regnamespace
-        LOOP
-            EXECUTE format('ALTER FUNCTION %s SET search_path = pg_catalog, pg_temp', each);
-        END LOOP;
-        FOR each IN
-            SELECT c.oid::regclass FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'memory'
-            WHERE c.relnamespace = 'openclaw_memory'::regnamespace AND c.relkind IN ('r', 'p')
-                AND c.relname <> 'memories' AND NOT c.relispartition AND NOT EXISTS (
-                    SELECT FROM pg_constraint f WHERE f.conrelid = c.oid AND f.contype = 'f')
-        LOOP
-            EXECUTE format('ALTER TABLE %s NO FORCE ROW LEVEL SECURITY', each);
-            EXECUTE format('DELETE FROM %s WHERE memory NOT IN (SELECT memory FROM openclaw_memory.memories)', each);
-            EXECUTE format('ALTER TABLE %s FORCE ROW LEVEL SECURITY, ADD FOREIGN KEY (memory)
-                REFERENCES openclaw_memory.memories ON DELETE CASCADE', each);
-        END LOOP;
-    END $$;
-    """
 
 
 class Server:
-    """One pool of connections to a URL, shared by all that this process opens there."""
+    """The pool of connections to a URL, shared by the whole process."""
 
     _all: ClassVar[dict[str, Server]] = {}
     _lock: ClassVar[threading.Lock] = threading.Lock()
@@ -169,22 +60,23 @@ class Server:
         self._uses = 0
         self._opening, self._trying = threading.Lock(), threading.Lock()
         self._prepared: set[str] = set()
-        #: Until when it is not tried again and why, and when a connection was had last.
+        #: End of the pause after a failure, with its reason, and the time of the last connection.
         self._away: tuple[float, str] | None = None
         self._reached = float("-inf")
-        #: The connections by which a thread reads, innermost last, and until when it waits.
+        #: The connections by which a thread reads, innermost last.
         self._local = threading.local()
+        self._patience = Patience()
 
     @classmethod
-    def of(cls, url: str) -> Server:
-        """The server at ``url``; nothing is connected yet.  Each caller closes it once."""
+    def for_url(cls, url: str) -> Server:
+        """Return the server at ``url``, not yet connected.  Each caller closes it once."""
         with cls._lock:
             server = cls._all.setdefault(url, cls(url))
             server._uses += 1
             return server
 
     def close(self) -> None:
-        """Let go of it; the connections are closed when all who asked for it have."""
+        """Close the connections when every caller of :meth:`for_url` has closed the server."""
         with self._lock:
             self._uses -= 1
             if self._uses > 0:
@@ -204,14 +96,14 @@ class Server:
         memory: int | None = None,
         joins: bool = False,
     ) -> Iterator[psycopg.Connection[Any]]:
-        """A transaction that is committed at the end of the block and undone by an exception.
+        """Yield a connection in a transaction: committed at the end of the block, undone by an exception.
 
         With ``read`` it has one snapshot and cannot write.  No statement takes longer than ``timeout`` seconds, no
-        lock is waited for longer than ``wait``.  With ``memory`` the views of that one are in front of the tables.
-        What reads and ``joins`` is a part of the snapshot that this thread reads already, unless it has written since:
-        who holds a connection and waits for another one would wait for ever once all threads do.
-        Raises :class:`StoreUnreachable` where there is no connection, :class:`LeaseTimeout` where a limit was met,
-        :class:`StoreError` for whatever else the server says.
+        lock is waited for longer than ``wait``.  With ``memory`` its views are in front of the tables.
+        A ``read`` that ``joins`` is a part of the snapshot that this thread reads already, unless it has written since:
+        threads that hold a connection and wait for another one would wait for ever.
+        Raises :class:`StoreUnreachable` without a connection, :class:`LeaseTimeout` at a limit, and
+        :class:`StoreError` for other errors of the server.
         """
         import psycopg
 
@@ -220,17 +112,17 @@ class Server:
         reading: list[psycopg.Connection[Any]] = self._local.__dict__.setdefault("reading", [])
         try:
             if read and joins and reading:
-                with _within(reading[-1], _settings(timeout, wait, memory)):
+                with _savepoint(reading[-1], _settings(timeout, wait, memory)):
                     yield reading[-1]
                 return
-            connection = self._begun(read, timeout, wait, memory)
+            connection = self._begin(read, timeout, wait, memory)
             try:
                 self._away = None
-                with _listed(reading, connection) if read else contextlib.nullcontext():
+                with _registered(reading, connection) if read else contextlib.nullcontext():
                     yield connection
                 connection.execute("COMMIT")
                 if not read:
-                    reading.clear()  # their snapshots lack what was written
+                    reading.clear()  # their snapshots are older than this write
             except BaseException:
                 with contextlib.suppress(psycopg.Error):
                     connection.execute("ROLLBACK")
@@ -238,71 +130,57 @@ class Server:
             finally:
                 self._give_back(connection)
         except psycopg.Error as error:
-            raise self.translated(error) from error
+            raise self.translate(error) from error
 
-    @contextlib.contextmanager
-    def patience(self, until: Deadline) -> Iterator[None]:
+    def patience(self, until: Deadline) -> contextlib.AbstractContextManager[None]:
         """Let this thread wait for the server no longer than ``until`` in the block."""
-        before: Deadline = getattr(self._local, "until", NEVER)
-        self._local.until = min(before, until)
-        try:
-            yield
-        finally:
-            self._local.until = before
+        return self._patience.limited(until)
 
     def left(self) -> float | None:
-        """The seconds that this thread may wait; ``None`` for as long as it takes."""
-        until: Deadline = getattr(self._local, "until", NEVER)
-        return until.left()
+        """Return the seconds that this thread may wait; ``None`` without a limit."""
+        return self._patience.until.left()
 
     def remarks(self) -> list[str]:
-        """What there is to say while the server is away."""
+        """Return the remarks on answers while the server is away."""
         return [] if self._away is None else [f"answered from memory, which may be out of date: {self._away[1]}"]
 
     def prepare(self, part: str, tables: str) -> None:
-        """Make the tables of ``part``, which is SQL, where they are not there yet; under a lock.
+        """Make the missing tables of ``part`` by the SQL in ``tables``, under a lock.
 
-        Raises :class:`StoreError` where those of another version are there, and changes nothing then.
+        Raises :class:`StoreError`, and changes nothing, if there are tables of another version.
         """
-        parts = {"core": _CORE, part: tables, "guards": _GUARDS}
+        import psycopg
+
+        parts = {"core": CORE, part: tables, "guards": GUARDS}
         if self._prepared.issuperset(parts):
             return
         with self.transaction() as c:
-            there = self._parts(c)
-        if not there.issuperset(parts):
+            present = self._parts(c)
+        if not present.issuperset(parts):
             with self.transaction(wait=60.0) as c:
                 c.execute("SELECT pg_advisory_xact_lock(%s)", [_MAKING])
-                with self._owning():
+                try:
                     self._make(c, parts)
+                except psycopg.errors.InsufficientPrivilege as error:
+                    first = str(error).strip().splitlines()[0]
+                    raise StoreError(
+                        f"{self.name}: the tables cannot be made by this role ({first}); let the role that owns the "
+                        "database run a command first, such as: openclaw-memory ingest"
+                    ) from error
         self._prepared.update(parts)
 
     def _parts(self, c: psycopg.Connection[Any]) -> set[str]:
-        """The parts whose tables are there."""
-        there = c.execute("SELECT to_regclass('openclaw_memory.schemas') IS NOT NULL").fetchone()
-        if not there or not there[0]:
+        """Return the parts that have their tables."""
+        if c.execute("SELECT to_regclass('openclaw_memory.schemas') IS NOT NULL").fetchone() != (True,):
             return set()
-        found = dict(c.execute("SELECT part, version FROM openclaw_memory.schemas").fetchall())
-        for name, version in found.items():
+        versions = dict(c.execute("SELECT part, version FROM openclaw_memory.schemas").fetchall())
+        for name, version in versions.items():
             if version != VERSION:
                 raise StoreError(
                     f"{self.name}: the tables of {name} have the version {version}, and this openclaw-memory knows "
                     f"{VERSION}; use the one that made them, or choose another database"
                 )
-        return set(found)
-
-    @contextlib.contextmanager
-    def _owning(self) -> Iterator[None]:
-        """Say who has to run what makes the tables, where this role may not."""
-        import psycopg
-
-        try:
-            yield
-        except psycopg.errors.InsufficientPrivilege as error:
-            first = str(error).strip().splitlines()[0]
-            raise StoreError(
-                f"{self.name}: the tables cannot be made by this role ({first}); let the role that owns the database "
-                "run a command first, such as: openclaw-memory ingest"
-            ) from error
+        return set(versions)
 
     def _make(self, c: psycopg.Connection[Any], parts: dict[str, str]) -> None:
         encoding = c.execute("SHOW server_encoding").fetchone()
@@ -313,22 +191,22 @@ class Server:
             )
         c.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}; CREATE SCHEMA IF NOT EXISTS {VIEWS}")
         c.execute(f"CREATE TABLE IF NOT EXISTS {SCHEMA}.schemas (part TEXT PRIMARY KEY, version INTEGER NOT NULL)")
-        there = self._parts(c)
+        present = self._parts(c)
         for name, tables in parts.items():
-            if name not in there or name == "guards":  # which are for what is new, too
+            if name not in present or name == "guards":  # for the new tables too
                 c.execute(tables)
                 c.execute("INSERT INTO schemas VALUES (%s, %s) ON CONFLICT DO NOTHING", [name, VERSION])
         c.execute("SELECT permit(role, writes) FROM roles WHERE to_regrole(quote_ident(role)) IS NOT NULL")
 
-    def _begun(self, read: bool, timeout: float | None, wait: float, memory: int | None) -> psycopg.Connection[Any]:
-        """A connection in a transaction; one that the server has closed since its last use is replaced."""
+    def _begin(self, read: bool, timeout: float | None, wait: float, memory: int | None) -> psycopg.Connection[Any]:
+        """Return a connection in a transaction; one that the server has closed meanwhile is replaced."""
         import psycopg
 
         begin = f"BEGIN {'ISOLATION LEVEL REPEATABLE READ READ ONLY' if read else ''}; "
         begin += _settings(timeout, wait, memory)
         until = time.monotonic() + (wait if timeout is None else min(wait, timeout))
         for attempt in range(_MOST + 1):
-            connection = self._taken(max(until - time.monotonic(), 0.1), attempt > 0 or self._away is not None)
+            connection = self._take(max(until - time.monotonic(), 0.1), attempt > 0 or self._away is not None)
             try:
                 connection.execute(begin)
             except psycopg.OperationalError:
@@ -342,10 +220,10 @@ class Server:
                 return connection
         raise AssertionError("unreachable")
 
-    def _taken(self, seconds: float, doubtful: bool) -> psycopg.Connection[Any]:
+    def _take(self, seconds: float, doubtful: bool) -> psycopg.Connection[Any]:
         from psycopg_pool import PoolTimeout
 
-        pool = self._opened(seconds, doubtful)
+        pool = self._open_pool(seconds, doubtful)
         try:
             return pool.getconn(timeout=seconds)
         except PoolTimeout as error:
@@ -358,38 +236,38 @@ class Server:
             else:
                 self._pool.putconn(connection)
 
-    def _opened(self, seconds: float, doubtful: bool) -> ConnectionPool[psycopg.Connection[Any]]:
-        """The pool; a connection is tried first where it may have none: it would wait for long, and say nothing.
+    def _open_pool(self, seconds: float, doubtful: bool) -> ConnectionPool[psycopg.Connection[Any]]:
+        """Return the pool; a connection is tried first if the pool may have none, as it would wait long in silence.
 
-        One thread tries at a time, and its outcome is that of all who have waited for it.
+        One thread tries at a time, and the threads that waited for it share its outcome.
         """
         psycopg, pools = _driver()
-        asked = time.monotonic()
+        started = time.monotonic()
         if self._pool is not None and not doubtful:
             return self._pool
         if not self._trying.acquire(timeout=seconds):
             raise StoreUnreachable(f"{self.name}: the server has not answered yet; check store.url and the server")
         try:
-            if self._away is not None and self._away[0] - _PAUSE >= asked:
+            if self._away is not None and self._away[0] - _PAUSE >= started:
                 raise StoreUnreachable(self._away[1])
-            if self._pool is not None and self._reached >= asked:
+            if self._pool is not None and self._reached >= started:
                 return self._pool
-            given = {"application_name": "openclaw-memory", "connect_timeout": max(int(min(seconds, 10)), 2)}
+            defaults = {"application_name": "openclaw-memory", "connect_timeout": max(int(min(seconds, 10)), 2)}
             try:
-                options = {**given, **psycopg.conninfo.conninfo_to_dict(self._url)}
+                options = {**defaults, **psycopg.conninfo.conninfo_to_dict(self._url)}
             except psycopg.ProgrammingError:
                 raise StoreError(
                     f"{self.name}: this is no URL of PostgreSQL; it is to look like "
                     "postgresql://user@host:5432/database, with special characters as %40"
-                ) from None  # what libpq says of it may hold the password
+                ) from None  # libpq's message may hold the password
             try:
                 psycopg.connect(**options).close()
             except psycopg.Error as error:
-                raise self.translated(error) from error
+                raise self.translate(error) from error
             self._reached = time.monotonic()
             with self._opening:
                 if self._pool is None:
-                    logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # what it warns of is raised here
+                    logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # its warnings are raised here
                     self._pool = pools.ConnectionPool(
                         kwargs={**options, "autocommit": True, "prepare_threshold": None},
                         min_size=0, max_size=_MOST, max_idle=60.0, num_workers=1, reconnect_timeout=1.0, open=True,
@@ -398,8 +276,8 @@ class Server:
         finally:
             self._trying.release()
 
-    def translated(self, error: psycopg.Error) -> StoreError:
-        """What a person is told of an error of the driver."""
+    def translate(self, error: psycopg.Error) -> StoreError:
+        """Translate an error of the driver for a person."""
         import psycopg
 
         lines = str(error).strip().splitlines()
@@ -413,11 +291,11 @@ class Server:
             )
         gone = (psycopg.errors.AdminShutdown, psycopg.errors.CrashShutdown, psycopg.errors.CannotConnectNow)
         lost = isinstance(error, psycopg.OperationalError) and error.sqlstate is None
-        # A pool in between answers by an error of the class 08 while its server is away.
+        # A pool in between answers with an error of the class 08 while its server is away.
         if lost or isinstance(error, gone) or (error.sqlstate or "").startswith("08"):
-            said = f"{self.name}: the server cannot be reached ({first}); check store.url and the server"
-            self._away = time.monotonic() + _PAUSE, said
-            return StoreUnreachable(said)
+            message = f"{self.name}: the server cannot be reached ({first}); check store.url and the server"
+            self._away = time.monotonic() + _PAUSE, message
+            return StoreUnreachable(message)
         if isinstance(error, psycopg.errors.DiskFull):
             return StoreError(f"{self.name}: the server's disk is full ({first}); nothing was lost: free some space")
         kind = Refused if isinstance(error, (psycopg.DataError, psycopg.IntegrityError)) else StoreError
@@ -425,13 +303,13 @@ class Server:
 
 
 def memory_id(c: psycopg.Connection[Any], agent: str, workspace: str) -> int:
-    """The number of a memory in a transaction; made where it is new, and then this role's.
+    """Return the number of a memory; a new one is made, and belongs to this role.
 
-    Raises :class:`StoreError` when it is another role's, or new and this role may only read, and ``LookupError`` when
+    Raises :class:`StoreError` if it is another role's, or new and this role may only read, and ``LookupError`` if
     it is new to a reading transaction.
     """
-    find = "SELECT memory FROM memories WHERE agent = %s AND workspace = %s"
-    row = c.execute(find, [agent, workspace]).fetchone()
+    select = "SELECT memory FROM memories WHERE agent = %s AND workspace = %s"
+    row = c.execute(select, [agent, workspace]).fetchone()
     if row is None:
         if c.execute("SELECT current_setting('transaction_read_only')").fetchone() == ("on",):
             raise LookupError(f"{agent} {workspace}")
@@ -441,9 +319,8 @@ def memory_id(c: psycopg.Connection[Any], agent: str, workspace: str) -> int:
                 f"let a role that writes ingest first, or the owner of the tables runs in SQL: "
                 f"SELECT {SCHEMA}.permit('role', true)"
             )
-        made = "INSERT INTO memories (agent, workspace) VALUES (%s, %s) ON CONFLICT DO NOTHING"
-        c.execute(made, [agent, workspace])
-        row = c.execute(find, [agent, workspace]).fetchone()
+        c.execute("INSERT INTO memories (agent, workspace) VALUES (%s, %s) ON CONFLICT DO NOTHING", [agent, workspace])
+        row = c.execute(select, [agent, workspace]).fetchone()
     if row is None:
         raise StoreError(
             f"the memory of the agent {agent!r} in the workspace {workspace!r} is another role's; "
@@ -462,8 +339,8 @@ def _settings(timeout: float | None, wait: float, memory: int | None) -> str:
 
 
 @contextlib.contextmanager
-def _within(connection: psycopg.Connection[Any], settings: str) -> Iterator[None]:
-    """Other settings for the block, within the transaction there is, which goes on as it was whatever happens here."""
+def _savepoint(connection: psycopg.Connection[Any], settings: str) -> Iterator[None]:
+    """Use other settings for the block within the transaction, which continues unchanged whatever happens here."""
     connection.execute(f"SAVEPOINT part; {settings}")
     try:
         yield
@@ -472,7 +349,7 @@ def _within(connection: psycopg.Connection[Any], settings: str) -> Iterator[None
 
 
 @contextlib.contextmanager
-def _listed(reading: list[psycopg.Connection[Any]], connection: psycopg.Connection[Any]) -> Iterator[None]:
+def _registered(reading: list[psycopg.Connection[Any]], connection: psycopg.Connection[Any]) -> Iterator[None]:
     reading.append(connection)
     try:
         yield

@@ -14,41 +14,42 @@ from numpy.typing import NDArray
 
 from ...errors import StoreError
 from ...system.deadline import Deadline
-from ..tables.needles import Cells
-from ..tables.schema import of_postgres
-from ..tables.sql import count
-from .connections import SCHEMA, Server, memory_id
-from .schema import INDEX, TABLES
+from ..tables.base import Database, count
+from ..tables.keywords import Columns, Loaded, posting_columns
+from .connections import Server, memory_id
+from .schema import INDEX, INDEX_TABLES, SCHEMA, postgres_types
 
 if TYPE_CHECKING:
     import psycopg
 
-#: How numpy reads a number, and what the server writes it by, by the type's oid.
+#: numpy's type of a number and the server's function that writes it, by the oid of its type.
 _NUMBERS = {
     16: ("?", "boolsend"), 20: (">i8", "int8send"), 21: (">i2", "int2send"), 23: (">i4", "int4send"),
     700: (">f4", "float4send"), 701: (">f8", "float8send"), 17: ("u1", ""),
 }  # fmt: skip
-#: From so many rows on they are copied: a table for them costs more than it saves for fewer.
+#: Number of rows from which on they are copied: for fewer the table for them costs more than it saves.
 _MANY = 200
-#: The share of the time that a statement was granted at which the next one is granted less.
+#: Share of the last statement's time limit below which the next one gets a new limit.
 _ABOUT = 0.8
+_TERM, _UNIT, _TF = np.dtype("<i8"), np.dtype("<i4"), np.dtype("<i2")
+_NONE: Columns = np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int16)
 
 
 class OnlyRead(Exception):
-    """Something is to be written, and this is a snapshot."""
+    """A write was attempted in a snapshot."""
 
 
 class Session:
-    """What a thread does with the memory now: a snapshot that begins with the first question, or a transaction."""
+    """The connection of a thread: a snapshot that begins with the first statement, or a transaction."""
 
     def __init__(
         self,
         begin: Callable[[bool], contextlib.AbstractContextManager[psycopg.Connection[Any]]],
-        translated: Callable[[psycopg.Error], StoreError],
+        translate: Callable[[psycopg.Error], StoreError],
         left: Callable[[], float | None],
     ) -> None:
         self._begin = begin
-        self._translated = translated
+        self._translate = translate
         self._left = left
         #: Seconds that each statement of a snapshot may take.
         self._granted = math.inf
@@ -68,7 +69,7 @@ class Session:
         self.writing, self.counters = writing, None
 
     def end(self, *error: Any) -> None:
-        """End what there is: commit it, or undo it for an error, which may come out in other words."""
+        """Commit the transaction, or undo it for an error, which may be raised as another one."""
         stack, self._stack, self._connection = self._stack, None, None
         self.writing, self.counters = False, None
         if stack is not None:
@@ -92,14 +93,14 @@ class Session:
                 self._limit()
             return cursor.execute(_numbered(query), list(parameters) or None, binary=True)
         except Error as error:
-            told = self._translated(error)
+            translated = self._translate(error)
             if not self.writing:
                 with contextlib.suppress(StoreError):
-                    self.end(StoreError, told, None)
-            raise told from error
+                    self.end(StoreError, translated, None)
+            raise translated from error
 
     def _limit(self) -> None:
-        """Let a statement take no more than what is left, where that is not about what the one before was granted."""
+        """Limit a statement to the time that is left, unless the limit of the last one is about the same."""
         left = self._left()
         seconds = math.inf if left is None else left
         if not _ABOUT * self._granted <= seconds <= self._granted:
@@ -108,17 +109,17 @@ class Session:
             self._granted = seconds
 
 
-class MemoryTables:
-    """The tables of one memory; implements :class:`~openclaw_memory.store.tables.sql.Sql` but for the postings.
+class PostgresDatabase(Database):
+    """The tables of one memory.
 
-    ``opened`` is called with a connection before anything else; what it changes runs in a transaction of its own.
+    ``opened`` is called with a connection before anything else; its changes run in a transaction of their own.
     """
 
     texts = "(SELECT json_array_elements_text(?::JSON))"
     blob = "decode({}, 'base64')"
 
     def __init__(self, url: str, agent: str, workspace: str, timeout: float, opened: Callable[[Any], None]) -> None:
-        self.server = Server.of(url)
+        self.server = Server.for_url(url)
         self._owner = agent, workspace
         self._timeout = timeout
         self._opened = opened
@@ -133,11 +134,11 @@ class MemoryTables:
 
     @contextlib.contextmanager
     def read(self, timeout: float | None = None) -> Iterator[Session]:
-        """A session; the ones within it share its snapshot."""
+        """Yield a session; inner ones share its snapshot."""
         session = self._session()
         session.depth += 1
         try:
-            with self.patience(Deadline.after(timeout)):
+            with self.server.patience(Deadline.after(timeout)):
                 self.open()
                 yield session
         except BaseException as error:
@@ -151,19 +152,18 @@ class MemoryTables:
                 session.end()
 
     def turn(self, timeout: float | None = None) -> contextlib.AbstractContextManager[object]:
-        """As :meth:`read`."""
         return self.read(timeout)
 
     @contextlib.contextmanager
     def write(self) -> Iterator[Session]:
-        """A transaction under the lock of the memory, so that its writers follow each other; counts a generation."""
+        """Yield a session in a transaction under the lock of the memory, so that its writers follow each other."""
         with self.read() as session, self._writing(session):
             yield session
             session.execute("UPDATE counters SET value = value + 1 WHERE name = 'generation'")
 
     @contextlib.contextmanager
     def change(self, session: Session) -> Iterator[None]:
-        """Raise :class:`OnlyRead` in a snapshot: what is being opened is looked at again under the lock."""
+        """Raise :class:`OnlyRead` in a snapshot: the caller repeats the check under the lock."""
         if not session.writing:
             raise OnlyRead
         yield
@@ -186,15 +186,11 @@ class MemoryTables:
         else:
             session.end()
 
-    def patience(self, until: Deadline) -> contextlib.AbstractContextManager[None]:
-        """Wait for the server and for others no longer than ``until`` in the block of this thread."""
-        return self.server.patience(until)
-
     def _session(self) -> Session:
-        found: Session | None = getattr(self._local, "session", None)
-        if found is None:
-            found = self._local.session = Session(self._begin, self.server.translated, self.server.left)
-        return found
+        session: Session | None = getattr(self._local, "session", None)
+        if session is None:
+            session = self._local.session = Session(self._begin, self.server.translate, self.server.left)
+        return session
 
     def _begin(self, writing: bool) -> contextlib.AbstractContextManager[psycopg.Connection[Any]]:
         left = self.server.left()
@@ -204,7 +200,7 @@ class MemoryTables:
     # -- opening --------------------------------------------------------------------------------------
 
     def open(self) -> None:
-        """Find the memory, or make it, the first time; then have it looked at by ``opened``."""
+        """Find or make the memory, the first time, and have it checked by ``opened``."""
         if self._ready or getattr(self._local, "opening", False):
             return
         with self._opening:
@@ -213,7 +209,7 @@ class MemoryTables:
             self._local.opening = True
             try:
                 self._find()
-                self._look()
+                self._check()
                 self._ready = True
             finally:
                 self._local.opening = False
@@ -230,13 +226,13 @@ class MemoryTables:
             assert rights is not None
             self.may_write, self.is_superuser = rights
 
-    def look(self) -> None:
-        """Have the memory looked at by ``opened`` again, unless a session is in use."""
+    def check(self) -> None:
+        """Have the memory checked by ``opened`` again, unless a session is in use."""
         if not self._session().depth:
             with self.read():
-                self._look()
+                self._check()
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         session = self._session()
         if session.execute("SELECT count(*) FROM meta WHERE key = 'instance'").fetchone() == (0,) and self.may_write:
             with self._writing(session):
@@ -251,16 +247,10 @@ class MemoryTables:
 
     # -- rows -------------------------------------------------------------------------------------------
 
-    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """All rows of a query."""
-        with self.read() as c:
-            return c.execute(sql, parameters).fetchall()
-
     def columns(self, sql: str, parameters: Sequence[Any] = ()) -> list[NDArray[Any]]:
-        """The columns of a query for numbers that are not null, as numpy arrays in its order.
+        """Return the columns of a query as numpy arrays; a column of bytes as all of them, one after the other.
 
-        A column of bytes comes as all of them, one after the other.
-        Each column is one value on its way here, as a row a number would take ten times as long.
+        Each column is transferred as one value: a row for each number would take ten times as long.
         """
         with self.read() as c:
             described = c.execute(f"SELECT * FROM ({sql}) q LIMIT 0", parameters).description or ()
@@ -269,20 +259,18 @@ class MemoryTables:
             whole = ", ".join(f"string_agg({send}(c{at}), '')" for at, (_, send) in enumerate(kinds))
             row = c.execute(f"SELECT {whole} FROM ({sql}) q ({names})", parameters).fetchone()
         assert row is not None
-        found = [np.frombuffer(data or b"", kind) for data, (kind, _) in zip(row, kinds, strict=True)]
-        return [column.astype(column.dtype.newbyteorder("=")) for column in found]
+        columns = [np.frombuffer(data or b"", kind) for data, (kind, _) in zip(row, kinds, strict=True)]
+        return [column.astype(column.dtype.newbyteorder("=")) for column in columns]
 
     def vectors(self, sql: str) -> tuple[NDArray[Any], bytes]:
-        """The ids of a query, and the bytes that it has for each, one after the other."""
         ids, data = self.columns(sql)
         return ids, data.tobytes()
 
     def size(self, c: Session) -> int:
-        """Bytes of the memory's rows, without indexes."""
-        return sum(count(c, f"SELECT sum(pg_column_size(t)) FROM {table} t") for table in TABLES)
+        """Return the bytes of the memory's rows, without indexes."""
+        return sum(count(c, f"SELECT sum(pg_column_size(t)) FROM {table} t") for table in INDEX_TABLES)
 
-    def cells(self, c: Session) -> Iterator[tuple[str, Cells]]:
-        """Every column of texts or bytes by its name, with its different values."""
+    def cells(self, c: Session) -> Iterator[tuple[str, Any]]:
         columns = c.execute(
             "SELECT table_name::TEXT, column_name::TEXT FROM information_schema.columns "
             "WHERE table_schema = 'openclaw_memory_view' AND data_type IN ('text', 'bytea') ORDER BY 1, 2"
@@ -292,47 +280,104 @@ class MemoryTables:
             yield f"{table}.{column}", cells
 
     def counters(self) -> Mapping[str, str]:
-        """All counters and what is noted of the memory, read once a snapshot."""
         with self.read() as c:
             if c.counters is not None:
                 return c.counters
-            found = dict(
-                c.execute("SELECT name, value::TEXT FROM counters UNION ALL SELECT key, value FROM meta").fetchall()
-            )
+            rows = c.execute("SELECT name, value::TEXT FROM counters UNION ALL SELECT key, value FROM meta").fetchall()
+            counters = dict(rows)
             if not c.writing:
-                c.counters = found
-            return found
+                c.counters = counters
+            return counters
 
     @property
-    def moment(self) -> tuple[Any, ...]:
-        """Another value whenever somebody may have written since."""
-        # What is noted as a memory is opened counts no generation.
+    def change_token(self) -> tuple[Any, ...]:
+        # All counters, as changes while a memory is opened count no generation.
         return tuple(sorted(self.counters().items())), self._session().writing and object()
 
     def insert_rows(
         self, c: Session, table: str, types: str, rows: Sequence[tuple[Any, ...]], select: str = "*"
     ) -> None:
-        """Append ``rows``, bound as an array a column, or copied; ``types`` are DuckDB's types of their places."""
-        kinds = of_postgres(types).split()
+        """Append ``rows``, bound as an array a column, or copied."""
+        kinds = postgres_types(types).split()
         if len(rows) >= _MANY:
-            copied(c, table, kinds, rows, select)
+            _copy(c, table, kinds, rows, select)
         elif rows:
-            given = ", ".join(f"${at}::{kind}[]" for at, kind in enumerate(kinds, 1))
+            arrays = ", ".join(f"${at}::{kind}[]" for at, kind in enumerate(kinds, 1))
             names = ", ".join(f"c{at}" for at in range(len(kinds)))
             columns = [_array(kind, column) for kind, column in zip(kinds, zip(*rows, strict=True), strict=True)]
-            c.execute(f"INSERT INTO {table} SELECT {select} FROM unnest({given}) g ({names})", columns)
+            c.execute(f"INSERT INTO {table} SELECT {select} FROM unnest({arrays}) g ({names})", columns)
 
-    def close(self) -> None:
-        """Let go of the server."""
-        self.server.close()
+    # -- postings -----------------------------------------------------------------------------------------
+
+    def insert_postings(self, c: Session, units: Sequence[tuple[int, Mapping[str, int]]]) -> None:
+        terms, unit_ids, tfs = posting_columns(units)
+        if terms:
+            c.execute(
+                "INSERT INTO postings_delta VALUES (?, ?, ?, ?, ?)",
+                [max(unit_ids), len(terms), _bytes(terms, _TERM), _bytes(unit_ids, _UNIT), _bytes(tfs, _TF)],
+            )
+
+    def fold_postings(self, c: Session) -> None:
+        (living,) = self.columns("SELECT id FROM units")
+        base, delta = self.term_postings(c), self.new_postings(c)
+        term, unit_id, tf = (np.concatenate([base[at], delta[at]]) for at in range(3))
+        order = np.lexsort((unit_id, term))
+        order = order[np.isin(unit_id[order], living)]
+        term, unit_id, tf = term[order], unit_id[order], tf[order]
+        starts = np.flatnonzero(np.r_[True, term[1:] != term[:-1]]) if len(term) else np.zeros(0, np.int64)
+        ends = [*starts[1:].tolist(), len(term)][: len(starts)]  # of no postings none
+        ids, frequencies = unit_id.astype(_UNIT).view(np.uint8), tf.astype(_TF).view(np.uint8)
+        c.execute("DELETE FROM postings_delta")
+        c.execute("DELETE FROM postings")
+        rows = (
+            (key, end - start, ids[4 * start : 4 * end].tobytes(), frequencies[2 * start : 2 * end].tobytes())
+            for key, start, end in zip(term[starts].tolist(), starts.tolist(), ends, strict=True)
+        )
+        _copy(c, "postings", ("BIGINT", "INTEGER", "BYTEA", "BYTEA"), rows, binary=True)
+
+    def load_postings(self, unit: int, compaction: int) -> Loaded:
+        with self.read() as c:
+            highest, reached = (int(self.counters()[name]) for name in ("unit", "compaction"))
+            base, rows = None, 0
+            if reached != compaction:
+                rows = sum(self.sizes(c))
+                term, unit_id, tf = self.term_postings(c) if unit < highest else _NONE
+                new = unit_id > unit
+                base = term[new], unit_id[new], tf[new]
+            return base, self.new_postings(c, unit), highest, reached, rows
+
+    def sizes(self, c: Session) -> tuple[int, int]:
+        return (
+            count(c, "SELECT coalesce(sum(n), 0) FROM postings"),
+            count(c, "SELECT coalesce(sum(n), 0) FROM postings_delta"),
+        )
+
+    def term_postings(self, c: Session) -> Columns:
+        """Return the base, sorted by term."""
+        rows = c.execute("SELECT term, n, unit_id, tf FROM postings ORDER BY term").fetchall()
+        terms, lengths, ids, frequencies = zip(*rows, strict=True) if rows else ((), (), (), ())
+        return (
+            np.repeat(np.array(terms, np.int64), np.array(lengths, np.int64)),
+            _joined(ids, _UNIT),
+            _joined(frequencies, _TF),
+        )
+
+    def new_postings(self, c: Session, unit: int = 0) -> Columns:
+        """Return the delta of units above ``unit``."""
+        select = "SELECT term, unit_id, tf FROM postings_delta WHERE unit > ? ORDER BY unit"
+        rows = c.execute(select, [unit]).fetchall()
+        terms, ids, frequencies = zip(*rows, strict=True) if rows else ((), (), ())
+        term, unit_id, tf = _joined(terms, _TERM), _joined(ids, _UNIT), _joined(frequencies, _TF)
+        new = unit_id > unit
+        return term[new], unit_id[new], tf[new]
 
 
-def copied(
+def _copy(
     c: Session, table: str, kinds: Sequence[str], rows: Iterable[Sequence[Any]], select: str = "*", binary: bool = False
 ) -> None:
-    """Append ``rows`` by ``COPY``, by way of a table without row-level security: the server takes it for no other.
+    """Append ``rows`` by ``COPY``, through a temporary table, as the server refuses it for row-level security.
 
-    With ``binary`` their values are numbers and bytes of just these ``kinds``, which is quicker.
+    With ``binary`` their values are numbers and bytes of exactly these ``kinds``, which is quicker.
     """
     columns = ", ".join(f"c{at} {kind}" for at, kind in enumerate(kinds))
     c.execute(f"CREATE TEMP TABLE incoming ({columns}) ON COMMIT DROP")
@@ -341,23 +386,31 @@ def copied(
         if binary:
             copy.set_types([kind.lower() for kind in kinds])
         for row in rows:
-            copy.write_row([_held(value) if isinstance(value, str) else value for value in row])
+            copy.write_row([_without_nul(value) if isinstance(value, str) else value for value in row])
     c.execute(f"INSERT INTO {table} SELECT {select} FROM incoming")
     c.execute("DROP TABLE incoming")
 
 
-def _held(text: str) -> str:
-    """``text`` without the character that no text there may hold."""
+def _without_nul(text: str) -> str:
+    """Return ``text`` without NUL, which PostgreSQL does not store."""
     return text.replace("\0", "\ufffd") if "\0" in text else text
 
 
 def _array(kind: str, values: Sequence[Any]) -> list[Any]:
-    """Values that the driver takes for an array, of one type."""
+    """Return values that the driver binds as an array of one type."""
     if kind == "TEXT":
-        return [value if value is None else _held(value) for value in values]
+        return [value if value is None else _without_nul(value) for value in values]
     return [None if value is None else float(value) for value in values] if kind == "REAL" else list(values)
 
 
 def _numbered(query: str) -> str:
     numbers = iter(range(1, query.count("?") + 1))
     return re.sub(r"\?", lambda _: f"${next(numbers)}", query)
+
+
+def _bytes(numbers: Sequence[int], kind: np.dtype[Any]) -> bytes:
+    return np.array(numbers, kind).tobytes()
+
+
+def _joined(parts: Sequence[bytes], kind: np.dtype[Any]) -> NDArray[Any]:
+    return np.frombuffer(b"".join(parts), kind).astype(kind.newbyteorder("="))

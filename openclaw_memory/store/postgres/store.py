@@ -1,10 +1,10 @@
-"""The PostgreSQL store: the same tables and the same SQL as the file's, one memory among many."""
+"""The PostgreSQL store: the tables and SQL of the file, one memory among many on a server."""
 
 from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,20 +12,17 @@ from ...config.settings import StoreSettings
 from ...errors import StoreUnreachable
 from ...model import ExportReport, Progress, QueryResult
 from ...system.deadline import Deadline
-from ..rows.arrays import Analyse, Ints
-from ..rows.catalog import Documents
-from ..rows.texts import KeywordIndex, ModelChoice, PendingText, VectorModel
-from ..tables.keywords import PostingsIndex
+from ..rows import Analyse, Collect, Documents, Ints, ModelChoice, PendingText, SectionText, VectorModel
+from ..tables.base import T
 from ..tables.store import Store
-from .postings import PostingsTables
-from .schema import TABLES
+from .database import PostgresDatabase
+from .schema import INDEX_TABLES
 
 if TYPE_CHECKING:
     from ..duckdb.duck import DuckStore
-    from ..rows.derived import Collect
 
-_POSTING = {"term": "BIGINT", "unit_id": "INTEGER", "tf": "SMALLINT"}
-
+#: Number of units up to which the lines of all sections are kept in memory.
+MOST = 50_000
 _SUPERUSER = (
     "this role is a superuser or bypasses row-level security, so the server does not keep it from the memories of "
     "others (every statement still names the memory); take another role: SELECT openclaw_memory.permit('role', true)"
@@ -33,14 +30,15 @@ _SUPERUSER = (
 
 
 class PostgresStore(Store):
-    """One agent's index of one workspace in a database; see :class:`~openclaw_memory.store.api.Store`.
+    """One agent's index of one workspace in a database.
 
-    ``workspace`` is a name that is the same wherever the same notes are, ``files`` are where indexes of it would lie on
-    this machine.  Raises
-    :class:`~openclaw_memory.errors.StoreError` from every method when the server does not answer as it should.
+    ``workspace`` is a name that is the same on every machine with the same notes; ``files`` are the index files of it
+    on this machine, if there are any.  Raises :class:`~openclaw_memory.errors.StoreError` from every method when the
+    server does not answer as it should.  While the server is away, the methods that every question needs repeat their
+    last answers, so that a resident index goes on; writing fails, and the next ingest catches up.
     """
 
-    _db: PostingsTables
+    _db: PostgresDatabase
 
     def __init__(
         self,
@@ -50,28 +48,58 @@ class PostgresStore(Store):
         settings: StoreSettings,
         analyse: Analyse,
         analysis_version: int = 0,
-        read_as: str = "",
+        extraction: str = "",
         files: Sequence[Path] = (),
     ) -> None:
-        self._db = PostingsTables(url, agent, workspace, settings.lock_timeout, self._check_versions)
-        super().__init__(self._db.server.name, settings, analyse, analysis_version, read_as)
+        self._db = PostgresDatabase(url, agent, workspace, settings.lock_timeout, self._check_versions)
+        super().__init__(self._db.server.name, settings, analyse, analysis_version, extraction)
         self._closed = False
         self._local_files = tuple(files)
+        self._lines: dict[int, SectionText] = {}
+        self._highest = 0
+
+    # -- answers while the server is away ---------------------------------------------------------
+
+    def _cached(self, name: Hashable, read: Callable[[], T], *counters: str) -> T:
+        try:
+            return super()._cached(name, read, *counters)
+        except StoreUnreachable:
+            # Documents and summaries are not repeated: changes of the notes must not go unnoticed.
+            if name not in self._cache or name in ("documents", "documents by path", "summaries"):
+                raise
+            answer: T = self._cache[name][1]
+            return answer
+
+    def warnings(self) -> list[str]:
+        self._db.open()
+        return [*([_SUPERUSER] if self._db.is_superuser else []), *self._db.server.remarks()]
+
+    def section_texts(self, section_ids: Sequence[int]) -> dict[int, SectionText]:
+        try:
+            with self._db.read():
+                self._keep_lines()
+                return super().section_texts(section_ids)
+        except StoreUnreachable:
+            if not self._lines.keys() >= set(section_ids):
+                raise
+            return {section_id: self._lines[section_id] for section_id in section_ids}
+
+    def _keep_lines(self) -> None:
+        counters = self._db.counters()
+        highest = int(counters["section"])
+        if highest > self._highest and int(counters["unit"]) - int(counters.get("dropped", 0)) <= MOST:
+            new = [row[0] for row in self._db.rows("SELECT id FROM sections WHERE id > ?", [self._highest])]
+            self._lines |= super().section_texts(new)
+        self._highest = highest
 
     # -- life ---------------------------------------------------------------------------------
 
     @contextlib.contextmanager
-    def session(self, timeout: float | None = None) -> Iterator[None]:
-        """One snapshot for the calls inside the block."""
-        with self._db.read(timeout):
-            yield
-
-    @contextlib.contextmanager
     def reading(self) -> Iterator[None]:
-        """As :meth:`session`, with its snapshot begun where the server is there.
+        """Open a :meth:`session` and begin its snapshot if the server is there.
 
-        Who asks takes a lock of the process next.  With a connection first, the one that has the lock never waits for
-        the connections of those that wait for the lock.
+        The caller takes a lock of the process next.  With a connection first, the thread that has the lock never waits
+        for the connections of those that wait for the lock.
         """
         with self._db.read() as session:
             with contextlib.suppress(StoreUnreachable):
@@ -79,142 +107,104 @@ class PostgresStore(Store):
             yield
 
     def patience(self, until: Deadline) -> contextlib.AbstractContextManager[None]:
-        """Wait for the server and for others no longer than ``until`` inside the block."""
-        return self._db.patience(until)
-
-    def beside(self, suffix: str) -> Path | None:
-        """Nothing lies beside a server."""
-        return None
+        return self._db.server.patience(until)
 
     def files(self) -> list[Path]:
-        """Index files that are on this machine still."""
         return [file for file in self._local_files if file.exists()]
 
-    def warnings(self) -> list[str]:
-        """What a person should hear of the role and of the index."""
-        with self._db.read():
-            return [_SUPERUSER] if self._db.is_superuser else []
-
     def close(self) -> None:
-        """Let go of the server."""
         if not self._closed:
             self._closed = True
-            self._db.close()
+            self._db.server.close()
 
     def documents(self) -> Documents:
-        """All indexed files by path; and whether they must be read another way than this process did the last time."""
-        self._db.look()
+        """Return all indexed files by path, after a check for another version of the text analysis or extraction."""
+        self._db.check()
         return super().documents()
 
-    # -- vectors ----------------------------------------------------------------------------------
+    # -- vectors: a role that only reads cannot store any, and keeps its measures to itself -------
+
+    def _may_write(self) -> bool:
+        self._db.open()
+        return self._db.may_write
 
     @contextlib.contextmanager
     def embedding_turn(self, timeout: float) -> Iterator[bool]:
-        """Whether this role may store what it embeds; of what two embed at once one is kept."""
-        self._db.open()
-        yield self._db.may_write
+        """Yield true if this role may store vectors; of two that embed at once one is kept."""
+        yield self._may_write()
 
     def pending(self, model: VectorModel, limit: int, unit_ids: Ints | None = None) -> list[PendingText]:
-        """Units without a vector of ``model``; none for a role that only reads, which could not store any."""
-        self._db.open()
-        return super().pending(model, limit, unit_ids) if self._db.may_write else []
+        return super().pending(model, limit, unit_ids) if self._may_write() else []
 
     def put_noise(self, model: VectorModel, noise: float) -> None:
-        """Note the cosine that unrelated texts rarely exceed; a role that only reads keeps it to itself."""
-        self._db.open()
-        if self._db.may_write:
+        if self._may_write():
             super().put_noise(model, noise)
 
     def put_model_choice(self, choice: ModelChoice) -> None:
-        """Note the model for the notes; a role that only reads keeps it to itself."""
-        self._db.open()
-        if self._db.may_write:
+        if self._may_write():
             super().put_model_choice(choice)
 
-    # -- what search reads --------------------------------------------------------------------------
-
-    def keyword_index(self) -> KeywordIndex:
-        """A new, empty keyword index; ``refresh`` fills it."""
-        return PostingsIndex(self._db.load_postings)
-
-    # -- upkeep -----------------------------------------------------------------------------------
-
-    def give_back_memory(self) -> None:
-        """Return to the operating system what reading the whole index took."""
-        from ..duckdb.database import free_unused_heap
-
-        free_unused_heap()
+    # -- maintenance: a role that only reads leaves it to others ----------------------------------
 
     def maintain(self, force: bool = False) -> bool:
-        """Fold the postings' delta into their base, and drop what is dead; a role that only reads leaves it."""
-        self._db.open()
-        return self._db.may_write and super().maintain(force)
+        return self._may_write() and super().maintain(force)
 
     def purge(self) -> None:
-        """Leave no row of what was deleted, nor postings of it; what the server keeps of it say :meth:`leftovers`."""
+        """Leave no row of deleted texts, nor postings; :meth:`leftovers` lists the copies that the server keeps."""
         self.maintain(True)
         self._note_purged()
 
     def unpurged(self) -> bool:
-        """Whether :meth:`purge` has not run since :meth:`read_again`; a role that only reads leaves it to others."""
         return self._db.may_write and super().unpurged()
 
-    def shrink(self) -> bool:
-        """The server does that itself: autovacuum."""
-        return False
-
     def leftovers(self) -> list[str]:
-        """What a server keeps of deleted rows, and this store cannot take out."""
         return [
             f"{self._name} (deleted rows stay in the server's files until VACUUM FULL has run, in its write-ahead log "
             "until that is recycled, and in replicas, archives and backups for as long as these are kept)",
             *(f"{file} (an index of this workspace in a file, which no server changes)" for file in self.files()),
         ]
 
-    # -- as tables ----------------------------------------------------------------------------------
+    # -- SQL and exports --------------------------------------------------------------------------
 
     def query(self, sql: str, collect: Collect, limit: int | None = None, timeout: float = 20.0) -> QueryResult:
-        """The answer of one statement that only reads, in DuckDB's SQL: over a copy of this memory's rows."""
-        from ..duckdb.query import checked
+        """Answer in DuckDB's SQL, over a copy of this memory's rows."""
+        from ..duckdb.query import require_read_only
 
-        checked(sql)
+        require_read_only(sql)
         with self._copied() as copy:
             return copy.query(sql, collect, limit, timeout)
 
     def export(self, folder: Path, collect: Collect, overwrite: bool, progress: Progress) -> ExportReport:
-        """Write every table as a Parquet file."""
         with self._copied() as copy:
             return copy.export(folder, collect, overwrite, progress)
 
     @contextlib.contextmanager
     def _copied(self) -> Iterator[DuckStore]:
-        """Yield a DuckDB file of its own with the rows of one snapshot: the same tables and views, one dialect."""
-        from ..duckdb.database import insert_numbers, insert_rows
+        """Yield a temporary DuckDB file with the rows of one snapshot: the same tables and views, one dialect."""
+        from ..duckdb.connection import POSTINGS, insert_numbers, insert_rows
         from ..duckdb.duck import DuckStore
 
         columns_of = "SELECT column_name, data_type FROM duckdb_columns() WHERE table_name = ? ORDER BY column_index"
-        given = self._settings, self._analyse, int(self._analysis_version), self._read_as
+        version, extraction = self._versions.values()
         with tempfile.TemporaryDirectory(prefix="openclaw-memory-") as folder:
-            store = DuckStore(Path(folder) / "copy.duckdb", *given)
+            store = DuckStore(Path(folder) / "copy.duckdb", self._settings, self._analyse, int(version), extraction)
             try:
                 with self._db.read() as session, store._db.write() as c:
-                    for table in TABLES:
-                        if table in ("vectors", "postings", "postings_delta"):  # which no view reads
+                    for table in INDEX_TABLES:
+                        if table in ("vectors", "postings", "postings_delta"):  # read by no view
                             continue
                         columns = c.execute(columns_of, [table]).fetchall()
-                        # By their texts where the file has a type that JSON has none for.
-                        named = ", ".join(f"{name}::TEXT" if kind == "DATE" else name for name, kind in columns)
+                        # As texts if the file has a type that JSON lacks.
+                        names = ", ".join(f"{name}::TEXT" if kind == "DATE" else name for name, kind in columns)
                         c.execute(f"DELETE FROM {table}" + (" WHERE key <> 'schema'" if table == "meta" else ""))
-                        rows = session.execute(f"SELECT {named} FROM {table}").fetchall()
+                        rows = session.execute(f"SELECT {names} FROM {table}").fetchall()
                         insert_rows(c, table, " ".join(kind for _, kind in columns), rows)
-                    for table, found in {
+                    for table, postings in {
                         "postings": self._db.term_postings(session),
                         "postings_delta": self._db.new_postings(session),
                     }.items():
-                        lists = [part.tolist() for part in found]
-                        if lists[0]:
-                            values = zip(lists, _POSTING.values(), strict=True)
-                            insert_numbers(c, table, dict(zip(_POSTING, values, strict=True)))
+                        if len(postings[0]):
+                            insert_numbers(c, table, [part.tolist() for part in postings], POSTINGS)
                 yield store
             finally:
                 store.close()

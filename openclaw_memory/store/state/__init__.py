@@ -1,6 +1,5 @@
-"""What people and agents did that no note says: one SQLite file a workspace, and the key of its hashes elsewhere."""
+"""Records of people and agents that are in no note: one SQLite file a workspace, its keys elsewhere."""
 
-from .database import State
-from .schema import StateError
+from .database import State, StateError
 
 __all__ = ["State", "StateError"]

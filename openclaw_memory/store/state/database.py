@@ -1,4 +1,4 @@
-"""The state of a workspace in SQLite: on disk before a write returns, shared by all who use the workspace."""
+"""The state of a workspace in SQLite: on disk before a write returns, shared by all agents of the workspace."""
 
 from __future__ import annotations
 
@@ -8,37 +8,109 @@ import os
 import secrets
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ...errors import WorkspaceError, remedy
-from .keys import Keys, key_id
-from .place import Place, beside, read_only, remove
-from .schema import PATIENCE, StateError, check_version, connected, is_busy, tables_of
+from ...system.deadline import Deadline
+from .place import Keys, Place, beside, key_id, read_only, remove
+
+if TYPE_CHECKING:
+    pass
 
 log = logging.getLogger("openclaw_memory")
 
-#: Columns by table, in the order of the key first.
-TABLES = {
-    "tombstones": ("hash", "key", "at"),
-    "forgetting": ("id", "todo", "at"),
-    "use": ("unit", "path", "first", "last", "shown", "used", "useful", "irrelevant"),
-    "retired": ("path", "size", "mtime_ns", "sha256", "origin"),
-    "flags": ("name", "value", "at"),
+#: Version of the tables below, and of the words that tombstones hash (forget/words.py).
+VERSION = 2
+#: Columns by table; ``KEY`` is the primary key.  PostgreSQL has the same tables.
+COLUMNS = {
+    "meta": "name TEXT, value TEXT NOT NULL, KEY (name)",
+    "versions": "name TEXT, token TEXT NOT NULL, KEY (name)",
+    "tombstones": "hash TEXT, key TEXT, at TEXT NOT NULL, KEY (hash, key)",
+    "forgetting": "id TEXT, todo TEXT NOT NULL, at TEXT NOT NULL, KEY (id)",
+    "use": """unit TEXT, path TEXT NOT NULL, first TEXT NOT NULL, last TEXT NOT NULL, shown INTEGER NOT NULL,
+        used INTEGER NOT NULL, useful INTEGER NOT NULL, irrelevant INTEGER NOT NULL, KEY (unit)""",
+    "retired": """path TEXT, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, sha256 TEXT NOT NULL,
+        origin TEXT NOT NULL, KEY (path)""",
+    "flags": "name TEXT, value TEXT NOT NULL, at TEXT NOT NULL, KEY (name)",
 }
-#: What goes by these names is another after all rows are.
+#: Names of the columns of the tables that a backup holds.
+TABLES = {
+    table: tuple(column.split()[0] for column in columns.partition(", KEY")[0].split(","))
+    for table, columns in COLUMNS.items()
+    if table not in ("meta", "versions")
+}
+#: Seconds to wait for another process that writes.
+PATIENCE = 30.0
+#: Names that get another version when all rows are replaced.
 CHANGED = ("forgotten", "use", "retired", "flags")
 
 Row = tuple[Any, ...]
 Rows = Mapping[str, Sequence[Row]]
 
 
+class StateError(WorkspaceError):
+    """The state cannot be read, written or understood."""
+
+
+def is_busy(error: sqlite3.OperationalError) -> bool:
+    """Return true if another connection has locked the file."""
+    return error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+def connect(name: str) -> sqlite3.Connection:
+    """Connect to the file ``name``, and make the tables of a new one.  Raises SQLite's errors.
+
+    When several connections open a new file at once, SQLite lets one change its journal mode, and refuses the others
+    before their timeout.
+    """
+    until = Deadline.after(PATIENCE)
+    while True:
+        try:
+            return _connect(name)
+        except sqlite3.OperationalError as error:
+            if not is_busy(error) or until.passed:
+                raise
+            time.sleep(0.01)
+
+
+def _connect(name: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(name, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+    try:
+        connection.execute("PRAGMA secure_delete = ON")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        if not check_version(connection, Path(name)):
+            connection.execute("BEGIN IMMEDIATE")
+            if not check_version(connection, Path(name)):  # another process was faster
+                for table, columns in COLUMNS.items():
+                    connection.execute(f"CREATE TABLE {table} ({columns.replace('KEY', 'PRIMARY KEY')}) WITHOUT ROWID")
+                connection.execute(f"PRAGMA user_version = {VERSION}")
+            connection.execute("COMMIT")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def check_version(connection: sqlite3.Connection, file: Path) -> int:
+    """Return the version of the tables, 0 for none.  Raises :class:`StateError` for an unknown one."""
+    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    if version not in (0, VERSION):
+        raise StateError(
+            f"{file}: a state of version {version}, and this openclaw-memory knows {VERSION}; use the one that wrote "
+            "it, or move the file away to start over: what was forgotten is not known then"
+        )
+    return version
+
+
 class Transaction(Protocol):
-    """What the state is changed by: statements that SQLite and PostgreSQL both understand, values as ``?``."""
+    """A connection in a transaction; SQLite and PostgreSQL take the same statements, with ``?`` for values."""
 
     def execute(self, sql: str, values: Sequence[Any] = ..., /) -> Any:
         """Run one statement."""
@@ -51,7 +123,7 @@ class Transaction(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StateReport:
-    """What a state holds and where; ``path`` is ``None`` in memory or on a ``server``, ``key`` is where they are."""
+    """Counts and places of a state; ``path`` is ``None`` in memory or on a ``server``, ``key`` is the keys' file."""
 
     path: Path | None
     exists: bool
@@ -68,7 +140,7 @@ class StateReport:
 
 
 class _Side:
-    """A connection, and what it was opened of."""
+    """A connection for reading or writing, and the stamp of its file."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
@@ -83,15 +155,15 @@ class _Side:
 
 
 class State:
-    """What outlives the index of one workspace, at a ``place``; without one in memory only.
+    """The records of one workspace that outlive its index, at a ``place``; without one in memory only.
 
-    Safe to use from several threads and processes.  The file is made by the first write.  What a write has returned
-    from survives a power cut; what is deleted is overwritten.
+    Several threads and processes may use it.  The first write makes the file.  A finished write survives a power cut;
+    deleted content is overwritten.
     """
 
     def __init__(self, place: Place | None) -> None:
         self._place = place
-        # Nobody who reads waits for who writes; what is in memory has one connection only.
+        # Readers do not wait for a writer; a state in memory has one connection only.
         self._writer = _Side()
         self._reader = self._writer if place is None else _Side()
         self._keys: dict[str, bytes] = {}
@@ -100,16 +172,16 @@ class State:
     # -- reading ----------------------------------------------------------------------------------
 
     def read(self, query: str, values: Sequence[Any] = ()) -> list[Row]:
-        """The rows of a query; none where nothing was ever written.  Raises :class:`StateError`."""
+        """Return the rows of a query; none if nothing was ever written.  Raises :class:`StateError`."""
         with self._reader.lock:
             connection = self._open(self._reader)
             if connection is None:
                 return []
-            with self._told():
+            with self._translating():
                 return connection.execute(query, values).fetchall()
 
     def version(self, name: str, connection: Transaction | None = None) -> str:
-        """Another text after each change of what goes by ``name``, in whichever process; empty before the first.
+        """Return a token that differs after each change under ``name`` in any process; empty before the first.
 
         ``connection`` is that of a transaction.  Raises as :meth:`read`.
         """
@@ -118,10 +190,7 @@ class State:
         return str(rows[0][0]) if rows else ""
 
     def check(self) -> None:
-        """Raise :class:`StateError` when the file is there and cannot be read, or a key is missing.
-
-        For those who must not go on without it.
-        """
+        """Raise :class:`StateError` if the file exists and cannot be read, or a key is missing."""
         try:
             missing = {row[0] for row in self.read("SELECT DISTINCT key FROM tombstones")} - self.keys().keys()
         except StateError as problem:
@@ -129,25 +198,25 @@ class State:
             raise
         if missing:
             self._problem = (
-                f"{self.where_keys()}: the key of what was forgotten is missing, so nothing is read; put it back from "
+                f"{self.keys_place()}: the key of what was forgotten is missing, so nothing is read; put it back from "
                 "a backup, or give up what was forgotten: openclaw-memory state purge --forgotten"
             )
             raise StateError(self._problem)
         self._problem = None
 
     def warnings(self) -> list[str]:
-        """Why it cannot be read, with the next step."""
+        """Return the reason why it cannot be read, with the next step."""
         with suppress(WorkspaceError):
             self.check()
         return [] if self._problem is None else [self._problem]
 
     @property
     def file(self) -> Path | None:
-        """The file as things are; it need not be there."""
+        """The path of the file, which may not exist yet."""
         return None if self._place is None else self._place.find()
 
     def flag(self, name: str) -> Any:
-        """What :meth:`set_flag` has noted last; ``None`` when nothing.  Raises as :meth:`read`."""
+        """Return the last value of :meth:`set_flag`; ``None`` for none.  Raises as :meth:`read`."""
         rows = self.read("SELECT value FROM flags WHERE name = ?", [name])
         return json.loads(rows[0][0]) if rows else None
 
@@ -155,21 +224,21 @@ class State:
 
     @contextmanager
     def writing(self, *changed: str, patience: float = PATIENCE, lasting: bool = True) -> Iterator[Transaction]:
-        """A transaction in which nobody else writes; what goes by the names in ``changed`` gets another version.
+        """Yield a transaction in which nobody else writes; the names in ``changed`` get another version.
 
-        What is not ``lasting`` may be lost when the workspace moves.
+        Rows that are not ``lasting`` may be lost when the workspace moves.
 
-        Raises :class:`StateError`, also after ``patience`` seconds of another process' writing; nothing is written.
+        Raises :class:`StateError`, also after ``patience`` seconds of waiting for others; nothing is written then.
         """
         with self._writer.lock:
             connection = self._open(self._writer, lasting)
             assert connection is not None
-            with self._told(patience):
+            with self._translating(patience):
                 connection.execute(f"PRAGMA busy_timeout = {int(patience * 1000)}")
                 connection.execute("BEGIN IMMEDIATE")
                 try:
                     yield connection
-                    renew(connection, changed)
+                    renew_versions(connection, changed)
                     connection.execute("COMMIT")
                 except BaseException:
                     with suppress(sqlite3.Error):
@@ -177,15 +246,15 @@ class State:
                     raise
 
     def set_flag(self, name: str, value: Any, patience: float = PATIENCE, lasting: bool = True) -> None:
-        """Note something that JSON can say.  Raises as :meth:`writing`."""
+        """Store a JSON value under a name.  Raises as :meth:`writing`."""
         self.change_flag(name, lambda _: value, patience, lasting)
 
     def change_flag(
         self, name: str, change: Callable[[Any], Any], patience: float = PATIENCE, lasting: bool = True
     ) -> bool:
-        """Note what ``change`` makes of what was noted, unless that is ``None``; whether anything was noted.
+        """Store the result of ``change`` on the stored value, unless it is ``None``; returns true if it was stored.
 
-        Nobody else notes meanwhile.  Raises as :meth:`writing`.
+        Nobody else writes meanwhile.  Raises as :meth:`writing`.
         """
         with self.writing("flags", patience=patience, lasting=lasting) as connection:
             rows = connection.execute("SELECT value FROM flags WHERE name = ?", [name]).fetchall()
@@ -196,7 +265,7 @@ class State:
         return value is not None
 
     def wipe(self) -> None:
-        """Take what was deleted out of SQLite's log too; what another process reads just now stays until it is done."""
+        """Remove deleted content from SQLite's log too, except rows that another process is reading."""
         with self._writer.lock:
             if self._writer.connection is not None:
                 with suppress(sqlite3.Error):
@@ -205,32 +274,32 @@ class State:
     # -- keys -------------------------------------------------------------------------------------
 
     def keys(self) -> Mapping[str, bytes]:
-        """The keys of tombstones by their ids.  Raises :class:`~openclaw_memory.errors.WorkspaceError`."""
+        """Return the keys of tombstones by their ids.  Raises :class:`~openclaw_memory.errors.WorkspaceError`."""
         if self._place is None:
             return self._keys
         return self._place.keys.all(self._place.find().stem)
 
     def key(self) -> bytes:
-        """The key for new tombstones: the first that is kept, else 32 new random bytes.  Raises as :meth:`keys`."""
+        """Return the key for new tombstones: the first stored one or 32 new random bytes.  Raises as :meth:`keys`."""
         return next(iter(self.keys().values()), None) or secrets.token_bytes(32)
 
     def add_key(self, key: bytes) -> None:
-        """Keep a key, as is due before tombstones made with it are written.  Raises as :meth:`keys`."""
+        """Store a key, which must happen before tombstones made with it are written.  Raises as :meth:`keys`."""
         if self._place is None:
             self._keys[key_id(key)] = key
         else:
-            with self._told():
+            with self._translating():
                 file = self._place.claim()
             self._place.keys.add(file.stem, key)
 
-    def where_keys(self) -> str:
-        """Where the keys are, for people."""
-        return "memory" if self._place is None else self._place.keys.where(self._place.find().stem)
+    def keys_place(self) -> str:
+        """Return the place of the keys, for people."""
+        return "memory" if self._place is None else self._place.keys.location(self._place.find().stem)
 
     # -- backups ----------------------------------------------------------------------------------
 
     def report(self) -> StateReport:
-        """What it holds and where.  Never raises for what cannot be read: ``warning`` says so."""
+        """Describe the state.  An unreadable one raises nothing: it is in ``warning``."""
         file = self.file
         size = sum(each.stat().st_size for each in beside(file) if each.exists()) if file is not None else 0
         return self._report(file, file is not None and file.exists(), size)
@@ -251,7 +320,7 @@ class State:
             path=file,
             exists=exists,
             bytes=size,
-            key=self.where_keys(),
+            key=self.keys_place(),
             key_present=key_present,
             tombstones=count("SELECT count(*) FROM tombstones"),
             units=count("SELECT count(*) FROM use"),
@@ -263,19 +332,20 @@ class State:
         )
 
     def backup(self, target: Path, with_key: bool = False) -> None:
-        """Write everything to the new file ``target``, the keys beside it if told.  Raises :class:`StateError`."""
-        Keys(target.parent).check_new(target.name, with_key)
-        rows = all_of(self.read)
-        with self._told(file=target):
+        """Write everything to the new file ``target``, and the keys beside it if asked.  Raises :class:`StateError`."""
+        if with_key:
+            Keys(target.parent).check_new(target.name)
+        rows = read_tables(self.read)
+        with self._translating(file=target):
             try:
                 os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
             except FileExistsError:
                 raise StateError(f"{target}: is there already; name a new file") from None
             try:
-                with closing(connected(os.fspath(target))) as new:
+                with closing(connect(os.fspath(target))) as new:
                     new.execute("BEGIN")
                     put(new, rows)
-                    renew(new, CHANGED)
+                    renew_versions(new, CHANGED)
                     new.execute("COMMIT")
                     new.execute("PRAGMA journal_mode = DELETE")  # so that it is one file
             except BaseException:
@@ -286,41 +356,42 @@ class State:
                 Keys(target.parent).add(target.name, key)
 
     def restore(self, source: Path) -> int:
-        """Put what :meth:`backup` wrote in the place of what is here; the keys beside it are added to those here.
+        """Replace everything by a file of :meth:`backup`; the keys beside it are added to the present ones.
 
-        What was forgotten here stays so: returns how many phrases of these the backup does not know.
-        Raises :class:`StateError`, before anything is changed, for what is no backup.
+        Present tombstones stay: returns how many of them the backup lacks.
+        Raises :class:`StateError`, before anything is changed, for another kind of file.
         """
         try:
             with closing(read_only(source)) as old:
-                if not check_version(old, source) or not TABLES.keys() <= tables_of(old):
+                tables = {row[0] for row in old.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+                if not check_version(old, source) or not TABLES.keys() <= tables:
                     raise StateError(f"{source}: is no backup of a state; name one that 'backup' wrote")
-                rows = all_of(lambda query: old.execute(query).fetchall())
+                rows = read_tables(lambda query: old.execute(query).fetchall())
         except sqlite3.Error as error:
             raise StateError(f"{source}: cannot be read ({error}); name one that 'backup' wrote") from error
         for key in Keys(source.parent).all(source.name).values():
             self.add_key(key)
-        here: Sequence[Row] = ()
-        with suppress(StateError):  # what is restored may be what mends it
-            here = all_of(self.read)["tombstones"]
-        known = {row[:2] for row in rows["tombstones"]}
-        since = [row for row in map(tuple, here) if row[:2] not in known]
+        present: Sequence[Row] = ()
+        with suppress(StateError):  # a damaged state is mended by the restored one
+            present = read_tables(self.read)["tombstones"]
+        stored = {row[:2] for row in rows["tombstones"]}
+        newer = [row for row in map(tuple, present) if row[:2] not in stored]
         with self.writing(*CHANGED) as connection:
-            put(connection, {**rows, "tombstones": [*rows["tombstones"], *since]})
-        return len(since)
+            put(connection, {**rows, "tombstones": [*rows["tombstones"], *newer]})
+        return len(newer)
 
     def purge(self) -> None:
         """Delete everything, the keys and the identity of the workspace too.  Raises :class:`StateError`."""
         self.close()
         if self._place is not None:
-            with self._told():
+            with self._translating():
                 file = self._place.find()
                 remove(file)
                 self._place.keys.remove(file.stem)
                 self._place.disown()
 
     def close(self) -> None:
-        """Let go of the file; it is opened again when it is needed."""
+        """Close the file; it is opened again when it is needed."""
         for side in (self._reader, self._writer):
             with side.lock:
                 side.close()
@@ -328,34 +399,34 @@ class State:
     # -- the file -----------------------------------------------------------------------------------
 
     def _open(self, side: _Side, lasting: bool = True) -> sqlite3.Connection | None:
-        """The connection of a side, whose lock the caller holds; ``None`` where there is no file to read."""
+        """Return the connection of a side, whose lock the caller holds; ``None`` without a file to read."""
         if self._place is None:
             if side.connection is None:
-                side.connection = connected(":memory:")
+                side.connection = connect(":memory:")
             return side.connection
         if side.connection is not None:
             owned = side is self._reader or side.lasting or not lasting
             if owned and side.stamp == self._stamp(side.stamp[0]):
                 return side.connection
             side.close()
-        with self._told():
+        with self._translating():
             file = self._place.find()
             if side is self._writer:
                 file = self._place.claim(lasting)
             elif file.exists():
-                with suppress(OSError, WorkspaceError):  # it goes by what it is called now
+                with suppress(OSError, WorkspaceError):  # under its present name
                     file = self._place.claim(lasting=False)
             if not file.exists():
                 if side is self._reader:
                     return None
                 os.close(os.open(file, os.O_CREAT | os.O_WRONLY, 0o600))
             try:
-                connection = connected(os.fspath(file))
-                self._at_home(connection)
+                connection = connect(os.fspath(file))
+                self._put_home(connection)
             except sqlite3.OperationalError as error:
                 if side is self._writer or is_busy(error):
                     raise
-                # In a folder that cannot be written it can be read all the same.
+                # A file in a read-only folder can be read nevertheless.
                 connection = sqlite3.connect(
                     f"{file.as_uri()}?immutable=1", uri=True, isolation_level=None, check_same_thread=False
                 )
@@ -370,8 +441,8 @@ class State:
             inode = None
         return file, inode, self._place.stamp()
 
-    def _at_home(self, connection: Transaction) -> None:
-        """Note which workspace the state was last used for."""
+    def _put_home(self, connection: Transaction) -> None:
+        """Store the workspace that used the state last."""
         root = None if self._place is None else self._place.root
         if root is None:
             return
@@ -380,8 +451,8 @@ class State:
             connection.execute("INSERT OR REPLACE INTO meta VALUES ('home', ?)", [os.fspath(root)])
 
     @contextmanager
-    def _told(self, patience: float = PATIENCE, file: Path | None = None) -> Iterator[None]:
-        """Raise :class:`StateError` for what SQLite and the file system raise."""
+    def _translating(self, patience: float = PATIENCE, file: Path | None = None) -> Iterator[None]:
+        """Raise :class:`StateError` for errors of SQLite and the file system."""
         try:
             yield
         except sqlite3.OperationalError as error:
@@ -406,8 +477,8 @@ class State:
             ) from error
 
 
-def all_of(read: Callable[[str], Sequence[Row]]) -> Rows:
-    """The rows of every table, in order; ``read`` answers a query."""
+def read_tables(read: Callable[[str], Sequence[Row]]) -> Rows:
+    """Return the sorted rows of every table; ``read`` runs a query."""
     return {
         table: sorted(map(tuple, read(f"SELECT {', '.join(columns)} FROM {table}")))
         for table, columns in TABLES.items()
@@ -415,20 +486,20 @@ def all_of(read: Callable[[str], Sequence[Row]]) -> Rows:
 
 
 def put(connection: Transaction, rows: Rows) -> None:
-    """Put ``rows`` in the place of all that is there, within a transaction."""
+    """Replace all rows by ``rows``, within a transaction."""
     for table, columns in TABLES.items():
         connection.execute(f"DELETE FROM {table}")
         marks = ", ".join("?" * len(columns))
         connection.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows[table])
 
 
-def renew(connection: Transaction, changed: Iterable[str]) -> None:
-    """Give what goes by the names in ``changed`` another version."""
+def renew_versions(connection: Transaction, changed: Iterable[str]) -> None:
+    """Give the names in ``changed`` another version."""
     for name in changed:
         connection.execute("DELETE FROM versions WHERE name = ?", [name])
         connection.execute("INSERT INTO versions VALUES (?, ?)", [name, secrets.token_hex(8)])
 
 
 def now() -> str:
-    """The time, as the state notes it."""
+    """Return the time in the state's format."""
     return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

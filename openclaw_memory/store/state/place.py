@@ -1,7 +1,8 @@
-"""Which file holds the state of a workspace: an identity in the workspace names it, so that it moves along.
+"""Find the file of a workspace's state, and its keys: an identity in the workspace names them, so that it may move.
 
-A workspace that cannot be written goes by its path.  A copy whose original is still on this machine becomes a workspace
-of its own: it takes what the original has forgotten, used and judged with it.
+A workspace that cannot be written is identified by its path.  A copy whose original is still on this machine becomes a
+workspace of its own, with a copy of the original's state.  The keys are apart from the states, in a file that only its
+owner reads.
 """
 
 from __future__ import annotations
@@ -12,24 +13,88 @@ import os
 import re
 import secrets
 import sqlite3
+from collections.abc import Mapping
 from contextlib import closing, suppress
+from hashlib import blake2b
 from pathlib import Path
 
-from ...errors import WorkspaceError
+from ...errors import WorkspaceError, remedy
 from ...system import atomic
-from .keys import Keys
 
 log = logging.getLogger("openclaw_memory")
 
-#: The file in our folder of the workspace that holds its identity: 32 hexadecimal digits.
-_FILE = "id"
 _SUFFIX = ".sqlite"
+_HEAD = "# openclaw-memory: without these keys it is not known what was forgotten. Keep them apart from the state.\n"
+
+
+def key_id(key: bytes) -> str:
+    """Return the id of a key in tombstones: 16 hexadecimal digits that do not reveal the key."""
+    return blake2b(key, digest_size=8, person=b"key").hexdigest()
+
+
+class Keys:
+    """Keys by the name of a state, in files of ``folder``."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def location(self, name: str) -> str:
+        """Return the place of a state's keys, for people."""
+        return str(self._file(name))
+
+    def all(self, name: str) -> Mapping[str, bytes]:
+        """Return the keys of a state by their ids, the one in use first.
+
+        Raises :class:`~openclaw_memory.errors.WorkspaceError` when they cannot be read.
+        """
+        file = self._file(name)
+        try:
+            text = file.read_text(encoding="ascii")
+        except FileNotFoundError:
+            return {}
+        except (OSError, UnicodeDecodeError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise WorkspaceError(f"{file}: cannot be read ({why}); make the file readable") from error
+        keys = [
+            bytes.fromhex(line) for line in map(str.strip, text.splitlines()) if re.fullmatch(r"[0-9a-fA-F]{64}", line)
+        ]
+        return {key_id(key): key for key in keys}
+
+    def add(self, name: str, key: bytes) -> None:
+        """Store another key.  Raises as :meth:`all`."""
+        file = self._file(name)
+        with atomic.locked(file):
+            keys = dict(self.all(name))
+            if key_id(key) in keys:
+                return
+            keys[key_id(key)] = key
+            text = _HEAD + "".join(f"{each.hex()}\n" for each in keys.values())
+            try:
+                atomic.make_folder(file.parent, 0o700)
+                atomic.swap(Path(os.path.realpath(file)), text.encode("ascii"), 0o600)
+            except OSError as error:
+                raise WorkspaceError(
+                    f"{file}: cannot be written ({error.strerror or error}); "
+                    f"{remedy(error, 'make the file and its folder writable')}"
+                ) from error
+
+    def check_new(self, name: str) -> None:
+        """Raise :class:`~openclaw_memory.errors.WorkspaceError` if the file of these keys exists."""
+        if self._file(name).exists():
+            raise WorkspaceError(f"{self._file(name)}: is there already; name a new file, or move that one away")
+
+    def remove(self, name: str) -> None:
+        """Delete the keys of a state."""
+        self._file(name).unlink(missing_ok=True)
+
+    def _file(self, name: str) -> Path:
+        return self._folder / f"{name}.key"
 
 
 class Place:
-    """Where a state lies: in one ``file``, whatever workspace it is about."""
+    """The place of a state: one ``file``, whatever its workspace."""
 
-    #: The workspace that it is about; ``None`` where that is not said.
+    #: The workspace of the state, if it is known.
     root: Path | None = None
 
     def __init__(self, file: Path, keys: Keys) -> None:
@@ -37,59 +102,59 @@ class Place:
         self.keys = keys
 
     def stamp(self) -> object:
-        """Another value when :meth:`find` may find another file."""
+        """Return a value that differs when :meth:`find` may find another file."""
         return None
 
     def find(self) -> Path:
-        """The file as things are; it need not be there."""
+        """Return the path of the file, which may not exist yet."""
         return self._file
 
     def claim(self, lasting: bool = True) -> Path:
-        """The file to write to, its folder made; with ``lasting`` it is found after a move too.  Raises ``OSError``."""
+        """Return the file to write, its folder made; a ``lasting`` one is found after a move.  Raises ``OSError``."""
         atomic.make_folder(self._file.parent, 0o700)
         return self._file
 
     def disown(self) -> None:
-        """Take the identity out of the workspace.  Raises ``OSError``."""
+        """Remove the identity from the workspace.  Raises ``OSError``."""
 
 
 class Workplace(Place):
-    """The state of a ``workspace``, one of the files in ``folder``."""
+    """The place of a workspace's state: one of the files in ``folder``."""
 
     def __init__(self, workspace: Path, folder: Path, keys: Keys) -> None:
         root = Path(os.path.realpath(workspace))
-        # By its path where it has no identity.
+        # Named after the path for a workspace without identity.
         super().__init__(folder / f"path-{hashlib.sha256(os.fsencode(root)).hexdigest()[:24]}{_SUFFIX}", keys)
         self.root = self._root = root
         self._folder = folder
         self._mark = _mark_of(root)
 
     def stamp(self) -> object:
-        """What tells that the identity is another."""
+        """Return the stamp of the identity's file."""
         try:
-            found = os.stat(self._mark)
+            status = os.stat(self._mark)
         except OSError:
             return None
-        return found.st_ino, found.st_mtime_ns, found.st_size
+        return status.st_ino, status.st_mtime_ns, status.st_size
 
     def find(self) -> Path:
-        """The file by the identity of the workspace, else by its path."""
+        """Return the file by the identity of the workspace, without one by its path."""
         identity = self._identity()
         if identity is None:
             return self._file
         if self._is_copy(identity):
-            # What was forgotten in the original must hold before the first note of the copy is read.
+            # Texts forgotten in the original must be masked before the first note of the copy is read.
             with suppress(OSError, WorkspaceError):
                 return self.claim()
             return self._file
         named = self._named(identity)
-        # Who was stopped between giving the identity and moving the state is finished by the next one who writes.
+        # A process was stopped between writing the identity and moving the state: the next write moves it.
         return self._file if self._file.exists() and not named.exists() else named
 
     def claim(self, lasting: bool = True) -> Path:
-        """The file to write to; for what is to be ``lasting`` the workspace is given an identity if it can be written.
+        """Return the file to write; a ``lasting`` write gives the workspace an identity if it can be written.
 
-        Counts of use do not ask for one: who only looks leaves nothing in the workspace.
+        Counts of use are not lasting: a search leaves nothing in the workspace.
         """
         atomic.make_folder(self._folder, 0o700)
         if (file := self._claimed()) is not None:
@@ -109,8 +174,8 @@ class Workplace(Place):
             try:
                 self._mark.parent.mkdir(exist_ok=True)
                 atomic.replace(self._mark, f"{new}\n", self._root)
-                for made in (self._mark.parent, self._mark):
-                    atomic.give(made, self._root)
+                for path in (self._mark.parent, self._mark):
+                    atomic.give(path, self._root)
             except (OSError, WorkspaceError) as problem:
                 log.debug("%s: the state goes by the path of the workspace: %s", self._root, problem)
                 return self._file
@@ -120,23 +185,23 @@ class Workplace(Place):
             return self._named(new)
 
     def disown(self) -> None:
-        """Take the identity out of the workspace."""
+        """Remove the identity from the workspace."""
         self._pointer.unlink(missing_ok=True)
         self._mark.unlink(missing_ok=True)
 
     def _claimed(self) -> Path | None:
-        """The file of the identity, if that is in the workspace, known by its path too, and nobody else's."""
+        """Return the identity's file if the identity is in the workspace, stored under its path, and not another's."""
         identity = _identity(self._mark)
         if identity is None or identity != _identity(self._pointer) or self._is_copy(identity):
             return None
         return self._named(identity)
 
     def _identity(self) -> str | None:
-        """What the workspace says, or what it said before somebody deleted that."""
+        """Return the workspace's identity, or the last one if its file was deleted."""
         if (identity := _identity(self._mark)) is not None:
             return identity
-        known = _identity(self._pointer)
-        return known if known is not None and home_of(self._named(known)) == self._root else None
+        last = _identity(self._pointer)
+        return last if last is not None and home_of(self._named(last)) == self._root else None
 
     @property
     def _pointer(self) -> Path:
@@ -146,7 +211,7 @@ class Workplace(Place):
         return self._folder / f"{identity}{_SUFFIX}"
 
     def _is_copy(self, identity: str) -> bool:
-        """Whether the identity belongs to another folder that is still there."""
+        """Return true if the identity belongs to another folder that still exists."""
         home = home_of(self._named(identity))
         if home is None or home == self._root:
             return False
@@ -155,44 +220,40 @@ class Workplace(Place):
         return False
 
     def _move(self, source: Path, target: Path, keep: bool = False) -> None:
-        """Put the state ``source`` and its keys in the place of ``target``; ``keep`` the source, as it is another's."""
-        copy(source, target)
+        """Replace the state ``target`` and its keys by ``source``, which stays if ``keep`` is true."""
+        os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o600))
+        with closing(read_only(source)) as old, closing(sqlite3.connect(target)) as new:
+            old.backup(new)
         with closing(sqlite3.connect(target)) as connection, connection:
             connection.execute("UPDATE meta SET value = ? WHERE name = 'home'", [os.fspath(self._root)])
             if keep:
-                # That heartbeats may write was said of the original alone.
+                # Permissions, such as that of heartbeats to write, were given to the original alone.
                 connection.execute("DELETE FROM flags")
-        self.keys.copy(source.stem, target.stem)
+        for key in self.keys.all(source.stem).values():
+            self.keys.add(target.stem, key)
         if not keep:
             remove(source)
             self.keys.remove(source.stem)
 
 
-def copy(source: Path, target: Path) -> None:
-    """Write what the state ``source`` holds to ``target``, as of one moment.  Raises ``sqlite3.Error``, ``OSError``."""
-    os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o600))
-    with closing(read_only(source)) as old, closing(sqlite3.connect(target)) as new:
-        old.backup(new)
-
-
 def read_only(file: Path) -> sqlite3.Connection:
-    """A connection that only reads.  Raises ``sqlite3.Error``."""
+    """Connect for reading only.  Raises ``sqlite3.Error``."""
     return sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)
 
 
 def remove(file: Path) -> None:
-    """Delete a state and what SQLite keeps beside it."""
+    """Delete a state and SQLite's files beside it."""
     for each in beside(file):
         each.unlink(missing_ok=True)
 
 
 def beside(file: Path) -> list[Path]:
-    """A state and what SQLite keeps beside it."""
+    """Return the paths of a state and of SQLite's files beside it."""
     return [file.with_name(file.name + suffix) for suffix in ("", "-wal", "-shm")]
 
 
 def home_of(file: Path) -> Path | None:
-    """The workspace that the state in ``file`` was last used for; ``None`` where that cannot be known."""
+    """Return the workspace that last used the state in ``file``; ``None`` if unknown."""
     if not file.exists():
         return None
     try:
@@ -204,12 +265,13 @@ def home_of(file: Path) -> Path | None:
 
 
 def _mark_of(workspace: Path) -> Path:
-    return workspace / atomic.OWN_FOLDER / _FILE
+    """Return the file with the identity, 32 hexadecimal digits, in the workspace's folder of this program."""
+    return workspace / atomic.OWN_FOLDER / "id"
 
 
 def _identity(mark: Path) -> str | None:
     try:
-        said = mark.read_text(encoding="ascii").strip()
+        text = mark.read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError):
         return None
-    return said if re.fullmatch(r"[0-9a-f]{32}", said) else None
+    return text if re.fullmatch(r"[0-9a-f]{32}", text) else None

@@ -1,1 +1,1 @@
-"""What both stores do with the same SQL over the same tables."""
+"""The part of a store that both databases share: tables and their SQL."""

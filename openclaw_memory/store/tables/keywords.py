@@ -1,4 +1,4 @@
-"""The keyword index over our own incremental postings."""
+"""The keyword index: incremental postings."""
 
 from __future__ import annotations
 
@@ -9,21 +9,20 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from ..rows.arrays import Ints
-from ..rows.texts import Postings
+from ..rows import Ints, Postings
 
-#: The largest number that a SMALLINT column holds.
+#: Largest value of a SMALLINT column.
 MOST = 32_767
 
 
 @lru_cache(maxsize=1 << 17)
 def term_key(term: str) -> int:
-    """63-bit hash of a term; the index stores no dictionary."""
+    """Return the 63-bit hash of a term; the index stores no dictionary."""
     return int.from_bytes(blake2b(term.encode("utf-8"), digest_size=8).digest(), "big") >> 1
 
 
 def posting_columns(units: Sequence[tuple[int, Mapping[str, int]]]) -> tuple[list[int], list[int], list[int]]:
-    """Terms, unit ids and frequencies of the postings of some units."""
+    """Return terms, unit ids and frequencies of the postings of some units."""
     return (
         [term_key(term) for _, terms in units for term in terms],
         [unit_id for unit_id, terms in units for _ in terms],
@@ -44,7 +43,7 @@ class _Segment:
         self.unit_id = unit_id
         self.tf = tf
 
-    def of(self, key: int) -> slice | None:
+    def span(self, key: int) -> slice | None:
         at = int(np.searchsorted(self.terms, key))
         if at == len(self.terms) or self.terms[at] != key:
             return None
@@ -55,19 +54,18 @@ class _Segment:
 
 
 Columns = tuple[NDArray[np.int64], Ints, NDArray[np.int16]]
-#: The base (``None`` when there was no compaction since), sorted by term, and the delta, both for units above the asked
-#: one; then the highest unit id, the number of the last compaction, and after a new one how many postings there are.
+#: The base (``None`` without a new compaction), sorted by term, and the delta, both for units above the requested one;
+#: then the highest unit id, the number of the last compaction, and after a new one the number of postings.
 Loaded = tuple[Columns | None, Columns, int, int, int]
-#: ``load(unit, compaction)``: what is new to an index that knows the units up to ``unit`` as of that ``compaction``.
+#: ``load(unit, compaction)`` returns what is new to an index that has the units up to ``unit`` of that ``compaction``.
 Load = Callable[[int, int], Loaded]
 
 
 class PostingsIndex:
-    """Our postings: a term-sorted base and a delta in the store, both resident as sorted arrays.
+    """Postings in memory as sorted arrays; the store holds them as a base sorted by term and a delta.
 
-    A unit's postings never change and unit ids only grow, so what is new is what has a higher id.  Postings of
-    units that are gone stay until the file drops them; all are read again when the file has dropped a third as many
-    as it holds.
+    A unit's postings never change and unit ids only grow, so new postings have higher ids.  Postings of dead units stay
+    until the store drops them; all are read again when it has dropped a third as many as it holds.
     """
 
     name = "postings"
@@ -81,7 +79,7 @@ class PostingsIndex:
     def refresh(self) -> None:
         """Take over the postings of units that were added since the last call."""
         base, delta, unit, compaction, rows = self._load(self._unit, self._compaction)
-        # Only a compaction drops any; they stay in memory while they are at most a third of what the file holds.
+        # Only a compaction drops any; they stay in memory while they are at most a third of those in the store.
         if base is not None and self.rows + len(base[0]) + len(delta[0]) > rows * (1 + 1 / 3):
             self._segments = []
             base, delta, unit, compaction, _ = self._load(0, -1)
@@ -95,11 +93,11 @@ class PostingsIndex:
 
     @property
     def rows(self) -> int:
-        """Postings in memory."""
+        """Number of postings in memory."""
         return sum(len(segment.unit_id) for segment in self._segments)
 
     def _merge(self) -> None:
-        # The large first segment stays as it is until the others together are worth a sort of all.
+        # The large first segment stays until the others together are a quarter of it.
         rest = self._segments[1:]
         keep = [self._segments[0]]
         if sum(len(s.unit_id) for s in rest) > len(keep[0].unit_id) // 4:
@@ -113,7 +111,7 @@ class PostingsIndex:
         self._segments = [*keep, merged]
 
     def postings(self, terms: Sequence[str]) -> Postings:
-        """Occurrences of each term; dead units may be among them."""
+        """Return the occurrences of each term; dead units may be among them."""
         ids: list[Ints] = []
         tfs: list[NDArray[np.int16]] = []
         offsets = [0]
@@ -121,7 +119,7 @@ class PostingsIndex:
         for term in terms:
             key = term_key(term)
             for segment in self._segments:
-                span = segment.of(key)
+                span = segment.span(key)
                 if span is not None:
                     ids.append(segment.unit_id[span])
                     tfs.append(segment.tf[span])

@@ -1,109 +1,101 @@
-"""The store: what both databases answer with the same SQL, and what each has its own way for."""
+"""The store: the answers that both databases give by the same SQL, and the contract for the rest."""
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ...config.settings import StoreSettings
 from ...model import ExportReport, Grain, Kind, Origin, Progress, QueryResult, SourceFile
 from ...system.deadline import Deadline
-from ..rows.arrays import Analyse, batches
-from ..rows.catalog import (
+from ..rows import (
+    Analyse,
+    Collect,
+    DerivedRows,
     DocumentChange,
     DocumentInfo,
-    DocumentRow,
     Documents,
+    KeywordIndex,
+    SectionText,
     StoredUnit,
     StoreState,
     StoreStatistics,
+    SummaryInfo,
+    UnitRows,
+    UnitText,
+    UnitTraces,
     Version,
+    batches,
 )
-from ..rows.texts import KeywordIndex, SectionText, UnitRows, UnitText, UnitTraces
 from . import writing
-from .embedded import VectorTables
+from .base import VERSION, Connection, Needles, among, count, free_unused_heap, put_meta
 from .graph import GraphTables
-from .needles import Needles
-from .schema import VERSION
-from .sql import Connection, Sql, among, count
-from .summaries import SummaryTables
+from .keywords import PostingsIndex
+from .vectors import VectorTables
 
-if TYPE_CHECKING:
-    from ..rows.derived import Collect
-
-#: A section's day, where a name or a text states it.
+#: The day of a section if a name or a text states it.
 _STATED = "CASE WHEN date_source <> 'mtime' THEN date END"
-#: By their values, as calling the class of an enum is slow.
+#: Members by value, as calling the class of an enum is slow.
 _KINDS = {kind.value: kind for kind in Kind}
 _GRAINS = {grain.value: grain for grain in Grain}
 _ORIGINS = {origin.value: origin for origin in Origin}
-#: Where the days of sections stand in the fields of UnitRows.
-_DAY = 13
-#: Sections asked by key in one statement.
-_KEYS = 50
-#: A document as ingest and as search know it, and what its next writer must find of it.
-_Document = tuple[DocumentRow, DocumentInfo, tuple[int, str, int]]
 
 
-class Store(GraphTables, SummaryTables, VectorTables, ABC):
-    """One agent's index of one workspace, as ingest and search use it; what is abstract each database does its own way.
+class Store(GraphTables, VectorTables, ABC):
+    """One agent's index of one workspace, for ingest and search; each database implements the abstract methods.
 
     Every method may raise :class:`~openclaw_memory.errors.StoreError`; each that writes is one transaction.
-    ``name`` is how a person knows the index: its file, or its URL.
+    ``name`` is the index's name for people: its file, or its URL.
     """
 
-    _db: Sql
-
     def __init__(
-        self, name: str, settings: StoreSettings, analyse: Analyse, analysis_version: int, read_as: str
+        self, name: str, settings: StoreSettings, analyse: Analyse, analysis_version: int, extraction: str
     ) -> None:
         self._name = name
         self._settings = settings
         self._analyse = analyse
-        self._analysis_version = str(analysis_version)
-        self._read_as = read_as
-        #: Documents by id as of a moment and of an index: thousands of them take longer to read than what a change
-        #: needs of the rest.
-        self._documents: tuple[Any, str, dict[int, _Document]] = None, "", {}
-        #: The same documents by path, and what the next writer of each must find of it.
-        self._by_path: tuple[Any, dict[str, DocumentRow], dict[int, tuple[int, str, int]]] = None, {}, {}
+        self._versions = {"analysis": str(analysis_version), "extraction": extraction}
+        self._cache = {}
+        #: The instance of the index whose documents were read last, and these by id.
+        self._documents: tuple[str, dict[int, DocumentInfo]] = "", {}
 
     def _check_versions(self, c: Connection) -> None:
-        """Make postings again of another text analysis, and have texts read again that were read another way."""
-        known = dict(c.execute("SELECT key, value FROM meta WHERE key IN ('analysis', 'extraction')").fetchall())
-        mine = {"analysis": self._analysis_version, "extraction": self._read_as}
-        if known == mine:
+        """Rebuild the postings of another text analysis, and have the next ingest read texts of another extraction."""
+        stored = dict(c.execute("SELECT key, value FROM meta WHERE key IN ('analysis', 'extraction')").fetchall())
+        if stored == self._versions:
             return
         with self._db.change(c):
-            if known.get("analysis") != mine["analysis"]:
+            if stored.get("analysis") != self._versions["analysis"]:
                 writing.analyse_anew(self._db, c, self._analyse)
-            if known.get("extraction") != mine["extraction"]:
+            if stored.get("extraction") != self._versions["extraction"]:
                 writing.read_anew(c)
-            for name, value in mine.items():
-                c.execute("DELETE FROM meta WHERE key = ?", [name])
-                c.execute("INSERT INTO meta VALUES (?, ?)", [name, value])
+            for key, value in self._versions.items():
+                put_meta(c, key, value)
 
     def state(self) -> StoreState:
-        """Identity of the file and its write counter."""
-        known = self._db.counters()
-        return StoreState(known["instance"], int(known["generation"]))
+        """Return the identity of the index and its write counter."""
+        counters = self._cached("state", self._db.counters)
+        return StoreState(counters["instance"], int(counters["generation"]))
 
     # -- life ---------------------------------------------------------------------------------
 
-    @abstractmethod
-    def session(self, timeout: float | None = None) -> AbstractContextManager[None]:
+    @contextmanager
+    def session(self, timeout: float | None = None) -> Iterator[None]:
         """Hold the store for the calls inside; waits up to ``timeout`` seconds for other processes."""
+        with self._db.read(timeout):
+            yield
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[object]:
-        """As :meth:`session` for who only reads, and mostly what is known: other processes may go on meanwhile.
+        """Hold the store for reading, mostly from memory: other processes may go on, and write between two calls.
 
-        They may write between two calls of the block; :meth:`state` tells.
+        :meth:`state` shows whether they have.
         """
 
     @abstractmethod
@@ -112,61 +104,68 @@ class Store(GraphTables, SummaryTables, VectorTables, ABC):
 
     @abstractmethod
     def embedding_turn(self, timeout: float) -> AbstractContextManager[bool]:
-        """One process embeds at a time: whether it is our turn, after at most ``timeout`` seconds."""
+        """Yield true if this process may embed: only one does at a time; waits up to ``timeout`` seconds."""
 
-    @abstractmethod
     def beside(self, suffix: str) -> Path | None:
-        """A file beside the index, for what is worth no table; ``None`` for a store that is no local file."""
+        """Return the path of a sidecar file of the index; ``None`` for an index on a server."""
+        return None
 
     @abstractmethod
     def files(self) -> list[Path]:
-        """Index files on this machine that hold this workspace, or held it before it was on a server."""
+        """Return the index files on this machine that hold this workspace, or held it before it was on a server."""
 
     @abstractmethod
     def warnings(self) -> list[str]:
-        """What a person should hear about this store, such as a damaged file moved aside."""
+        """Return warnings for a person, such as a damaged file that was moved aside."""
 
-    @abstractmethod
     def give_back_memory(self) -> None:
-        """Return to the operating system what reading the whole index took."""
+        """Return to the operating system the memory that reading the whole index took."""
+        free_unused_heap()
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of everything; calling twice is harmless."""
+        """Release everything; calling twice is harmless."""
 
-    # -- what ingest reads and writes -----------------------------------------------------------
+    # -- ingest -----------------------------------------------------------------------------------
 
     def documents(self) -> Documents:
-        """All indexed files by path, and the version of the texts that this is."""
+        """Return all indexed files by path, and the version of their texts."""
         with self._db.turn():
-            there = self._all_documents()
-            if self._by_path[0] is not there:
-                by_path = {row.path: row for row, _, _ in there.values()}
-                written = {row.id: state for row, _, state in there.values()}
-                self._by_path = there, by_path, written
-            version = writing.version_of(self._db.counters(), self._by_path[2])
-            return Documents(self._by_path[1], version)
+            by_path, written = self._cached("documents by path", self._documents_by_path)
+            return Documents(by_path, writing.version_of(self._db.counters(), written))
 
-    def _all_documents(self) -> dict[int, _Document]:
-        """All documents by id; what is known of one that is as it was is not read again."""
-        at = self._db.moment
-        if self._documents[0] != at:
-            _, instance, known = self._documents
-            with self._db.read():
-                if self._db.counters()["instance"] != instance:
-                    instance, known = self._db.counters()["instance"], {}
-                # Whoever has a file read again sets its time, and everything else counts a generation.
-                columns = self._db.columns("SELECT id, generation, mtime_ns FROM documents")
-                now = sorted(zip(*(column.tolist() for column in columns), strict=True))
-                changed = [row[0] for row in now if row[0] not in known or known[row[0]][2][::2] != row[1:]]
-                where = f" WHERE id IN {among(changed)}" if len(changed) < len(now) else ""
-                sql = "SELECT id, path, size, mtime_ns, sha256, units, generation, kind, grain, origin FROM documents"
-                read = {row[0]: _document(*row) for row in (self._db.rows(sql + where) if changed else ())}
-            self._documents = at, instance, {row[0]: read.get(row[0]) or known[row[0]] for row in now}
-        return self._documents[2]
+    def _documents_by_path(self) -> tuple[dict[str, DocumentInfo], dict[int, tuple[int, str, int]]]:
+        infos = self.document_infos()
+        written = {info.id: (info.generation, info.sha256, info.mtime_ns) for info in infos}
+        return {info.path: info for info in infos}, written
 
-    def units_of(self, document_ids: Sequence[int]) -> list[StoredUnit]:
-        """Indexed units of these documents, in reading order."""
+    def document_infos(self) -> list[DocumentInfo]:
+        """Return all documents in the order of their ids."""
+        return self._cached("documents", self._read_documents)
+
+    def _read_documents(self) -> list[DocumentInfo]:
+        """Read the documents that have changed since the last call; of thousands of them the others take too long."""
+        with self._db.read():
+            instance = self._db.counters()["instance"]
+            old = self._documents[1] if self._documents[0] == instance else {}
+            # Whoever has a file read again sets its time, and everything else counts a generation.
+            columns = self._db.columns("SELECT id, generation, mtime_ns FROM documents")
+            now = sorted(zip(*(column.tolist() for column in columns), strict=True))
+            changed = [
+                row[0] for row in now if row[0] not in old or (old[row[0]].generation, old[row[0]].mtime_ns) != row[1:]
+            ]
+            where = f" WHERE id IN {among(changed)}" if len(changed) < len(now) else ""
+            sql = "SELECT id, path, size, mtime_ns, sha256, units, generation, kind, grain, origin FROM documents"
+            read = {
+                row[0]: DocumentInfo(*[*row[:7], _KINDS[row[7]], _GRAINS[row[8]], _ORIGINS[row[9]]])
+                for row in (self._db.rows(sql + where) if changed else ())
+            }
+        infos = [read.get(row[0]) or old[row[0]] for row in now]
+        self._documents = instance, {info.id: info for info in infos}
+        return infos
+
+    def stored_units(self, document_ids: Sequence[int]) -> list[StoredUnit]:
+        """Return the indexed units of these documents, in reading order."""
         rows = self._db.rows(
             f"SELECT id, document_id, hash FROM units WHERE document_id IN {among(document_ids)} "
             "ORDER BY document_id, ordinal"
@@ -176,40 +175,35 @@ class Store(GraphTables, SummaryTables, VectorTables, ABC):
     def apply(self, changes: Sequence[DocumentChange], version: Version) -> Version:
         """Write the new state of some files, each as a whole or not at all; returns the new version.
 
-        Raises :class:`TextsChanged` and writes none when ``version`` is no longer that of one of them; what becomes of
-        other files is no matter.
+        Raises :class:`TextsChanged` and writes none if one of them is no longer of ``version``; changes of other files
+        do not matter.
         """
         replaced = [change.replaces for change in changes if change.replaces is not None]
         new = [change.file.path for change in changes if change.replaces is None]
         with self._db.write() as c:
-            writing.check_version(self._db, c, version, self._db.counters(), replaced, new)
+            writing.check_version(self._db, c, version, replaced, new)
             writing.apply(self._db, c, changes)
             return writing.next_version(c, version, replaced)
 
     def remove(self, document_ids: Sequence[int], version: Version) -> Version:
         """Remove documents with everything they own; returns and raises as :meth:`apply`."""
         with self._db.write() as c:
-            writing.check_version(self._db, c, version, self._db.counters(), document_ids)
+            writing.check_version(self._db, c, version, document_ids)
             writing.remove(c, document_ids)
             return writing.next_version(c, version, ())
 
     def touch(self, files: Sequence[tuple[int, SourceFile]], version: Version) -> None:
         """Note the new times of files, and the days of sections that take theirs from them; raises as :meth:`apply`."""
         with self._db.write() as c:
-            writing.check_version(self._db, c, version, self._db.counters(), [document_id for document_id, _ in files])
+            writing.check_version(self._db, c, version, [document_id for document_id, _ in files])
             writing.touch(self._db, c, files)
 
-    # -- what search reads --------------------------------------------------------------------------
-
-    def document_infos(self) -> list[DocumentInfo]:
-        """All documents, for search."""
-        with self._db.turn():
-            return [info for _, info, _ in self._all_documents().values()]
+    # -- search ---------------------------------------------------------------------------------------
 
     def unit_rows(self, document_ids: Sequence[int] | None) -> UnitRows:
-        """Columns of the units of these documents (all when ``None``), in reading order."""
+        """Return the columns of the units of these documents (all for ``None``), in reading order."""
         where = "true" if document_ids is None else f"document_id IN {among(document_ids)}"
-        # Joined and put in order here, which takes the database longer.
+        # Joined and sorted by numpy, which is quicker than the database.
         with self._db.read():
             *columns, ordinal = self._db.columns(
                 "SELECT id, document_id, section_id, start_line, end_line, terms, chars, time_words, "
@@ -222,7 +216,7 @@ class Store(GraphTables, SummaryTables, VectorTables, ABC):
             day = f"coalesce({_STATED} - DATE '0001-01-01' + 1, 0) AS day"
             sections, days = self._db.columns(f"SELECT id, {day} FROM sections WHERE {where}")
         by_id = np.argsort(sections)
-        columns.insert(_DAY, days[by_id[np.searchsorted(sections, columns[2], sorter=by_id)]])
+        columns.insert(13, days[by_id[np.searchsorted(sections, columns[2], sorter=by_id)]])
         in_order = np.lexsort((ordinal, columns[1]))
         # In the order of the fields of UnitRows.
         numbers = (np.int64, *[np.int32] * 3, np.int64, np.int32, np.float32, np.int64, np.int8, bool)
@@ -232,19 +226,19 @@ class Store(GraphTables, SummaryTables, VectorTables, ABC):
         )
 
     def section_texts(self, section_ids: Sequence[int]) -> dict[int, SectionText]:
-        """Headings and lines of sections by id."""
+        """Return headings and lines of sections by id."""
+        rows = []
+        ids = list(dict.fromkeys(section_ids))
         with self._db.read() as c:
-            rows = []
-            wanted = list(dict.fromkeys(section_ids))
-            # Of many, reading through all of them is quicker.
-            for some in batches(wanted, _KEYS if len(wanted) <= 1_000 else len(wanted)):
+            # A single scan is quicker for many.
+            for batch in batches(ids, 50 if len(ids) <= 1_000 else len(ids)):
                 rows += c.execute(
-                    f"SELECT id, heading, {_STATED}, start_line, body FROM sections WHERE id IN {among(some)}"
+                    f"SELECT id, heading, {_STATED}, start_line, body FROM sections WHERE id IN {among(batch)}"
                 ).fetchall()
         return {row[0]: SectionText(row[0], row[1], row[2], row[3], tuple(row[4].split("\n"))) for row in rows}
 
     def spellings(self, words: Sequence[str]) -> set[str]:
-        """Words with the initial of one of ``words``, of the notes that have one with about half of its letters."""
+        """Return words of the notes that share the initial and about half of the letters with one of ``words``."""
         like = []
         for word in filter(str.isidentifier, words):  # in the statement, as DuckDB takes its time to bind values
             half = len(word) // 2
@@ -253,13 +247,32 @@ class Store(GraphTables, SummaryTables, VectorTables, ABC):
         rows = self._db.rows(f"SELECT words FROM words WHERE {' OR '.join(like) or 'FALSE'}")
         return {word for row in rows for word in row[0].split()}
 
-    @abstractmethod
     def keyword_index(self) -> KeywordIndex:
-        """The keyword index that the settings name, empty; ``refresh`` fills it."""
+        """Return a new, empty keyword index as the settings name it; ``refresh`` fills it."""
+        return PostingsIndex(self._db.load_postings)
+
+    def summaries(self) -> list[SummaryInfo]:
+        """Return all summaries, by path."""
+        return self._cached("summaries", self._read_summaries)
+
+    def _read_summaries(self) -> list[SummaryInfo]:
+        select = "SELECT id, path, grain, front_matter, sha256, size FROM documents WHERE grain <> 'working'"
+        return sorted((_summary_info(*row) for row in self._db.rows(select)), key=lambda info: info.path)
+
+    def derived_rows(self, documents: Sequence[int] | None = None) -> DerivedRows:
+        """Return the lines that the sentences of summaries cite: of those ``documents``, or of all."""
+        rows = self._db.rows(
+            "SELECT unit_id, document_id, path, start_line, end_line FROM derived_from "
+            f"{'' if documents is None else f'WHERE document_id IN {among(documents)} '}"
+            "ORDER BY document_id, unit_id, path, start_line"
+        )
+        columns = list(zip(*rows, strict=True)) if rows else [()] * 5
+        unit, document, first, last = (np.array(columns[at], np.int32) for at in (0, 1, 3, 4))
+        return DerivedRows(unit, document, tuple(columns[2]), first, last)
 
     @abstractmethod
     def query(self, sql: str, collect: Collect, limit: int | None = None, timeout: float = 20.0) -> QueryResult:
-        """The answer of one SQL statement that only reads; at most ``limit`` rows, in at most ``timeout`` seconds.
+        """Answer one SQL statement that only reads: at most ``limit`` rows, in at most ``timeout`` seconds.
 
         Raises :class:`~openclaw_memory.errors.RequestError` when it is refused, wrong or takes too long.
         """
@@ -272,10 +285,10 @@ class Store(GraphTables, SummaryTables, VectorTables, ABC):
         :class:`~openclaw_memory.errors.WorkspaceError` when the folder cannot be used.
         """
 
-    # -- what forgetting reads and writes -------------------------------------------------------------
+    # -- forgetting -----------------------------------------------------------------------------------
 
     def unit_texts(self, unit_ids: Sequence[int]) -> list[UnitText]:
-        """Units with their texts, in order of document and place."""
+        """Return units with their texts, in order of document and place."""
         rows = self._db.rows(
             "SELECT id, document_id, start_line, end_line, form, speaker, "
             "CASE WHEN form IN ('line', 'turn', 'item', 'quote') THEN coalesce(indexed, text) ELSE text END, "
@@ -285,7 +298,7 @@ class Store(GraphTables, SummaryTables, VectorTables, ABC):
         return [UnitText(*row) for row in rows]
 
     def unit_traces(self, unit_ids: Sequence[int]) -> UnitTraces:
-        """How many rows these units own beside their own."""
+        """Count the rows that these units own in other tables."""
         with self._db.read() as c:
             numbers = [
                 count(c, f"SELECT count(*) FROM {table} WHERE unit_id IN {among(unit_ids)}")
@@ -294,41 +307,53 @@ class Store(GraphTables, SummaryTables, VectorTables, ABC):
         return UnitTraces(*numbers)
 
     def masks(self) -> str:
-        """What :meth:`read_again` was last told."""
+        """Return the ``masks`` of the last :meth:`read_again`."""
         return self._db.counters().get("masks", "")
 
     def unpurged(self) -> bool:
-        """Whether :meth:`purge` has not run since :meth:`read_again`."""
+        """Return true if :meth:`purge` has not run since :meth:`read_again`."""
         return "unpurged" in self._db.counters()
 
     def read_again(self, document_ids: Sequence[int] | None, masks: str) -> None:
-        """Have the next ingest read these documents again, as ``masks`` are others now; with ``None`` every file.
+        """Have the next ingest read these documents again, or with ``None`` every file, under new ``masks``.
 
         An ingest that is reading meanwhile gets :class:`TextsChanged`.
         """
         with self._db.write() as c:
             writing.read_anew(c, document_ids)
-            c.execute("DELETE FROM meta WHERE key = 'masks'")
-            c.execute("INSERT INTO meta VALUES ('masks', ?)", [masks])
+            put_meta(c, "masks", masks)
             c.execute("DELETE FROM meta WHERE key = 'unpurged'")
             c.execute("INSERT INTO meta SELECT 'unpurged', '' WHERE (SELECT count(*) FROM documents) > 0")
 
     @abstractmethod
     def purge(self) -> None:
-        """Leave no trace of what was deleted.  Not inside a :meth:`session`."""
+        """Leave no trace of deleted texts.  Not inside a :meth:`session`."""
+
+    def _note_purged(self) -> None:
+        if self.unpurged():
+            with self._db.write() as c:
+                c.execute("DELETE FROM meta WHERE key = 'unpurged'")
 
     @abstractmethod
     def leftovers(self) -> list[str]:
-        """Where else the same texts may be kept: older copies of this index, indexes of others; in words."""
+        """Describe the places that may still hold the same texts: older copies of this index, indexes of others."""
 
-    # -- upkeep -----------------------------------------------------------------------------------
+    def contains(self, needles: Sequence[str]) -> list[str]:
+        """Return the columns (``units.text``) and files of the index that hold any of these texts."""
+        search = Needles(needles)
+        if not search:
+            return []
+        with self._db.read() as c:
+            return [name for name, cells in self._db.cells(c) if search.any_in(cells)]
 
-    @abstractmethod
+    # -- maintenance ----------------------------------------------------------------------------------
+
     def shrink(self) -> bool:
-        """Give back what deleted rows took when that is much of it; whether it did.  Not inside a :meth:`session`."""
+        """Free the space of deleted rows if it is much; returns true if it did.  Not inside a :meth:`session`."""
+        return False  # a server does it by autovacuum
 
     def maintain(self, force: bool = False) -> bool:
-        """Fold the postings' delta into their base, and drop what is dead, once either has grown; whether it did."""
+        """Fold the postings' delta into their base and drop dead ones, if either is large; returns true if it did."""
         with self._db.read() as c:
             base, delta = self._db.sizes(c)
             if not force and delta <= max(20_000, base // 8) and not writing.many_dead(c):
@@ -339,7 +364,7 @@ class Store(GraphTables, SummaryTables, VectorTables, ABC):
         return True
 
     def statistics(self) -> StoreStatistics:
-        """Counts and sizes."""
+        """Return counts and sizes."""
         with self._db.read() as c:
             documents, sections, units = (
                 count(c, f"SELECT count(*) FROM {table}") for table in ("documents", "sections", "units")
@@ -352,31 +377,13 @@ class Store(GraphTables, SummaryTables, VectorTables, ABC):
             size, sizes = self._db.size(c), self._db.sizes(c)
         return StoreStatistics(self._name, size, VERSION, generation, documents, sections, units, *sizes, *groups)
 
-    def contains(self, needles: Sequence[str]) -> list[str]:
-        """Where in the index any of these texts stands: names of columns (``units.text``) and files."""
-        search = Needles(needles)
-        if not search:
-            return []
-        with self._db.read() as c:
-            return [name for name, cells in self._db.cells(c) if search.any_in(cells)]
 
-    def _note_purged(self) -> None:
-        if self.unpurged():
-            with self._db.write() as c:
-                c.execute("DELETE FROM meta WHERE key = 'unpurged'")
-
-
-def _document(
-    document_id: int,
-    path: str,
-    size: int,
-    mtime_ns: int,
-    sha256: str,
-    units: int,
-    generation: int,
-    kind: str,
-    grain: str,
-    origin: str,
-) -> _Document:
-    info = DocumentInfo(document_id, path, _KINDS[kind], _GRAINS[grain], _ORIGINS[origin], generation, sha256, units)
-    return DocumentRow(document_id, path, size, mtime_ns, sha256, units), info, (generation, sha256, mtime_ns)
+def _summary_info(id: int, path: str, grain: str, front_matter: str, sha256: str, size: int) -> SummaryInfo:
+    stated: dict[str, Any] = json.loads(front_matter) if front_matter else {}
+    sources = []
+    for entry in map(str, stated.get("sources") or ()):
+        name, _, digest = entry.rpartition(" ") if " " in entry else (entry, "", "")
+        sources.append((name, digest))
+    period, digest = (str(stated.get(key, "")) for key in ("period", "digest"))
+    edited = bool(stated.get("edited", True))
+    return SummaryInfo(id, path, Grain(grain), period, digest, tuple(sources), edited, sha256, size)

@@ -1,33 +1,39 @@
-"""The exact vector index: every row in one matrix in memory."""
+"""Vectors: which units have one in the database, and the exact index, which holds them all in one matrix."""
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..rows.arrays import Bools, Floats, Ints
-from ..rows.texts import VectorModel
+from ..rows import Bools, Floats, Ints, ModelChoice, PendingText, VectorModel, VectorStates
+from .base import Connection, Tables, among, count, put_meta
 
-#: Rows that are turned into numbers of another kind at once.
+#: Rows that are converted to another type at once.
 BLOCK = 16_384
 #: Small enough that a block of rows stays in the second-level cache over its passes.
 _CACHED = 1_024
-#: What rounding leaves of a number, half of one at most, in steps of a byte.
+#: Steps of a byte for the remainder of rounding, which is half of one at most.
 _FINE = 254
-
-#: Rows without a unit are dropped when they are more than this share of the rows that a unit has.
+#: Vectors are read in ranges of this many unit ids, which bounds the Python objects alive at once.
+_RANGE = 8_192
+#: The model by which a unit has a vector or failed; a subquery for each unit, as a server that has not counted its rows
+#: yet would join them one by one.
+_MODEL = "(SELECT model_id FROM vectors WHERE unit_id = id)"
+#: Dead rows are dropped when they are more than this share of the living ones.
 DEAD = 1 / 3
 
 Dtype = Literal["float32", "int8"]
 
 
 class Written(NamedTuple):
-    """What was written after a generation, up to the generation ``reached``.
+    """Vectors written after a generation, up to the generation ``reached``.
 
-    ``parts`` are ``(unit ids, float16[n, d])`` that are new; ``ready`` are all units that have a vector now.
+    ``parts`` are the new ones as ``(unit ids, float16[n, d])``; ``ready`` are all units that have a vector now.
     """
 
     parts: Sequence[tuple[Ints, NDArray[np.float16]]]
@@ -35,12 +41,12 @@ class Written(NamedTuple):
     ready: Ints
 
 
-#: ``load(since)`` returns what was written after generation ``since``.
+#: ``load(since)`` returns the vectors written after generation ``since``.
 Load = Callable[[int], Written]
 
 
 class Matrix:
-    """Rows of vectors by unit id, grown in place; ``int8`` rows carry a scale each.
+    """Rows of vectors by unit id, grown in place; ``int8`` rows have a scale each.
 
     ``used`` rows are held, of which ``dead`` have no unit any more: a third of the living ones at most.
     """
@@ -55,7 +61,7 @@ class Matrix:
         self.dead = 0
 
     def put(self, unit_ids: Ints, vectors: NDArray[Any]) -> None:
-        """Set the rows of ``unit_ids``; a unit that has one already is overwritten."""
+        """Set the rows of ``unit_ids``; an older row of a unit is overwritten."""
         if not len(unit_ids):
             return
         top = int(unit_ids.max()) + 1
@@ -91,14 +97,14 @@ class Matrix:
                 self._data[part] = rows
 
     def beyond(self, unit_ids: Ints) -> Ints:
-        """The units that have a row and are not among ``unit_ids``."""
-        left = self._unit_of >= 0
+        """Return the units that have a row and are not among ``unit_ids``."""
+        others = self._unit_of >= 0
         slots = self.slots(unit_ids)
-        left[slots[slots >= 0]] = False
-        return self._unit_of[left]
+        others[slots[slots >= 0]] = False
+        return self._unit_of[others]
 
     def drop(self, unit_ids: Ints) -> None:
-        """Forget these units."""
+        """Remove these units."""
         slots = np.unique(self.slots(unit_ids))
         slots = slots[slots >= 0]
         self._slot_of[self._unit_of[slots]] = -1
@@ -114,28 +120,28 @@ class Matrix:
 
     @property
     def unit_ids(self) -> Ints:
-        """The units that have a row, ascending."""
+        """Ids of the units that have a row, ascending."""
         return np.flatnonzero(self._slot_of >= 0).astype(np.int32)
 
     def slots(self, unit_ids: Ints) -> Ints:
-        """Row number per unit, -1 where there is none."""
+        """Return the row number of each unit, -1 for none."""
         if not len(self._slot_of):
             return np.full(len(unit_ids), -1, np.int32)
         inside = unit_ids < len(self._slot_of)
         return np.where(inside, self._slot_of[np.where(inside, unit_ids, 0)], -1).astype(np.int32)
 
     def rows(self, slots: Ints) -> Floats:
-        """Rows as ``float32[n, d]``."""
-        found = self._data[slots].astype(np.float32)
+        """Return rows as ``float32[n, d]``."""
+        rows = self._data[slots].astype(np.float32)
         if self._dtype == "int8":
-            found *= self._scale[slots][:, None]
-        return found
+            rows *= self._scale[slots][:, None]
+        return rows
 
     def dots(self, query: Floats, slots: Ints | None = None) -> Floats:
-        """Dot product of ``query`` with the rows ``slots``, or with every row: ``float32[n]``.
+        """Return the dot product of ``query`` with the rows ``slots``, or with every row: ``float32[n]``.
 
-        With ``int8`` the query is two rows of whole numbers, the second one for what rounding leaves of it: so only
-        the rounding of the rows counts, which puts a cosine off by two thousandths at most.
+        With ``int8`` the query becomes two rows of whole numbers, the second one for the remainder of rounding: so
+        only the rounding of the rows counts, which changes a cosine by two thousandths at most.
         """
         data = self._data[: self.used] if slots is None else self._data[slots]
         dots: Floats
@@ -148,31 +154,32 @@ class Matrix:
         steps = query / np.float32(step)
         whole = np.rint(steps)
         parts = np.stack([whole, np.rint((steps - whole) * _FINE)]).astype(np.int8)
-        found = np.asarray(simsimd.cdist(data, parts, metric="dot"))  # in this order each row is read once
-        exact = found[:, 1] / _FINE
-        exact += found[:, 0]
+        products = np.asarray(simsimd.cdist(data, parts, metric="dot"))  # in this order each row is read once
+        exact = products[:, 1] / _FINE
+        exact += products[:, 0]
         exact *= step
         dots = exact.astype(np.float32)
         dots *= self._scale[: self.used] if slots is None else self._scale[slots]
         return dots
 
 
-class ExactIndex:
-    """Every unit is scored: one matrix-vector product."""
+class VectorIndex:
+    """An index from vectors to units; this one scores every unit by one matrix-vector product."""
 
     name = "exact"
+    #: True if scoring every unit is the cheap way to search.
     exhaustive = True
 
     def __init__(self, model: VectorModel, load: Load, dtype: Dtype = "float32") -> None:
         self._matrix = Matrix(model.dimensions, dtype)
         self._load = load
         self._generation = -1
-        self._asked: tuple[Ints, Ints, Bools] | None = None
+        self._slots: tuple[Ints, Ints, Bools] | None = None
 
     def refresh(self) -> Ints:
-        """Take over the vectors that were written or removed since the last call; returns whose these are."""
+        """Take over the vectors that were written or removed since the last call; returns their units."""
         written = self._load(self._generation)
-        self._asked = None
+        self._slots = None
         gone = self._matrix.beyond(written.ready)
         self._drop(gone)
         for unit_ids, vectors in written.parts:
@@ -187,56 +194,183 @@ class ExactIndex:
         self._matrix.drop(unit_ids)
 
     def has(self, unit_ids: Ints) -> Bools:
-        """Whether each unit has a vector: ``bool[n]``."""
+        """Return which units have a vector: ``bool[n]``."""
         return self._matrix.slots(unit_ids) >= 0
 
     def vectors(self, unit_ids: Ints) -> Floats:
-        """The vector of each unit: ``float32[n, d]``."""
+        """Return the vector of each unit, all of which must have one: ``float32[n, d]``."""
         return self._matrix.rows(self._matrix.slots(unit_ids))
 
     def similarities(self, query: Floats, unit_ids: Ints) -> Floats:
-        """Cosine with each unit, NaN where it has no vector: ``float32[n]``."""
-        slots, known = self._places(unit_ids)
-        if not known.any():
+        """Return the cosine of ``query`` (``float32[d]``, unit length) with each unit, NaN without a vector."""
+        slots, present = self._places(unit_ids)
+        if not present.any():
             return np.full(len(unit_ids), np.nan, np.float32)
         if len(unit_ids) * 8 < self._matrix.used:
-            found = self._matrix.dots(query, slots)
+            scores = self._matrix.dots(query, slots)
         else:
-            found = self._matrix.dots(query)[slots]
-        if not known.all():
-            found[~known] = np.nan
-        return found
+            scores = self._matrix.dots(query)[slots]
+        if not present.all():
+            scores[~present] = np.nan
+        return scores
 
     def _places(self, unit_ids: Ints) -> tuple[Ints, Bools]:
-        """Row of each unit, and whether it has one; kept, as every question is about the same units."""
-        if self._asked is None or self._asked[0] is not unit_ids:
+        """Return the row of each unit and which have one; kept, as every question is about the same units."""
+        if self._slots is None or self._slots[0] is not unit_ids:
             slots = self._matrix.slots(unit_ids)
-            self._asked = unit_ids, slots, slots >= 0
-        return self._asked[1:]
+            self._slots = unit_ids, slots, slots >= 0
+        return self._slots[1:]
 
     def neighbour_similarities(self, unit_ids: Ints, reach: int) -> Floats:
-        """Cosine of unit ``i`` with the next ``reach`` units: ``float32[reach, n]``, NaN where unknown."""
+        """Return the cosine of unit ``i`` with unit ``i + d`` for ``d = 1..reach``: ``float32[reach, n]``.
+
+        It is NaN if one of the two has no vector or there is no unit ``i + d``.
+        """
         slots = self._matrix.slots(unit_ids)
-        known, n = slots >= 0, len(slots)
+        present, n = slots >= 0, len(slots)
         out = np.full((reach, n), np.nan, np.float32)
         for at in range(0, n, _CACHED):
             stop = min(at + _CACHED, n)
-            here = slice(at, min(stop + reach, n))
-            if not known[here].any():
+            block = slice(at, min(stop + reach, n))
+            if not present[block].any():
                 continue
-            part = self._matrix.rows(np.maximum(slots[here], 0))
+            part = self._matrix.rows(np.maximum(slots[block], 0))
             for d in range(1, reach + 1):
                 m = min(stop - at, len(part) - d)
                 if m > 0:
                     dots = np.einsum("ij,ij->i", part[:m], part[d : d + m])
-                    out[d - 1, at : at + m] = np.where(known[at : at + m] & known[at + d : at + d + m], dots, np.nan)
+                    pairs = present[at : at + m] & present[at + d : at + d + m]
+                    out[d - 1, at : at + m] = np.where(pairs, dots, np.nan)
         return out
 
     def search(self, query: Floats, k: int) -> tuple[Ints, Floats]:
-        """The ``k`` nearest units, best first."""
+        """Return ids and cosines of the ``k`` nearest units that have a vector, best first."""
         unit_ids = self._matrix.unit_ids
         if not len(unit_ids):
             return unit_ids, np.zeros(0, np.float32)
         scores = self.similarities(query, unit_ids)
         best = np.argsort(-scores, kind="stable")[:k]
         return unit_ids[best], scores[best]
+
+
+class VectorTables(Tables):
+    """The methods of a store about vectors and models."""
+
+    def pending(self, model: VectorModel, limit: int, unit_ids: Ints | None = None) -> list[PendingText]:
+        """Return units that have neither a vector of ``model`` nor failed with it, oldest first."""
+        with self._db.read() as c:
+            within = "" if unit_ids is None else f"AND id IN {among(unit_ids)} "
+            waiting = c.execute(
+                f"SELECT id FROM units WHERE {_MODEL} IS DISTINCT FROM {self._model_id(c, model):d} {within}"
+                f"ORDER BY id LIMIT {limit:d}"
+            ).fetchall()
+            # Two steps, as the texts of all units are much to read for a few.
+            rows = c.execute(
+                "SELECT id, coalesce(indexed, text) FROM units "
+                f"WHERE id IN {among(row[0] for row in waiting)} ORDER BY id"
+            ).fetchall()
+        return [PendingText(*row) for row in rows]
+
+    def vector_states(self, model: VectorModel | None) -> VectorStates:
+        """Count the units that have a vector of ``model``, of another model, or none."""
+        return self._cached(("vector states", model), partial(self._count_states, model))
+
+    def _count_states(self, model: VectorModel | None) -> VectorStates:
+        with self._db.read() as c:
+            model_id = -1 if model is None else self._model_id(c, model)
+            pending, other, mine = c.execute(
+                f"SELECT count(*) FILTER (WHERE had IS NULL), count(*) FILTER (WHERE had <> {model_id:d}), "
+                f"count(*) FILTER (WHERE had = {model_id:d}) FROM (SELECT {_MODEL} AS had FROM units) q"
+            ).fetchone()
+            failing = f"SELECT count(*) FROM vectors WHERE status = 'failed' AND model_id = {model_id:d}"
+            failed = count(c, f"{failing} AND (SELECT true FROM units WHERE id = unit_id)")
+        return VectorStates(mine - failed, pending, failed, other)
+
+    def put_vectors(self, model: VectorModel, unit_ids: Sequence[int], vectors: Floats) -> None:
+        """Store vectors (``float32[n, d]``) of units that still exist, in place of any older model's."""
+        encoded = [base64.b64encode(row.tobytes()).decode("ascii") for row in vectors.astype(np.float16)]
+        self._put(model, unit_ids, "ready", encoded)
+
+    def take_over_vectors(self, model: VectorModel) -> int:
+        """Give units the vectors of equal texts in an index that was put aside; returns how many got one."""
+        return 0
+
+    def put_failed(self, model: VectorModel, unit_ids: Sequence[int]) -> None:
+        """Note that these units cannot be embedded by ``model``."""
+        self._put(model, unit_ids, "failed", [None] * len(unit_ids))
+
+    def _put(self, model: VectorModel, unit_ids: Sequence[int], status: str, encoded: Sequence[str | None]) -> None:
+        if not len(unit_ids):
+            return
+        with self._db.write() as c:
+            model_id = self._model_id(c, model, create=True)
+            living = {row[0] for row in c.execute(f"SELECT id FROM units WHERE id IN {among(unit_ids)}").fetchall()}
+            c.execute(f"DELETE FROM vectors WHERE unit_id IN {among(unit_ids)}")
+            self._db.insert_rows(
+                c, "vectors", "INTEGER VARCHAR",
+                [(int(unit), v) for unit, v in zip(unit_ids, encoded, strict=True) if int(unit) in living],
+                f"c0, {model_id:d}, '{status}', (SELECT value FROM counters WHERE name = 'generation') + 1, "
+                f"{self._db.blob.format('c1')}",
+            )  # fmt: skip
+
+    def retry_failed(self, model: VectorModel) -> None:
+        """Make failed units pending again."""
+        with self._db.write() as c:
+            c.execute("DELETE FROM vectors WHERE status = 'failed' AND model_id = ?", [self._model_id(c, model)])
+
+    def noise(self, model: VectorModel) -> float | None:
+        """Return the cosine that unrelated texts rarely exceed; ``None`` if it was never measured."""
+        return self._cached(("noise", model), partial(self._read_noise, model))
+
+    def _read_noise(self, model: VectorModel) -> float | None:
+        with self._db.read() as c:
+            row = c.execute("SELECT noise FROM models WHERE id = ?", [self._model_id(c, model)]).fetchone()
+        return None if row is None or row[0] is None else float(row[0])
+
+    def put_noise(self, model: VectorModel, noise: float) -> None:
+        """Note the cosine that unrelated texts rarely exceed."""
+        with self._db.write() as c:
+            c.execute("UPDATE models SET noise = ? WHERE id = ?", [noise, self._model_id(c, model, create=True)])
+
+    def model_choice(self) -> ModelChoice | None:
+        """Return the model that was chosen for the notes."""
+        name, _, units = self._cached("model choice", lambda: self._db.counters().get("model", "")).rpartition(" ")
+        return ModelChoice(name, int(units)) if name else None
+
+    def put_model_choice(self, choice: ModelChoice) -> None:
+        """Note the model for the notes."""
+        with self._db.write() as c:
+            put_meta(c, "model", f"{choice.name} {choice.units}")
+
+    def _model_id(self, c: Connection, model: VectorModel, create: bool = False) -> int:
+        select = "SELECT id FROM models WHERE name = ? AND dimensions = ?"
+        row = c.execute(select, [model.name, model.dimensions]).fetchone()
+        if row is not None:
+            return int(row[0])
+        if not create:
+            return -1
+        new = count(c, "SELECT coalesce(max(id), 0) + 1 FROM models")
+        c.execute("INSERT INTO models VALUES (?, ?, ?, NULL)", [new, model.name, model.dimensions])
+        return new
+
+    def vector_index(self, model: VectorModel) -> VectorIndex:
+        """Return a new, empty vector index; ``refresh`` fills it."""
+        return VectorIndex(model, partial(self._load_vectors, model), self._settings.vector_dtype)
+
+    def _load_vectors(self, model: VectorModel, since: int) -> Written:
+        parts: list[tuple[Ints, NDArray[np.float16]]] = []
+        with self._db.read() as c:
+            reached = int(self._db.counters()["generation"])
+            # Numbers in the statement: for a value that is bound DuckDB looks through the path for pandas.
+            where = f"model_id = {self._model_id(c, model):d} AND status = 'ready'"
+            new = f"generation > {since:d}"
+            ready, fresh = self._db.columns(f"SELECT unit_id, {new} AS new FROM vectors WHERE {where}")
+            ready = ready.astype(np.int32, copy=False)
+            newest = ready[fresh.astype(bool)]
+            for low in range(int(newest.min()), int(newest.max()) + 1, _RANGE) if len(newest) else ():
+                between = f"unit_id BETWEEN {low:d} AND {low + _RANGE - 1:d}"
+                ids, data = self._db.vectors(f"SELECT unit_id, v FROM vectors WHERE {where} AND {new} AND {between}")
+                if len(ids):
+                    rows = np.frombuffer(data, np.float16).reshape(-1, model.dimensions)
+                    parts.append((ids.astype(np.int32, copy=False), rows))
+        return Written(parts, reached, ready)

@@ -1,0 +1,472 @@
+"""Dataclasses that a store takes and gives, and the contract of its keyword index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..model import FoundFact, Grain, Kind, Origin, Section, SourceFile, Unit
+
+Ints = NDArray[np.int32]
+Floats = NDArray[np.float32]
+Bools = NDArray[np.bool_]
+
+
+#: Splits a text into its terms; a store knows nothing of languages.
+Analyse = Callable[[str], list[str]]
+
+
+def batches(items: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
+    """Yield ``items`` in runs of at most ``size``."""
+    for at in range(0, len(items), size):
+        yield items[at : at + size]
+
+
+# -- texts, vectors, postings ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class PendingText:
+    """A unit that has no vector of a model yet."""
+
+    unit_id: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class VectorModel:
+    """An embedding model and the dimensions of its vectors."""
+
+    name: str
+    dimensions: int
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """The model chosen for the notes, by its name in the registry, and the number of ``units`` at the time."""
+
+    name: str
+    units: int
+
+
+@dataclass(frozen=True, slots=True)
+class VectorStates:
+    """Numbers of units by the state of their vector; ``outdated`` ones have a vector of another model."""
+
+    ready: int = 0
+    pending: int = 0
+    failed: int = 0
+    outdated: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class UnitRows:
+    """Columns of units in reading order, one array per column, all of the same length *n*.
+
+    ``day`` is the section's as a proleptic ordinal, 0 if neither a name nor a text states it (a file's time does not
+    count).  ``first_day`` and ``last_day`` are the days in the unit's own text, 0 for none.  ``hash`` and
+    ``occurrence`` (of that hash in its document) identify a unit for good.  ``likeness`` is equal for units that differ
+    in days and times only; ``script`` comes from :func:`~openclaw_memory.model.size.script_of`; ``amount`` marks a
+    figure that may answer "how much".  A ``title`` is a heading with nothing but further headings below it, a
+    ``machine`` unit was written by a program, and ``meta`` is front matter.
+    """
+
+    unit_id: Ints
+    document_id: Ints
+    section_id: Ints
+    start_line: Ints
+    end_line: Ints
+    terms: Ints
+    chars: Ints
+    time_words: Ints
+    heading: Bools
+    title: Bools
+    machine: Bools
+    meta: Bools
+    speaker: NDArray[np.int64]
+    day: Ints
+    first_day: Ints
+    last_day: Ints
+    hash: NDArray[np.int64]
+    occurrence: Ints
+    tokens: Floats
+    likeness: NDArray[np.int64]
+    script: NDArray[np.int8]
+    amount: Bools
+
+    @property
+    def dated(self) -> Bools:
+        """Mask of the units that have a day."""
+        return self.day > 0
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedRows:
+    """Lines cited by sentences of summaries, as columns of the same length; ``path[i]`` is the cited file."""
+
+    unit_id: Ints
+    document_id: Ints
+    path: tuple[str, ...]
+    start_line: Ints
+    end_line: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class UnitText:
+    """A unit with its text; ``hash`` and ``occurrence`` identify it for good in its document."""
+
+    id: int
+    document_id: int
+    start_line: int
+    end_line: int
+    form: str
+    speaker: str | None
+    text: str
+    hash: int
+    occurrence: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnitTraces:
+    """Numbers of rows that units own in other tables."""
+
+    vectors: int = 0
+    mentions: int = 0
+    facts: int = 0
+    derived: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SectionText:
+    """A section: its heading, date, and exact lines from ``start_line`` on."""
+
+    id: int
+    heading: str
+    date: date | None
+    start_line: int
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Postings:
+    """Occurrences of some terms: term ``i`` owns the slice ``offsets[i]:offsets[i + 1]``.
+
+    Units that no longer exist may be among ``unit_id``; the reader drops them.
+    """
+
+    offsets: NDArray[np.int64]
+    unit_id: Ints
+    tf: Floats
+
+    def for_term(self, i: int) -> tuple[Ints, Floats]:
+        """Return unit ids and term frequencies of term ``i``."""
+        span = slice(int(self.offsets[i]), int(self.offsets[i + 1]))
+        return self.unit_id[span], self.tf[span]
+
+
+class KeywordIndex(Protocol):
+    """An index from terms to units."""
+
+    @property
+    def name(self) -> str:
+        """``postings`` or ``fts``."""
+
+    def refresh(self) -> None:
+        """Take over the texts that were written since the last call."""
+
+    def postings(self, terms: Sequence[str]) -> Postings:
+        """Return the occurrences of each of ``terms`` (analysed, distinct), in their order."""
+
+
+# -- mentions and concepts ---------------------------------------------------------------------------------------------
+
+
+#: Rules that recognise a mention of a concept; the store keeps the place in this list.
+RULES = ("curated", "link", "tag", "meta", "name", "code", "quoted", "phrase", "start", "file", "part", "plain")
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A place where a unit may speak of a concept.
+
+    ``key`` comes from :func:`~openclaw_memory.knowledge.concept_keys.concept_key`, ``text`` is the spelling there, and
+    ``rule`` one of :data:`RULES`.  All mentions of a key that is not curated decide together if it is a concept.
+    """
+
+    key: int
+    text: str
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class MentionRows:
+    """Mentions as columns of the same length *m*; ``rule`` is a place in :data:`RULES`."""
+
+    unit_id: Ints
+    document_id: Ints
+    key: NDArray[np.int64]
+    rule: NDArray[np.int8]
+
+
+@dataclass(frozen=True, slots=True)
+class MentionName:
+    """A spelling of a key and the number of its mentions."""
+
+    key: int
+    text: str
+    rule: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceFile:
+    """The state of a file that is no note (``concepts.yaml``, ``facts.yaml``) when it was last read."""
+
+    name: str
+    size: int
+    mtime_ns: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class CuratedRow:
+    """A curated concept as stored; ``keys`` are those of its name and aliases, parents and related ones are keys."""
+
+    key: int
+    slug: str
+    name: str
+    kind: str | None
+    weight: float
+    aliases: tuple[str, ...]
+    parents: tuple[int, ...]
+    related: tuple[int, ...]
+    keys: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OntologyRows:
+    """All curated concepts, keys that must be no concepts, and predicates with one value at a time.
+
+    ``version`` grows with every change.
+    """
+
+    concepts: tuple[CuratedRow, ...] = ()
+    ignored: tuple[int, ...] = ()
+    single_valued: tuple[str, ...] = ()
+    version: int = 0
+
+
+# -- facts -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class FactObservation:
+    """A fact that a rule extracted from a unit.
+
+    ``day`` and ``heading`` (a path) are the section's; ``dated`` is true if a text or name states the day.
+    """
+
+    unit_id: int
+    path: str
+    start_line: int
+    end_line: int
+    kind: Kind
+    origin: Origin
+    day: date | None
+    dated: bool
+    hash: int
+    occurrence: int
+    subject: str
+    predicate: str
+    object: str
+    rule: str
+    confidence: float
+    heading: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StatedFact:
+    """An entry of the workspace's ``facts.yaml``, in the order of the file.
+
+    ``replaces`` and ``retracts`` name facts by id; an entry with ``retracts`` states nothing itself.
+    """
+
+    id: str
+    subject: str
+    predicate: str
+    object: str
+    confidence: float
+    origin: Origin
+    source: str | None
+    valid_from: date | None
+    valid_to: date | None
+    recorded: str
+    replaces: tuple[str, ...] = ()
+    retracts: str | None = None
+
+
+# -- documents ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class StoreState:
+    """The identity of an index and a number that grows with every write."""
+
+    instance: str
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentInfo:
+    """An indexed file; ``generation`` is that of its last change."""
+
+    id: int
+    path: str
+    size: int
+    mtime_ns: int
+    sha256: str
+    units: int
+    generation: int
+    kind: Kind
+    grain: Grain
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """The state from which a plan was made: a change voids it for that document, a change of ``shared`` for all.
+
+    ``shared`` are the versions on which the reading of all texts depends; ``written`` maps the id of a document to its
+    generation, SHA-256 and ``mtime_ns``.
+    """
+
+    shared: tuple[str, ...]
+    written: Mapping[int, tuple[int, str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """All indexed files by path, and their ``version``."""
+
+    by_path: Mapping[str, DocumentInfo]
+    version: Version
+
+
+class TextsChanged(Exception):
+    """Another process wrote the same documents since they were read: read and plan again."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredUnit:
+    """The identity of an indexed unit; ``hash`` is of its search text."""
+
+    id: int
+    document_id: int
+    hash: int
+
+
+@dataclass(frozen=True, slots=True)
+class CitedLines:
+    """Lines of a file from which a sentence of a summary was taken."""
+
+    path: str
+    start_line: int
+    end_line: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedUnit:
+    """A unit to write, with the features of its text for ranking.
+
+    ``section`` counts from 0 in the document; ``terms`` are its analysed terms with frequencies; ``says`` are the first
+    and the last day in its text; ``id`` is set if it continues an indexed unit, with its vector and postings.
+    """
+
+    unit: Unit
+    section: int
+    hash: int
+    occurrence: int
+    terms: Mapping[str, int]
+    time_words: int = 0
+    says: tuple[date, date] | None = None
+    tokens: float = 0.0
+    likeness: int = 0
+    script: int = 0
+    amount: bool = False
+    speaker_key: int = 0
+    id: int | None = None
+    mentions: Sequence[Mention] = ()
+    facts: Sequence[FoundFact] = ()
+    cited: Sequence[CitedLines] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentChange:
+    """One file's whole new state; ``replaces`` is the document's id when it is indexed already."""
+
+    file: SourceFile
+    sha256: str
+    front_matter: Mapping[str, Any]
+    sections: Sequence[Section]
+    units: Sequence[PlannedUnit]
+    replaces: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryInfo:
+    """A summary among the documents, as its front matter describes it.
+
+    ``sources`` are its source files, for notes with the SHA-256 of their texts; ``edited`` means that a person has
+    changed it since.
+    """
+
+    id: int
+    path: str
+    grain: Grain
+    period: str
+    digest: str
+    sources: tuple[tuple[str, str], ...]
+    edited: bool
+    sha256: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoreStatistics:
+    """Counts and sizes of the index."""
+
+    path: str
+    bytes: int
+    schema: int
+    generation: int
+    documents: int
+    sections: int
+    units: int
+    postings: int
+    postings_delta: int
+    by_kind: Mapping[str, int]
+    by_grain: Mapping[str, int]
+
+
+# -- tables for SQL ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """Rows for tables that are computed above the store; see their columns in :mod:`.duckdb.views`.
+
+    ``rows`` are those of ``concepts``, ``facts`` and ``usage`` by the name of the table.  ``edges`` are columns by
+    the kind of edge, with units as ids and concepts as places among the rows.
+    """
+
+    rows: Mapping[str, Sequence[tuple[Any, ...]]] = field(default_factory=dict)
+    edges: Mapping[str, Mapping[str, NDArray[Any]]] = field(default_factory=dict)
+
+
+#: Collects the rows of the named tables from the store at the time of the call.
+Collect = Callable[[frozenset[str]], Derived]

@@ -1,1 +1,0 @@
-"""What goes in and out of a store: plain dataclasses and numpy arrays."""
