@@ -75,7 +75,7 @@ def text() -> str:
         method = getattr(Memory, name)
         parts.append(f"| `{name}({_arguments(method)})` | {_sentence(method)} |\n")
     parts.append("\n## SearchRequest\n\n`search`, `recall` and `timeline` take its fields as named arguments, or one ")
-    parts.append(f"`SearchRequest`. {_paragraphs(SearchRequest)}\n\n```python\n")
+    parts.append(f"`SearchRequest`.\n\n{_paragraphs(SearchRequest)}\n\n```python\n")
     for field in fields(SearchRequest):
         default = "" if field.default is MISSING else f" = {field.default!r}"
         parts.append(f"{field.name}: {field.type}{default}\n")

@@ -126,6 +126,7 @@ def test_status_counts_what_is_private(notes: Notes) -> None:
     notes.write("memory/2026-02-13.md", NOTE)
     options = ["-w", str(notes.root), "--db", str(notes.root.parent / "i.duckdb"), "--set", "embedding.model=none"]
     runner = CliRunner()
+    runner.invoke(cli, [*options, "ingest"])
     assert "private: 6 lines in 1 file kept out" in runner.invoke(cli, [*options, "status"]).output
     found = json.loads(runner.invoke(cli, [*options, "--json", "status"]).stdout)
     assert (found["privateFiles"], found["privateLines"]) == (1, 6)
