@@ -25,6 +25,7 @@ import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,7 @@ class Transcript:
             (self.home.parent.parent, "<root>"),
             (sys.executable, "<python>"),
             (platform.python_version(), "<version>"),
+            (date.today(), "<today>"),
         ):
             text = text.replace(str(folder), shown)
         text = re.sub(r"\b[0-9a-f]{12,}\b", "<hash>", text)

@@ -503,7 +503,8 @@ class Memory(Asking):
         notes = self.survey.remarks(scanned.files)
         private = [note.private_lines for note in notes.values() if note.private_lines]
         languages = Languages()
-        languages.add(self._questions.sample_texts(_LANGUAGE_SAMPLE), _LANGUAGE_SAMPLE)
+        for text in self._questions.sample_texts(_LANGUAGE_SAMPLE):
+            languages.add(text.split("\n"))
         shares, known = languages.shares(), languages.known(embedder)
         unknown = unknown_languages(shares, known, None if model is None else model.name, self.settings.embedding.model)
         binding = embedder.binding if isinstance(embedder, LlamaCppEmbedder) else None
