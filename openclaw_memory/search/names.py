@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence, Set
 
 import numpy as np
 
-from ..ingest.captures import FOLDER as CAPTURES
+from ..ingest.scan import CAPTURES
 from ..model import Grain, Kind
 from ..store.api import DocumentInfo, Floats, Ints
 from ..text import analysis, calendar_words

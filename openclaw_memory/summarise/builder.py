@@ -11,8 +11,7 @@ from itertools import groupby
 
 from ..config.settings import Settings
 from ..errors import RedactionError
-from ..ingest.notes import NoteReader
-from ..ingest.origin import lowered
+from ..ingest.notes import NoteReader, lowered
 from ..ingest.scan import Unreadable
 from ..ingest.summary_files import DATED, front_of
 from ..knowledge import mentions
@@ -165,9 +164,9 @@ class SummaryBuilder:
         if info is not None and file is not None and (authoritative or self._inventory.is_current(key)):
             with _blocked_by(file.path):
                 read = self._reader.text(file)
-            if read.sha256 != info.sha256:
+            if read.raw.sha256 != info.sha256:
                 raise Changed(f"{info.path} has changed meanwhile")
-            return read.text, lowered(file.origin, front_of(read.raw))
+            return "\n".join(read.lines), lowered(file.origin, front_of(read.raw.text))
         if info is not None and authoritative:
             raise Changed(f"{info.path} is gone")
         built = self.build(key)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .characters import whole
 
@@ -37,8 +37,21 @@ class _Refused(ValueError):
     """Valid YAML that is no data of a note; the message says why and what to do."""
 
 
+class FrontMatter(NamedTuple):
+    """Parsed front matter: its ``values`` as JSON has them, and the number of ``lines`` with the fences.
+
+    ``lines`` is 0 where a file has none, or none with an end.  ``fault`` names a fault in it and, after a ``;``, the
+    next step; ``values`` are then those of the keys that can be read.  An unreadable key that may have been one of
+    trust comes as ``{"origin": "untrusted"}``, with ``memory: false`` where a line keeps the file out.
+    """
+
+    values: dict[str, Any]
+    lines: int = 0
+    fault: str | None = None
+
+
 def front_matter_end(lines: Sequence[str]) -> int:
-    """How many lines the front matter takes, its two fences included; 0 when there is none, or none with an end.
+    """Return the number of lines that the front matter takes, fences included; 0 without any, or without an end.
 
     Only blank lines stand before it, it is closed, and its first line is a key, so a note that merely begins with a
     rule is left alone.
@@ -49,28 +62,27 @@ def front_matter_end(lines: Sequence[str]) -> int:
     return next(closes, 0) if fence else 0
 
 
-def front_matter(lines: Sequence[str]) -> dict[str, Any]:
-    """What the front matter of the file ``lines`` states, ``{}`` without any; as :func:`read_front_matter`."""
+def parse_front_matter(lines: Sequence[str]) -> FrontMatter:
+    """Parse the front matter of the file ``lines``."""
     fence, opening = _opening(lines)
     if not fence:
-        return {}
-    end = front_matter_end(lines)
-    return read_front_matter(_inner(lines, fence, opening, end), fence) if end else _unread(lines[opening:])
-
-
-def trouble(lines: Sequence[str]) -> str | None:
-    """Why the front matter of the file ``lines`` cannot be read; what is wrong and, after a ``;``, what to do."""
-    fence, opening = _opening(lines)
-    if not fence:
-        return None
+        return FrontMatter({})
     end = front_matter_end(lines)
     if not end:
-        return f"no line '{_FENCES[fence][0]}' ends it within {_MAX_LINES} lines; write one below it"
+        fault = f"no line '{_FENCES[fence][0]}' ends it within {_MAX_LINES} lines; write one below it"
+        return FrontMatter(_unread(lines[opening:]), 0, fault)
+    # The object in JSON stands between no lines of its own.
+    inner = lines[opening:end] if fence == "{" else lines[opening + 1 : end - 1]
+    values, fault = read_values(inner, fence, opening + 2)
+    return FrontMatter(values, end, fault)
+
+
+def read_values(lines: Sequence[str], fence: str = "---", first: int = 2) -> tuple[dict[str, Any], str | None]:
+    """Read the mapping in ``lines``, the first of which has the number ``first``; return its values and the fault."""
     try:
-        _stated(_inner(lines, fence, opening, end), fence, opening + 2)
+        return _stated(lines, fence, first), None
     except _Refused as refused:
-        return str(refused)
-    return None
+        return _unread(lines) if fence == "{" else _partly_stated(lines, fence), str(refused)
 
 
 def withholds(front: Mapping[str, Any]) -> bool:
@@ -78,18 +90,6 @@ def withholds(front: Mapping[str, Any]) -> bool:
     stated = [(bare(key), bare(str(value))) for key, value in front.items() if value is not None]
     no = _NO.split("|")
     return any(value in no if key == "memory" else key == "private" and value not in no for key, value in stated)
-
-
-def read_front_matter(lines: Sequence[str], fence: str = "---") -> dict[str, Any]:
-    """The mapping in ``lines`` (without fences of lines), in values that JSON has; dates as ISO text.
-
-    Where something of it cannot be read, the other keys are.  What may have been one of trust comes as
-    ``{"origin": "untrusted"}``, with ``memory: false`` where a line keeps the file out.
-    """
-    try:
-        return _stated(lines, fence)
-    except _Refused:
-        return _unread(lines) if fence == "{" else _partly_stated(lines, fence)
 
 
 def _partly_stated(lines: Sequence[str], fence: str) -> dict[str, Any]:
@@ -155,11 +155,6 @@ def _stated(lines: Sequence[str], fence: str = "---", first: int = 1) -> dict[st
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         # What PyYAML's constructors raise for "2026-02-30" or "!!int x", besides its own error.
         raise _Refused("a value that cannot be, such as the day 2026-02-30; mend it") from error
-
-
-def _inner(lines: Sequence[str], fence: str, opening: int, end: int) -> Sequence[str]:
-    """What stands between fences; those of JSON are a part of it."""
-    return lines[opening:end] if fence == "{" else lines[opening + 1 : end - 1]
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
-from .front_matter import front_matter, withholds
+from .front_matter import parse_front_matter, withholds
 from .lines import split_lines
 
 #: What readers see in the place of a private line.
@@ -47,14 +48,14 @@ _HOST_BLOCKS = (
 )
 
 
-def without_private(text: str, mark: str = " ") -> str:
-    """``text`` with ``mark`` in the place of each private line or part of one; line ends stay where they are.
+def without_private(text: str, mark: str = " ", front: Mapping[str, Any] | None = None) -> str:
+    """Return ``text`` with ``mark`` in the place of each private line or part of one; line ends stay.
 
-    Private is what stands between ``<!-- private -->``, which may say why (``<!-- private: salary -->``), and
-    ``<!-- /private -->``, or the end of the text; pairs may stand in one another.  Where the front matter says
-    ``memory: false`` or ``private: true`` everything is.
+    A private part stands between ``<!-- private -->``, which may give a reason (``<!-- private: salary -->``), and
+    ``<!-- /private -->``, or the end of the text; pairs may be nested.  Front matter with ``memory: false`` or
+    ``private: true`` makes the whole text private; ``front`` holds its values if the caller has parsed it.
     """
-    if withholds(front_matter(split_lines(text))):
+    if withholds(parse_front_matter(split_lines(text)).values if front is None else front):
         return _LINE.sub(mark, text)
     return _covered(text, _private(text), mark)
 
@@ -94,11 +95,6 @@ def _blocks(text: str, opening: str, closing: str, last: str, endless: bool) -> 
             return
         yield start, end + len(last or closing)
         start = text.find(opening, end + len(last or closing))
-
-
-def private_lines(text: str) -> int:
-    """How many lines of ``text`` are private, or hold something that is."""
-    return sum(line != seen for line, seen in zip(split_lines(text), split_lines(without_private(text)), strict=True))
 
 
 def _private(text: str) -> Iterator[tuple[int, int]]:

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from ..config.settings import IngestSettings
 from ..errors import OpenClawMemoryError, Problem
-from ..ingest.reading import Unreadable, decoded
-from ..ingest.scan import scan
+from ..ingest.scan import Unreadable, decoded, scan
 from ..model.embedder import Embedder
 from ..text import language
 

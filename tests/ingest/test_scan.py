@@ -15,9 +15,8 @@ from indexing import without_root
 
 from openclaw_memory.config.settings import ExtraPath, IngestSettings
 from openclaw_memory.errors import SettingsError, WorkspaceError
-from openclaw_memory.ingest.origin import lowered
-from openclaw_memory.ingest.reading import read_note
-from openclaw_memory.ingest.scan import Unreadable, read_text, scan
+from openclaw_memory.ingest.notes import lowered
+from openclaw_memory.ingest.scan import Unreadable, read_note, read_text, scan
 from openclaw_memory.model import Grain, Kind, Origin, ScanResult, SourceFile
 
 DEFAULT = IngestSettings()

@@ -15,15 +15,17 @@ from summarising import FOLDER, diary, summarised, tree
 from tables import table
 
 from openclaw_memory import hookimpl
-from openclaw_memory.ingest import plan, summary_files
+from openclaw_memory.ingest import summary_files
+from openclaw_memory.ingest.plan import build_units
 from openclaw_memory.model import Grain, Origin, ParsedDocument
 from openclaw_memory.plugins.manager import Plugins
 from openclaw_memory.store.api import CitedLines
-from openclaw_memory.summarise.document import Source, parse_sentences, render
+from openclaw_memory.summarise.document import LINKER, Source, parse_sentences, render
 from openclaw_memory.summarise.inventory import FORMAT
 from openclaw_memory.summarise.sentences import Sentence, extract_sentences
 from openclaw_memory.summarise.summary import Part, Summary
 from openclaw_memory.text import calendar
+from openclaw_memory.text.lines import split_lines
 from openclaw_memory.text.markdown import parse
 
 MONDAY = date(2026, 2, 16)
@@ -57,7 +59,10 @@ def back(grain: Grain, period: str, text: str) -> list[Sentence]:
 
 
 def reading(grain: Grain, period: str, text: str, raw: str | None = None) -> summary_files.SummaryText:
-    return summary_files.read(calendar.path_of(grain, period), text, grain, date(2020, 1, 1), raw)
+    lines = split_lines(text)
+    return summary_files.read(
+        calendar.path_of(grain, period), lines, grain, date(2020, 1, 1), None if raw is None else split_lines(raw)
+    )
 
 
 def units(made: summary_files.SummaryText) -> list[tuple[str, date | None]]:
@@ -104,7 +109,7 @@ GRAINS = st.sampled_from(
 def what_notes_say(lines: list[str]) -> list[str]:
     """Sentences as they are made of notes: what is no sentence there never gets into a summary."""
     parsed = parse("\n".join(lines), path="memory/2026-02-16.md", mtime=MONDAY, unit_tokens=400)
-    sections, planned = plan.prepare(parsed, PLUGINS)
+    sections, planned = build_units("memory/2026-02-16.md", parsed, {}, PLUGINS, LINKER)
     return [one.text for one in extract_sentences("memory/2026-02-16.md", MONDAY, Origin.AGENT, sections, planned)]
 
 

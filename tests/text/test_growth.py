@@ -24,6 +24,7 @@ from openclaw_memory.context import prose
 from openclaw_memory.forget import masking, words
 from openclaw_memory.forget.tombstones import Matcher
 from openclaw_memory.ingest.notes import NoteReader
+from openclaw_memory.ingest.plan import build_units
 from openclaw_memory.knowledge import fact_sentences, facts_file, identifiers, names, unspaced
 from openclaw_memory.knowledge.linking import Linker
 from openclaw_memory.plugins.manager import Plugins
@@ -101,16 +102,13 @@ def readers() -> dict[str, Callable[[str], object]]:
     reader = NoteReader(IngestSettings(), Plugins())
 
     def linked(text: str) -> object:
-        from openclaw_memory.ingest import plan
-
         parsed = parse(text)
-        sections, units = plan.prepare(parsed, Plugins(), True)
-        return linker.linked("memory/a.md", parsed.front_matter, sections, units)
+        return build_units("memory/a.md", parsed, parsed.front_matter, Plugins(), linker)
 
     return {
         "markdown": parse, "linked": linked, "cleared": partial(reader.cleared, "memory/a.md"),
         "private": withheld.without_private, "foreign": lambda text: withheld.without_foreign(text, True),
-        "front matter": lambda text: front_matter.front_matter(split_lines(f"---\n{text}\n---\n")),
+        "front matter": lambda text: front_matter.parse_front_matter(split_lines(f"---\n{text}\n---\n")),
         "turns": lambda text: turns.find_turns(split_lines(text)), "plain": plain.plain, "inline": plain.inline,
         "capture": novelty.sentences, "worth": lambda text: novelty.worth(text, "user"), "tidied": novelty.tidied,
         "searched": speech.searched, "bare": speech.bare, "wants": speech.wants, "kinds": speech.kinds, "reminds": speech.reminds,

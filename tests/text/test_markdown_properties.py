@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
 
-from openclaw_memory.ingest.origin import lowered
+from openclaw_memory.ingest.notes import lowered
 from openclaw_memory.model import Origin, ParsedDocument, Section, Unit
 from openclaw_memory.text.lines import split_lines
 from openclaw_memory.text.markdown import parse
