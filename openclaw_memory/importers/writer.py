@@ -19,7 +19,7 @@ from ..errors import WorkspaceError
 from ..model import ImportReport, Origin, SkippedFile
 from ..system import atomic, yaml_edit
 from ..system.inert import inert
-from ..text.characters import whole
+from ..text.characters import join_surrogates
 from ..text.lines import split_lines
 from .formats import Entry
 
@@ -295,4 +295,4 @@ def _message(text: str, speaker: str) -> Iterator[str]:
 
 def _clean(text: str) -> str:
     """Return ``text`` with line feeds only, without characters that no file may hold or that hide in it."""
-    return inert(whole("\n".join(split_lines(text))))
+    return inert(join_surrogates("\n".join(split_lines(text))))

@@ -15,13 +15,13 @@ from ..knowledge.linking import Linker
 from ..model import Grain, Origin, Section, SourceFile, counted
 from ..plugins.manager import Plugins
 from ..store.api import CitedLines, PlannedUnit
-from ..text.front_matter import FrontMatter, bare, parse_front_matter
+from ..text.front_matter import FrontMatter, fold_key, parse_front_matter
 from ..text.lines import split_lines
 from ..text.markdown import UNIT_TOKENS, parse_lines
 from ..text.withheld import without_foreign, without_private
 from . import summary_files
 from .plan import build_units
-from .scan import Unreadable, defect, max_bytes, read_note
+from .scan import Unreadable, describe_defect, max_bytes, read_note
 
 log = logging.getLogger("openclaw_memory.ingest")
 
@@ -163,7 +163,7 @@ class NoteReader:
             sha256 = hashlib.sha256(f"{sha256} {sorted(failures)}".encode()).hexdigest()
             places = ", ".join(map(str, sorted(failures)[:9]))
             left_out = f"{counted(len(failures), 'unit')} left out (line {places}): {next(iter(failures.values()))}"
-        trusted = replace(file, origin=lowered(file.origin, stated))
+        trusted = replace(file, origin=lower_trust(file.origin, stated))
         return ReadNote(trusted, sha256, front_matter, sections, units, left_out)
 
 
@@ -176,14 +176,14 @@ def _fenced(path: str) -> Iterator[None]:
         raise
     except Exception as error:
         log.debug("%s: reading it failed", path, exc_info=True)
-        raise Unreadable(defect(error)) from error
+        raise Unreadable(describe_defect(error)) from error
 
 
-def lowered(origin: Origin, front_matter: Mapping[str, Any]) -> Origin:
+def lower_trust(origin: Origin, front_matter: Mapping[str, Any]) -> Origin:
     """Return ``origin``, or the less trusted one that the front matter's ``origin:`` names, in whatever spelling.
 
     A file cannot promote itself: a more trusted word is ignored, and so is an unknown one.
     """
-    words = [bare(str(value)) for key, value in front_matter.items() if bare(key) == "origin"]
+    words = [fold_key(str(value)) for key, value in front_matter.items() if fold_key(key) == "origin"]
     stated = [each for each in Origin for word in words if each == word or (each is Origin.UNTRUSTED and each in word)]
     return max([origin, *stated], key=list(Origin).index)

@@ -33,7 +33,7 @@ from ..system.deadline import NEVER, Deadline
 from . import sidecars
 from .notes import Mask, NoteReader, NoteText
 from .plan import ChangeCounts, match_units
-from .scan import CAPTURES, Unreadable, defect, scan
+from .scan import CAPTURES, Unreadable, describe_defect, scan
 from .survey import NoteSurvey
 
 log = logging.getLogger("openclaw_memory.ingest")
@@ -253,7 +253,7 @@ class Ingestor:
                 raise
             log.debug("%d files could not be written together", len(batch), exc_info=True)
             if len(batch) == 1:
-                run.skipped[batch[0].file.path] = str(error) if isinstance(error, Refused) else defect(error)
+                run.skipped[batch[0].file.path] = str(error) if isinstance(error, Refused) else describe_defect(error)
             else:
                 for change in batch:
                     version = self._apply([change], version, run)

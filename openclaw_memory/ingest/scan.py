@@ -97,7 +97,7 @@ def scan(workspace: Path, settings: IngestSettings) -> ScanResult:
     )
 
 
-def leaves_out(workspace: Path, path: str) -> bool:
+def is_ignored(workspace: Path, path: str) -> bool:
     """Return true if the ignore file matches the note ``path`` of the workspace, or a folder above it.
 
     Raises :class:`WorkspaceError` for an ignore file that cannot be used.
@@ -191,10 +191,12 @@ class _Walk:
         except FileNotFoundError as error:
             if os.path.lexists(path):
                 # Without the suffix of a note it was a folder, as far as the index is concerned.
-                self._unreadable(shown if _is_note(shown) else f"{shown}/", f"a link to nothing ({reason_of(error)})")
+                self._unreadable(
+                    shown if _is_note(shown) else f"{shown}/", f"a link to nothing ({describe_error(error)})"
+                )
             return
         except OSError as error:
-            self._unreadable(shown if _is_note(shown) else f"{shown}/", reason_of(error))
+            self._unreadable(shown if _is_note(shown) else f"{shown}/", describe_error(error))
             return
         if not stat.S_ISDIR(status.st_mode):
             self._file(root, real, shown, status)
@@ -218,7 +220,7 @@ class _Walk:
             except FileNotFoundError:
                 pass  # gone since its parent was listed
             except OSError as error:
-                self._unreadable(shown, reason_of(error))
+                self._unreadable(shown, describe_error(error))
 
     def _entry(
         self,
@@ -246,7 +248,7 @@ class _Walk:
             except FileNotFoundError:
                 return
             except OSError as error:
-                self._unreadable(shown, reason_of(error))
+                self._unreadable(shown, describe_error(error))
                 return
             self._file(root, path, shown, status)
         elif os.path.splitext(name)[1].lower() in _OTHER_TEXTS and entry.is_file(follow_symlinks=False):
@@ -339,7 +341,9 @@ def _list_workspace(workspace: Path) -> tuple[str, list[str]]:
             f"{workspace}: not a folder; name the one that holds MEMORY.md with --workspace"
         ) from error
     except OSError as error:
-        raise WorkspaceError(f"{workspace}: cannot be listed ({reason_of(error)}); check its permissions") from error
+        raise WorkspaceError(
+            f"{workspace}: cannot be listed ({describe_error(error)}); check its permissions"
+        ) from error
 
 
 def is_extra_name(name: str) -> bool:
@@ -364,12 +368,12 @@ def _check_extras(extras: Sequence[ExtraPath]) -> None:
 def _ignore_spec(root: str) -> GitIgnoreSpec | None:
     file = os.path.join(root, IGNORE_FILE)
     try:
-        lines = split_lines(decoded(Path(file).read_bytes())[0])
+        lines = split_lines(decode(Path(file).read_bytes())[0])
     except FileNotFoundError:
         return None
     except (OSError, Unreadable) as error:
         # Reading on without it could index what a person wanted left alone.
-        reason = reason_of(error) if isinstance(error, OSError) else error.reason
+        reason = describe_error(error) if isinstance(error, OSError) else error.reason
         raise WorkspaceError(f"{file}: the ignore file cannot be read ({reason}); mend it") from error
     if not any(line.strip() for line in lines):
         return None
@@ -386,7 +390,7 @@ def _ignore_spec(root: str) -> GitIgnoreSpec | None:
 # -- the text of a file ---------------------------------------------------------------------------
 
 
-def decoded(data: bytes) -> tuple[str, str | None]:
+def decode(data: bytes) -> tuple[str, str | None]:
     """Return the text in ``data`` without a byte order mark and stray NUL bytes, and a remark on its encoding.
 
     Bytes that are not UTF-8 are read as Windows-1252: no note is in another encoding.  Raises :class:`Unreadable` for
@@ -428,15 +432,15 @@ def read_note(file: SourceFile, max_bytes: int) -> tuple[str, str | None]:
     Raises :class:`Unreadable` for binary content, for a file that is gone, may not be read or has grown past
     ``max_bytes``, and for one that a link has replaced since the scan.
     """
-    return decoded(_read(file, max_bytes))
+    return decode(_read(file, max_bytes))
 
 
-def defect(error: Exception) -> str:
+def describe_defect(error: Exception) -> str:
     """Return the message for an unexpected error in reading a file."""
     return f"a defect of openclaw-memory ({type(error).__name__}: {' '.join(str(error).split())[:200]}); report it"
 
 
-def reason_of(error: OSError) -> str:
+def describe_error(error: OSError) -> str:
     """Return the message of the operating system in lower case."""
     return (error.strerror or str(error) or type(error).__name__).lower()
 
@@ -466,7 +470,7 @@ def _read(file: SourceFile, max_bytes: int) -> bytes:
     except OSError as error:
         if os.path.normcase(os.path.realpath(path)) != os.path.normcase(path):
             raise Unreadable("a link has taken its place, or that of a folder above it, since the scan") from error
-        raise Unreadable(reason_of(error)) from error
+        raise Unreadable(describe_error(error)) from error
     if len(data) > max_bytes:
         raise Unreadable(f"it has grown past {human_size(max_bytes)} (ingest.max_file_mb)", content=True)
     return data

@@ -15,7 +15,7 @@ from ..knowledge.facts_file import take_over as take_facts
 from ..plugins.manager import Plugins
 from ..store.api import CuratedRow, OntologyRows, StatedFact, Store, WorkspaceFile
 from ..system import atomic
-from .scan import defect, reason_of
+from .scan import describe_defect, describe_error
 
 
 def sync(workspace: Path, store: Store, plugins: Plugins, forgotten: Callable[[StatedFact], bool]) -> Mapping[str, str]:
@@ -32,9 +32,9 @@ def sync(workspace: Path, store: Store, plugins: Plugins, forgotten: Callable[[S
         except OpenClawMemoryError as problem:
             broken[name] = _reason(workspace / name, problem)
         except OSError as error:
-            broken[name] = f"cannot be read now: {reason_of(error)}"
+            broken[name] = f"cannot be read now: {describe_error(error)}"
         except Exception as error:  # a broken sidecar must not keep the notes from being read
-            broken[name] = defect(error)
+            broken[name] = describe_defect(error)
     return broken
 
 

@@ -66,10 +66,10 @@ def content_hash(text: str) -> str:
 
 def is_edited(text: str) -> bool:
     """Return true if a person has changed the summary ``text`` since it was written, or wrote all of it."""
-    return bool(front_of(text)["edited"])
+    return bool(read_front(text)["edited"])
 
 
-def front_of(text: str) -> dict[str, Any]:
+def read_front(text: str) -> dict[str, Any]:
     """Return the front matter of a summary's ``text`` with ``edited`` added; see :func:`is_edited`."""
     return _front(split_lines(text))
 
@@ -82,7 +82,7 @@ def _front(lines: Sequence[str]) -> dict[str, Any]:
     return {**front, "edited": front["content"] != _hash(lines[end:])}
 
 
-def read_line(text: str, dated: bool = True) -> Line | None:
+def parse_line(text: str, dated: bool = True) -> Line | None:
     """Parse a line of a summary; return ``None`` for one without a text.
 
     With ``dated`` a day at its beginning is its own, else a part of the text.  Only the last citation counts: one
@@ -132,7 +132,7 @@ def _read(parsed: ParsedDocument, front: Mapping[str, Any], grain: Grain) -> Sum
         for unit in section.units
         if unit.form not in ("heading", "title")
         # Below a heading with a day, a date at the beginning of a line is a part of the text.
-        and (line := read_line(unit.text, grain in DATED or (grain is Grain.WEEKLY and source != "heading")))
+        and (line := parse_line(unit.text, grain in DATED or (grain is Grain.WEEKLY and source != "heading")))
         is not None
     }
     speakers = _speakers([line.text for line in lines.values()])

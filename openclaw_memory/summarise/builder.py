@@ -11,9 +11,9 @@ from itertools import groupby
 
 from ..config.settings import Settings
 from ..errors import RedactionError
-from ..ingest.notes import NoteReader, lowered
+from ..ingest.notes import NoteReader, lower_trust
 from ..ingest.scan import Unreadable
-from ..ingest.summary_files import DATED, front_of
+from ..ingest.summary_files import DATED, read_front
 from ..knowledge import mentions
 from ..model import TRUSTED, Grain, Origin, SourceFile, SummaryPlan
 from ..plugins import redact
@@ -166,7 +166,7 @@ class SummaryBuilder:
                 read = self._reader.text(file)
             if read.raw.sha256 != info.sha256:
                 raise Changed(f"{info.path} has changed meanwhile")
-            return "\n".join(read.lines), lowered(file.origin, front_of(read.raw.text))
+            return "\n".join(read.lines), lower_trust(file.origin, read_front(read.raw.text))
         if info is not None and authoritative:
             raise Changed(f"{info.path} is gone")
         built = self.build(key)

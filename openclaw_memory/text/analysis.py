@@ -81,11 +81,11 @@ def query_terms(text: str) -> list[str]:
     return list(dict.fromkeys(_terms(text, query=True)))
 
 
-def asked(text: str) -> list[tuple[str, ...]]:
+def content_terms(text: str) -> list[tuple[str, ...]]:
     """Words of a question that say something in its language, as the terms that any of its texts may have for them."""
     plain = query_terms(text)
     native = languages.latin_words(_composed(text).lower())
-    language = languages.of_words(native)
+    language = languages.detect_language(native)
     others: dict[str, str] = {}
     silent: set[str] = set()
     if language != languages.ENGLISH:
@@ -97,7 +97,7 @@ def asked(text: str) -> list[tuple[str, ...]]:
                 others[known[0]] = own
     if not text.isascii():
         for word in _RUN.findall(text.lower()):
-            script = languages.of_script(word)
+            script = languages.script_language(word)
             if script is not None and languages.is_stop_word(word, script):
                 silent.update(query_terms(word))
         # A pair with a stop word in it crosses the border of a word; Japanese writes particles and endings in hiragana.
@@ -112,36 +112,36 @@ def asked(text: str) -> list[tuple[str, ...]]:
     return [(term, others[term]) if term in others else (term,) for term in said]
 
 
-def spelt(text: str) -> Iterator[re.Match[str]]:
+def spellable_words(text: str) -> Iterator[re.Match[str]]:
     """Words of ``text`` that are long enough to be recognised where one letter is wrong, as they stand there."""
     return _SPELT.finditer(text)
 
 
-def spelling(word: str) -> str:
+def fold_spelling(word: str) -> str:
     """``word`` as spellings are compared: in small letters, Latin ones without accents."""
     return _plain(word).lower()
 
 
 def vocabulary(texts: Iterable[str]) -> list[str]:
     """How the words in ``texts`` are spelt, but for stop words, in order."""
-    words = {match[0] for text in texts for match in spelt(spelling(text))}
+    words = {match[0] for text in texts for match in spellable_words(fold_spelling(text))}
     return sorted(word for word in words if len(query_terms(word)) == 1)
 
 
-def words_of(text: str) -> dict[str, str]:
+def words_by_term(text: str) -> dict[str, str]:
     """Terms of a question and the word of it that each comes from."""
     return {term: word for word in _WORDS.findall(text) for term in query_terms(word)}
 
 
 def occurrences(question: str, text: str) -> Iterator[tuple[int, int]]:
     """Where words that ``question`` asks for stand in ``text``, in any form that has the same terms: ``start, end``."""
-    wanted = {term for terms in asked(question) for term in terms}
+    wanted = {term for terms in content_terms(question) for term in terms}
     latin = languages.latin_words(_composed(question).lower())
-    language = languages.of_words(latin)
+    language = languages.detect_language(latin)
     for match in _TOKEN.finditer(text):
         word = match[0]
         if match.lastgroup == "joined":
-            word = word.translate(characters.alike())
+            word = word.translate(characters.equivalents())
             pairs = [i for i in range(len(word)) if word[i : i + 2] in wanted or word[i] in wanted]
             for at in pairs:
                 yield match.start() + at, match.start() + at + (2 if word[at : at + 2] in wanted else 1)
@@ -181,14 +181,14 @@ def _stemmed(words: list[str]) -> list[str]:
     out = languages.stems(latin)
     for word in words:
         if not word.isascii():
-            script = languages.of_script(word)
+            script = languages.script_language(word)
             out += map(_folded, languages.stems([word], script or languages.ENGLISH))
     return out
 
 
 def _native(words: list[str], known: list[str]) -> list[str]:
     """Stems of a text's words in its own language, where that is not English: those that it does not have already."""
-    language = languages.of_words(words)
+    language = languages.detect_language(words)
     if language == languages.ENGLISH:
         return []
     content = [word for word in words if not languages.is_stop_word(word, language)]
@@ -223,7 +223,7 @@ def _plain(text: str) -> str:
     if text.isascii():
         return text
     text = unicodedata.normalize("NFKD", text).translate(_HYPHENS).translate(_STROKES)
-    return _DIACRITICS.sub("", _composed(_LATIN_DIACRITICS.sub("", text))).translate(characters.alike())
+    return _DIACRITICS.sub("", _composed(_LATIN_DIACRITICS.sub("", text))).translate(characters.equivalents())
 
 
 def _composed(text: str) -> str:

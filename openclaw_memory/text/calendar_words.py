@@ -114,7 +114,7 @@ def any_of(spellings: Iterable[str]) -> str:
 
 
 @cache
-def naming_time(language: str) -> frozenset[str]:
+def time_expressions(language: str) -> frozenset[str]:
     """What speaks of a time in a language: weeks, weekdays, weekends."""
     return frozenset(
         phrase for key, said in keys_of(language).items() if key.partition(".")[0] in _TIMES for phrase in said
@@ -140,7 +140,7 @@ def _vocabulary(language: str) -> frozenset[str]:
 
 
 @cache
-def said(key: str, of: tuple[str, ...]) -> frozenset[str]:
+def spellings_for(key: str, of: tuple[str, ...]) -> frozenset[str]:
     """What the languages ``of`` say for ``key``."""
     return frozenset(phrase for language in of for phrase in keys_of(language).get(key, ()))
 
@@ -155,11 +155,11 @@ def joins() -> frozenset[str]:
         for part in re.findall(r"'([^']*)'|([^\W\d_dMLyE]+)", form)
         for word in WORD.findall("".join(part).lower())
     }
-    return said("join", (ANY,)) | literals
+    return spellings_for("join", (ANY,)) | literals
 
 
 @lru_cache(maxsize=16)
-def spoken(text: str) -> tuple[str, ...]:
+def likely_languages(text: str) -> tuple[str, ...]:
     """Languages that a :func:`plain` text may be in: by its scripts and, of Latin letters, by a vote of stop words.
 
     The likeliest comes first.  Where stop words say little, languages with several of the words in their calendars are
@@ -193,7 +193,7 @@ def day_first(language: str) -> bool:
 
 def day_order(text: str) -> str:
     """The order of day, month and year in the language of ``text``, as :func:`order_in`."""
-    return order_in(spoken(plain(text)))
+    return order_in(likely_languages(plain(text)))
 
 
 def tokens(text: str) -> list[tuple[str, int, int]]:
@@ -205,7 +205,7 @@ def tokens(text: str) -> list[tuple[str, int, int]]:
     ]
 
 
-def phrases(text: str, of: tuple[str, ...], only_months: bool = False) -> list[Phrase]:
+def find_phrases(text: str, of: tuple[str, ...], only_months: bool = False) -> list[Phrase]:
     """The phrases of a :func:`plain` text in the languages ``of``, the longest at each place; they do not overlap."""
     found: list[Phrase] = []
     pieces = tokens(text)
@@ -307,11 +307,11 @@ def _put(root: _Node, phrase: str, meaning: Meaning) -> None:
         node[_HERE] = (*node.get(_HERE, ()), meaning)
 
 
-def without(text: str) -> str:
+def without_times(text: str) -> str:
     """``text`` with spaces for what names a time: days, weeks, months, weekends, how long ago."""
     lower = plain(text)
-    of = spoken(lower)
-    named = [(one.start, one.end) for one in phrases(lower, of)]
+    of = likely_languages(lower)
+    named = [(one.start, one.end) for one in find_phrases(lower, of)]
     named += [match.span() for language in of for match in _naming(language).finditer(lower)]
     text = text if len(text) == len(lower) else lower
     for start, end in named:
@@ -321,8 +321,8 @@ def without(text: str) -> str:
 
 @cache
 def _naming(language: str) -> re.Pattern[str]:
-    """Matches what :func:`naming_time` says, as words of their own where words have spaces between them."""
-    said = any_of(map(re.escape, naming_time(language))) or "(?!)"
+    """Matches what :func:`time_expressions` says, as words of their own where words have spaces between them."""
+    said = any_of(map(re.escape, time_expressions(language))) or "(?!)"
     return re.compile(said if language in _BY_PHRASE else rf"(?<!\w)(?:{said})(?!\w)")
 
 
@@ -340,7 +340,9 @@ def months(text: str) -> list[Phrase]:
         found = marks.keys() & {word for word, *_ in tokens(text)}
     if not found:
         return []
-    return phrases(text, tuple(dict.fromkeys(language for mark in sorted(found) for language in marks[mark])), True)
+    return find_phrases(
+        text, tuple(dict.fromkeys(language for mark in sorted(found) for language in marks[mark])), True
+    )
 
 
 @cache
@@ -382,5 +384,5 @@ def time_words() -> frozenset[str]:
 @cache
 def time_phrases() -> re.Pattern[str]:
     """What speaks of time in languages whose words are not told by spaces, or have several parts."""
-    said = {phrase for language in _BY_PHRASE for phrase in naming_time(language) if len(phrase) > 1}
+    said = {phrase for language in _BY_PHRASE for phrase in time_expressions(language) if len(phrase) > 1}
     return re.compile(any_of(map(re.escape, said)))

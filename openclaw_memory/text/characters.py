@@ -13,13 +13,13 @@ _ARABIC = {"أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا", "ک": "ك", "ی": "ي
 _ZEROS = "٠۰०০੦૦୦௦౦೦൦๐໐༠၀០"
 
 
-def whole(text: str) -> str:
+def join_surrogates(text: str) -> str:
     """``text`` with the two halves of a character joined, as JSON and YAML may write it, and U+FFFD for half of one."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 @cache
-def alike() -> dict[int, str]:
+def equivalents() -> dict[int, str]:
     """What characters are compared as, where that is not as they are: a table for ``str.translate``."""
     same = {ord(written): read for written, read in _ARABIC.items()}
     same |= {ord(zero) + n: str(n) for zero in _ZEROS for n in range(10)}

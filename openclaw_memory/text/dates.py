@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from . import calendar
 from . import calendar_words as words
-from .front_matter import bare
+from .front_matter import fold_key
 from .scripts import HAN, HANGUL, KANA
 
 #: In their order, Monday first as in ISO 8601.
@@ -69,7 +69,7 @@ _HEADING_CHARS = 200
 _AROUND = 24
 
 
-class Named(NamedTuple):
+class DateMention(NamedTuple):
     """A date as a text names it, from ``start`` to ``end``; a month at least, with what it has of day and year.
 
     ``name`` is how the month is written in letters, empty where it is a number.
@@ -99,7 +99,9 @@ class Named(NamedTuple):
 @cache
 def _around() -> tuple[re.Pattern[str], ...]:
     """What stands before and behind a month: the day, the year, or both."""
-    joins, ends = (words.any_of(map(re.escape, each)) for each in (words.joins(), words.said("day-end", (words.ANY,))))
+    joins, ends = (
+        words.any_of(map(re.escape, each)) for each in (words.joins(), words.spellings_for("day-end", (words.ANY,)))
+    )
     gap = rf"[\s.,،、/'’׳_-]{{0,3}}(?:(?:{joins})(?![^\W\d_])[\s.,،'’]{{0,3}}){{0,2}}"
     # What joins dates in scripts without spaces is followed by letters or digits at once.
     gap = rf"(?:{gap}|[\s.]?[年년][\s.]?)"
@@ -162,7 +164,7 @@ def _worded(text: str) -> tuple[date | None, bool]:
     if not any(map(str.isdigit, text)):
         return None, False
     text = words.plain(text[:_HEADING_CHARS].replace("_", " "))
-    for one in named(text):
+    for one in find_dates(text):
         days, before, behind = one.days(), text[: one.start], text[one.end :]
         if days is not None and (one.day is not None or not before + behind.strip("年년")):
             begins = not _filler().sub("", before) and _GOES_ON.match(behind) is None
@@ -184,7 +186,7 @@ def date_in_heading(text: str, order: Order | None = None) -> date | None:
 
 def date_in_front_matter(front: Mapping[str, Any], order: Order | None = None) -> date | None:
     """The full date that a note's own data has for it or for its making: ``date``, ``created``, ``Date created``."""
-    stated = {bare(key): str(value) for key, value in front.items()}
+    stated = {fold_key(key): str(value) for key, value in front.items()}
     for key in ("date", "datecreated", "created", "createdat", "creationdate", "createddate", "day"):
         value = stated.get(key, "")
         if _NAME_COMPACT.fullmatch(value):
@@ -215,7 +217,7 @@ def _filler() -> re.Pattern[str]:
         if key.count(".") == 1 and key.startswith("weekday")
         for name in spellings
     }
-    rest = words.joins() | words.said("day-end", (words.ANY,))
+    rest = words.joins() | words.spellings_for("day-end", (words.ANY,))
     spaced = words.any_of(map(re.escape, names | rest | WEEKDAY_SPELLINGS))
     unspaced = words.any_of(name for name in names if re.fullmatch(f"[{KANA}{HAN}{HANGUL}]+", name))
     return re.compile(rf"\b(?:{spaced})(?!\w)|{unspaced}|[\W_]+|[日号號일]")
@@ -230,7 +232,7 @@ def order_of(text: str) -> str:
     return words.day_order(text[:4000])
 
 
-def named(text: str, order: Order | None = None) -> list[Named]:
+def find_dates(text: str, order: Order | None = None) -> list[DateMention]:
     """The dates that a text, as :func:`~.calendar_words.plain` makes it, names, in their order; they do not overlap."""
     found = list(_in_numbers(text, order)) if _NUMBERS.search(text) else []
     taken = bytearray(len(text))
@@ -247,7 +249,7 @@ def named(text: str, order: Order | None = None) -> list[Named]:
     return found
 
 
-def said(text: str, day: date | None, order: Order | None = None) -> tuple[date, date] | None:
+def stated_days(text: str, day: date | None, order: Order | None = None) -> tuple[date, date] | None:
     """The days that a line names, the first and the last: those of its first date, and of others near it.
 
     A date without a year is the one nearest to ``day``, that of the line's section; without such a day it is none.
@@ -256,7 +258,7 @@ def said(text: str, day: date | None, order: Order | None = None) -> tuple[date,
         return None
     text = words.plain(text)
     found: tuple[date, date] | None = None
-    for one in named(text, order):
+    for one in find_dates(text, order):
         days = one.days() if one.year else _nearest(text, one, day)
         if days is None:
             continue
@@ -267,18 +269,18 @@ def said(text: str, day: date | None, order: Order | None = None) -> tuple[date,
     return found
 
 
-def languages_of(one: Named, of: Sequence[str]) -> tuple[str, ...]:
+def languages_of(one: DateMention, of: Sequence[str]) -> tuple[str, ...]:
     """Those of some languages that have its month's name, none for one in numbers."""
     keys = ((name, words.keys_of(name)) for name in of if one.name)
     months = (f"month.{one.month}", f"month-short.{one.month}")
     return tuple(name for name, said in keys if any(one.name.strip(".") in said.get(month, ()) for month in months))
 
 
-def means_month(text: str, one: Named) -> bool:
+def means_month(text: str, one: DateMention) -> bool:
     """Whether a name means a month: a word of other meaning and a short form need a day, a year, or a word before."""
     if one.day is not None or one.year is not None:
         return True
-    spoken = words.spoken(text)
+    spoken = words.likely_languages(text)
     sure = False
     for language in spoken:
         keys = words.keys_of(language)
@@ -294,7 +296,7 @@ def means_month(text: str, one: Named) -> bool:
     return sure
 
 
-def _nearest(text: str, one: Named, day: date | None) -> tuple[date, date] | None:
+def _nearest(text: str, one: DateMention, day: date | None) -> tuple[date, date] | None:
     if day is None or not means_month(text, one):
         return None
     year = day.year + (one.month - day.month < -6) - (one.month - day.month > 6)
@@ -302,19 +304,19 @@ def _nearest(text: str, one: Named, day: date | None) -> tuple[date, date] | Non
 
 
 def _first_date(text: str, order: Order | None) -> tuple[date, int, int] | None:
-    for one in named(text, order):
+    for one in find_dates(text, order):
         if one.day is not None and one.year is not None and (days := one.days()) is not None:
             return days[0], one.start, one.end
     return None
 
 
-def _in_numbers(text: str, order: Order | None) -> Iterator[Named]:
+def _in_numbers(text: str, order: Order | None) -> Iterator[DateMention]:
     end = 0
     for match in _YEAR_FIRST.finditer(text):
         year, _, *rest = match.groups()
         month, day = (part for part in rest if part)
         if _day(year, month, day):
-            yield Named(match.start(), end := match.end(), int(year), int(month), int(day))
+            yield DateMention(match.start(), end := match.end(), int(year), int(month), int(day))
     taken: set[int] = set()
     for match in _FROM_TO.finditer(text):
         taken.update(range(match.start() + 1, match.end()))
@@ -329,9 +331,9 @@ def _in_numbers(text: str, order: Order | None) -> Iterator[Named]:
             swap = int(second) > 12
         day, month = (second, first) if swap else (first, second)
         if _day(year, month, day):
-            yield Named(*match.span(), int(year), int(month), int(day))
+            yield DateMention(*match.span(), int(year), int(month), int(day))
     for match in _YEAR_MONTH.finditer(text, end):
-        yield Named(*match.span(), int(match[1]), int(match[2]), None)
+        yield DateMention(*match.span(), int(match[1]), int(match[2]), None)
     for match in _DAY_MONTH.finditer(text):
         language = _beside(text, *match.span())
         if language is not None:
@@ -339,10 +341,10 @@ def _in_numbers(text: str, order: Order | None) -> Iterator[Named]:
             if month > 12 or (day <= 12 and not words.day_first(language)):
                 day, month = month, day
             if _day("2024", str(month), str(day)):
-                yield Named(*match.span(), None, month, day)
+                yield DateMention(*match.span(), None, month, day)
 
 
-def _from_to(match: re.Match[str], text: str, order: Order | None) -> Iterator[Named]:
+def _from_to(match: re.Match[str], text: str, order: Order | None) -> Iterator[DateMention]:
     """The first and the last day of a range in numbers."""
     one, _, other, first, mark, second, year = match.groups()
     if int(first) <= 12 and int(second) <= 12 and mark != ".":
@@ -353,14 +355,14 @@ def _from_to(match: re.Match[str], text: str, order: Order | None) -> Iterator[N
     early, of = (other or first, one) if swap and other else (one, other or month)
     late = int(year) - (int(of) > int(month))
     if _day(str(late), of, early) and _day(year, month, day):
-        yield Named(match.start(), match.start(4) - 1, late, int(of), int(early))
-        yield Named(match.start(4), match.end(), int(year), int(month), int(day))
+        yield DateMention(match.start(), match.start(4) - 1, late, int(of), int(early))
+        yield DateMention(match.start(4), match.end(), int(year), int(month), int(day))
 
 
 def _beside(text: str, start: int, end: int) -> str | None:
     """The language of the word that makes a date of the numbers from ``start`` to ``end``."""
     before, behind = text[max(0, start - _AROUND) : start].rstrip(), text[end : end + _AROUND].lstrip()
-    for language in words.spoken(text):
+    for language in words.likely_languages(text):
         keys = words.keys_of(language)
         if any(before.endswith(on) and not before[: -len(on)][-1:].isalpha() for on in keys.get("on", ())):
             return language
@@ -369,7 +371,7 @@ def _beside(text: str, start: int, end: int) -> str | None:
     return None
 
 
-def _in_words(text: str, month: words.Phrase) -> Named:
+def _in_words(text: str, month: words.Phrase) -> DateMention:
     """The date of which ``month`` is the month: its day and year stand before it or behind it."""
     day_year, before_day, year_behind, year_before, day_behind = _around()
     start, end = month.start, month.end
@@ -377,29 +379,29 @@ def _in_words(text: str, month: words.Phrase) -> Named:
     before, number = text[low:start], _number(text, month)
     name = text[start:end]
     if found := day_year.match(text, end, end + _AROUND):
-        return Named(start, found.end(), int(found[2]), number, int(found[1]), name)
+        return DateMention(start, found.end(), int(found[2]), number, int(found[1]), name)
     if found := before_day.search(before):
         ahead = year_behind.match(text, end, end + _AROUND)
         year = ahead[1] if ahead else found[1]
-        return Named(
+        return DateMention(
             low + found.start(), ahead.end() if ahead else end, int(year) if year else None, number, int(found[2]), name
         )
     if found := year_before.search(before):
         behind = day_behind.match(text, end, end + _AROUND)
         day = int(behind[1]) if behind else None
-        return Named(low + found.start(), behind.end() if behind else end, int(found[1]), number, day, name)
+        return DateMention(low + found.start(), behind.end() if behind else end, int(found[1]), number, day, name)
     if found := year_behind.match(text, end, end + _AROUND):
-        return Named(start, found.end(), int(found[1]), number, None, name)
+        return DateMention(start, found.end(), int(found[1]), number, None, name)
     if found := day_behind.match(text, end, end + _AROUND):
-        return Named(start, found.end(), None, number, int(found[1]), name)
-    return Named(start, end, None, number, None, name)
+        return DateMention(start, found.end(), None, number, int(found[1]), name)
+    return DateMention(start, end, None, number, None, name)
 
 
 def _number(text: str, month: words.Phrase) -> int:
     """The number of a month; where languages differ about a name, as that of ``text`` has it."""
     numbers = {one.number for one in month.meanings}
     if len(numbers) > 1:
-        spoken = words.spoken(text)
+        spoken = words.likely_languages(text)
         for one in month.meanings:
             if one.language in spoken:
                 return one.number

@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .characters import whole
+from .characters import join_surrogates
 
 if TYPE_CHECKING:
     import yaml
@@ -87,7 +87,7 @@ def read_values(lines: Sequence[str], fence: str = "---", first: int = 2) -> tup
 
 def withholds(front: Mapping[str, Any]) -> bool:
     """Whether front matter keeps its file out: by ``memory: false``, or ``private:`` with anything but a no."""
-    stated = [(bare(key), bare(str(value))) for key, value in front.items() if value is not None]
+    stated = [(fold_key(key), fold_key(str(value))) for key, value in front.items() if value is not None]
     no = _NO.split("|")
     return any(value in no if key == "memory" else key == "private" and value not in no for key, value in stated)
 
@@ -98,7 +98,7 @@ def _partly_stated(lines: Sequence[str], fence: str) -> dict[str, Any]:
     unread: list[str] = []
     left = _MAX_CHARS
     lines = textwrap.dedent("\n".join(lines).expandtabs(2)).split("\n")
-    for first, last in groups(lines, 0, len(lines)):
+    for first, last in key_groups(lines, 0, len(lines)):
         part = lines[first:last]
         fits = sum(map(len, part)) <= left
         left -= sum(map(len, part)) if fits else 0
@@ -107,20 +107,20 @@ def _partly_stated(lines: Sequence[str], fence: str) -> dict[str, Any]:
             unread += part if not fits and any(map(_names_trust, part)) else []
         except _Refused:
             key = _KEY.match(part[0])
-            value = whole(part[0][key.end() :]).strip(" \"'") if key else ""
+            value = join_surrogates(part[0][key.end() :]).strip(" \"'") if key else ""
             values = {key["name"].strip(" \"'"): value} if key and value else {}
             # What begins with a mark may be a key in a form that only YAML itself reads.
             plain = part[0][:1].isalnum() or (key is not None and "\\" not in key["name"])
             unread += part if not plain or any(map(_names_trust, part)) else []
         # What decides about trust may not stand twice.
-        if any(bare(name) in _TRUST and bare(name) in map(bare, stated) for name in values):
+        if any(fold_key(name) in _TRUST and fold_key(name) in map(fold_key, stated) for name in values):
             unread += part
         stated = values | stated
     return stated | (_unread(unread) if unread else {})
 
 
 def _names_trust(line: str) -> bool:
-    return bare(re.split("[:=]", line)[0]) in _TRUST
+    return fold_key(re.split("[:=]", line)[0]) in _TRUST
 
 
 def _stated(lines: Sequence[str], fence: str = "---", first: int = 1) -> dict[str, Any]:
@@ -180,7 +180,7 @@ def _loader() -> type[yaml.SafeLoader]:
     return Loader
 
 
-def bare(word: str) -> str:
+def fold_key(word: str) -> str:
     """``word`` without case, blanks, marks and what nobody sees; for the words that decide about trust."""
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", word).casefold()))
 
@@ -201,7 +201,7 @@ def _opening(lines: Sequence[str]) -> tuple[str, int]:
         looks = first.rstrip() in _FENCES[fence] or (fence == "+++" and first.startswith("["))
     else:
         sure = key["sign"] == "=" if fence == "+++" else key["sign"] == ":" and key["apart"] is not None
-        looks = sure or bare(key["name"]) in _TRUST
+        looks = sure or fold_key(key["name"]) in _TRUST
     return (fence, opening) if looks else ("", 0)
 
 
@@ -215,7 +215,7 @@ def _unread(lines: Sequence[str]) -> dict[str, Any]:
     return {"origin": "untrusted"} | ({"memory": False} if withheld else {})
 
 
-def groups(lines: Sequence[str], start: int, end: int) -> list[tuple[int, int]]:
+def key_groups(lines: Sequence[str], start: int, end: int) -> list[tuple[int, int]]:
     """Cut lines ``start..end`` (0-based, end exclusive) where a top-level key begins."""
     borders = [number for number in range(start, end) if lines[number][:1].strip() and lines[number][0] not in "-#]}"]
     borders = [start, *(number for number in borders if number > start), end]
@@ -234,7 +234,7 @@ def _plain(value: Any, left: list[int], depth: int) -> Any:
     if isinstance(value, (date, datetime)):
         return value.isoformat()
     if isinstance(value, str):
-        return whole(value).replace("\0", "")
+        return join_surrogates(value).replace("\0", "")
     if value is None or isinstance(value, (bool, int)):
         return value
     if isinstance(value, float):

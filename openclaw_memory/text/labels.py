@@ -87,8 +87,8 @@ def _stops(word: str) -> bool:
 def _silent(heading: str) -> frozenset[str]:
     """Stop words of the languages that ``heading`` may be in; their accents count, as names lie beside them."""
     words = heading.casefold()
-    spoken = {language.ENGLISH, language.of_words(language.latin_words(words)), "chinese", "japanese"}
-    spoken |= {script for word in _ATOM.findall(words) if (script := language.of_script(word))}
+    spoken = {language.ENGLISH, language.detect_language(language.latin_words(words)), "chinese", "japanese"}
+    spoken |= {script for word in _ATOM.findall(words) if (script := language.script_language(word))}
     found = {word for word in _ATOM.findall(words) for each in spoken if language.is_stop_word(word, each)}
     return frozenset(atom for word in found for atom in _atoms(word))
 

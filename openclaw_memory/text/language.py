@@ -76,8 +76,8 @@ def voters(word: str) -> tuple[str, ...]:
 def silent_words(text: str) -> set[str]:
     """Words of a text that are stop words of the language that it may be in."""
     words = LETTERS.findall(text.lower())
-    own = of_words(word for word in words if _LATIN.fullmatch(word))
-    return {word for word in words if is_stop_word(word, of_script(word) or own)}
+    own = detect_language(word for word in words if _LATIN.fullmatch(word))
+    return {word for word in words if is_stop_word(word, script_language(word) or own)}
 
 
 def latin_words(text: str) -> list[str]:
@@ -96,7 +96,7 @@ def accents(words: Iterable[str]) -> frozenset[str]:
     return frozenset(_ACCENTED.findall(" ".join(words)))
 
 
-def of_words(words: Iterable[str]) -> str:
+def detect_language(words: Iterable[str]) -> str:
     """The language of words in Latin letters: that with the most stop words, of which there are at least two.
 
     One is enough where a word has a letter that English does not have, or where it is no short one and none is English.
@@ -106,7 +106,7 @@ def of_words(words: Iterable[str]) -> str:
 
 
 def _told(words: Iterable[str]) -> str | None:
-    """As :func:`of_words`; ``None`` where they do not speak for English more than for another language, nor for one."""
+    """Return the language of words as :func:`detect_language`, but ``None`` where the votes do not decide."""
     voters = _voters()
     votes: dict[str, int] = {}
     distinct = set(words)
@@ -129,7 +129,7 @@ def _told(words: Iterable[str]) -> str | None:
     return best
 
 
-def of_script(word: str) -> str | None:
+def script_language(word: str) -> str | None:
     """The language that the script of a word says; ``None`` for letters that many languages share."""
     if word.isascii():
         return None
@@ -158,7 +158,7 @@ def weights(text: str) -> dict[str, float]:
     if out["japanese"] > 0.1 * (out["japanese"] + out["chinese"]):
         out["japanese"] += out.pop("chinese")
     for word in _OTHER_WORD.findall(text):
-        name = of_script(word)
+        name = script_language(word)
         if name is not None:
             out[name] = out.get(name, 0.0) + tokens_of(word)
     lines = list(filter(None, map(latin_words, text.split("\n"))))

@@ -60,7 +60,7 @@ _THINKS = re.compile(r"\s*(?:[\w .-]{1,40}:[ \t]*)?<think(?:ing)?>")
 _THOUGHT = re.compile(r"</think(?:ing)?>(?P<answer>.*)")
 
 
-def reports(path: str, lines: Sequence[str]) -> list[range]:
+def machine_blocks(path: str, lines: Sequence[str]) -> list[range]:
     """Lines (1-based) of the file at ``path`` that OpenClaw's dreaming wrote, with the heading above each block.
 
     Of a session's transcript those that a model only thought.

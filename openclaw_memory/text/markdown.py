@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ..model import CHARS_PER_TOKEN, DateSource, ParsedDocument, Section, Unit, UnitForm
 from .dates import Order, date_in_front_matter, date_in_heading, date_in_name, merely_states, order_of
-from .front_matter import FrontMatter, groups, parse_front_matter
+from .front_matter import FrontMatter, key_groups, parse_front_matter
 from .lines import cells_of, split_lines
-from .machine import is_host, is_machine, reports
+from .machine import is_host, is_machine, machine_blocks
 from .plain import without_lead
 from .sentences import CEILING, MARKS, pieces
-from .struck import says_nothing, standing, standing_lines
+from .struck import has_no_words, strike_lines, without_struck
 from .turns import find_turns, is_role, without_speaker
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def parse_lines(
     (:func:`.dates.date_in_front_matter`) or ``mtime``.  No text raises an error.
     """
     body = front.lines
-    left, carried = standing_lines(lines)
+    left, carried = strike_lines(lines)
     # Blank lines in place of the front matter, and of what is no Markdown, keep the numbering.
     marked = ["" if at < body or at in carried else line for at, line in enumerate(lines)] if body or carried else lines
     turns = find_turns(lines)
@@ -68,7 +68,7 @@ def parse_lines(
     blocks = blocks_of(marked, chat)
     maker = UnitMaker(lines, left, turns, unit_tokens)
     if body:
-        for start, end in groups(lines, 1, body - 1):
+        for start, end in key_groups(lines, 1, body - 1):
             maker.chunks(start, end, "meta")
         maker.skip(body)
     borders = [(0, 0)]
@@ -83,7 +83,7 @@ def parse_lines(
     borders.append((len(lines), len(maker.units)))
     dater = _Dater(path, front.values, mtime, cache(lambda: order_of("\n".join(lines))))
     trail = _Trail(path, dater)
-    reported = reports(path, lines)
+    reported = machine_blocks(path, lines)
     sections = []
     for index, ((start, first), (end, last)) in enumerate(pairwise(borders)):
         if index:
@@ -176,7 +176,7 @@ class _Trail:
         while self._steps and self._steps[-1].level >= heading.level:
             self._steps.pop()
         words = heading.words
-        if (left := standing(words)) != words:
+        if (left := without_struck(words)) != words:
             words = " ".join(left.split()) or words
         # It is named in every section below it, so its share of the path is bounded.
         self._steps.append(_Step(heading.level, words[:120], date_in_heading(words, self._dater.order)))
@@ -321,7 +321,7 @@ def _plain(lines: Sequence[str]) -> Iterator[Block]:
 class UnitMaker:
     """Cuts the blocks of one file into units, in order, and remembers who is speaking.
 
-    ``standing`` are the lines without what is struck out, as :func:`.struck.standing_lines` has them; ``turns`` names
+    ``standing`` are the lines without what is struck out, as :func:`.struck.strike_lines` has them; ``turns`` names
     the speaker of each line (0-based) that opens a turn; ``unit_tokens`` is the length in tokens from which a text is
     cut into sentences.
     """
@@ -463,7 +463,7 @@ class UnitMaker:
     def _append(self, unit: Unit, given: str, left: str) -> None:
         """Add a unit of ``given`` text, of which what is not ``left`` is struck out: that is searched, and not said."""
         if left != given and unit.form not in ("code", "meta"):
-            said = [" ".join(line.split()) for line in left.split("\n") if not says_nothing(line)]
+            said = [" ".join(line.split()) for line in left.split("\n") if not has_no_words(line)]
             if said:
                 unit = replace(unit, text="\n".join(said), indexed=unit.search_text)
             elif unit.form != "heading":

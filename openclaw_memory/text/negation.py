@@ -31,8 +31,8 @@ def negations(text: str) -> frozenset[str]:
     found |= {word for word, anywhere, _ in denying if anywhere}
     doubtful = [(word, spoken) for word, _, possible in denying for spoken in possible]
     if doubtful:
-        spoken_here = language.of_words(language.latin_words(plain))
-        script = {language.of_script(word) for word in words}
+        spoken_here = language.detect_language(language.latin_words(plain))
+        script = {language.script_language(word) for word in words}
         found |= {word for word, spoken in doubtful if spoken == spoken_here or spoken in script}
     return frozenset(found - said.none)
 

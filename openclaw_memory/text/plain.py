@@ -8,7 +8,7 @@ from functools import lru_cache
 from ..model import Unit
 from .lines import BULLET, FENCE, ITEM, NUMBER
 from .machine import DIRECTIVE
-from .struck import standing
+from .struck import without_struck
 from .turns import without_speaker
 
 _MARKS = r"[ \t]*(?:>[ \t]*|(?:%s|#{1,6})(?:[ \t]+|$)|\[[ xX]\](?:[ \t]+|$))*"
@@ -52,7 +52,7 @@ def is_fence(line: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def said(unit: Unit) -> str:
+def visible_text(unit: Unit) -> str:
     """What a unit says, on one line and without any mark; of a turn without who speaks, of code its text.
 
     A row says its cells behind the names of their columns, a heading its own words.
@@ -73,7 +73,7 @@ def plain(text: str, item: bool = True) -> str:
     """What Markdown says, on one line: without marks of lists, tasks, quotes, emphasis, code and links, and what is
     struck out.
     """
-    text = standing(text)
+    text = without_struck(text)
     if "<!--" in text:
         text = _COMMENT.sub(" ", text)
     lines = [without_lead(line, item) for line in text.split("\n") if not is_fence(line) and not is_delimiter(line)]

@@ -35,7 +35,7 @@ _ACCENT = re.compile("[\u00c0-\u024f\u1e00-\u1eff]|[A-Za-z][\u0300-\u036f]")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class PhraseMatch:
     """A phrase of ``speech.txt`` in a text: its kind, and the characters that it takes."""
 
     kind: str
@@ -67,7 +67,9 @@ def asks(message: str) -> bool:
     if mark is not None and (mark[0].strip() != ";" or letter(GREEK).search(message)):
         return True
     first = next((at for at, char in enumerate(message) if char.isalnum()), len(message))
-    return any(one.start == first or UNSPACED_LETTER.match(message[one.start]) for one in found(message, ("asking",)))
+    return any(
+        one.start == first or UNSPACED_LETTER.match(message[one.start]) for one in find_phrases(message, ("asking",))
+    )
 
 
 def wants(message: str) -> bool:
@@ -78,8 +80,8 @@ def wants(message: str) -> bool:
 def requests(sentence: str) -> bool:
     """Whether a sentence begins with what is to be done now, courtesies before it aside."""
     at = 0
-    stated = [(one.start, one.end) for one in found(sentence, ("decision", "person", "remember"))]
-    for one in found(sentence, ("courtesy", "request")):
+    stated = [(one.start, one.end) for one in find_phrases(sentence, ("decision", "person", "remember"))]
+    for one in find_phrases(sentence, ("courtesy", "request")):
         if any(map(str.isalnum, sentence[at : one.start])):
             break
         if one.kind == "request" and not any(start <= one.start and one.end < end for start, end in stated):
@@ -87,12 +89,12 @@ def requests(sentence: str) -> bool:
         at = max(at, one.end)
     # In Japanese and Korean the verb stands at the end.
     tail = sentence.rstrip(" .!。！")
-    return any(one.end >= len(tail) - 1 and not _LATIN.search(sentence) for one in found(sentence, ("request",)))
+    return any(one.end >= len(tail) - 1 and not _LATIN.search(sentence) for one in find_phrases(sentence, ("request",)))
 
 
 def thanks(sentence: str) -> bool:
     """Whether a sentence goes on from its thanks without a pause and asks for nothing: "thank you for your help"."""
-    first = next(found(sentence, ("thanks",)), None)
+    first = next(find_phrases(sentence, ("thanks",)), None)
     if first is None or any(map(str.isalnum, sentence[: first.start])):
         return False
     rest = sentence[first.end :].lstrip()
@@ -101,8 +103,8 @@ def thanks(sentence: str) -> bool:
 
 def reminds(sentence: str) -> bool:
     """Whether a sentence asks to be remembered: "remember" opens it, which "I remember" does not."""
-    rest, at = _without(sentence, [*found(sentence, ("courtesy",))]), 0
-    for one in found(sentence, ("remember",)):
+    rest, at = _without(sentence, [*find_phrases(sentence, ("courtesy",))]), 0
+    for one in find_phrases(sentence, ("remember",)):
         between = rest[at : one.start].rstrip()
         opens = not between[-1].isalnum() if between else not at
         if opens or len(_ATOM.findall(sentence[one.start : one.end])) > 1:
@@ -111,13 +113,13 @@ def reminds(sentence: str) -> bool:
     return False
 
 
-def kinds(sentence: str) -> frozenset[str]:
+def phrase_kinds(sentence: str) -> frozenset[str]:
     """Which kinds of phrases a sentence holds; what a longer courtesy holds is a part of that ("cảm ơn", "cấm")."""
-    every = list(found(sentence))
+    every = list(find_phrases(sentence))
     polite = [one for one in every if one.kind == "courtesy"]  # in order, and none within another
     begins = [one.start for one in polite]
 
-    def within(one: Said) -> bool:
+    def within(one: PhraseMatch) -> bool:
         before = bisect_right(begins, one.start)
         whole = polite[before - 1] if before else one
         return one.end <= whole.end and one.end - one.start < whole.end - whole.start
@@ -125,11 +127,11 @@ def kinds(sentence: str) -> frozenset[str]:
     return frozenset(one.kind for one in every if not within(one))
 
 
-def searched(message: str) -> str:
+def without_small_talk(message: str) -> str:
     """The sentences of a message that are about something; empty when none is."""
     said = []
     for line in message.strip().splitlines():
-        said += [part for start, end in sentence_spans(line) if substance(part := _unthanked(line[start:end]))]
+        said += [part for start, end in sentence_spans(line) if subject_terms(part := _unthanked(line[start:end]))]
     return " ".join(said)
 
 
@@ -141,16 +143,16 @@ def _unthanked(sentence: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def substance(message: str) -> tuple[str, ...]:
+def subject_terms(message: str) -> tuple[str, ...]:
     """The distinct terms of a message that say what it is about; none in a courtesy."""
     if not message.strip():
         return ()
     # A message of nothing but courtesies may be in any language, a sentence with others is in its own.
-    polite = [*found(message, ("courtesy",), every=True)]
+    polite = [*find_phrases(message, ("courtesy",), every=True)]
     if not any(map(str.isalnum, _without(message, polite))):
         return ()
-    rest = _without(message, [*found(message, ("courtesy",))]) if polite else message
-    terms = dict.fromkeys(word[0] for word in analysis.asked(rest))
+    rest = _without(message, [*find_phrases(message, ("courtesy",))]) if polite else message
+    terms = dict.fromkeys(word[0] for word in analysis.content_terms(rest))
     silent = silent_terms(rest)
     return tuple(term for term in terms if term not in silent and not letter(HIRAGANA).fullmatch(term))
 
@@ -165,19 +167,21 @@ def _terms_of(word: str) -> tuple[str, ...]:
     return tuple(analysis.query_terms(word))
 
 
-def bare(message: str) -> str:
+def without_request(message: str) -> str:
     """A message without its courtesies and without what makes a question or a request of it."""
-    text = _without(message, [*found(message, ("courtesy",))])
+    text = _without(message, [*find_phrases(message, ("courtesy",))])
     third = next(islice(_ATOM.finditer(text), 2, None), None)
     last = len(text) if third is None else third.start()
     # What leads has nothing but one or two words before it, or a script without spaces.
     leading = [
-        one for one in found(text, ("asking", "request")) if one.start <= last or UNSPACED_LETTER.match(text[one.start])
+        one
+        for one in find_phrases(text, ("asking", "request"))
+        if one.start <= last or UNSPACED_LETTER.match(text[one.start])
     ]
     return _without(text, leading)
 
 
-def _without(text: str, phrases: Collection[Said]) -> str:
+def _without(text: str, phrases: Collection[PhraseMatch]) -> str:
     """``text`` with blanks in the place of phrases, which are in order."""
     parts: list[str] = []
     at = 0
@@ -189,7 +193,7 @@ def _without(text: str, phrases: Collection[Said]) -> str:
     return "".join([*parts, text[at:]])
 
 
-def found(text: str, wanted: Collection[str] | None = None, every: bool = False) -> Iterator[Said]:
+def find_phrases(text: str, wanted: Collection[str] | None = None, every: bool = False) -> Iterator[PhraseMatch]:
     """The phrases in a text, the longest where several begin at one place, in order and without overlap by kind.
 
     With ``every`` short words count in whatever language they are.
@@ -217,7 +221,7 @@ def found(text: str, wanted: Collection[str] | None = None, every: bool = False)
             best[phrase.kind] = size
         for kind, size in best.items():
             free[kind] = at + size
-            yield Said(kind, start, atoms[at + size - 1][2])
+            yield PhraseMatch(kind, start, atoms[at + size - 1][2])
 
 
 def _fits(phrase: _Phrase, atoms: list[tuple[str, int, int]], at: int) -> bool:

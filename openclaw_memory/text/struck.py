@@ -33,12 +33,12 @@ _LINE = re.compile(r"[^\n]+")
 _INDENT = 80
 
 
-def standing(text: str) -> str:
+def without_struck(text: str) -> str:
     """``text`` with blanks in the place of what is struck out, as long as it is and with its lines."""
-    return "\n".join(standing_lines(text.split("\n"))[0]) if _HINT.search(text) else text
+    return "\n".join(strike_lines(text.split("\n"))[0]) if _HINT.search(text) else text
 
 
-def standing_lines(lines: Sequence[str]) -> tuple[list[str], Set[int]]:
+def strike_lines(lines: Sequence[str]) -> tuple[list[str], Set[int]]:
     """``lines`` with blanks in the place of what is struck out, and those (0-based) that are no Markdown of their own.
 
     The latter are those of a conflict, and those that begin within a part that is struck out.
@@ -60,7 +60,7 @@ def standing_lines(lines: Sequence[str]) -> tuple[list[str], Set[int]]:
     return out, carried
 
 
-def says_nothing(line: str) -> bool:
+def has_no_words(line: str) -> bool:
     """Whether a line has no letter or digit behind the mark of its item."""
     lead = _LEAD.match(line)
     return not any(map(str.isalnum, line[lead.end() if lead else 0 :]))
@@ -110,7 +110,7 @@ def _strike_below(lines: Sequence[str], out: list[str], carried: Set[int], code:
         if lead["heading"]:
             item, off = -1, False
             if not level or len(lead["heading"]) <= level:
-                level = len(lead["heading"]) if says_nothing(out[at]) and not says_nothing(line) else 0
+                level = len(lead["heading"]) if has_no_words(out[at]) and not has_no_words(line) else 0
                 continue
         if item >= 0 and indent <= item and (lead["item"] or not lines[at - 1].strip()):
             item, off = -1, False
@@ -118,7 +118,7 @@ def _strike_below(lines: Sequence[str], out: list[str], carried: Set[int], code:
             off = True
         if item < 0 and lead["item"]:
             off = (lead["box"] or "") in ("-", "~")
-            item = indent if off or (says_nothing(out[at]) and not says_nothing(line)) else -1
+            item = indent if off or (has_no_words(out[at]) and not has_no_words(line)) else -1
         if level or off:
             out[at] = " " * len(line)
 
@@ -164,7 +164,7 @@ def _tildes(text: str, marks: Sequence[re.Match[str]]) -> Iterator[tuple[int, in
     for first, last in pairwise(left):
         begin, end = first.start(), last.end()
         line = text.rfind("\n", max(0, begin - _INDENT), begin) + 1
-        whole = (line or begin <= _INDENT) and says_nothing(text[line:begin])
+        whole = (line or begin <= _INDENT) and has_no_words(text[line:begin])
         if whole and _closes(text, last) and not text[end : end + _INDENT].partition("\n")[0].strip():
             if bisect_left(headings, begin) == bisect_left(headings, end):
                 yield begin, end

@@ -15,7 +15,7 @@ from indexing import without_root
 
 from openclaw_memory.config.settings import ExtraPath, IngestSettings
 from openclaw_memory.errors import SettingsError, WorkspaceError
-from openclaw_memory.ingest.notes import lowered
+from openclaw_memory.ingest.notes import lower_trust
 from openclaw_memory.ingest.scan import Unreadable, read_note, read_text, scan
 from openclaw_memory.model import Grain, Kind, Origin, ScanResult, SourceFile
 
@@ -453,11 +453,11 @@ def test_a_link_in_place_of_a_folder_is_not_followed(workspace: Path, tmp_path: 
 )
 def test_front_matter_lowers_trust_and_never_raises_it(origin: Origin, stated: object, expected: Origin) -> None:
     for key in ("origin", "Origin", " ORIGIN ", "ori\u200dgin"):
-        assert lowered(origin, {key: stated}) is expected
-    assert lowered(origin, {"origin": "agent", "Origin": stated}) is max(
-        expected, lowered(origin, {"origin": "agent"}), key=list(Origin).index
+        assert lower_trust(origin, {key: stated}) is expected
+    assert lower_trust(origin, {"origin": "agent", "Origin": stated}) is max(
+        expected, lower_trust(origin, {"origin": "agent"}), key=list(Origin).index
     )
-    assert lowered(origin, {}) is origin
+    assert lower_trust(origin, {}) is origin
 
 
 def test_copies_are_left_out_and_named_and_memory_is_read_in_any_case(tmp_path: Path) -> None:

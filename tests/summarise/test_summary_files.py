@@ -152,7 +152,7 @@ def test_what_is_written_is_read_back(
     if grain is not Grain.WEEKLY:
         assert all({"one", "two-b"} <= set(one.tags) for one in found[:3])
         assert not any({"one", "two-b"} <= set(one.tags) for one in found[3:])
-    front = summary_files.front_of(text)
+    front = summary_files.read_front(text)
     assert front["sources"] == [f"{source.path} {source.sha256}" for source in sources]
     assert (front["grain"], front["period"], front["edited"]) == (grain.value, period, False)
     assert not summary_files.is_edited(text) and not summary_files.is_edited(text.replace("\n", "\r\n"))
@@ -206,7 +206,7 @@ def test_the_front_matter_is_plain_yaml() -> None:
 def test_any_number_of_sources_can_be_told(count: int) -> None:
     sources = tuple(Source(f"memory/sessions/2026-02-16-a-long-name-{at:05}.md", DIGEST) for at in range(count))
     text = written(Grain.DAILY, "2026-02-16", Part("Work", (sentence("We sold it."),)), sources=sources)
-    front = summary_files.front_of(text)
+    front = summary_files.read_front(text)
     assert not front["edited"] and len(front["sources"]) == count
     made = reading(Grain.DAILY, "2026-02-16", text)
     assert units(made) == [("2026-02-16 > Work", MONDAY), ("We sold it.", MONDAY)] or units(made)[-1] == (
@@ -228,7 +228,7 @@ def test_a_change_is_noticed(change: tuple[str, str]) -> None:
     assert not summary_files.is_edited(text)
     mine = text.replace(*change, 1)
     assert mine != text and summary_files.is_edited(mine)
-    assert summary_files.front_of(mine)["edited"] is True
+    assert summary_files.read_front(mine)["edited"] is True
     assert reading(Grain.DAILY, "2026-02-16", mine).front["edited"] is True
 
 
@@ -309,14 +309,14 @@ def test_what_a_person_writes_gets_the_best_day_there_is() -> None:
 def test_the_last_citation_is_where_a_sentence_comes_from(
     line: str, said: str, cited: list[tuple[str, int, int]]
 ) -> None:
-    found = summary_files.read_line(line)
+    found = summary_files.parse_line(line)
     assert found is not None
     assert found.text == said and [(one.path, one.start_line, one.end_line) for one in found.cited] == cited
 
 
 @pytest.mark.parametrize("line", ["", "   ", "- [memory/a.md#L3]", "- 2026-02-16: [memory/a.md#L3]"])
 def test_a_line_without_words_says_nothing(line: str) -> None:
-    found = summary_files.read_line(line)
+    found = summary_files.parse_line(line)
     assert found is None or found.text == "2026-02-16:"
 
 
@@ -389,5 +389,5 @@ def test_front_matter_of_a_person_counts_as_that_of_a_note(notes: Notes) -> None
         memory.consolidate(now=date(2026, 6, 1))
         hit = memory.search("zeppelin", mode="keyword", grains=(Grain.WEEKLY,)).results[0]
         assert hit.origin is Origin.UNTRUSTED and hit.date == date(2026, 2, 22)
-        month: Mapping[str, Any] = summary_files.front_of(tree(notes)[f"{FOLDER}/monthly/2026-02.md"].decode())
+        month: Mapping[str, Any] = summary_files.read_front(tree(notes)[f"{FOLDER}/monthly/2026-02.md"].decode())
         assert month["origin"] == "untrusted"

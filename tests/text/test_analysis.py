@@ -88,8 +88,8 @@ NATIVE = [
 @pytest.mark.parametrize(("note", "question", "shared"), NATIVE)
 def test_a_question_finds_other_forms_of_its_words_in_its_language(note: str, question: str, shared: str) -> None:
     found = set(terms(note))
-    matched = {form for word in analysis.asked(question) for form in word if form in found}
-    assert shared in matched, (found, analysis.asked(question))
+    matched = {form for word in analysis.content_terms(question) for form in word if form in found}
+    assert shared in matched, (found, analysis.content_terms(question))
 
 
 @pytest.mark.parametrize(("note", "question", "shared"), NATIVE)
@@ -105,7 +105,7 @@ def test_a_word_has_the_same_term_in_every_text(note: str, question: str, shared
 )
 def test_characters_that_are_one_written_another_way_have_the_same_terms(one: str, other: str) -> None:
     assert sorted(terms(one)) == sorted(terms(other))
-    assert analysis.asked(one) == analysis.asked(other)
+    assert analysis.content_terms(one) == analysis.content_terms(other)
     assert [one[a:b] for a, b in analysis.occurrences(other, one)]
 
 
@@ -116,26 +116,26 @@ def test_what_is_noted_of_spellings_are_words_of_content() -> None:
 
 
 def test_stop_words_of_a_questions_language_are_not_asked() -> None:
-    asked = [word[0] for word in analysis.asked("Wann haben wir die Rechnung des Zahnarztes bezahlt?")]
+    asked = [word[0] for word in analysis.content_terms("Wann haben wir die Rechnung des Zahnarztes bezahlt?")]
     assert not {"wann", "haben", "wir", "die", "des"} & set(asked) and len(asked) == 3
-    assert [word[0] for word in analysis.asked("Когда мы это решили?")] == query_terms("решили")
-    pairs = analysis.asked("なぜサーバーを変えたのですか")
+    assert [word[0] for word in analysis.content_terms("Когда мы это решили?")] == query_terms("решили")
+    pairs = analysis.content_terms("なぜサーバーを変えたのですか")
     assert ("サー",) in pairs and ("变え",) in pairs and ("ので",) not in pairs and ("です",) not in pairs
-    assert analysis.asked("我们的端口是") == [("端口",)]
-    assert analysis.asked("是的") == [("是的",)], "nothing but stop words is asked as it is"
+    assert analysis.content_terms("我们的端口是") == [("端口",)]
+    assert analysis.content_terms("是的") == [("是的",)], "nothing but stop words is asked as it is"
 
 
 @pytest.mark.parametrize(("question", "language"), table("analysis.tsv", "the language of a short question"))
 def test_the_language_of_a_short_question(question: str, language: str) -> None:
-    assert languages.of_words(languages.latin_words(question.lower())) == language
+    assert languages.detect_language(languages.latin_words(question.lower())) == language
 
 
 @pytest.mark.parametrize(
     "text", ["The die was cast in the mould", "what was the war about", "in die", "Mar expenses", "go on, also man"]
 )
 def test_english_is_english(text: str) -> None:
-    assert all(len(word) == 1 for word in analysis.asked(text))
-    assert [word[0] for word in analysis.asked(text)] == query_terms(text)
+    assert all(len(word) == 1 for word in analysis.content_terms(text))
+    assert [word[0] for word in analysis.content_terms(text)] == query_terms(text)
     assert set(terms(text)) == set(query_terms(text))
 
 
@@ -247,7 +247,7 @@ def test_syllables_of_vietnamese_are_words_in_pairs() -> None:
     text = terms("Dữ liệu công việc nằm trong thư mục riêng. Zalo vẫn chạy.")
     assert {"du lieu", "cong viec", "thu muc"} <= set(text)
     assert "rieng zalo" not in text, "no word goes over the end of a sentence"
-    asked = analysis.asked("Công việc của tôi nằm ở đâu?")
+    asked = analysis.content_terms("Công việc của tôi nằm ở đâu?")
     assert ("cong viec",) in asked
     assert ("cua toi",) not in asked, "two words that say nothing say nothing together"
     assert not any(" " in term for term in terms("Le café de la gare coûte cher") + terms("Der Ofen läuft wieder"))
