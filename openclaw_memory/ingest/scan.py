@@ -30,9 +30,9 @@ CAPTURES = "memory/captures"
 #: Patterns of gitignore in the workspace: what they match is not read.
 IGNORE_FILE = ".memoryignore"
 _CURATED = frozenset({"memory.md", "user.md"})
-#: Paths of which kind and grain are kept for the next scan.
+#: Number of paths whose kind and grain are kept for the next scan.
 _REMEMBERED = 4096
-#: What people write notes in, too, and what is not read: it is named, or its owner would take it for remembered.
+#: Other formats of notes, which are not read: they are reported, or their owner would take them for remembered.
 _OTHER_TEXTS = frozenset(
     ".txt .text .markdown .mdown .mkd .mdx .rst .org .adoc .canvas "
     ".rtf .doc .docx .odt .pdf .htm .html .csv .tsv".split()
@@ -40,9 +40,9 @@ _OTHER_TEXTS = frozenset(
 
 MEGABYTE = 1_000_000
 
-#: Share of NUL bytes from which on a file is binary; a few stray ones, which crashes leave in files, are left out.
+#: Share of NUL bytes that makes a file binary; a few stray ones, which crashes leave in files, are dropped.
 _NULS = 0.01
-#: What text does not have that is no UTF-8 either: control characters but for tabs, ends of lines and escapes.
+#: Control characters that no text has, but for tabs, ends of lines and escapes.
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\f\r\x1b"))
 
 
@@ -154,9 +154,9 @@ class _Walk:
 
     def add_extra(self, workspace: str, extra: ExtraPath) -> None:
         """List a configured file or folder outside the workspace."""
-        given = os.path.join(workspace, os.path.expanduser(extra.path))
-        spelled = (unicodedata.normalize(form, given) for form in ("NFC", "NFD"))
-        path = os.path.realpath(next(filter(os.path.exists, (given, *spelled)), given))
+        literal = os.path.join(workspace, os.path.expanduser(extra.path))
+        composed = (unicodedata.normalize(form, literal) for form in ("NFC", "NFD"))
+        path = os.path.realpath(next(filter(os.path.exists, (literal, *composed)), literal))
         shown = f"@{extra.name}"
         if os.path.isdir(path):
             self.add(_Root(path, shown, Origin(extra.origin)), path, shown)
@@ -269,7 +269,7 @@ class _Walk:
     def _is_ignored(self, root: _Root, real: str, shown: str) -> bool:
         if self.ignored is None:
             return False
-        # What is ignored must not come in by a link to it either.
+        # An ignored file must not come in by a link to it either.
         own_name = root.own_name(real)
         return self.ignored.match_file(shown) or (own_name != shown and self.ignored.match_file(own_name))
 

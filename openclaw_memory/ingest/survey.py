@@ -79,15 +79,15 @@ class NoteSurvey:
         """Return the remarks on these versions by path.  Opens no note, unless there is no file that keeps them."""
         with self._lock:
             entries = self._load() | self._changed
-        known: dict[str, NoteRemarks] = {}
+        current: dict[str, NoteRemarks] = {}
         for file in files:
             size, mtime_ns, remarks = entries.get(file.path, (-1, -1, NoteRemarks()))
             if (size, mtime_ns) == (file.size, file.mtime_ns):
-                known[file.path] = remarks
+                current[file.path] = remarks
             elif self._file is None:
                 with suppress(Unreadable):
-                    known[file.path] = remarks_on(file, RawNote.read(file, self._max_bytes))
-        return known
+                    current[file.path] = remarks_on(file, RawNote.read(file, self._max_bytes))
+        return current
 
     def _load(self) -> dict[str, tuple[int, int, NoteRemarks]]:
         with suppress(OSError, ValueError, TypeError, AttributeError):

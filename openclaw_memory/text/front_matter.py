@@ -1,4 +1,4 @@
-"""Front matter: the data a note states about itself, in YAML, as Hugo has it in TOML too, or in JSON."""
+"""Parse front matter: the data of a note about itself, in YAML, as Hugo has it in TOML too, or in JSON."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 _MAX_LINES = 400
 _MAX_CHARS = 16_000
-#: What opens front matter, and what may close it.
+#: Opening fences of front matter, and their closing ones.
 _FENCES = {"---": ("---", "..."), "+++": ("+++",), "{": ("}",)}
-#: What stands before a text unseen.
+#: Invisible characters at the beginning of a text.
 _UNSEEN = " \t\ufeff\u200b"
 _KEY = re.compile(r"""(?P<name>[^\W_][\w .-]*|"[^"]*"|'[^']*')[ \t]*(?P<sign>[:=])(?P<apart>\s|$)?""")
 #: Keys that lower the trust in a file, or keep it out; without a blank behind it such a key is still one.
@@ -34,7 +34,7 @@ _TWICE = "a key stands twice; keep one of them"
 
 
 class _Refused(ValueError):
-    """Valid YAML that is no data of a note; the message says why and what to do."""
+    """Valid YAML that is no data of a note; the message names the fault and the next step."""
 
 
 class FrontMatter(NamedTuple):
@@ -86,14 +86,14 @@ def read_values(lines: Sequence[str], fence: str = "---", first: int = 2) -> tup
 
 
 def withholds(front: Mapping[str, Any]) -> bool:
-    """Whether front matter keeps its file out: by ``memory: false``, or ``private:`` with anything but a no."""
+    """Return true if front matter keeps its file out: ``memory: false``, or ``private:`` with any value but a no."""
     stated = [(fold_key(key), fold_key(str(value))) for key, value in front.items() if value is not None]
     no = _NO.split("|")
     return any(value in no if key == "memory" else key == "private" and value not in no for key, value in stated)
 
 
 def _partly_stated(lines: Sequence[str], fence: str) -> dict[str, Any]:
-    """What can be read in broken ``lines``, a top-level key at a time; a line's value is text where it is no other."""
+    """Read the keys of broken ``lines`` one by one; the value of a line that cannot be parsed is its text."""
     stated: dict[str, Any] = {}
     unread: list[str] = []
     left = _MAX_CHARS
@@ -109,10 +109,10 @@ def _partly_stated(lines: Sequence[str], fence: str) -> dict[str, Any]:
             key = _KEY.match(part[0])
             value = join_surrogates(part[0][key.end() :]).strip(" \"'") if key else ""
             values = {key["name"].strip(" \"'"): value} if key and value else {}
-            # What begins with a mark may be a key in a form that only YAML itself reads.
+            # A line that begins with a mark may be a key in a form that only YAML itself reads.
             plain = part[0][:1].isalnum() or (key is not None and "\\" not in key["name"])
             unread += part if not plain or any(map(_names_trust, part)) else []
-        # What decides about trust may not stand twice.
+        # A key that decides about trust may not stand twice.
         if any(fold_key(name) in _TRUST and fold_key(name) in map(fold_key, stated) for name in values):
             unread += part
         stated = values | stated
@@ -124,7 +124,7 @@ def _names_trust(line: str) -> bool:
 
 
 def _stated(lines: Sequence[str], fence: str = "---", first: int = 1) -> dict[str, Any]:
-    """The mapping in ``lines``, the first of which has the number ``first``.  Raises :class:`_Refused`."""
+    """Parse the mapping in ``lines``, the first of which has the number ``first``.  Raises :class:`_Refused`."""
     text = "\n".join(lines)
     if len(text) > _MAX_CHARS:
         raise _Refused(f"more than {_MAX_CHARS} characters; put what is no data of the note below it")
@@ -153,12 +153,12 @@ def _stated(lines: Sequence[str], fence: str = "---", first: int = 1) -> dict[st
     except _Refused:
         raise
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
-        # What PyYAML's constructors raise for "2026-02-30" or "!!int x", besides its own error.
+        # Errors of PyYAML's constructors for "2026-02-30" or "!!int x", besides its own.
         raise _Refused("a value that cannot be, such as the day 2026-02-30; mend it") from error
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The mapping of ``pairs``, in which a key stands once."""
+    """Return the mapping of ``pairs``, in which a key stands once."""
     if len(dict(pairs)) < len(pairs):
         raise _Refused(_TWICE)
     return dict(pairs)
@@ -181,12 +181,12 @@ def _loader() -> type[yaml.SafeLoader]:
 
 
 def fold_key(word: str) -> str:
-    """``word`` without case, blanks, marks and what nobody sees; for the words that decide about trust."""
+    """Return ``word`` without case, blanks, marks and invisible characters; for the words that decide about trust."""
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", word).casefold()))
 
 
 def _opening(lines: Sequence[str]) -> tuple[str, int]:
-    """The fence that opens front matter and the number of its line, if something looks like it; else an empty one."""
+    """Return the fence that opens front matter and the number of its line; an empty fence without any."""
     standing = ((at, line.strip(_UNSEEN)) for at, line in enumerate(lines[:_MAX_LINES]) if line.strip(_UNSEEN))
     opening, line = next(standing, (0, ""))
     fence = line[:1] if line[:1] == "{" else line.rstrip()

@@ -1,10 +1,12 @@
-"""Markdown text to sections and units, with the exact lines of each.
+"""Parse Markdown into sections and units with their exact lines.
 
-Line numbers are 1-based and count ``\\n``, ``\\r\\n`` and ``\\r`` only, as editors do.  Every line that
-has a letter or digit is covered by a unit; rules, bare fences and the lines below headers need none of their
-own.  Units are in order; only the pieces of a long text (form ``sentence``) may share a line.  The ``text`` of
-a piece is cut from its lines joined by single spaces; the ``text`` of every other unit is its lines joined by
-line feeds, without the blanks around them.
+Line numbers are 1-based and count ``\
+``, ``\\r\
+`` and ``\\r`` only, as editors do.  Every line with a letter or
+digit is covered by a unit; rules, bare fences and the lines below headers need none of their own.  Units are in
+order; only the pieces of a long text (form ``sentence``) may share a line.  The ``text`` of a piece is cut from its
+lines joined by single spaces; the ``text`` of every other unit is its lines joined by line feeds, without the
+blanks around them.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ BlockKind = Literal["paragraph", "heading", "header", "row", "code", "html"]
 MAX_NESTING = 48
 #: A longer paragraph is split into sentences of about this many tokens.
 UNIT_TOKENS = 60
-#: How OpenClaw heads the file of a session.
+#: The title that OpenClaw gives the file of a session.
 _SESSION = re.compile(r"Session: \d{4}-\d\d-\d\d[ T]\d\d:\d\d")
 
 
@@ -66,21 +68,21 @@ def parse_lines(
     # The messages of a chat are texts of their own.
     chat = [at for at, speaker in turns.items() if at >= body and is_role(speaker) and lines[at].startswith(speaker)]
     blocks = blocks_of(marked, chat)
-    maker = UnitMaker(lines, left, turns, unit_tokens)
+    builder = UnitBuilder(lines, left, turns, unit_tokens)
     if body:
         for start, end in key_groups(lines, 1, body - 1):
-            maker.chunks(start, end, "meta")
-        maker.skip(body)
+            builder.chunks(start, end, "meta")
+        builder.skip(body)
     borders = [(0, 0)]
     headings: list[Block] = []
     for block in blocks:
         if block.level:
-            maker.cover(block.start)
-            borders.append((block.start, len(maker.units)))
+            builder.cover(block.start)
+            borders.append((block.start, len(builder.units)))
             headings.append(block)
-        maker.add(block)
-    maker.cover(len(lines))
-    borders.append((len(lines), len(maker.units)))
+        builder.add(block)
+    builder.cover(len(lines))
+    borders.append((len(lines), len(builder.units)))
     dater = _Dater(path, front.values, mtime, cache(lambda: order_of("\n".join(lines))))
     trail = _Trail(path, dater)
     reported = machine_blocks(path, lines)
@@ -88,7 +90,7 @@ def parse_lines(
     for index, ((start, first), (end, last)) in enumerate(pairwise(borders)):
         if index:
             trail.enter(headings[index - 1])
-        section = _section(lines, start, end, maker.units[first:last], trail)
+        section = _section(lines, start, end, builder.units[first:last], trail)
         if section is not None:
             if index == 1 and _SESSION.match(headings[0].words):
                 section = _of_session(section)
@@ -110,9 +112,9 @@ def _section(lines: Sequence[str], start: int, end: int, units: list[Unit], trai
 
 
 def _titled(section: Section, has_subsections: bool) -> Section:
-    """Index a section's heading with those that enclose it, and tell a bare title from a heading.
+    """Index a section's heading with those that enclose it; a heading of nothing but subsections becomes a title.
 
-    So words of an outer heading are found in the sections below it, where their text stands.
+    So the words of an outer heading are found in the sections below it, where their text stands.
     """
     if not section.units or section.units[0].form != "heading":
         return section
@@ -123,13 +125,13 @@ def _titled(section: Section, has_subsections: bool) -> Section:
 
 
 def _of_session(section: Section) -> Section:
-    """The head of a session that OpenClaw has saved: the list of its keys is for machines."""
+    """Mark the list of keys in the head of a session that OpenClaw has saved: it is for programs."""
     units = [replace(unit, form="machine") if unit.form == "item" else unit for unit in section.units]
     return replace(section, units=tuple(units))
 
 
 def _of_machine(section: Section, reported: Sequence[range]) -> Section:
-    """A section of which OpenClaw has made some lines by itself: nobody said them."""
+    """Mark the units of a section that OpenClaw has written by itself: nobody said them."""
     if not any(section.start_line < lines.stop and lines.start <= section.end_line for lines in reported):
         return section
     units = [
@@ -140,7 +142,7 @@ def _of_machine(section: Section, reported: Sequence[range]) -> Section:
 
 
 class _Dater:
-    """What dates a whole file: its name, its front matter, its time of change."""
+    """The dates of a whole file: of its name, its front matter, and its last change."""
 
     def __init__(self, path: str, front: dict[str, Any], mtime: date, order: Order) -> None:
         self.name = date_in_name(path)
@@ -318,19 +320,19 @@ def _plain(lines: Sequence[str]) -> Iterator[Block]:
 # -- units ----------------------------------------------------------------------------------------
 
 
-class UnitMaker:
+class UnitBuilder:
     """Cuts the blocks of one file into units, in order, and remembers who is speaking.
 
-    ``standing`` are the lines without what is struck out, as :func:`.struck.strike_lines` has them; ``turns`` names
-    the speaker of each line (0-based) that opens a turn; ``unit_tokens`` is the length in tokens from which a text is
-    cut into sentences.
+    ``unstruck`` are the lines without struck parts, of :func:`.struck.strike_lines`; ``turns`` names the speaker of
+    each line (0-based) that opens a turn; ``unit_tokens`` is the length in tokens from which a text is cut into
+    sentences.
     """
 
     def __init__(
-        self, lines: Sequence[str], standing: Sequence[str], turns: Mapping[int, str], unit_tokens: int
+        self, lines: Sequence[str], unstruck: Sequence[str], turns: Mapping[int, str], unit_tokens: int
     ) -> None:
         self._lines = lines
-        self._standing = standing
+        self._unstruck = unstruck
         self._turns = turns
         self._size = int(unit_tokens * CHARS_PER_TOKEN)
         self._speaker: str | None = None
@@ -361,7 +363,7 @@ class UnitMaker:
         self._covered = max(self._covered, block.end)
 
     def cover(self, until: int) -> None:
-        """Make line units of what no block has claimed before line ``until``: nothing is lost."""
+        """Make line units of lines before line ``until`` that belong to no block: no text is lost."""
         for number in range(self._covered, until):
             self._text(number, number + 1, "line", turn=False)
         self._covered = max(self._covered, until)
@@ -420,8 +422,8 @@ class UnitMaker:
         prose = _ends(bare[-1])
         opened = start
         for number in range(start + 1, end):
-            before, here = bare[number - start - 1], bare[number - start]
-            if _wraps(before, here, width, prose) and not self._lines[number - 1].endswith(("  ", "\\")):
+            before, line = bare[number - start - 1], bare[number - start]
+            if _wraps(before, line, width, prose) and not self._lines[number - 1].endswith(("  ", "\\")):
                 continue
             self._text(opened, number, "turn" if turn else form, turn=turn)
             turn, opened = False, number
@@ -457,15 +459,15 @@ class UnitMaker:
         text = text.rstrip() if form == "code" else text.strip()
         if indexed == text or not indexed or not any(map(str.isalnum, indexed)):
             indexed = None
-        given, left = ("\n".join(of[start:end]) for of in (lines, self._standing))
-        self._append(Unit(text, start + 1, end, self._form(text, form), self._speaker, indexed), given, left)
+        written, kept = ("\n".join(source[start:end]) for source in (lines, self._unstruck))
+        self._append(Unit(text, start + 1, end, self._form(text, form), self._speaker, indexed), written, kept)
 
-    def _append(self, unit: Unit, given: str, left: str) -> None:
-        """Add a unit of ``given`` text, of which what is not ``left`` is struck out: that is searched, and not said."""
-        if left != given and unit.form not in ("code", "meta"):
-            said = [" ".join(line.split()) for line in left.split("\n") if not has_no_words(line)]
-            if said:
-                unit = replace(unit, text="\n".join(said), indexed=unit.search_text)
+    def _append(self, unit: Unit, written: str, kept: str) -> None:
+        """Add a unit of the text ``written``; parts that are not in ``kept`` are struck out: searched, not said."""
+        if kept != written and unit.form not in ("code", "meta"):
+            lines = [" ".join(line.split()) for line in kept.split("\n") if not has_no_words(line)]
+            if lines:
+                unit = replace(unit, text="\n".join(lines), indexed=unit.search_text)
             elif unit.form != "heading":
                 unit = replace(unit, form="struck")
         self.units.append(unit)
@@ -473,15 +475,15 @@ class UnitMaker:
     def _cut(self, start: int, end: int, size: int, prefix: str | None = None) -> None:
         """Cut lines into sentences; the wraps inside one read as spaces."""
         if end - start == 1:
-            joined, left, offsets = self._lines[start], self._standing[start], [0]
+            joined, kept, offsets = self._lines[start], self._unstruck[start], [0]
         else:
             parts = [self._lines[start].strip(), *map(_bare, self._lines[start + 1 : end])]
             offsets = [0]
             for part in parts[:-1]:
                 offsets.append(offsets[-1] + len(part) + 1)
             joined = " ".join(parts)
-            places = zip(parts, self._lines[start:end], self._standing[start:end], strict=True)
-            left = " ".join(line[(at := given.find(part)) : at + len(part)] for part, given, line in places)
+            places = zip(parts, self._lines[start:end], self._unstruck[start:end], strict=True)
+            kept = " ".join(line[(at := written.find(part)) : at + len(part)] for part, written, line in places)
         opened = len(self.units)
         for first, last in pieces(joined, size):
             text = joined[first:last]
@@ -491,18 +493,18 @@ class UnitMaker:
             until = start + bisect_right(offsets, last - 1)
             indexed = f"{prefix}: {text}" if prefix and len(self.units) > opened else None
             unit = Unit(text, line, until, self._form(text, "sentence"), self._speaker, indexed)
-            self._append(unit, text, left[first:last])
+            self._append(unit, text, kept[first:last])
 
     def _form(self, text: str, form: UnitForm) -> UnitForm:
-        """``form``, or ``machine`` for what a program wrote, and for a label whose text a host's blocks were."""
+        """Return ``form``, or ``machine`` for text of a program, and for a label without the host's blocks below it."""
         if form not in ("line", "turn", "item", "sentence", "quote"):
             return form
         if self._host:
             return "machine"
-        said = "\n".join(without_lead(line, form == "item") for line in text.split("\n"))
+        text_alone = "\n".join(without_lead(line, form == "item") for line in text.split("\n"))
         if self._speaker is not None:
-            said = without_speaker(said, self._speaker)
-        return "machine" if is_machine(said) or not said else form
+            text_alone = without_speaker(text_alone, self._speaker)
+        return "machine" if is_machine(text_alone) or not text_alone else form
 
     def _row(self, block: Block) -> None:
         cells = cells_of(self._lines[block.start])
@@ -523,11 +525,11 @@ def _ends(line: str) -> bool:
     return line.rstrip("\"'”’»)]*_`")[-1:] in f"{MARKS}:：;；"
 
 
-def _wraps(before: str, here: str, width: int, prose: bool) -> bool:
-    """Whether a line feed between two lines of a paragraph is only a wrap."""
-    if not before or not here or _ends(before):
+def _wraps(before: str, after: str, width: int, prose: bool) -> bool:
+    """Return true if a line feed between two lines of a paragraph is only a wrap."""
+    if not before or not after or _ends(before):
         return False
-    if here[0].islower():
+    if after[0].islower():
         return len(before) >= 40 or (prose and not before[0].islower())
-    word = len(here.split(None, 1)[0])
+    word = len(after.split(None, 1)[0])
     return len(before) >= 50 and len(before) + 1 + word > width
