@@ -20,7 +20,7 @@ from ..graph.evidence import STRONG
 from ..ingest.summary_files import DATED
 from ..knowledge.lexicon import ROUTINE
 from ..model import Grain
-from ..text import analysis, word_lists
+from ..text import analysis, language, word_lists
 from ..text.machine import OPAQUE
 from ..text.negation import negations
 from ..text.scripts import JOINED_LETTER
@@ -139,7 +139,7 @@ def _style_points(sentence: Sentence, text: str, words: Sequence[str]) -> int:
 
 @cache
 def _everyday_terms() -> frozenset[str]:
-    return frozenset(analysis.stems(sorted(ROUTINE)))
+    return frozenset(language.stems(sorted(ROUTINE)))
 
 
 # -- marker words ---------------------------------------------------------------------------------

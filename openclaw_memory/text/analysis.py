@@ -66,11 +66,6 @@ _SPELT = re.compile(rf"(?<![\w{INDIC}])(?:[{INDIC}]|[^\W\d_{UNSPACED}{HANGUL}]){
 _SYLLABLES = re.compile(r"(?<![^\W\d_])[^\W\d_]++(?:[ \t\n]++[^\W\d_]++)+")
 
 
-def stems(words: list[str]) -> list[str]:
-    """Return the English stem of each of ``words``, which are in small letters."""
-    return languages.stems(words)
-
-
 def terms(text: str) -> list[str]:
     """Return the terms of a stored text, with repetitions, in no particular order."""
     return _terms(text, query=False)

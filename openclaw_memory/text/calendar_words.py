@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from . import language as languages
 from . import word_lists
-from .scripts import ARABIC, ARMENIAN, CYRILLIC, DEVANAGARI, GREEK, HAN, HANGUL, HEBREW, KANA, THAI, UNSPACED, letter
+from .scripts import HANGUL, UNSPACED
 
 #: Name of the entries for all languages.
 ANY = "any"
@@ -26,18 +26,6 @@ WORD = re.compile(r"[^\W_]+")
 _MARKS = re.compile("[\u200b-\u200f\u061c\u2060\ufeff]")
 #: Characters between two words of a phrase.
 _BETWEEN = re.compile(r"[\s.'’-]{0,3}")
-_OF_SCRIPT = (
-    (letter(HAN), ("chinese", "japanese")),
-    (letter(KANA), ("japanese",)),
-    (letter(HANGUL), ("korean",)),
-    (letter(THAI), ("thai",)),
-    (letter(CYRILLIC), ("russian", "ukrainian", "bulgarian")),
-    (letter(GREEK), ("greek",)),
-    (letter(ARABIC), ("arabic", "persian")),
-    (letter(HEBREW), ("hebrew",)),
-    (letter(DEVANAGARI), ("hindi",)),
-    (letter(ARMENIAN), ("armenian",)),
-)
 _NUMBER = "#"
 _HERE = ""
 #: Kinds of phrases to search for; the others are looked up by key.
@@ -168,7 +156,9 @@ def likely_languages(text: str) -> tuple[str, ...]:
     The likeliest comes first.  Where stop words decide little, languages with several of the words in their calendars
     are likely too; where they decide nothing, those with one.
     """
-    by_script = [name for script, names in _OF_SCRIPT if script.search(text) for name in names]
+    by_script = [
+        name for script, names in languages.SCRIPTS if script.search(text) for name in names if name in _sources()
+    ]
     words = set(languages.latin_words(text))
     if words:
         votes = {name: len(words & stops) for name, stops in languages.stop_words().items()}

@@ -17,7 +17,7 @@ _MARKS = re.compile("[\u0300-\u036f\u3099\u309a]+")
 
 def is_label(text: str) -> bool:
     """Return true if ``text`` is a label that notes on any subject have, as ``Status``, ``Next steps``, ``进展``."""
-    return tuple(_atoms(text)) in _labels()
+    return tuple(_atoms(text)) in _labels()[0]
 
 
 @lru_cache(maxsize=4096)
@@ -30,10 +30,13 @@ def names_subject(heading: str) -> bool:
     atoms = _atoms(heading)
     if not atoms:
         return False
-    labels, longest = _labels(), _longest()
-    naming = [atom for atom in atoms if atom not in _in_labels() and not _NUMBER.fullmatch(atom)]
-    if naming and not _stop_words(heading).issuperset(naming):
-        return True
+    labels, label_words, longest = _labels()
+    naming = [atom for atom in atoms if atom not in label_words and not _NUMBER.fullmatch(atom)]
+    if naming:
+        words = _ATOM.findall(heading.casefold())
+        stops = (word for word in words if any(word in stops for stops in language.stop_words().values()))
+        if not {atom for word in stops for atom in _atoms(word)}.issuperset(naming):
+            return True
     silent = _silent(heading)
     # By number of atoms from the start: None if they name something, else true if they are more than stop words.
     covered: list[bool | None] = [False] + [None] * len(atoms)
@@ -54,34 +57,11 @@ def _atoms(text: str) -> list[str]:
 
 
 @cache
-def _labels() -> frozenset[tuple[str, ...]]:
-    out: set[tuple[str, ...]] = set()
-    for _, line in word_lists.lines_of(__package__, "labels.txt"):
-        out.update(tuple(_atoms(phrase)) for phrase in line.split(";"))
-    return frozenset(out - {()})
-
-
-@cache
-def _longest() -> int:
-    """Return the number of words of the longest label."""
-    return max(map(len, _labels()))
-
-
-@cache
-def _in_labels() -> frozenset[str]:
-    """Return all words of labels, and the names of months and weekdays."""
-    return _days().union(*_labels())
-
-
-def _stop_words(heading: str) -> frozenset[str]:
-    """Return the words of ``heading`` that are stop words in any language."""
-    stops = filter(_stops, _ATOM.findall(heading.casefold()))
-    return frozenset(atom for word in stops for atom in _atoms(word))
-
-
-@lru_cache(maxsize=2048)
-def _stops(word: str) -> bool:
-    return any(word in words for words in language.stop_words().values())
+def _labels() -> tuple[frozenset[tuple[str, ...]], frozenset[str], int]:
+    """Return the labels, all words of labels and names of days, and the number of words of the longest label."""
+    lines = (line for _, line in word_lists.lines_of(__package__, "labels.txt"))
+    labels = frozenset(tuple(_atoms(phrase)) for line in lines for phrase in line.split(";")) - {()}
+    return labels, _days().union(*labels), max(map(len, labels))
 
 
 def _silent(heading: str) -> frozenset[str]:

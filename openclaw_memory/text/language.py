@@ -20,20 +20,24 @@ from .scripts import ARABIC, ARMENIAN, CYRILLIC, DEVANAGARI, GREEK, HAN, HANGUL,
 ENGLISH = "english"
 #: The language in which every noun has a capital.
 CAPITAL_NOUNS = "german"
-#: The language of words in a script that only one language with a stemmer has, or most texts in it.
-_OF_SCRIPT = (
-    ("russian", letter(CYRILLIC)),
-    ("greek", letter(GREEK)),
-    ("arabic", letter(ARABIC)),
-    ("hindi", letter(DEVANAGARI)),
-    ("tamil", letter(TAMIL)),
-    ("armenian", letter(ARMENIAN)),
-    ("hebrew", letter(HEBREW)),
+#: Scripts with the languages that are written in them, of which the first one stands for the script.
+SCRIPTS = (
+    (letter(HAN), ("chinese", "japanese")),
+    (letter(KANA), ("japanese",)),
+    (letter(HANGUL), ("korean",)),
+    (letter(THAI), ("thai",)),
+    (letter(CYRILLIC), ("russian", "ukrainian", "bulgarian")),
+    (letter(GREEK), ("greek",)),
+    (letter(ARABIC), ("arabic", "persian")),
+    (letter(HEBREW), ("hebrew",)),
+    (letter(DEVANAGARI), ("hindi",)),
+    (letter(ARMENIAN), ("armenian",)),
+    (letter(TAMIL), ("tamil",)),
 )
-#: Other languages of these scripts: their stop words are stop words of the script.
-_BESIDE = {"russian": ("ukrainian", "bulgarian"), "arabic": ("persian",)}
-#: Languages without an alphabet of letters: nothing to vote by word for word.
-_UNSPACED = frozenset({"chinese", "japanese", "korean"})
+#: The part of the scripts without an alphabet, or with one that puts no spaces between words; and the alphabets.
+_UNSPACED, _ALPHABETS = SCRIPTS[:4], SCRIPTS[4:]
+#: Languages that share an alphabet, by the first of them.
+_ALPHABET_SHARES = {names[0]: names for _, names in _ALPHABETS}
 #: A word of letters.
 LETTERS = re.compile(r"[^\W\d_]+")
 _LATIN = re.compile("[a-z\u00df-\u024f\u1e00-\u1eff]+")
@@ -57,20 +61,15 @@ def stop_words() -> dict[str, frozenset[str]]:
 
 
 @cache
-def _voters() -> dict[str, tuple[str, ...]]:
+def voters() -> dict[str, tuple[str, ...]]:
     """Return the languages in Latin letters by stop word."""
-    others = {name for name, _ in _OF_SCRIPT} | {name for names in _BESIDE.values() for name in names} | _UNSPACED
+    others = {name for _, names in SCRIPTS for name in names}
     out: dict[str, tuple[str, ...]] = {}
     for language, words in stop_words().items():
         if language not in others:
             for word in words:
                 out[word] = (*out.get(word, ()), language)
     return out
-
-
-def voters(word: str) -> tuple[str, ...]:
-    """Return the languages in Latin letters of which ``word`` is a stop word."""
-    return _voters().get(word, ())
 
 
 def silent_words(text: str) -> set[str]:
@@ -107,11 +106,11 @@ def detect_language(words: Iterable[str]) -> str:
 
 def _vote(words: Iterable[str]) -> str | None:
     """Return the language of words as :func:`detect_language`, but ``None`` where the votes do not decide."""
-    voters = _voters()
+    by_word = voters()
     votes: dict[str, int] = {}
     distinct = set(words)
     for word in distinct:
-        for language in voters.get(word, ()):
+        for language in by_word.get(word, ()):
             votes[language] = votes.get(language, 0) + 1
     accented = accents(distinct)
     for language in votes:
@@ -124,7 +123,7 @@ def _vote(words: Iterable[str]) -> str | None:
     )
     alone = most < 2 and not accented
     # A stop word of four letters tells the language by itself.
-    if alone and (english or not any(len(word) >= 4 and best in voters.get(word, ()) for word in distinct)):
+    if alone and (english or not any(len(word) >= 4 and best in by_word.get(word, ()) for word in distinct)):
         return None
     return best
 
@@ -133,16 +132,9 @@ def script_language(word: str) -> str | None:
     """Return the language of a word's script; ``None`` for letters that many languages share."""
     if word.isascii():
         return None
-    return next((language for language, script in _OF_SCRIPT if script.match(word)), None)
+    return next((names[0] for script, names in _ALPHABETS if script.match(word)), None)
 
 
-#: Languages of scripts that put no spaces between words, by their characters.
-_UNSPACED_SCRIPTS = (
-    ("japanese", letter(KANA)),
-    ("chinese", letter(HAN)),
-    ("korean", letter(HANGUL)),
-    ("thai", letter(THAI)),
-)
 #: Words of other alphabets.
 _OTHER_WORD = re.compile("[\u0370-\u058f\u0590-\u06ff\u0750-\u077f\u0900-\u097f\u0b80-\u0bff]+")
 
@@ -153,7 +145,7 @@ def weights(text: str) -> dict[str, float]:
     Lines in Latin letters without a detected language count nothing beside those with one.
     """
     text = text.lower()
-    out = {name: float(len(script.findall(text))) for name, script in _UNSPACED_SCRIPTS}
+    out = {names[0]: float(len(script.findall(text))) for script, names in _UNSPACED}
     # Japanese has Chinese characters too, but Chinese no kana to speak of.
     if out["japanese"] > 0.1 * (out["japanese"] + out["chinese"]):
         out["japanese"] += out.pop("chinese")
@@ -178,18 +170,16 @@ def _of_letters(accented: frozenset[str]) -> str | None:
 
 def words_in(text: str, language: str) -> list[str]:
     """Return the words of ``text`` that are in the script of ``language``."""
-    text = text.lower()
-    for name, script in (*_UNSPACED_SCRIPTS, *_OF_SCRIPT):
-        if name == language:
-            pattern = letter(KANA + HAN) if name == "japanese" else script
-            return [word for word in LETTERS.findall(text) if pattern.match(word)]
-    return latin_words(text)
+    scripts = {names[0]: script for script, names in SCRIPTS} | {"japanese": letter(KANA + HAN)}
+    if language not in scripts:
+        return latin_words(text.lower())
+    return [word for word in LETTERS.findall(text.lower()) if scripts[language].match(word)]
 
 
 def is_stop_word(word: str, language: str) -> bool:
     """Return true if ``word``, in small letters, is a stop word of ``language`` or of one that shares its script."""
     every = stop_words()
-    return any(word in every.get(name, ()) for name in (language, *_BESIDE.get(language, ())))
+    return any(word in every.get(name, ()) for name in _ALPHABET_SHARES.get(language, (language,)))
 
 
 @cache

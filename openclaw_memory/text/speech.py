@@ -202,7 +202,7 @@ def find_phrases(text: str, kinds: Collection[str] | None = None, every: bool = 
     """
     atoms = _atoms(text)
     # In a text with accents a word without one, or with another one, is another word: "lắm" is not "làm".
-    exact = _accented(text)
+    exact = _words(text) if not text.isascii() and _ACCENT.search(text) else []
     spoken: frozenset[str] | None = None
     free: dict[str, int] = {}
     for at, (atom, start, _) in enumerate(atoms):
@@ -281,13 +281,6 @@ def _atoms(text: str) -> list[tuple[str, int, int]]:
     return [(_folded(match[0]), match.start(), match.end()) for match in _ATOM.finditer(text)]
 
 
-def _accented(text: str) -> list[str]:
-    """Return the words of a text with their accents but without case; empty where no Latin letter has an accent."""
-    if text.isascii() or not _ACCENT.search(text):
-        return []
-    return _words(text)
-
-
 def _words(text: str) -> list[str]:
     """Return the words of a text without case."""
     return [unicodedata.normalize("NFC", match[0].casefold().replace("’", "'")) for match in _ATOM.finditer(text)]
@@ -307,7 +300,7 @@ def _spoken(text: str) -> frozenset[str]:
     votes: Counter[str] = Counter()
     words = set(language.latin_words(unicodedata.normalize("NFC", text).lower()))
     for word in words:
-        votes.update(language.voters(word))
+        votes.update(language.voters().get(word, ()))
     foreign = language.accents(words)
     for name in votes:
         votes[name] -= len(foreign - language.letters(name))

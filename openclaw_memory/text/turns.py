@@ -76,7 +76,7 @@ def find_turns(lines: Sequence[str]) -> dict[int, str]:
     if chat and (spoken := _roles(chat, labels)):
         return spoken
     candidates = [label for label in labels if label.words and _is_name(label.name)]
-    shares = Counter(_parts(lines))
+    shares = Counter(part for _, part, fenced, line in _parts(lines) if not fenced and line.strip())
     by_part: defaultdict[tuple[int, tuple[bool, bool, bool]], list[_Label]] = defaultdict(list)
     for label in candidates:
         by_part[label.part, label.style].append(label)
@@ -100,26 +100,22 @@ def without_speaker(text: str, speaker: str) -> str:
     return text[match.end() :] if match else text
 
 
-def _parts(lines: Sequence[str]) -> Iterator[int]:
-    """Yield for each line with text, except code, the number of its part of the text."""
-    part, fenced = 0, False
-    for line in lines:
-        if FENCE.match(line):
-            fenced = not fenced
-        elif _HEADING.match(line):
-            part += not fenced
-        elif not fenced and line.strip():
-            yield part
-
-
-def _labels(lines: Sequence[str]) -> Iterator[_Label]:
+def _parts(lines: Sequence[str]) -> Iterator[tuple[int, int, bool, str]]:
+    """Yield the lines but for fences and headings: number, number of the part of the text, true for code, line."""
     part, fenced = 0, False
     for number, line in enumerate(lines):
         if FENCE.match(line):
             fenced = not fenced
         elif _HEADING.match(line):
             part += not fenced
-        elif 0 <= _colon(line) < _LABEL_CHARS and (match := _TURN.match(line)) is not None:
+        else:
+            yield number, part, fenced, line
+
+
+def _labels(lines: Sequence[str]) -> Iterator[_Label]:
+    for number, part, fenced, line in _parts(lines):
+        head = line[:_LABEL_CHARS]
+        if (":" in head or "：" in head) and (match := _TURN.match(line)) is not None:
             name = match["label"]
             if not fenced or is_role(name):
                 style = (match["item"] is not None, match["stamp"] is not None, match["bold"] is not None)
@@ -168,11 +164,6 @@ def _alternate(labels: Sequence[_Label], style: tuple[bool, bool, bool]) -> bool
     if style[0] or style[2]:
         return tells and asks
     return tells or asks or back > 1
-
-
-def _colon(line: str) -> int:
-    at = line.find(":", 0, _LABEL_CHARS)
-    return at if at >= 0 else line.find("：", 0, _LABEL_CHARS)
 
 
 def _is_name(label: str) -> bool:
