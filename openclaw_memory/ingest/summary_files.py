@@ -135,7 +135,8 @@ def _read(parsed: ParsedDocument, front: Mapping[str, Any], grain: Grain) -> Sum
         and (line := parse_line(unit.text, grain in DATED or (grain is Grain.WEEKLY and source != "heading")))
         is not None
     }
-    speakers = _speakers([line.text for line in lines.values()])
+    texts = [line.text for line in lines.values()]
+    speakers = {texts[at]: speaker for at, speaker in find_turns(texts).items()}
     sections: list[Section] = []
     cited: dict[int, tuple[CitedLines, ...]] = {}
     for section, (section_day, source) in zip(parsed.sections, days, strict=True):
@@ -213,12 +214,6 @@ def _plain(item: str) -> str:
 
 def _hash(lines: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(lines).strip().encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _speakers(texts: Sequence[str]) -> dict[str, str]:
-    """Return the speaker of each of ``texts`` that is a turn of a conversation."""
-    turns = find_turns(texts)
-    return {text: turns[at] for at, text in enumerate(texts) if at in turns}
 
 
 def _opens(unit: Unit) -> bool:

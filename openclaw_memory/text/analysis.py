@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
+from hashlib import blake2b
 from itertools import pairwise
 
 from . import calendar_words, characters
@@ -306,8 +307,6 @@ def name_key(name: str) -> str:
 
 def unit_hash(text: str) -> int:
     """Return the 63-bit hash that identifies a unit's search text."""
-    from hashlib import blake2b
-
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") >> 1
 
 
@@ -318,6 +317,4 @@ def likeness(text: str) -> int:
 
 def hit_id(path: str, text_hash: int, occurrence: int) -> str:
     """Return the id of a hit by its best unit: it stays the same when the index is rebuilt."""
-    from hashlib import blake2b
-
     return blake2b(f"{path}\0{text_hash}\0{occurrence}".encode(), digest_size=8).hexdigest()

@@ -46,11 +46,7 @@ def period_of(day: date, grain: Grain) -> str:
 
 @lru_cache(maxsize=_REMEMBERED)
 def bounds(grain: Grain, period: str) -> tuple[date, date]:
-    """Return the first and the last day of a period.
-
-    Raises:
-        ValueError: ``period`` names no period of ``grain``.
-    """
+    """Return the first and the last day of a period; raises ``ValueError`` for a name of no period of ``grain``."""
     match = _PERIOD.fullmatch(period)
     if match is None or _grain(match) is not (Grain.DAILY if grain is Grain.WORKING else grain):
         raise ValueError(
@@ -78,10 +74,9 @@ def last_day(period: str) -> date | None:
 
 @lru_cache(maxsize=_REMEMBERED)
 def parents(grain: Grain, period: str) -> tuple[tuple[Grain, str], ...]:
-    """Return the coarser periods that share days with this one: two for a week at the end of a month, none for a year.
+    """Return the coarser periods that share days with this one; raises as :func:`bounds`.
 
-    Raises:
-        ValueError: ``period`` names no period of ``grain``.
+    A week at the end of a month has two, a year none.
     """
     ends = bounds(grain, period)
     coarser = COARSER.get(grain)
@@ -89,11 +84,7 @@ def parents(grain: Grain, period: str) -> tuple[tuple[Grain, str], ...]:
 
 
 def days(grain: Grain, period: str) -> Iterator[date]:
-    """Yield every day of a period, in order.
-
-    Raises:
-        ValueError: ``period`` names no period of ``grain``.
-    """
+    """Yield every day of a period, in order; raises as :func:`bounds`."""
     first, last = bounds(grain, period)
     return map(date.fromordinal, range(first.toordinal(), last.toordinal() + 1))
 
@@ -101,8 +92,7 @@ def days(grain: Grain, period: str) -> Iterator[date]:
 def is_closed(grain: Grain, period: str, today: date, older_than_days: int = 0) -> bool:
     """Return true if a period, with its last week, ended more than ``older_than_days`` days before ``today``.
 
-    Raises:
-        ValueError: ``period`` names no period of ``grain``.
+    Raises as :func:`bounds`.
     """
     last = bounds(grain, period)[1]
     if grain not in (Grain.WORKING, Grain.DAILY):
@@ -111,11 +101,7 @@ def is_closed(grain: Grain, period: str, today: date, older_than_days: int = 0) 
 
 
 def path_of(grain: Grain, period: str) -> str:
-    """Return the file of a period's summary, relative to the workspace.
-
-    Raises:
-        ValueError: ``period`` names no period of ``grain``, or the grain is that of notes, which have no summary.
-    """
+    """Return the file of a period's summary, relative to the workspace; raises as :func:`bounds`, also for notes."""
     if grain is Grain.WORKING:
         raise ValueError("working notes have no summary; a summary's grain is daily or coarser")
     bounds(grain, period)
@@ -140,10 +126,8 @@ def parse_path(path: str) -> tuple[Grain, str] | None:
 def now_in(zone: str, now: datetime | None = None) -> datetime:
     """Return the moment ``now``, by default the present one, by the clocks of ``zone``.
 
-    ``zone`` is an IANA name, or empty for the system's zone; a ``now`` without a zone is in the system's.
-
-    Raises:
-        SettingsError: there is no zone of that name.
+    ``zone`` is an IANA name, or empty for the system's zone; a ``now`` without a zone is in the system's.  Raises
+    :class:`~openclaw_memory.errors.SettingsError` for an unknown name.
     """
     where = _zone(zone) if zone else None
     return (datetime.now() if now is None else now).astimezone(where)
@@ -161,9 +145,6 @@ def noon_in(zone: str, day: date, clock: time = time(12)) -> datetime:
     """Return noon of ``day``, or another time by the ``clock``, in ``zone``, which is as for :func:`now_in`.
 
     On the first and last days of the calendar, which no zone can shift, the time is in UTC.
-
-    Raises:
-        SettingsError: there is no zone of that name.
     """
     noon = datetime.combine(day, clock)
     try:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import cache, lru_cache
@@ -93,10 +93,13 @@ def parse_lines(
         section = _section(lines, start, end, builder.units[first:last], trail)
         if section is not None:
             if index == 1 and _SESSION.match(headings[0].words):
-                section = _of_session(section)
+                # The head of a session that OpenClaw has saved lists keys for programs.
+                section = _with_machine_units(section, lambda unit: unit.form == "item")
             below = headings[index].level if index < len(headings) else 0
             section = _titled(section, headings[index - 1].level < below) if index else section
-            sections.append(_of_machine(section, reported))
+            if any(section.start_line < part.stop and part.start <= section.end_line for part in reported):
+                section = _with_machine_units(section, lambda unit: any(unit.start_line in part for part in reported))
+            sections.append(section)
     return ParsedDocument(tuple(sections), front.values)
 
 
@@ -124,20 +127,9 @@ def _titled(section: Section, has_subsections: bool) -> Section:
     return replace(section, units=(replace(heading, form=form, indexed=indexed), *text))
 
 
-def _of_session(section: Section) -> Section:
-    """Mark the list of keys in the head of a session that OpenClaw has saved: it is for programs."""
-    units = [replace(unit, form="machine") if unit.form == "item" else unit for unit in section.units]
-    return replace(section, units=tuple(units))
-
-
-def _of_machine(section: Section, reported: Sequence[range]) -> Section:
-    """Mark the units of a section that OpenClaw has written by itself: nobody said them."""
-    if not any(section.start_line < lines.stop and lines.start <= section.end_line for lines in reported):
-        return section
-    units = [
-        replace(unit, form="machine") if any(unit.start_line in lines for lines in reported) else unit
-        for unit in section.units
-    ]
+def _with_machine_units(section: Section, is_machine_unit: Callable[[Unit], bool]) -> Section:
+    """Give some units of a section the form of text that a program wrote for programs."""
+    units = [replace(unit, form="machine") if is_machine_unit(unit) else unit for unit in section.units]
     return replace(section, units=tuple(units))
 
 

@@ -28,7 +28,6 @@ _ATOM = re.compile(
 _MARKS = re.compile("[\u0300-\u036f\u064b-\u0652\u200c]+")
 _ASKS = re.compile("[?？؟՞;]\\s*$|[?？؟]")
 _CLAUSES = re.compile(r"[,.;:!，。；：！、]\s*|\s[–—-]\s")
-_LATIN = re.compile("[a-z]")
 #: A Latin letter with an accent, as one character or with one behind it.
 _ACCENT = re.compile("[\u00c0-\u024f\u1e00-\u1eff]|[A-Za-z][\u0300-\u036f]")
 
@@ -57,7 +56,7 @@ class _Phrase:
         """True if it means the same whatever language the text is in."""
         first = self.atoms[0]
         # A word of six letters is not taken for one of another language.
-        return len(self.atoms) > 1 or len(first) >= 6 or not _LATIN.match(first)
+        return len(self.atoms) > 1 or len(first) >= 6 or not "a" <= first[0] <= "z"
 
 
 def asks(message: str) -> bool:
@@ -87,11 +86,11 @@ def requests(sentence: str) -> bool:
         if match.kind == "request" and not any(start <= match.start and match.end < end for start, end in stated):
             return True
         at = max(at, match.end)
+    if any("a" <= char <= "z" for char in sentence):
+        return False
     # In Japanese and Korean the verb stands at the end.
-    tail = sentence.rstrip(" .!。！")
-    return any(
-        match.end >= len(tail) - 1 and not _LATIN.search(sentence) for match in find_phrases(sentence, ("request",))
-    )
+    end = len(sentence.rstrip(" .!。！")) - 1
+    return any(match.end >= end for match in find_phrases(sentence, ("request",)))
 
 
 def thanks(sentence: str) -> bool:
