@@ -117,7 +117,7 @@ class NoteReader:
         with _fenced(file.path):
             return NoteText(self._clear(file.path, raw), raw)
 
-    def cleared(self, path: str, text: str) -> str:
+    def clear_text(self, path: str, text: str) -> str:
         """Return ``text`` of the file ``path`` without private and other people's parts, redacted and masked."""
         return "\n".join(self._clear(path, RawNote.parse(text)))
 
