@@ -23,7 +23,7 @@ from pathlib import Path
 
 from openclaw_memory import Memory, SearchRequest, Settings
 from openclaw_memory.embed.factory import resolve
-from openclaw_memory.ingest.summary_files import read_line
+from openclaw_memory.ingest.summary_files import parse_line
 from openclaw_memory.model import Grain
 from openclaw_memory.summarise import builder
 from openclaw_memory.summarise.sentences import Sentence, format_line, line_tokens
@@ -84,7 +84,7 @@ def read_lines(memory: Memory, request: SearchRequest) -> Iterator[tuple[set[Lin
         lines = split_lines((memory.workspace / hit.path).read_text(encoding="utf-8"))
         for number, line in enumerate(lines[hit.start_line - 1 : hit.end_line], hit.start_line):
             shown = {(hit.path, number)}
-            said = read_line(line) if hit.grain is not Grain.WORKING else None
+            said = parse_line(line) if hit.grain is not Grain.WORKING else None
             for cited in said.cited if said else ():
                 shown |= {(cited.path, at) for at in range(cited.start_line, cited.end_line + 1)}
             yield shown, (len(line) + 1) / 4

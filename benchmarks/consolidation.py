@@ -37,7 +37,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.retrieval import questions
-from openclaw_memory.ingest import plan
+from openclaw_memory.ingest.plan import build_units
 from openclaw_memory.ingest.summary_files import DATED
 from openclaw_memory.model import CHARS_PER_TOKEN, Grain, Origin
 from openclaw_memory.plugins.manager import Plugins
@@ -106,9 +106,8 @@ def diary(root: Path, plugins: Plugins) -> Diary:
             continue
         texts[path] = file.read_text(encoding="utf-8")
         parsed = parse(texts[path], path=path, mtime=day)
-        sections, units = plan.prepare(parsed, plugins)
-        linked = LINKER.linked(path, parsed.front_matter, sections, units)
-        said[path] = extract_sentences(path, day, Origin.AGENT, sections, linked)
+        sections, units = build_units(path, parsed, parsed.front_matter, plugins, LINKER)
+        said[path] = extract_sentences(path, day, Origin.AGENT, sections, units)
     return Diary(texts, said)
 
 

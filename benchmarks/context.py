@@ -218,7 +218,7 @@ def spoken(text: str) -> str | None:
     for script, name in _SCRIPTS.items():
         if len(re.findall(script, text)) > _SHARE * len(text):
             return name
-    return language.of_words(language.latin_words(text.lower()))
+    return language.detect_language(language.latin_words(text.lower()))
 
 
 def timed(memory: Memory, messages: Sequence[str], **options: Any) -> dict[str, float]:

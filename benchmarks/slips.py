@@ -21,7 +21,7 @@ _LETTERS = 5
 
 def misspelt(question: str) -> str:
     """``question`` with a slip, the same one each time; as it is where no word of it is long enough."""
-    words = [at for at in analysis.spelt(question) if len(at[0]) >= _LETTERS and analysis.query_terms(at[0])]
+    words = [at for at in analysis.spellable_words(question) if len(at[0]) >= _LETTERS and analysis.query_terms(at[0])]
     if not words:
         return question
     chance = random.Random(question)

@@ -298,7 +298,7 @@ class Memory(Asking):
     def _ingest_and_scan(self, **options: Any) -> ScanResult | None:
         """Ingest; return the scan, or ``None`` if not all files were read in time."""
         self.ingest(**options)
-        return self._freshness.found
+        return self._freshness.scan
 
     def freshen(self) -> bool:
         """Read changed files as a search does, for at most two seconds; return true if all are read."""

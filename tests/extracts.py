@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import date
 
-from openclaw_memory.ingest import plan
+from openclaw_memory.ingest.plan import build_units
 from openclaw_memory.model import Grain, Origin
 from openclaw_memory.plugins.manager import Plugins
 from openclaw_memory.summarise.document import LINKER, parse_sentences, render
@@ -24,9 +24,8 @@ def extracted(
     """The sentences of a note of ``day``; ``analysed`` reads it as the index does."""
     path = f"memory/{day.isoformat()}.md"
     parsed = parse(text, path=path, mtime=day, unit_tokens=unit_tokens)
-    sections, units = plan.prepare(parsed, PLUGINS, analysed)
-    linked = LINKER.linked(path, parsed.front_matter, sections, units)
-    return extract_sentences(path, day, Origin.AGENT, sections, linked, entry, order)
+    sections, units = build_units(path, parsed, parsed.front_matter, PLUGINS, LINKER, analysed=analysed)
+    return extract_sentences(path, day, Origin.AGENT, sections, units, entry, order)
 
 
 def period(notes: Mapping[date, str]) -> list[Sentence]:

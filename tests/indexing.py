@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 from openclaw_memory.config.settings import StoreSettings
-from openclaw_memory.ingest import plan
+from openclaw_memory.ingest.plan import analyse_unit, match_units
 from openclaw_memory.model import Grain, Kind, Origin, Section, SourceFile, Unit
 from openclaw_memory.store.api import DocumentChange, PlannedUnit, VectorModel
 from openclaw_memory.store.duckdb.duck import DuckStore
@@ -74,7 +74,7 @@ def note(path: str, sections: Sequence[Sequence[str]], **fields: Any) -> Documen
                 f"Section {at}", line, line + len(texts) - 1, date(2024, 5, 1 + at), "name", tuple(made), tuple(texts)
             )
         )
-        units += [plan._analysed(unit, at, seen) for unit in made]
+        units += [analyse_unit(unit, at, seen) for unit in made]
         line += len(texts) + 1
     text = "\n\n".join("\n".join(texts) for texts in sections)
     return DocumentChange(source(path, text, **fields), hashlib.sha256(text.encode()).hexdigest(), {}, cut, units)
@@ -87,8 +87,8 @@ def put(store: DuckStore, notes: Mapping[str, Sequence[Sequence[str]]], **fields
     for path, sections in notes.items():
         change = note(path, sections, **fields)
         row = documents.by_path.get(path)
-        units, _ = plan.match(change.units, store.stored_units([row.id]) if row else [])
-        changes.append(replace(change, units=units, replaces=row.id if row else None))
+        ids, _ = match_units(change.units, store.stored_units([row.id]) if row else [])
+        changes.append(replace(change, ids=ids, replaces=row.id if row else None))
     store.apply(changes, documents.version)
 
 

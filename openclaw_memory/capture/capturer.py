@@ -19,15 +19,15 @@ from typing import Literal
 from ..config.settings import Settings
 from ..context import prose
 from ..errors import OpenClawMemoryError, WorkspaceError
-from ..ingest.captures import FOLDER
-from ..ingest.origin import lowered
+from ..ingest.notes import lower_trust
+from ..ingest.scan import CAPTURES as FOLDER
 from ..model import TRUSTED, Captured, CaptureReport, Origin, SearchHit, citation, joined
 from ..system import atomic
 from ..system.deadline import Deadline
 from ..system.inert import without_turns
 from ..text import analysis, calendar, speech
 from ..text.dates import MONTHS
-from ..text.front_matter import front_matter
+from ..text.front_matter import parse_front_matter
 from ..text.lines import split_lines
 from ..text.negation import negations
 from ..text.sentences import sentence_spans
@@ -230,7 +230,7 @@ class Capturer:
             new = [one for one in chosen if one.key not in there]
             if not new:
                 return ()
-            if lines and not trusted and lowered(Origin.AGENT, front_matter(lines)) is Origin.AGENT:
+            if lines and not trusted and lower_trust(Origin.AGENT, parse_front_matter(lines).values) is Origin.AGENT:
                 raise WorkspaceError(
                     f"{file}: does not say 'origin: untrusted' in its front matter any more; put that back, or move "
                     "the file"
@@ -332,7 +332,7 @@ def _opening(day: str, trusted: bool) -> list[str]:
 
 def _attributed(sentence: str, role: Role, trusted: bool) -> str:
     """``sentence`` with who says it where it speaks of its speaker or listener."""
-    if not any(one.kind == "personal" for one in speech.found(sentence, ("personal",))):
+    if not any(one.kind == "personal" for one in speech.find_phrases(sentence, ("personal",))):
         return sentence
     return (_ASSISTANT if role == "assistant" else _USER if trusted else _SENDER) + sentence
 
@@ -340,7 +340,7 @@ def _attributed(sentence: str, role: Role, trusted: bool) -> str:
 def _order(sentence: str) -> tuple[bool, str]:
     """Whether a sentence is an order with what it is about behind a colon, and what stands there."""
     head, _, rest = sentence.replace("：", ": ").partition(": ")
-    return bool(rest) and (speech.requests(head) or "remember" in speech.kinds(head)), rest.strip()
+    return bool(rest) and (speech.requests(head) or "remember" in speech.phrase_kinds(head)), rest.strip()
 
 
 def _unattributed(line: str) -> str:

@@ -56,10 +56,10 @@ def worth(sentence: str, speaker: str) -> float:
     of a secret are worth nothing, and what is only asked for, offered or supposed little.  The markers are data
     (:mod:`~openclaw_memory.text.speech`), and worth the same in every language.
     """
-    if analysis.is_question(sentence) or "[redacted:" in sentence or not speech.substance(sentence):
+    if analysis.is_question(sentence) or "[redacted:" in sentence or not speech.subject_terms(sentence):
         return 0.0
     bare = sentence.replace("’", "'")
-    kinds = speech.kinds(bare)
+    kinds = speech.phrase_kinds(bare)
     if "remember" in kinds and not speech.reminds(bare):
         kinds -= {"remember"}
     unit = Unit(f"User: {sentence}", 1, 1, "turn", "User") if speaker == "user" else Unit(sentence, 1, 1)

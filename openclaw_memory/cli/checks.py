@@ -8,8 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ..errors import ModelError, OpenClawMemoryError, Problem, RedactionError, SettingsError
-from ..ingest.reading import Unreadable, read_note
-from ..ingest.scan import IGNORE_FILE, is_conflict, max_bytes, scan
+from ..ingest.notes import RawNote
+from ..ingest.scan import IGNORE_FILE, Unreadable, is_conflict, max_bytes, scan
 from ..ingest.survey import remarks_on
 from ..knowledge.linking import Linker
 from ..model import Check, ScanResult, SkippedFile, SourceFile, counted
@@ -103,14 +103,14 @@ def read_notes(memory: Memory, scanned: ScanResult, documents: Documents | None)
     for file in scanned.files:
         row = None if documents is None else documents.by_path.get(file.path)
         try:
-            text, encoding = read_note(file, max_bytes(memory.settings.ingest))
-            remarks = remarks_on(file, text, encoding)
-            reading.languages.add(text.split("\n"))
+            note = RawNote.read(file, max_bytes(memory.settings.ingest))
+            remarks = remarks_on(file, note)
+            reading.languages.add(note.lines)
             if remarks.untrusted is not None:
                 reading.untrusted.append(SkippedFile(file.path, remarks.untrusted))
             reading.guessed += [SkippedFile(file.path, reason) for reason in remarks.guessed]
             if is_changed(file, row):
-                memory.reader.read(file, Linker(OntologyRows()), memory.reader.note_text(file, text, encoding))
+                memory.reader.read(file, Linker(OntologyRows()), memory.reader.clear(file, note))
                 reading.changed.append(file.path)
         except (Unreadable, RedactionError) as error:
             if is_changed(file, row):

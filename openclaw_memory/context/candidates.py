@@ -21,7 +21,7 @@ from ..store.api import Bools, Floats, Ints
 from ..text import analysis
 from ..text.scripts import HANGUL, JOINED_LETTER, UNSPACED
 from ..text.sentences import sentence_spans
-from ..text.speech import bare, substance, thanks
+from ..text.speech import subject_terms, thanks, without_request
 from .relevance import RELEVANT, Evidence, extract_features, probability
 
 #: Concepts of a message that are looked at.
@@ -149,7 +149,7 @@ def rank_message(
     best: list[tuple[int, Parts]] = []
     sure = 0.0
     asks_for_days = asks_what_was_done(text, today)
-    if substance(text) or asks_for_days:
+    if subject_terms(text) or asks_for_days:
         rows = islice(hits.ranking(corpus, ranked.score, allowed), _SEARCHED)
         best = [(row, parts(hits.Range(row, row, row))) for row in rows]
     if best:
@@ -172,7 +172,8 @@ def brief_entities(message: str, entities: Sequence[Entity]) -> frozenset[int]:
         part.casefold()
         for line in message.splitlines()
         for start, end in sentence_spans(line)
-        if len(analysis.words_of(bare(part := line[start:end])).keys() & set(substance(part))) < 4 and not thanks(part)
+        if len(analysis.words_by_term(without_request(part := line[start:end])).keys() & set(subject_terms(part))) < 4
+        and not thanks(part)
     ]
     return frozenset(
         entity.place for entity in entities if any(_has_name(part, entity.name.casefold()) for part in short)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..facts.periods import STATED
 from ..graph.view import GraphView
-from ..ingest.summary_files import DATED, read_line
+from ..ingest.summary_files import DATED, parse_line
 from ..knowledge.predicates import normalise
 from ..model import FactRow, Grain, chars_of
 from ..store.api import SectionText
@@ -22,7 +22,7 @@ from ..text.dates import MONTHS
 from ..text.labels import names_subject
 from ..text.lines import BULLET, CELL_BORDER
 from ..text.sentences import sentence_spans
-from ..text.struck import standing_lines
+from ..text.struck import strike_lines
 
 #: Characters up to which a paragraph is given whole; of a longer one only the sentence of the row.
 _WHOLE = 320
@@ -48,7 +48,7 @@ def row_sentence(view: GraphView, section: SectionText, row: int, with_list: boo
         return ""
     if introduces_list(text):
         last = int(view.corpus.rows.end_line[row])
-        below = standing_lines(section.lines)[0][last - section.start_line + 1 :]
+        below = strike_lines(section.lines)[0][last - section.start_line + 1 :]
         members = list_below(below, 90, text) if with_list else ""
         text = f"{text} {members}" if members else ""
     return end_sentence(text)
@@ -58,10 +58,10 @@ def _row_text(view: GraphView, section: SectionText, row: int) -> str:
     """Return the text of a row in plain words: of a long paragraph its own sentence only."""
     rows = view.corpus.rows
     first, last = int(rows.start_line[row]), int(rows.end_line[row])
-    section_lines = standing_lines(section.lines)[0]
+    section_lines = strike_lines(section.lines)[0]
     lines = section_lines[first - section.start_line : last - section.start_line + 1]
     if (grain := list(Grain)[int(view.corpus.shape.grain[row])]) is not Grain.WORKING:
-        line = read_line("\n".join(lines), grain in DATED)  # without its day and its citation
+        line = parse_line("\n".join(lines), grain in DATED)  # without its day and its citation
         return "" if line is None else plain_text(line.text)
     if lines and (cells := table_row(lines[0], section_lines[: first - section.start_line])) is not None:
         return cells if first == last else ""  # a table header is no statement

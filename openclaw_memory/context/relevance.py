@@ -179,13 +179,13 @@ class Evidence:
     """
 
     def __init__(self, message: str, keyword: KeywordScores, n: int) -> None:
-        text = speech.bare(message)
+        text = speech.without_request(message)
         rows_by_word = list(_word_rows(text, keyword))
         self.names_stranger = _names_stranger(text, keyword)
         self.words = len(rows_by_word)
         self.unknown = sum(not len(rows) for rows in rows_by_word)
         self._matched = _count_words(rows_by_word, n)
-        untimed = calendar_words.without(text)
+        untimed = calendar_words.without_times(text)
         self._untimed = self._matched if untimed == text else _count_words(_word_rows(untimed, keyword), n)
 
     def matched(self, row: int) -> int:
@@ -207,13 +207,13 @@ def _count_words(rows_by_word: Iterable[Ints], n: int) -> NDArray[np.int16]:
 
 def _names_stranger(text: str, keyword: KeywordScores) -> bool:
     """Return true if no note has a capitalised word within a sentence, in a language that capitalises names alone."""
-    if language.of_words(language.latin_words(text.lower())) == language.CAPITAL_NOUNS:
+    if language.detect_language(language.latin_words(text.lower())) == language.CAPITAL_NOUNS:
         return False
     rows = dict(zip(keyword.terms, keyword.windows, strict=True))
     spaced = _RUNS.sub(" ", text)
     for start, end in sentence_spans(spaced):
         for word in _LATER_WORD.findall(spaced[start:end]):
-            forms = analysis.asked(word) if word[0].isupper() else []
+            forms = analysis.content_terms(word) if word[0].isupper() else []
             if forms and forms[0][0] in rows and not len(rows[forms[0][0]]):
                 return True
     return False
@@ -224,9 +224,9 @@ def _word_rows(text: str, keyword: KeywordScores) -> Iterator[Ints]:
     at = {term: i for i, term in enumerate(keyword.terms)}
     silent = speech.silent_terms(text)
     spaced = _RUNS.sub(" ", text)
-    whole = analysis.words_of(spaced)
+    whole = analysis.words_by_term(spaced)
     words: dict[str, Ints] = {}
-    terms = [term for term, *_ in analysis.asked(spaced) if term in at and term not in silent]
+    terms = [term for term, *_ in analysis.content_terms(spaced) if term in at and term not in silent]
     for term in _join_syllables(terms, at, keyword.windows):
         if len(term) > 2 or not term.isdecimal():  # such figures stand in any notes
             # "GeoReview" is one word, also where its parts are terms: the rarest of them that the notes have.
@@ -262,7 +262,7 @@ def _run_rows(run: re.Match[str], at: dict[str, int], windows: Sequence[Ints], j
     """Yield the rows of the words in a run without spaces."""
 
     def rows_of(word: str) -> Ints:
-        word = word.translate(characters.alike())
+        word = word.translate(characters.equivalents())
         pairs = [word[i : i + 2] for i in range(len(word) - 1)]
         rows = [windows[at[pair]] for pair in pairs if pair in at]
         if len(rows) < len(pairs):

@@ -25,7 +25,7 @@ from ..store.api import Floats, SectionText, Store, VectorModel
 from ..store.state import State
 from ..system.deadline import NEVER, Deadline
 from ..text import analysis, calendar
-from ..text.speech import searched, substance
+from ..text.speech import subject_terms, without_small_talk
 from . import prose
 from .candidates import THRESHOLD, Candidate, Entity, find_candidates, find_entities, rank_message
 from .compose import Composition, Item, compose
@@ -203,8 +203,8 @@ class ContextService:
     def _drafts(self, message: _Message) -> Iterator[_Draft]:
         """Yield draft after draft, each with more in it; stop early where nothing is relevant."""
         until = message.until
-        text = ends(searched(message.text), *_SEARCHED)
-        terms = substance(text)
+        text = ends(without_small_talk(message.text), *_SEARCHED)
+        terms = subject_terms(text)
         _, remarks = self._freshen(Deadline.after(until.left(0.5)))
         engine = self._engine()
         corrections = misspelt(text, engine, self._store, self._vectorizer, until) if terms else {}
@@ -229,7 +229,7 @@ class ContextService:
         self, engine: SearchEngine, message: _Message, text: str, vector: Floats | None, general: General | None
     ) -> Iterator[_Draft]:
         """Yield the entities, then the notes, then the facts; the caller holds the engine."""
-        view, terms = engine.graph, substance(text)
+        view, terms = engine.graph, subject_terms(text)
         draft = _Draft(tuple(find_entities(view, message.text)))
         yield draft
         if not len(view.corpus) or not (terms or draft.entities):

@@ -25,7 +25,7 @@ from datetime import date
 from pathlib import Path
 from urllib.parse import unquote
 
-from ..ingest.summary_files import read_line
+from ..ingest.summary_files import parse_line
 from ..knowledge.predicates import is_single, normalise
 from ..model import FactRow, Grain, Origin
 from ..store.api import FactObservation, StatedFact, Store
@@ -221,7 +221,7 @@ def superseded_citations(store: Store, history: History) -> dict[int, tuple[str,
                 cited[int(derived.document_id[at])][int(derived.unit_id[at])].append(row)
     for document, rows in cited.items():
         for unit, _, _, text in _unit_texts(store, document):
-            line = read_line(text, dated=False) if unit in rows else None
+            line = parse_line(text, dated=False) if unit in rows else None
             if line is not None:
                 ended = [row for row in rows[unit] if folded(row.object) in folded(line.text)]
                 out[unit] += [_describe_end(history, row) for row in ended]

@@ -20,7 +20,7 @@ from ..knowledge.predicates import normalise
 from ..model import FactRow, FactsResult, Origin
 from ..store.api import StatedFact, Store
 from ..system import atomic
-from ..text.characters import whole
+from ..text.characters import join_surrogates
 from ..text.dates import date_in_name
 from .confidence import Listing
 from .history import as_of as holding_on
@@ -408,7 +408,7 @@ def _check_argument(where: str, key: str, value: Any) -> Any:
             raise RequestError(f"{where}origin must be one of {', '.join(Origin)}, not {value!r}")
         return Origin(value)
     # One line of Unicode text: characters that no file can hold are replaced as any editor does.
-    text = " ".join(whole(value).split())
+    text = " ".join(join_surrogates(value).split())
     if not text:
         raise RequestError(f"{where}{key} is empty")
     if len(text) > 2000:

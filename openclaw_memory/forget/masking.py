@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from ..text.front_matter import front_matter, front_matter_end
+from ..text.front_matter import front_matter_end, parse_front_matter
 from ..text.lines import split_lines
 from .tombstones import Matcher, Tombstones
 from .words import Words, lead, says_nothing, split_words
@@ -123,7 +123,7 @@ def _keep_trust(raw: Sequence[str], masked: list[str], path: str) -> list[str]:
         return masked
     if path.startswith(f"{SUMMARIES}/"):
         return [*raw[:end], *masked[end:]]  # generated, of paths and hashes
-    before, after = front_matter(raw), front_matter(masked)
+    before, after = parse_front_matter(raw).values, parse_front_matter(masked).values
     if front_matter_end(masked) == end and all(before.get(key) == after.get(key) for key in _KEPT):
         return masked
     kept = {key: before[key] for key in _KEPT if key in before}

@@ -118,7 +118,7 @@ class Forgetter:
         if not matcher:
             return text
         try:
-            indexed = self._reader.cleared(path, text)
+            indexed = self._reader.clear_text(path, text)
         except RedactionError:
             indexed = ""  # nothing of it is in the index
         return masking.mask_for_reader(text, indexed, path, matcher)

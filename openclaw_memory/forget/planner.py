@@ -240,7 +240,7 @@ class Planner:
         """Return a file's text as it is, and as ingest reads it; an empty one when it cannot be read now."""
         try:
             text = read_text(file, max_bytes(self.settings))
-            return list(dict.fromkeys((text, self.reader.cleared(file.path, text))))
+            return list(dict.fromkeys((text, self.reader.clear_text(file.path, text))))
         except OpenClawMemoryError:
             return [""]
 

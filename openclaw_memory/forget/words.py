@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from ..text.characters import alike
+from ..text.characters import equivalents
 from ..text.sentences import sentence_spans
 
 #: A text of this weight or more is a sentence: those of a unit are forgotten by themselves too.
@@ -170,7 +170,7 @@ def _alike() -> dict[int, str | None]:
     letter of ``İ`` is ``i`` with a dot above; ``ё`` is written ``е`` as a rule.
     """
     marks: dict[int, str | None] = {n: None for n in range(0x591, 0x2070) if re.match(f"[{_MARKS}]", chr(n))}
-    return marks | dict.fromkeys(range(0xFE00, 0xFE10)) | alike() | {ord("ı"): "i", 0x307: None, ord("ё"): "е"}
+    return marks | dict.fromkeys(range(0xFE00, 0xFE10)) | equivalents() | {ord("ı"): "i", 0x307: None, ord("ё"): "е"}
 
 
 def phrases(text: str, speaker: str | None = None, code: bool = False) -> list[Phrase]:

@@ -1,4 +1,4 @@
-"""Reading exports of any size: one entry after the other, and what cannot be read is named and passed over."""
+"""Read exports of any size, one entry after the other; an unreadable part is named and passed over."""
 
 from __future__ import annotations
 
@@ -14,13 +14,11 @@ from typing import IO, Any
 from ..errors import OpenClawMemoryError
 from ..model import Progress, SkippedFile
 from ..system.archives import DAMAGED, begins_as_one
-from .chats import chatgpt, claude
-from .entry import Entry, Unusable
-from .memories import memory
+from .formats import Entry, Unusable, chatgpt, claude, memory
 
 #: Members of a JSON file that are the list of its entries.
 _LISTS = ("results", "memories", "conversations")
-#: How the reading is called to who shows it; names of files are not ours to show there.
+#: Name of the stage for progress; names of files are private.
 STAGE = "export"
 _BOM = b"\xef\xbb\xbf"
 #: Bytes that are read at once, and bytes of the largest entry: a small archive may hold what no memory does.
@@ -34,7 +32,7 @@ class ExportError(OpenClawMemoryError):
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How the exports of a program look: what its files are called in a folder, and what an entry says."""
+    """The exports of a program: patterns of its files' names, and the function that reads an entry."""
 
     names: tuple[str, ...]
     read: Callable[[Mapping[str, Any], str], Entry]
@@ -51,16 +49,16 @@ FORMATS = {
 
 
 def entries(source: str, path: Path, zone: str, progress: Progress) -> Iterator[Entry | SkippedFile]:
-    """The entries of the export ``path`` (a file, a ZIP archive or a folder) of the program ``source``.
+    """Yield the entries of the export ``path`` (a file, a ZIP archive or a folder) of the program ``source``.
 
-    What is no entry comes as a :class:`SkippedFile` with its place in the file, and so does the rest of a file from
-    where it is damaged.  ``progress`` is told the bytes of a file that were read.  Raises :class:`ExportError` when
-    there is no file to read.
+    An item that is no entry comes as a :class:`SkippedFile` with its place in the file, and so does the rest of a
+    damaged file.  ``progress`` gets the number of bytes that were read of a file, and its size.  Raises
+    :class:`ExportError` when there is no file to read.
     """
     form = FORMATS[source]
-    found = False
+    empty = True
     for name, size, opened in _files(path, form.names):
-        found = True
+        empty = False
         place = name
         try:
             with opened() as stream:
@@ -70,7 +68,7 @@ def entries(source: str, path: Path, zone: str, progress: Progress) -> Iterator[
         except DAMAGED as error:
             where = name if place == name else f"{name}, behind {place.removeprefix(f'{name}, ')}"
             yield SkippedFile(where, f"the archive is damaged ({error})")
-    if not found:
+    if empty:
         raise ExportError(f"{path}: holds no {form.names[0]}; name the file, the archive or the folder of the export")
 
 
@@ -79,42 +77,42 @@ def _entry(form: Format, item: Any, place: str, zone: str) -> Entry | SkippedFil
         if not isinstance(item, Mapping):
             raise Unusable("it is no object {…}")
         return form.read(item, zone)
-    except Unusable as why:
-        return SkippedFile(place, str(why))
+    except Unusable as reason:
+        return SkippedFile(place, str(reason))
     except RecursionError:
         return SkippedFile(place, "it is nested too deep")
 
 
 def _files(path: Path, names: tuple[str, ...]) -> Iterator[tuple[str, int, Callable[[], Any]]]:
-    """The name and size in bytes of each file of an export, and what opens it.
+    """Yield the name and the size in bytes of each file of an export, and a function that opens it.
 
-    In a folder without one they are in its archives: large exports come as several.
+    A folder without such a file is searched for archives: large exports come as several.
     """
     if path.is_dir():
-        files = sorted({file for name in names for file in path.rglob(name) if _is_meant(file)})
+        files = sorted({file for name in names for file in path.rglob(name) if _is_visible_file(file)})
         for file in files:
             yield file.relative_to(path).as_posix(), file.stat().st_size, partial(file.open, "rb")
-        for file in () if files else sorted(filter(_is_meant, path.rglob("*.zip"))):
+        for file in () if files else sorted(filter(_is_visible_file, path.rglob("*.zip"))):
             shown = file.relative_to(path).as_posix()
             if zipfile.is_zipfile(file):
-                for name, size, opened in _held(file, names):
+                for name, size, opened in _archived_files(file, names):
                     yield f"{shown}/{name}", size, opened
             else:
-                yield shown, 0, partial(zipfile.ZipFile, file)  # which says what is wrong with it
+                yield shown, 0, partial(zipfile.ZipFile, file)  # its error names the fault
     elif path.is_file() and (zipfile.is_zipfile(path) or begins_as_one(path)):
-        yield from _held(path, names)
+        yield from _archived_files(path, names)
     elif path.is_file():
         yield path.name, path.stat().st_size, partial(path.open, "rb")
     else:
         raise ExportError(f"{path}: no such file or folder; name the export")
 
 
-def _is_meant(file: Path) -> bool:
+def _is_visible_file(file: Path) -> bool:
     return file.is_file() and not file.name.startswith(".")
 
 
-def _held(path: Path, names: tuple[str, ...]) -> Iterator[tuple[str, int, Callable[[], Any]]]:
-    """The same of an archive."""
+def _archived_files(path: Path, names: tuple[str, ...]) -> Iterator[tuple[str, int, Callable[[], Any]]]:
+    """Yield the same as :func:`_files` for the files in an archive."""
     with _archive(path) as archive:
         for info in sorted(archive.infolist(), key=lambda info: info.filename):
             inside = PurePosixPath(info.filename)
@@ -132,7 +130,7 @@ def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
 
 
 def _elements(name: str, stream: IO[bytes]) -> Iterator[tuple[str, Any]]:
-    """The entries of a JSON file with their places; it is never in memory as a whole."""
+    """Yield the entries of a JSON file with their places; the file is never in memory as a whole."""
     import ijson
 
     number = 0
@@ -150,14 +148,14 @@ def _elements(name: str, stream: IO[bytes]) -> Iterator[tuple[str, Any]]:
             if number:
                 return
     except (ijson.JSONError, ValueError) as error:
-        # What follows the first line are the bytes that were not understood.
-        why = str(error.args[0] if not isinstance(error.args[0], bytes) else error.args[0].decode("utf-8", "replace"))
-        why = why.partition("\n")[0].strip()[:120]
-        yield name, SkippedFile(f"{name}, behind entry {number}", f"not valid JSON from there on ({why})")
+        # Below the first line of the message stand the bytes that were not understood.
+        cause = str(error.args[0] if not isinstance(error.args[0], bytes) else error.args[0].decode("utf-8", "replace"))
+        cause = cause.partition("\n")[0].strip()[:120]
+        yield name, SkippedFile(f"{name}, behind entry {number}", f"not valid JSON from there on ({cause})")
 
 
 def _events(stream: IO[bytes]) -> Iterator[tuple[str, Any]]:
-    """The events of a parser; raises ``ValueError`` where nothing ends within as many bytes as an entry may have.
+    """Yield the events of a parser; raise ``ValueError`` where no value ends within the bytes of the largest entry.
 
     Its lexer reads a text that goes on in the next chunk again from its beginning, so chunks are large.  Numbers are
     the machine's: one that Python refuses to convert ends the process where it lies across two chunks.
@@ -185,9 +183,9 @@ def _events(stream: IO[bytes]) -> Iterator[tuple[str, Any]]:
 
 
 def _shallow(events: Iterable[tuple[str, Any]], deepest: int = 200) -> Iterator[tuple[str, Any]]:
-    """``events`` of a parser as they are; raises ``ValueError`` where they nest deeper than any export does.
+    """Yield the ``events`` of a parser; raise ``ValueError`` where they nest deeper than any export does.
 
-    What ijson keeps of where it is grows with the square of the depth: 200 kB of brackets would take all memory.
+    The place that ijson keeps of each event grows with the square of the depth: 200 kB of brackets take all memory.
     """
     depth = 0
     for kind, value in events:
@@ -201,7 +199,7 @@ def _shallow(events: Iterable[tuple[str, Any]], deepest: int = 200) -> Iterator[
 
 
 def _bounded(events: Iterable[tuple[str, str, Any]], where: str) -> Iterator[tuple[str, str, Any]]:
-    """``events`` as they are; raises ``ValueError`` where an entry, which is made at ``where``, is too large."""
+    """Yield the ``events``; raise ``ValueError`` where an entry, which begins at ``where``, is too large."""
     size = 0
     for prefix, kind, value in events:
         if prefix.startswith(where):
@@ -213,7 +211,7 @@ def _bounded(events: Iterable[tuple[str, str, Any]], where: str) -> Iterator[tup
 
 
 def _lines(name: str, stream: IO[bytes]) -> Iterator[tuple[str, Any]]:
-    """What each line of a file holds, with its place; blank lines are none."""
+    """Yield the value of each line of a file with its place; blank lines are skipped."""
     for number, line in enumerate(iter(lambda: stream.readline(_LARGEST + 1), b""), start=1):
         place = f"{name}, line {number}"
         try:

@@ -1,8 +1,14 @@
-"""The notes of an import in a workspace: written once, brought up to date, and taken out again."""
+"""Write entries as Markdown notes, bring the notes up to date with a later export, and take them out again.
+
+The front matter of a note holds its origin and a digest of its text, by which a note that somebody edited is known.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
@@ -11,9 +17,11 @@ from pathlib import Path
 
 from ..errors import WorkspaceError
 from ..model import ImportReport, Origin, SkippedFile
-from ..system import atomic
-from .entry import Entry
-from .notes import Note, note_of, stated
+from ..system import atomic, yaml_edit
+from ..system.inert import inert
+from ..text.characters import join_surrogates
+from ..text.lines import split_lines
+from .formats import Entry
 
 #: Folder of what was imported, in a workspace; each source has one of its own in it.
 FOLDER = "memory/imported"
@@ -21,14 +29,27 @@ FOLDER = "memory/imported"
 #: Takes out of the text of a file, named by its path in the workspace, what must not be written.
 Mask = Callable[[str, str], str]
 
+_NO_DIGEST = "0" * 64
+_IMPORTED = re.compile(r"^imported: \{source: [\w-]+, key: ([a-p]{12}), digest: ([0-9a-f]{64})[,}]", re.MULTILINE)
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_HEADING = re.compile(r"( {0,3})(#{1,6})(?=[ \t]|$)")
+_UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
+#: A text that begins as a block of Markdown other than a paragraph stands below its speaker.
+_BLOCK = re.compile(r"\s|[#>`~|<*+-]|\d+[.)]")
+
 
 @dataclass(frozen=True, slots=True)
-class _Known:
-    """A note that was imported before: its path in the workspace, its digest, and whether nobody has edited it."""
+class Note:
+    """An imported note: its ``path`` in the workspace, the ``key`` of its entry, and the ``digest`` of its text.
+
+    ``edited`` is true for a file whose text is not as an import wrote it; ``text`` is empty for a note on disk.
+    """
 
     path: str
+    key: str
     digest: str
-    ours: bool
+    text: str = ""
+    edited: bool = False
 
 
 @dataclass
@@ -38,7 +59,8 @@ class _Run:
     root: Path
     source: str
     dry_run: bool
-    known: dict[str, _Known] = field(default_factory=dict)
+    #: The notes on disk by key.
+    notes: dict[str, Note] = field(default_factory=dict)
     written: list[str] = field(default_factory=list)
     updated: list[str] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
@@ -47,31 +69,29 @@ class _Run:
 
     def put(self, note: Note) -> None:
         """Write a note, unless it is there already or somebody else's."""
-        before = self.known.get(note.key)
-        path = f"{FOLDER}/{self.source}/{note.path}" if before is None else before.path
-        if before is None and os.path.lexists(self.root / path):
+        before = self.notes.get(note.key)
+        path = note.path if before is None else before.path
+        if before.edited if before is not None else os.path.lexists(self.root / path):
             self.edited[path] = None
-        elif before is None or (before.ours and before.digest != note.digest):
+        elif before is not None and before.digest == note.digest:
+            self.unchanged += 1
+        else:
             (self.written if before is None else self.updated).append(path)
             if not self.dry_run:
                 self._write(path, note.text)
-        elif before.ours:
-            self.unchanged += 1
-        else:
-            self.edited[path] = None
 
-    def drop(self, known: _Known) -> None:
+    def drop(self, note: Note) -> None:
         """Remove a note, unless somebody has edited it."""
-        if not known.ours:
-            self.edited[known.path] = None
+        if note.edited:
+            self.edited[note.path] = None
             return
-        self.removed.append(known.path)
+        self.removed.append(note.path)
         if not self.dry_run:
-            atomic.delete(self.root / known.path, self.root)
+            atomic.delete(self.root / note.path, self.root)
 
     def _write(self, path: str, text: str) -> None:
         file = self.root / path
-        _inside(file.parent, self.root)
+        _refuse_link(file.parent, self.root)
         try:
             atomic.swap(file, text.encode("utf-8"), 0o600, self.root)
         except OSError as error:
@@ -80,21 +100,34 @@ class _Run:
                 "and run the import again to go on"
             ) from error
 
+    def report(self) -> ImportReport:
+        """Return the report of the run."""
+        return ImportReport(
+            source=self.source,
+            folder=f"{FOLDER}/{self.source}",
+            dry_run=self.dry_run,
+            written=tuple(self.written),
+            updated=tuple(self.updated),
+            removed=tuple(self.removed),
+            unchanged=self.unchanged,
+            edited=tuple(self.edited),
+        )
+
 
 def bring(
     workspace: Path,
     source: str,
     entries: Iterable[Entry | SkippedFile],
     origin: Origin,
-    most: int,
+    max_bytes: int,
     dry_run: bool,
     mask: Mask = lambda path, text: text,
 ) -> ImportReport:
-    """Write ``entries`` as notes of at most so many bytes, whose front matter says ``origin``.
+    """Write ``entries`` as notes of at most ``max_bytes`` bytes, whose front matter names the ``origin``.
 
-    What ``mask`` takes out of the text of a file is not written, and neither is an entry that it hides all of.
-    A note that is there is replaced when its entry has changed and nobody has edited it.  Entries that are not in this
-    export stay.  Raises :class:`~openclaw_memory.errors.WorkspaceError` when a file cannot be written.
+    ``mask`` takes out of the text of a file what must not be written; an entry of which nothing stays is skipped.  A
+    note on disk is replaced when its entry has changed and nobody has edited it.  Entries that are not in this export
+    stay.  Raises :class:`~openclaw_memory.errors.WorkspaceError` when a file cannot be written.
     """
     run = _Run(workspace.resolve(), source, dry_run)
     skipped: list[SkippedFile] = []
@@ -110,39 +143,27 @@ def bring(
                 skipped.append(SkippedFile(entry.name, "the same entry stands before it"))
                 continue
             seen.add(entry.key)
-            note = note_of(entry, source, origin)
-            path = f"{FOLDER}/{source}/{note.path}"
+            note = render_note(entry, source, origin)
+            path = note.path
             if mask(path, note.text) != note.text:
                 entry = _masked(entry, partial(mask, path))
-                note = note_of(entry, source, origin)
+                note = render_note(entry, source, origin)
                 if mask(path, note.text) != note.text:
                     skipped.append(SkippedFile(f"entry {number}", "what it says was forgotten"))
                     continue
-            if len(note.text.encode("utf-8")) > most:
+            if len(note.text.encode("utf-8")) > max_bytes:
                 skipped.append(SkippedFile(entry.name, "it is longer than ingest.max_file_mb allows"))
             else:
                 run.put(note)
-    return replace(_report(run), entries=number, skipped=tuple(skipped))
-
-
-def _masked(entry: Entry, mask: Callable[[str], str]) -> Entry:
-    """``entry`` without what ``mask`` hides; a title, a tag or a fact of which that is a part goes as a whole."""
-    kept = {name: value for name, value in entry.facts.items() if mask(value) == value}
-    return replace(
-        entry,
-        said=tuple(each._replace(text=mask(each.text)) for each in entry.said),
-        title=entry.title if mask(entry.title) == entry.title else "",
-        tags=tuple(tag for tag in entry.tags if mask(tag) == tag),
-        facts=kept,
-    )
+    return replace(run.report(), entries=number, skipped=tuple(skipped))
 
 
 def undo(workspace: Path, source: str, dry_run: bool) -> ImportReport:
     """Remove the notes of ``source`` that nobody has edited, and the folders that are empty then."""
     run = _Run(workspace.resolve(), source, dry_run)
     with _locked(run):
-        for known in run.known.values():
-            run.drop(known)
+        for note in run.notes.values():
+            run.drop(note)
         if not dry_run:
             top = run.root / FOLDER
             for folder, _, _ in os.walk(top / source, topdown=False):
@@ -150,50 +171,128 @@ def undo(workspace: Path, source: str, dry_run: bool) -> ImportReport:
                     os.rmdir(folder)
             with suppress(OSError):
                 top.rmdir()  # only if nothing is in it
-    return _report(run)
+    return run.report()
 
 
-def _report(run: _Run) -> ImportReport:
-    return ImportReport(
-        source=run.source,
-        folder=f"{FOLDER}/{run.source}",
-        dry_run=run.dry_run,
-        written=tuple(run.written),
-        updated=tuple(run.updated),
-        removed=tuple(run.removed),
-        unchanged=run.unchanged,
-        edited=tuple(run.edited),
+def render_note(entry: Entry, source: str, origin: Origin) -> Note:
+    """Return the note of an entry."""
+    title = " ".join(_clean(entry.title).split())
+    month = "undated" if entry.day is None else entry.day.isoformat()[:7]
+    slug = "-".join(re.findall(r"[^\W\d_]+", unicodedata.normalize("NFC", title).casefold()))[:40].strip("-")
+    lines = list(_body(entry, title))
+    while lines and not lines[-1]:
+        lines.pop()
+    text = "\n".join([*_head(entry, source, origin), *lines, ""])
+    digest = _digest(text)
+    name = f"{slug}-{entry.key}.md" if slug else f"{entry.key}.md"
+    return Note(f"{FOLDER}/{source}/{month}/{name}", entry.key, digest, text.replace(_NO_DIGEST, digest, 1))
+
+
+def _masked(entry: Entry, mask: Callable[[str], str]) -> Entry:
+    """Return ``entry`` without what ``mask`` hides; a title, tag or fact that holds a part of it goes as a whole."""
+    return replace(
+        entry,
+        turns=tuple(turn._replace(text=mask(turn.text)) for turn in entry.turns),
+        title=entry.title if mask(entry.title) == entry.title else "",
+        tags=tuple(tag for tag in entry.tags if mask(tag) == tag),
+        facts={name: value for name, value in entry.facts.items() if mask(value) == value},
     )
 
 
 @contextmanager
 def _locked(run: _Run) -> Iterator[None]:
-    """Read what is there, and keep other imports of the workspace out; a dry run makes no lock."""
+    """Keep other imports of the workspace out, and read the notes on disk; a dry run takes no lock."""
     with nullcontext() if run.dry_run else atomic.locked(run.root / FOLDER, root=run.root):
         if not run.dry_run:
             atomic.sweep(run.root)
-        run.known = dict(_known(run.root, run.source))
+        run.notes = {note.key: note for note in _notes(run.root, run.source)}
         yield
 
 
-def _known(root: Path, source: str) -> Iterator[tuple[str, _Known]]:
-    """The notes that were imported from ``source`` by their keys."""
+def _notes(root: Path, source: str) -> Iterator[Note]:
+    """Yield the notes on disk that were imported from ``source``."""
     top = root / FOLDER / source
-    _inside(top, root)
+    _refuse_link(top, root)
     for folder, _, names in os.walk(top):
         for name in sorted(names):
             file = Path(folder, name)
             if not name.endswith(".md") or file.is_symlink() or not file.is_file():
                 continue
             try:
-                found = stated(atomic.read(file, root).decode("utf-8"))
+                text = atomic.read(file, root).decode("utf-8")
             except (OSError, UnicodeDecodeError, WorkspaceError):
                 continue
-            if found is not None:
-                yield found[0], _Known(file.relative_to(root).as_posix(), found[1], found[2])
+            match = _IMPORTED.search(text, 0, 20_000)  # our front matter takes no more
+            if match is not None and text.startswith("---"):
+                unsigned = text[: match.start(2)] + _NO_DIGEST + text[match.end(2) :]
+                path = file.relative_to(root).as_posix()
+                yield Note(path, match[1], match[2], edited=_digest(unsigned) != match[2])
 
 
-def _inside(folder: Path, root: Path) -> None:
-    """Refuse a folder that a link leads to; raises :class:`WorkspaceError`."""
+def _refuse_link(folder: Path, root: Path) -> None:
+    """Raise :class:`WorkspaceError` for a folder that a link leads to."""
     if os.path.realpath(folder) != str(folder):
         raise WorkspaceError(f"{folder}: is reached by a link; put a folder in its place")
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def _head(entry: Entry, source: str, origin: Origin) -> list[str]:
+    lines = ["---"]
+    if entry.day is not None:
+        lines.append(f"date: {entry.day.isoformat()}")
+    lines.append(f"origin: {origin.value}")
+    if tags := [" ".join(_clean(tag).split()) for tag in entry.tags]:
+        lines.append(f"tags: {yaml_edit.flow(tags)}")
+    more = "".join(
+        f", {name}: {yaml_edit.scalar(' '.join(_clean(value).split()))}" for name, value in entry.facts.items()
+    )
+    lines.append(f"imported: {{source: {source}, key: {entry.key}, digest: {_NO_DIGEST}{more}}}")
+    return [*lines, "---"]
+
+
+def _body(entry: Entry, title: str) -> Iterator[str]:
+    """Yield the lines below the front matter: the title, and the turns below headings with their days."""
+    if title:
+        yield from (f"# {title}", "")
+    # Without one it is dated by the front matter; a title may state some other day.
+    day = None
+    for turn in entry.turns:
+        turn_day = turn.day or day or entry.day
+        if turn_day is not None and turn_day != day and (title or day is not None or turn_day != entry.day):
+            yield from (f"## {turn_day.isoformat()}", "")
+        day = turn_day
+        yield from _message(turn.text, " ".join(_clean(turn.speaker).split()).strip(": "))
+        yield ""
+
+
+def _message(text: str, speaker: str) -> Iterator[str]:
+    """Yield the lines of a turn, which open no section above the one that they stand in and leave no code open."""
+    lines = split_lines(_clean(text).strip("\n"))
+    if speaker and lines and _BLOCK.match(lines[0]):
+        yield f"{speaker}:"
+    elif speaker and lines:
+        lines[0] = f"{speaker}: {lines[0]}"
+    fence, before = "", ""
+    for line in lines:
+        mark = _FENCE.match(line)
+        if fence:
+            if mark and mark[1].startswith(fence) and not line.strip().strip(fence[0]):
+                fence = ""
+        elif mark:
+            fence = mark[1]
+        elif heading := _HEADING.match(line):
+            line = f"{heading[1]}{'#' * min(2, 6 - len(heading[2]))}{line[heading.start(2) :]}"
+        elif before.strip() and _UNDERLINE.match(line):
+            yield ""
+        yield line
+        before = line
+    if fence:
+        yield fence
+
+
+def _clean(text: str) -> str:
+    """Return ``text`` with line feeds only, without characters that no file may hold or that hide in it."""
+    return inert(join_surrogates("\n".join(split_lines(text))))

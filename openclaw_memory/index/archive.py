@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..ingest.summary_files import DATED, read_line
+from ..ingest.summary_files import DATED, parse_line
 from ..model import Grain, Kind, Origin
 from ..store.api import Bools, DerivedRows, DocumentInfo, Ints, Store, SummaryInfo
 from ..text import calendar
@@ -344,7 +344,7 @@ def _verbatim(store: Store, corpus: Corpus, row: Ints, document: Ints, cited: _C
         return f" {found} "
 
     def holds(place: int, summary: int) -> bool:
-        said = read_line(line(summary), _GRAINS[int(cited.grain[place])] in DATED)
+        said = parse_line(line(summary), _GRAINS[int(cited.grain[place])] in DATED)
         return said is not None and any(words(said.text) in words(line(one)) for one in source[at == place].tolist())
 
     return [holds(place, one) for place, one in enumerate(row.tolist())]

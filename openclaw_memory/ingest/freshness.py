@@ -1,9 +1,11 @@
-"""The index kept in step with the files: ingest, the quick look before a question, watching."""
+"""Keep the index in step with the files: ingest, the quick look before a question, watching."""
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import math
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,7 +16,7 @@ from pathlib import Path
 from ..config.settings import IngestSettings
 from ..config.workspace import expanded, inside
 from ..embed.vectorizer import Vectorizer
-from ..errors import LeaseTimeout, StoreError, WorkspaceError
+from ..errors import LeaseTimeout, SettingsError, StoreError, WorkspaceError
 from ..knowledge.concepts_file import FILE_NAME
 from ..model import IngestReport, Progress, ScanResult, joined, silent
 from ..plugins.manager import Plugins
@@ -22,24 +24,31 @@ from ..store.api import Store
 from ..system.deadline import NEVER, Deadline
 from . import sidecars
 from .pipeline import Ingestor, Outcome
+from .scan import IGNORE_FILE, scan
 
 log = logging.getLogger("openclaw_memory")
 
-#: Bytes from which on a question with a deadline does not wait for a file, and bytes for each second that it has:
-#: a megabyte takes five to twelve seconds of the processor.
+#: Bytes of the largest file that a question with a deadline waits for, and bytes for each second that it has: a
+#: megabyte takes five to twelve seconds of the processor.
 _LARGE, _A_SECOND = 500_000, 50_000
-#: Seconds that a look at the files before a question may take before it is answered stale.
+#: Seconds that a question waits for the look at the files; then its answer is stale.
 LOOK_SECONDS = 2.0
-#: Seconds that closing waits for a file that is being read; what is not written by then is read the next time.
+#: Seconds that closing waits for a file that is being read; a file that takes longer is read the next time.
 _CLOSING = 60.0
-#: ``freshen(until)`` looks for changed files; whether the answer may be stale, and remarks.
+#: Milliseconds after which a quiet watch checks for its end and for the workspace.
+_TICK = 400
+#: Milliseconds of quiet after which a burst of changes is over.
+_QUIET = 800
+#: Least seconds between two looks at all files, and least multiple of the time that the last one took.
+_LOOK, _PAUSE = 2.0, 50
+#: ``freshen(until)`` looks for changed files; it returns true if the answer may be stale, and remarks.
 Freshen = Callable[[Deadline], tuple[bool, list[str]]]
 
 
 class Freshness:
     """Brings one index to the state of its workspace's files; safe to use from several threads.
 
-    ``unfinished()`` says what else is still to be done, and goes with every answer.
+    ``unfinished()`` returns remarks on other work that is still to be done; they go with every answer.
     """
 
     def __init__(
@@ -63,22 +72,22 @@ class Freshness:
         self._looking = threading.Lock()
         self._scanned = float("-inf")
         self._empty = False
-        #: What the last ingest of the whole workspace found, if it read all that had changed.
-        self.found: ScanResult | None = None
-        #: What is wrong with the files of the workspace that are ours, until they are fine.
+        #: The scan of the last ingest of the whole workspace, if that read all changes.
+        self.scan: ScanResult | None = None
+        #: The fault of each broken file of ours in the workspace, by its name.
         self._broken: Mapping[str, str] = {}
         self._closing = threading.Event()
-        #: Reads what is too large for a question to wait for; holds ``_ingesting`` for as long as it lives.
+        #: Reads files that are too large for a question to wait for; holds ``_ingesting`` for as long as it lives.
         self._reader: threading.Thread | None = None
 
     def close(self) -> None:
-        """End what is watched, and let what is being read be written."""
+        """Stop watching, and wait for the file that is being read."""
         self._closing.set()
         if self._reader is not None:
             self._reader.join(_CLOSING)
 
     def relink(self) -> int:
-        """Take over the curated concepts of the workspace; how many references that changed."""
+        """Take over the curated concepts of the workspace; return the number of references that changed."""
         with self._ingesting:
             linked = sidecars.take_concepts(self._workspace, self._store, partial(self._plugins.redacted, FILE_NAME))
             self._broken = {name: reason for name, reason in self._broken.items() if name != FILE_NAME}
@@ -115,7 +124,7 @@ class Freshness:
         except LeaseTimeout as error:
             if until == NEVER:
                 raise
-            # The texts are written, which is what was asked for in a hurry.
+            # The texts are written, which is enough in a hurry.
             embedded, pending, remark = 0, outcome.report.added + outcome.report.updated, str(error)
         return replace(
             outcome.report,
@@ -127,7 +136,7 @@ class Freshness:
 
     def _looked(self, outcome: Outcome) -> None:
         self._empty = not outcome.report.files
-        self.found = outcome.found if outcome.complete else None
+        self.scan = outcome.scan if outcome.complete else None
         self._broken = outcome.sidecars
         if outcome.complete:
             self._scanned = time.monotonic()
@@ -145,7 +154,7 @@ class Freshness:
         return [f"no notes in {self._workspace}: write a MEMORY.md, or a file below memory/ that ends in .md"]
 
     def _standing(self) -> list[str]:
-        """What was found at the last look and holds until another one finds otherwise."""
+        """Return the remarks of the last look at the files."""
         broken = (f"{self._workspace / name}: {why}" for name, why in self._broken.items())
         return [*self._nothing_there(), *broken, *self._unfinished()]
 
@@ -164,25 +173,25 @@ class Freshness:
         return [] if "" in relative else relative
 
     def _named(self, path: Path) -> str | None:
-        """How the index names a path that is relative to the current folder or to the workspace."""
+        """Return the index's name of a path that is relative to the current folder or to the workspace."""
         if path.is_absolute():
             return inside(self._workspace, path)
-        here, there = inside(self._workspace, Path.cwd() / path), inside(self._workspace, self._workspace / path)
-        if here is None or (
-            there is not None and not (Path.cwd() / path).exists() and (self._workspace / path).exists()
-        ):
-            return there
-        return here
+        by_folder, by_workspace = Path.cwd() / path, self._workspace / path
+        name = inside(self._workspace, by_workspace)
+        if name is not None and not by_folder.exists() and by_workspace.exists():
+            return name
+        named_here = inside(self._workspace, by_folder)
+        return name if named_here is None else named_here
 
     def freshen(self, deadline: Deadline = NEVER, anew: bool = False) -> tuple[bool, list[str]]:
-        """Ingest what changed if the last look is too old, or ``anew``; whether answers may be stale, and remarks."""
+        """Ingest changes if the last look is too old, or ``anew``; return true if answers may be stale, and remarks."""
         if anew:
             self._scanned = float("-inf")
         if self._is_fresh():
             return False, self._standing()
         seconds = deadline.within(LOOK_SECONDS, 0.5)
         until = Deadline.after(seconds)
-        # Questions that come at the same time wait for the first one's look.
+        # Simultaneous questions wait for the look of the first.
         if not self._looking.acquire(timeout=until.within(seconds)):
             return True, ["another question is still looking at the files", *self._standing()]
         try:
@@ -201,8 +210,8 @@ class Freshness:
         reader: threading.Thread | None = None
         try:
             with self._store.patience(until if deadline != NEVER else NEVER):
-                most = math.inf if deadline == NEVER else min(_LARGE, deadline.within() * _A_SECOND)
-                outcome: Outcome = self._ingestor.run(until=until, most=most)
+                limit = math.inf if deadline == NEVER else min(_LARGE, deadline.within() * _A_SECOND)
+                outcome: Outcome = self._ingestor.run(until=until, max_bytes=limit)
             self._looked(outcome)
             if outcome.left:
                 reader = threading.Thread(target=self._read, args=[outcome.left], name="large-notes", daemon=True)
@@ -226,7 +235,7 @@ class Freshness:
         return True, ["not all changed files were read in time; run: openclaw-memory ingest", *self._standing()]
 
     def _read(self, paths: Sequence[str]) -> None:
-        """Read large files, which the answers know from then on; the caller has taken ``_ingesting`` for this."""
+        """Read large files in the background; the caller has taken ``_ingesting`` for this."""
         try:
             self._broken = self._ingestor.run(paths).sidecars
         except (WorkspaceError, StoreError) as error:
@@ -235,7 +244,7 @@ class Freshness:
             self._ingesting.release()
 
     def _maintain(self, until: Deadline) -> None:
-        """Drop what is dead from the index, unless a question has no time for it; another one will have."""
+        """Drop dead rows from the index, unless a question has no time for it."""
         if until.passed:
             return
         try:
@@ -250,11 +259,9 @@ class Freshness:
         A file that another process holds for too long is tried again; raises
         :class:`~openclaw_memory.errors.WorkspaceError` when the workspace vanishes.
         """
-        from .watch import AnyOf, changes
-
-        first, told = True, None
-        stopped = AnyOf(stop or self._closing, self._closing)
-        # The first round comes when the files are being watched, so that no change is lost in between.
+        first, reported = True, None
+        stopped = AnyEvent(stop or self._closing, self._closing)
+        # The first round comes when the watch has begun, so that no change is lost in between.
         for _ in changes(self._workspace, self._settings, stopped):
             while not stopped.is_set():
                 try:
@@ -264,7 +271,85 @@ class Freshness:
                     self._closing.wait(1)
                     continue
                 news = (report.skipped, report.warning)
-                if first or report.added or report.updated or report.deleted or report.embedded or news != told:
+                if first or report.added or report.updated or report.deleted or report.embedded or news != reported:
                     yield report
-                first, told = False, news
+                first, reported = False, news
                 break
+
+
+# -- waiting for changes --------------------------------------------------------------------------
+
+
+class AnyEvent:
+    """An event that is set while one of its events is."""
+
+    def __init__(self, *events: threading.Event) -> None:
+        self._events = events
+
+    def is_set(self) -> bool:
+        """Return true if one of the events is set."""
+        return any(event.is_set() for event in self._events)
+
+
+def changes(workspace: Path, settings: IngestSettings, stop: AnyEvent) -> Iterator[None]:
+    """Yield once when the watch has begun, then after every burst of changes to Markdown files.
+
+    A look at the files now and then finds changes that the system does not report, as in a folder of ``extra_paths``
+    that is made later, or where it has too few watches.  Ends with ``stop``, and with Ctrl-C.  Raises
+    :class:`WorkspaceError` when the workspace vanishes.
+    """
+    last: ScanResult | None = None
+    look_at, first = 0.0, True
+    for reported in _reported(workspace, settings, stop):
+        if not workspace.is_dir():
+            raise WorkspaceError(f"{workspace}: the workspace is gone; start again when it is back")
+        if not (reported or time.monotonic() >= look_at):
+            continue
+        began = time.monotonic()
+        try:
+            files = scan(workspace, settings)
+        except (WorkspaceError, SettingsError):
+            files = None  # the next ingest reports it
+        look_at = time.monotonic() + max(_LOOK, _PAUSE * (time.monotonic() - began))
+        if reported or first or files != last:
+            last, first = files, False
+            yield
+
+
+def _reported(workspace: Path, settings: IngestSettings, stop: AnyEvent) -> Iterator[bool]:
+    """Yield several times a second: true if the system reports changes."""
+    from watchfiles import Change, watch
+
+    extras = [Path(os.path.realpath(workspace / expanded(extra.path))) for extra in settings.extra_paths]
+
+    def concerns(change: Change, path: str) -> bool:
+        root = next((root for root in (workspace, *extras) if Path(path).is_relative_to(root)), workspace)
+        *folders, name = Path(path).parts[len(root.parts) :] or ("",)
+        if name == IGNORE_FILE and not folders:
+            return True
+        if any(part.startswith(".") for part in (*folders, name)):
+            return False
+        # A folder that is moved or deleted takes its notes along without an event for each of them.  An index beside
+        # the notes must not count: its files come and go with every ingest.
+        return name.lower().endswith(".md") or (change != Change.modified and "." not in name)
+
+    try:
+        for events in watch(
+            workspace,
+            *(extra for extra in extras if extra.exists()),
+            watch_filter=concerns,
+            debounce=_QUIET,
+            step=50,
+            rust_timeout=_TICK,
+            yield_on_timeout=True,
+            stop_event=stop,
+            raise_interrupt=False,
+            ignore_permission_denied=True,
+        ):
+            yield bool(events)
+    except (OSError, RuntimeError) as error:  # no free instance of inotify is a RuntimeError
+        log.warning("%s: the system cannot watch it (%s); looking at the files every few seconds", workspace, error)
+        with contextlib.suppress(KeyboardInterrupt):
+            while not stop.is_set():
+                yield False
+                time.sleep(_TICK / 1000)

@@ -1,4 +1,4 @@
-"""Bring the index to the state of the files: only what changed is read, parsed and written."""
+"""Bring the index to the state of the files; read, parse and write only the files that changed."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from ..store.api import (
     TextsChanged,
     Version,
 )
+from ..system import atomic
 from ..system.deadline import NEVER, Deadline
-from . import captures, sidecars
-from . import plan as planning
-from .notes import Mask, NoteReader
-from .reading import defect
-from .scan import Unreadable, scan
+from . import sidecars
+from .notes import Mask, NoteReader, NoteText
+from .plan import ChangeCounts, match_units
+from .scan import CAPTURES, Unreadable, describe_defect, scan
 from .survey import NoteSurvey
 
 log = logging.getLogger("openclaw_memory.ingest")
@@ -46,7 +46,7 @@ _UNITS_PER_TRANSACTION = 2_000
 class _Run:
     """Counts and remarks of one ingest, gathered over its retries."""
 
-    counts: planning.ChangeCounts = field(default_factory=planning.ChangeCounts)
+    counts: ChangeCounts = field(default_factory=ChangeCounts)
     skipped: dict[str, str] = field(default_factory=dict)
     remarks: dict[str, str] = field(default_factory=dict)
     units: dict[str, int] = field(default_factory=dict)
@@ -57,21 +57,22 @@ class _Run:
 
 @dataclass(frozen=True)
 class Outcome:
-    """An ingest's report, whether everything that had changed was written in time, and what there is on disk.
+    """The result of an ingest.
 
-    ``left`` are paths of changed files that were too large to be read.  ``sidecars`` says of each file of the workspace
-    that is ours and is not fine what is wrong with it, by its name.
+    ``complete`` is true if all changes were written in time, ``wrote`` if any was.  ``scan`` holds the files on disk,
+    ``left`` the paths of changed files that were too large to read now, and ``sidecars`` the fault of each broken
+    file of ours in the workspace by its name.
     """
 
     report: IngestReport
     complete: bool
     wrote: bool
-    found: ScanResult
+    scan: ScanResult
     sidecars: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     left: tuple[str, ...] = ()
 
 
-#: A file to be read, and what the index has of it.
+#: A file to read, and its row in the index.
 _Work = tuple[SourceFile, DocumentInfo | None]
 
 
@@ -95,12 +96,12 @@ class Ingestor:
         self._settings = settings
         self._store = store
         self._plugins = plugins
-        #: Files that are there and stay out of the index: retired or forgotten ones.
+        #: True for a file on disk that stays out of the index: a retired or forgotten one.
         self._excluded = excluded
-        #: Called before anything is read.
+        #: Called before the first file is read.
         self._ready = ready
         self._forgotten = forgotten
-        #: Reads a file as the index sees it.
+        #: Reads a file for the index.
         self.reader = NoteReader(settings, plugins, mask)
         self._ontology = OntologyRows()
         self._linker = Linker(self._ontology)
@@ -113,43 +114,43 @@ class Ingestor:
         paths: Sequence[str] = (),
         progress: Progress = silent,
         until: Deadline = NEVER,
-        most: float = math.inf,
+        max_bytes: float = math.inf,
     ) -> Outcome:
-        """Write the texts of all files (or those at or below ``paths``) that changed; embeds nothing.
+        """Write the texts of all files (or those at or below ``paths``) that changed, without vectors.
 
-        What ``until`` leaves no time for is left to the next run, and files of more than ``most`` bytes to another one.
-        Raises :class:`~openclaw_memory.errors.WorkspaceError` and
+        The next run reads the files for which ``until`` leaves no time, another one those of more than ``max_bytes``
+        bytes.  Raises :class:`~openclaw_memory.errors.WorkspaceError` and
         :class:`~openclaw_memory.errors.StoreError`; a file that cannot be read is reported instead.
         """
         started = time.monotonic()
         self._ready()
         documents = self._store.documents()
-        found, files, unnamed = self._found(paths)
-        # Before the notes: what these mention is looked for by the curated concepts as they are now.
+        scan_result, files, unnamed = self._scan(paths)
+        # Before the notes, whose mentions are found by the curated concepts of now.
         broken = sidecars.sync(self._workspace, self._store, self._plugins, self._forgotten)
-        run = _Run(skipped={self._shown(skip.path): skip.reason for skip in found.skipped} | dict(broken))
+        run = _Run(skipped={self._shown(skip.path): skip.reason for skip in scan_result.skipped} | dict(broken))
         # The index cites files by their names.
         run.skipped |= dict.fromkeys(unnamed, "its name holds a secret; rename it")
         wrote = False
-        _check_paths(paths, found, documents)
+        _check_paths(paths, scan_result, documents)
         while True:
-            work, gone = _compare(files, found, documents, paths)
-            run.left = [file.path for file, _ in work if file.size > most and self._unread.get(file.path) != file]
-            work = [(file, row) for file, row in work if file.size <= most]
+            work, gone = _compare(files, scan_result, documents, paths)
+            run.left = [file.path for file, _ in work if file.size > max_bytes and self._unread.get(file.path) != file]
+            work = [(file, row) for file, row in work if file.size <= max_bytes]
             try:
                 wrote |= self._write(work, gone, documents.version, run, progress, until)
                 break
             except TextsChanged:
-                # Another process ingests one of the same files; what it wrote is not ours to do again.
-                # It may have read files that were not there yet when we looked: these are not gone.
+                # Another process has written one of the same files, and maybe files that are younger than our scan:
+                # these are not gone.
                 log.debug("the index changed during ingest; planning again")
                 documents = self._store.documents()
-                found, files, _ = self._found(paths)
-        self._survey.save(found.files)
+                scan_result, files, _ = self._scan(paths)
+        self._survey.save(scan_result.files)
         for file in files:
             if file.path in run.skipped:
                 self._unread[file.path] = file
-            elif file.size <= most:
+            elif file.size <= max_bytes:
                 self._unread.pop(file.path, None)
         chunks = 0
         for file in files:
@@ -166,18 +167,18 @@ class Ingestor:
             concepts_linked=run.linked,
             seconds=time.monotonic() - started,
             skipped=tuple(SkippedFile(path, reason) for path, reason in sorted(run.skipped.items())),
-            warning=joined(_listed([f"{path}: {remark}" for path, remark in run.remarks.items()])),
+            warning=joined(_shortened([f"{path}: {remark}" for path, remark in run.remarks.items()])),
         )
         complete = run.complete and not run.left
-        return Outcome(report, complete, wrote, found, broken, tuple(run.left))
+        return Outcome(report, complete, wrote, scan_result, broken, tuple(run.left))
 
-    def _found(self, paths: Sequence[str]) -> tuple[ScanResult, list[SourceFile], list[str]]:
-        """The files that are there, those to be read, and as they are shown the names that hold a secret."""
-        found = scan(self._workspace, self._settings)
-        files = [file for file in found.files if _within(file.path, paths) and not self._excluded(file)]
+    def _scan(self, paths: Sequence[str]) -> tuple[ScanResult, list[SourceFile], list[str]]:
+        """Scan the workspace; return the result, the files to read, and as shown the names that hold a secret."""
+        scan_result = scan(self._workspace, self._settings)
+        files = [file for file in scan_result.files if _within(file.path, paths) and not self._excluded(file)]
         named = {file.path: self._shown(file.path) for file in files}
         unnamed = [shown for path, shown in named.items() if shown != path]
-        return found, [file for file in files if named[file.path] == file.path], unnamed
+        return scan_result, [file for file in files if named[file.path] == file.path], unnamed
 
     def _write(
         self,
@@ -195,11 +196,14 @@ class Ingestor:
             self._ontology, self._linker = ontology, Linker(ontology)
         for done, (file, row) in enumerate(work, 1):
             if done > 1 and until.passed:
-                run.complete = False  # at least one file: who comes again and again gets through
+                run.complete = False  # at least one file a run, so that repeated runs get through
                 break
             progress("read", done, len(work))
             try:
-                change = self._read(file, row, run)
+                note = self.reader.text(file)
+                self._survey.note(file, note.raw)
+                self._redact_capture(file, note)
+                change = self._planned(file, row, note, run)
             except RedactionError as problem:
                 run.skipped[file.path] = str(problem)
                 self._survey.skip(file, str(problem))
@@ -207,7 +211,7 @@ class Ingestor:
             except Unreadable as problem:
                 run.skipped[file.path] = problem.reason
                 self._survey.skip(file, problem.reason)
-                if row is not None and problem.content:  # what the index holds of it is wrong
+                if row is not None and problem.content:  # the index of it is out of date
                     gone.append(row)
                     run.units[file.path] = 0
                 continue
@@ -221,25 +225,25 @@ class Ingestor:
         if batch:
             version = self._apply(batch, version, run)
             wrote = True
-        if gone and run.complete and not run.left:  # what is left may be one of these under another name
+        if gone and run.complete and not run.left:  # a file that is left may be one of these under another name
             version = self._store.remove([row.id for row in gone], version)
-            run.counts += planning.ChangeCounts(deleted=sum(row.units for row in gone))
+            run.counts += ChangeCounts(deleted=sum(row.units for row in gone))
             wrote = True
         if touched:
             self._store.touch(touched, version)
         return wrote
 
     def _apply(self, batch: Sequence[DocumentChange], version: Version, run: _Run) -> Version:
-        """Write some files in one transaction, in which their units that are as they were keep their ids."""
+        """Write some files in one transaction; a unit with the same text keeps its id."""
         stored: defaultdict[int | None, list[StoredUnit]] = defaultdict(list)
         for unit in self._store.stored_units([change.replaces for change in batch if change.replaces is not None]):
             stored[unit.document_id].append(unit)
         changes = []
-        counts = planning.ChangeCounts()
+        counts = ChangeCounts()
         for change in batch:
-            units, gone = planning.match(change.units, stored[change.replaces])
-            changes.append(replace(change, units=units))
-            counts += planning.counted(units, gone)
+            ids, changed = match_units(change.units, stored[change.replaces])
+            changes.append(replace(change, ids=ids))
+            counts += changed
         try:
             version = self._store.apply(changes, version)
         except Exception as error:
@@ -249,7 +253,7 @@ class Ingestor:
                 raise
             log.debug("%d files could not be written together", len(batch), exc_info=True)
             if len(batch) == 1:
-                run.skipped[batch[0].file.path] = str(error) if isinstance(error, Refused) else defect(error)
+                run.skipped[batch[0].file.path] = str(error) if isinstance(error, Refused) else describe_defect(error)
             else:
                 for change in batch:
                     version = self._apply([change], version, run)
@@ -260,35 +264,48 @@ class Ingestor:
         return version
 
     def _shown(self, path: str) -> str:
-        """A file's path without the secrets in it."""
+        """Return a file's path without the secrets in it."""
         if path not in self._names:
             self._names[path] = self._plugins.without_secrets(path)
         return self._names[path]
 
-    def _read(self, file: SourceFile, row: DocumentInfo | None, run: _Run) -> DocumentChange:
-        """Read and parse a file; one with the old content comes back without sections."""
-        known = self.reader.text(file)
-        self._survey.note(file, known.raw, known.remark)
-        captures.redact(self._workspace, file, known.raw, self._plugins)
-        if row is not None and known.sha256 == row.sha256:
-            return DocumentChange(file, known.sha256, {}, (), (), row.id)
-        note = self.reader.read(file, self._linker, known)
-        if remark := joined(list(filter(None, (known.remark, note.left_out)))):
+    def _redact_capture(self, file: SourceFile, note: NoteText) -> None:
+        """Take out of a file of captures, which we wrote, the secrets that redaction has learned to see since.
+
+        A file that cannot be written stays as it is, with a warning: the index is redacted all the same.
+        """
+        if not file.path.startswith(f"{CAPTURES}/") or self._plugins.without_secrets(note.raw.text) == note.raw.text:
+            return
+        path = Path(file.absolute)
+        try:
+            with atomic.locked(self._workspace / CAPTURES, root=self._workspace):
+                text = atomic.read(path, self._workspace).decode("utf-8", "surrogateescape")
+                atomic.replace(path, self._plugins.without_secrets(text), self._workspace)
+        except (OSError, UnicodeError, WorkspaceError) as error:
+            log.warning("%s: holds a secret and cannot be rewritten (%s); make it writable", file.path, error)
+
+    def _planned(self, file: SourceFile, row: DocumentInfo | None, text: NoteText, run: _Run) -> DocumentChange:
+        """Return the change that brings the index to the ``text`` of a file; without sections for the same text."""
+        if row is not None and text.raw.sha256 == row.sha256:
+            return DocumentChange(file, text.raw.sha256, {}, (), (), row.id)
+        note = self.reader.read(file, self._linker, text)
+        if remark := joined(list(filter(None, (text.raw.remark, note.left_out)))):
             run.remarks[file.path] = remark
-        # With another size than it has it is read again until no plugin fails on it.
+        # With a size that it does not have the file is read again until no plugin fails on it.
         noted = replace(note.file, size=-1) if note.left_out else note.file
         return DocumentChange(noted, note.sha256, note.front_matter, note.sections, note.units, row.id if row else None)
 
 
-def _listed(remarks: Sequence[str], most: int = 5) -> list[str]:
-    more = len(remarks) - most
-    return [*remarks[:most], *([f"the like of {counted(more, 'more file')}"] if more > 0 else [])]
+def _shortened(remarks: Sequence[str], limit: int = 5) -> list[str]:
+    more = len(remarks) - limit
+    return [*remarks[:limit], *([f"the like of {counted(more, 'more file')}"] if more > 0 else [])]
 
 
-def _check_paths(paths: Sequence[str], found: ScanResult, documents: Documents) -> None:
+def _check_paths(paths: Sequence[str], scan_result: ScanResult, documents: Documents) -> None:
     """Refuse a path that names nothing: a slip of the pen should not read as an empty ingest."""
-    names = [*(file.path for file in found.files), *(skip.path for skip in found.skipped), *documents.by_path]
-    closed = [name for name in found.unreadable if name.endswith("/")]
+    names = [file.path for file in scan_result.files] + [file.path for file in scan_result.skipped]
+    names += documents.by_path
+    closed = [name for name in scan_result.unreadable if name.endswith("/")]
     for path in paths:
         if not any(_within(name, [path]) for name in names) and not (closed and _within(path, closed)):
             raise WorkspaceError(
@@ -302,9 +319,9 @@ def _within(path: str, prefixes: Sequence[str]) -> bool:
 
 
 def _compare(
-    files: Sequence[SourceFile], found: ScanResult, documents: Documents, paths: Sequence[str]
+    files: Sequence[SourceFile], scan_result: ScanResult, documents: Documents, paths: Sequence[str]
 ) -> tuple[list[_Work], list[DocumentInfo]]:
-    """The files that differ from the index, those that it has first, and what it has of files that are gone."""
+    """Return the files that differ from the index, indexed ones first, and the rows of the files that are gone."""
     rows = [(file, documents.by_path.get(file.path)) for file in files]
     changed = [
         (file, row) for file, row in rows if row is not None and (row.size, row.mtime_ns) != (file.size, file.mtime_ns)
@@ -314,8 +331,8 @@ def _compare(
     for path, row in documents.by_path.items():
         if path in present or not _within(path, paths):
             continue
-        if any(path == p or (p.endswith("/") and path.startswith(p)) for p in found.unreadable):
-            # Not seen is not the same as gone: what the index holds stays until the folder can be read.
+        if any(path == p or (p.endswith("/") and path.startswith(p)) for p in scan_result.unreadable):
+            # A file that is not seen is not gone: its index stays until the folder can be read.
             continue
         gone.append(row)
     return [*changed, *((file, row) for file, row in rows if row is None)], gone

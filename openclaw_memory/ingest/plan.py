@@ -1,26 +1,28 @@
-"""The units of a file as they are to be stored, and which of them it had before: these live on.
+"""Build the units of a file as they are stored, and find which of them the index holds already.
 
-A unit is recognised by its search text.
+The index recognises a unit within its file by the hash of its search text.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache
+from typing import Any
 
 from ..errors import RedactionError
-from ..model import ParsedDocument, Section, Unit, script_of, tokens_of
+from ..knowledge.linking import Linker
+from ..model import FoundFact, ParsedDocument, Section, Unit, script_of, tokens_of
 from ..plugins.manager import Plugins
-from ..store.api import PlannedUnit, StoredUnit
+from ..store.api import CitedLines, Mention, PlannedUnit, StoredUnit
 from ..text import analysis, dates
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeCounts:
-    """What was written, in units."""
+    """Numbers of units that were written."""
 
     added: int = 0
     updated: int = 0
@@ -30,47 +32,56 @@ class ChangeCounts:
         return ChangeCounts(self.added + other.added, self.updated + other.updated, self.deleted + other.deleted)
 
 
-def prepare(
-    parsed: ParsedDocument, plugins: Plugins, analysed: bool = True, failures: dict[int, str] | None = None
+def build_units(
+    path: str,
+    parsed: ParsedDocument,
+    front: Mapping[str, Any],
+    plugins: Plugins,
+    linker: Linker,
+    *,
+    cited: Mapping[int, Sequence[CitedLines]] | None = None,
+    analysed: bool = True,
+    failures: dict[int, str] | None = None,
 ) -> tuple[list[Section], list[PlannedUnit]]:
-    """Pass units through the plugins and analyse them; ids are still open.
+    """Build the units to store from a parsed file, with their terms, mentions and facts; return its sections too.
 
-    What a plugin changes or drops is changed or blanked in the section's lines too.  Units that are not to be
-    ``analysed``, as they are not stored, have nothing of what the index wants to know of their words.  A unit that a
-    plugin fails on is left out; ``failures`` gets its first line and why.
+    Plugins see each unit first: what they change or drop is changed or blanked in the section's lines as well.  A unit
+    that a plugin fails on is left out; ``failures`` gets its first line and the reason.  ``front`` is the front matter
+    that names what the file is about.  ``cited`` holds the citations of a summary by line; a summary is linked by its
+    search text, as a citation mentions nothing.  Without ``analysed`` a unit has only its text, mentions and facts,
+    which is enough for one that is not stored.
     """
-    asks = plugins.has_any("openclaw_memory_prepare_unit")
-    sections: list[Section] = []
-    planned: list[PlannedUnit] = []
-    seen: Counter[int] = Counter()
+    sections, kept = _pass_to_plugins(parsed, plugins, failures)
+    texts = kept if cited is None else [(at, replace(unit, text=unit.search_text)) for at, unit in kept]
+    links = linker.link(path, front, sections, texts)
     order = cache(lambda: dates.order_of("\n".join(line for section in parsed.sections for line in section.lines)))
-    for at, section in enumerate(parsed.sections):
-        day = None if section.date_source == "mtime" else section.date
-        lines: list[str] | None = None
-        for unit in section.units:
-            try:
-                kept: Unit | None = plugins.prepare_unit(unit) if asks else unit
-            except RedactionError as error:
-                kept = None
-                if failures is not None:
-                    failures[unit.start_line] = str(error)
-            if kept is not unit:
-                lines = list(section.lines) if lines is None else lines
-                _rewrite(lines, section.start_line, unit, kept)
-            if kept is not None:
-                planned.append(_analysed(kept, at, seen, day, order) if analysed else PlannedUnit(kept, at, 0, 0, {}))
-        sections.append(section if lines is None else replace(section, lines=tuple(lines)))
-    return sections, planned
+    seen: Counter[int] = Counter()
+    units: list[PlannedUnit] = []
+    for (at, unit), (mentions, facts) in zip(kept, links, strict=True):
+        citations = () if cited is None else cited.get(unit.start_line, ())
+        if analysed:
+            day = None if sections[at].date_source == "mtime" else sections[at].date
+            units.append(analyse_unit(unit, at, seen, day, order, mentions, facts, citations))
+        else:
+            units.append(PlannedUnit(unit, at, 0, 0, {}, mentions=mentions, facts=facts, cited=citations))
+    return sections, units
 
 
-def bare(planned: PlannedUnit) -> PlannedUnit:
-    """A unit with its searched text alone: the citation of a summary's sentence mentions nothing."""
-    return replace(planned, unit=replace(planned.unit, text=planned.unit.search_text))
-
-
-def _analysed(
-    unit: Unit, section: int, seen: Counter[int], day: date | None = None, order: dates.Order | None = None
+def analyse_unit(
+    unit: Unit,
+    section: int,
+    seen: Counter[int],
+    day: date | None = None,
+    order: dates.Order | None = None,
+    mentions: Sequence[Mention] = (),
+    facts: Sequence[FoundFact] = (),
+    cited: Sequence[CitedLines] = (),
 ) -> PlannedUnit:
+    """Return a unit with its terms and all that ranking reads from its text.
+
+    ``section`` is the number of its section in the file, ``seen`` counts the units of the file by hash; a date without
+    a year is the one next to ``day``, and ``order`` that of day and month in numbers.
+    """
     text = unit.search_text
     text_hash = analysis.unit_hash(text)
     occurrence = seen[text_hash]
@@ -82,13 +93,41 @@ def _analysed(
         occurrence=occurrence,
         terms=Counter(analysis.terms(text)),
         time_words=analysis.time_words(text),
-        says=dates.said(text, day, order),
+        says=dates.stated_days(text, day, order),
         tokens=tokens_of(text),
         likeness=analysis.likeness(text),
         script=script_of(text),
         amount=analysis.has_amount(text),
         speaker_key=analysis.unit_hash(analysis.name_key(unit.speaker)) if unit.speaker else 0,
+        mentions=mentions,
+        facts=facts,
+        cited=cited,
     )
+
+
+def _pass_to_plugins(
+    parsed: ParsedDocument, plugins: Plugins, failures: dict[int, str] | None
+) -> tuple[list[Section], list[tuple[int, Unit]]]:
+    """Return the sections and the kept units, each with its section's number, after every plugin has seen them."""
+    if not plugins.has_any("openclaw_memory_prepare_unit"):
+        sections = list(parsed.sections)
+        return sections, [(at, unit) for at, section in enumerate(sections) for unit in section.units]
+    sections, kept = [], []
+    for at, section in enumerate(parsed.sections):
+        lines = list(section.lines)
+        for unit in section.units:
+            try:
+                prepared = plugins.prepare_unit(unit)
+            except RedactionError as error:
+                prepared = None
+                if failures is not None:
+                    failures[unit.start_line] = str(error)
+            if prepared is not unit:
+                _rewrite(lines, section.start_line, unit, prepared)
+            if prepared is not None:
+                kept.append((at, prepared))
+        sections.append(replace(section, lines=tuple(lines)))
+    return sections, kept
 
 
 def _rewrite(lines: list[str], first_line: int, old: Unit, new: Unit | None) -> None:
@@ -107,20 +146,12 @@ def _rewrite(lines: list[str], first_line: int, old: Unit, new: Unit | None) -> 
     lines[low:high] = changed + [""] * max(0, missing)
 
 
-def match(planned: Sequence[PlannedUnit], stored: Sequence[StoredUnit]) -> tuple[list[PlannedUnit], int]:
-    """Give the units of a file their old ids; returns them, and how many of the stored ones are gone."""
-    waiting: defaultdict[int, deque[StoredUnit]] = defaultdict(deque)
+def match_units(units: Sequence[PlannedUnit], stored: Sequence[StoredUnit]) -> tuple[list[int | None], ChangeCounts]:
+    """Return the id of the stored unit that lives on in each of ``units`` (``None`` for a new one), and the counts."""
+    waiting: defaultdict[int, deque[int]] = defaultdict(deque)
     for unit in stored:
-        waiting[unit.hash].append(unit)
-    matched = []
-    for plan in planned:
-        same = waiting.get(plan.hash)
-        matched.append(replace(plan, id=same.popleft().id) if same else plan)
-    return matched, sum(map(len, waiting.values()))
-
-
-def counted(planned: Sequence[PlannedUnit], gone: int) -> ChangeCounts:
-    """Counts of one file's change when ``gone`` of its units are really gone."""
-    fresh = sum(plan.id is None for plan in planned)
-    updated = min(fresh, gone)
-    return ChangeCounts(fresh - updated, updated, gone - updated)
+        waiting[unit.hash].append(unit.id)
+    ids = [same.popleft() if (same := waiting.get(unit.hash)) else None for unit in units]
+    gone, added = sum(map(len, waiting.values())), ids.count(None)
+    updated = min(added, gone)
+    return ids, ChangeCounts(added - updated, updated, gone - updated)

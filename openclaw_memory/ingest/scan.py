@@ -1,7 +1,8 @@
-"""What there is to read: the memory files of a workspace, found without opening them."""
+"""Find the memory files of a workspace, and read the text of one."""
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import stat
@@ -10,37 +11,55 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from ..config.settings import ExtraPath, IngestSettings
-from ..errors import SettingsError, WorkspaceError
+from ..errors import OpenClawMemoryError, SettingsError, WorkspaceError
 from ..model import Grain, Kind, Origin, ScanResult, SkippedFile, SourceFile
 from ..system import descent
 from ..text import calendar
 from ..text.dates import is_daily
 from ..text.lines import split_lines
-from .reading import MEGABYTE, Unreadable, decoded, human_size, read_text, reason_of
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-__all__ = ["Unreadable", "max_bytes", "read_text", "scan"]
-
+#: Folder of the captures in a workspace.
+CAPTURES = "memory/captures"
 #: Patterns of gitignore in the workspace: what they match is not read.
 IGNORE_FILE = ".memoryignore"
 _CURATED = frozenset({"memory.md", "user.md"})
-#: Paths of which kind and grain are kept for the next scan.
+#: Number of paths whose kind and grain are kept for the next scan.
 _REMEMBERED = 4096
-#: What people write notes in, too, and what is not read: it is named, or its owner would take it for remembered.
+#: Other formats of notes, which are not read: they are reported, or their owner would take them for remembered.
 _OTHER_TEXTS = frozenset(
     ".txt .text .markdown .mdown .mkd .mdx .rst .org .adoc .canvas "
     ".rtf .doc .docx .odt .pdf .htm .html .csv .tsv".split()
 )
 
+MEGABYTE = 1_000_000
+
+#: Share of NUL bytes that makes a file binary; a few stray ones, which crashes leave in files, are dropped.
+_NULS = 0.01
+#: Control characters that no text has, but for tabs, ends of lines and escapes.
+_CONTROLS = bytes(set(range(32)) - set(b"\t\n\f\r\x1b"))
+
+
+class Unreadable(OpenClawMemoryError):
+    """An error that a file's text cannot be read; ``reason`` explains it in words, without the path.
+
+    ``content`` is true if the file was read and holds no text: the index of it is out of date.
+    """
+
+    def __init__(self, reason: str, content: bool = False) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.content = content
+
 
 def max_bytes(settings: IngestSettings) -> int:
-    """``ingest.max_file_mb`` in bytes; a megabyte has a million."""
+    """Return ``ingest.max_file_mb`` in bytes; a megabyte has a million."""
     return int(settings.max_file_mb * MEGABYTE)
 
 
@@ -78,8 +97,8 @@ def scan(workspace: Path, settings: IngestSettings) -> ScanResult:
     )
 
 
-def leaves_out(workspace: Path, path: str) -> bool:
-    """Whether the ignore file keeps the note ``path`` of the workspace, or a folder on the way to it, out.
+def is_ignored(workspace: Path, path: str) -> bool:
+    """Return true if the ignore file matches the note ``path`` of the workspace, or a folder above it.
 
     Raises :class:`WorkspaceError` for an ignore file that cannot be used.
     """
@@ -93,7 +112,7 @@ def leaves_out(workspace: Path, path: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Root:
-    """A tree that is read: a link may not lead out of the folder ``real``."""
+    """A tree to read: a link may not lead out of the folder ``real``."""
 
     real: str
     shown: str
@@ -103,14 +122,14 @@ class _Root:
         return path == self.real or path.startswith(self.real.rstrip(os.sep) + os.sep)
 
     def own_name(self, path: str) -> str:
-        """How ``path`` is shown when no link led to it."""
+        """Return the shown name of ``path`` where no link leads to it."""
         below = path[len(self.real) :].replace(os.sep, "/")
         return self.shown + below if self.shown else below.lstrip("/")
 
 
 @dataclass(slots=True)
 class _Walk:
-    """One scan in progress."""
+    """A scan in progress."""
 
     max_bytes: int
     ignored: GitIgnoreSpec | None
@@ -121,23 +140,23 @@ class _Walk:
     seen: set[str] = field(default_factory=set)
 
     def add(self, root: _Root, path: str, shown: str) -> None:
-        """List the file, or what is below the folder, at ``path``; either may be a link.
+        """List the file, or the files below the folder, at ``path``; either may be a link.
 
-        Links found on the way come last, in order of their paths, so a file that lies in the tree is
-        listed under its own name and not under a link's.
+        Links come last, in order of their paths, so a file that lies in the tree is listed under its own name and not
+        under a link's.
         """
         links = [(shown, path)]
         while links:
-            found: list[tuple[str, str]] = []
+            deeper: list[tuple[str, str]] = []
             for name, link in sorted(links):
-                self._resolve(root, link, name, found)
-            links = found
+                self._resolve(root, link, name, deeper)
+            links = deeper
 
     def add_extra(self, workspace: str, extra: ExtraPath) -> None:
         """List a configured file or folder outside the workspace."""
-        given = os.path.join(workspace, os.path.expanduser(extra.path))
-        spelled = (unicodedata.normalize(form, given) for form in ("NFC", "NFD"))
-        path = os.path.realpath(next(filter(os.path.exists, (given, *spelled)), given))
+        literal = os.path.join(workspace, os.path.expanduser(extra.path))
+        composed = (unicodedata.normalize(form, literal) for form in ("NFC", "NFD"))
+        path = os.path.realpath(next(filter(os.path.exists, (literal, *composed)), literal))
         shown = f"@{extra.name}"
         if os.path.isdir(path):
             self.add(_Root(path, shown, Origin(extra.origin)), path, shown)
@@ -149,7 +168,7 @@ class _Walk:
             self._unreadable(f"{shown}/", f"{extra.path} is not there now; check ingest.extra_paths")
 
     def leave_out_copies(self) -> None:
-        """Leave out what is the same, byte by byte, as the file in its folder that it is called after."""
+        """Leave out a file that is byte by byte the same as the one in its folder that it is named after."""
         names = {file.path[:-3]: file for file in self.files}
         sizes: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
         for stem, file in names.items():
@@ -172,10 +191,12 @@ class _Walk:
         except FileNotFoundError as error:
             if os.path.lexists(path):
                 # Without the suffix of a note it was a folder, as far as the index is concerned.
-                self._unreadable(shown if _is_note(shown) else f"{shown}/", f"a link to nothing ({reason_of(error)})")
+                self._unreadable(
+                    shown if _is_note(shown) else f"{shown}/", f"a link to nothing ({describe_error(error)})"
+                )
             return
         except OSError as error:
-            self._unreadable(shown if _is_note(shown) else f"{shown}/", reason_of(error))
+            self._unreadable(shown if _is_note(shown) else f"{shown}/", describe_error(error))
             return
         if not stat.S_ISDIR(status.st_mode):
             self._file(root, real, shown, status)
@@ -199,7 +220,7 @@ class _Walk:
             except FileNotFoundError:
                 pass  # gone since its parent was listed
             except OSError as error:
-                self._unreadable(shown, reason_of(error))
+                self._unreadable(shown, describe_error(error))
 
     def _entry(
         self,
@@ -227,7 +248,7 @@ class _Walk:
             except FileNotFoundError:
                 return
             except OSError as error:
-                self._unreadable(shown, reason_of(error))
+                self._unreadable(shown, describe_error(error))
                 return
             self._file(root, path, shown, status)
         elif os.path.splitext(name)[1].lower() in _OTHER_TEXTS and entry.is_file(follow_symlinks=False):
@@ -248,9 +269,9 @@ class _Walk:
     def _is_ignored(self, root: _Root, real: str, shown: str) -> bool:
         if self.ignored is None:
             return False
-        # What is ignored must not come in by a link to it either.
-        own = root.own_name(real)
-        return self.ignored.match_file(shown) or (own != shown and self.ignored.match_file(own))
+        # An ignored file must not come in by a link to it either.
+        own_name = root.own_name(real)
+        return self.ignored.match_file(shown) or (own_name != shown and self.ignored.match_file(own_name))
 
     def _is_named(self, folder: str, name: str) -> bool:
         if name.isascii():
@@ -271,15 +292,15 @@ class _Walk:
         self._skip(shown, f"cannot be read now: {reason}")
 
 
-def _same(one: SourceFile, other: SourceFile) -> bool:
+def _same(file: SourceFile, other: SourceFile) -> bool:
     try:
-        return Path(one.absolute).read_bytes() == Path(other.absolute).read_bytes()
+        return Path(file.absolute).read_bytes() == Path(other.absolute).read_bytes()
     except OSError:
         return False
 
 
 def is_conflict(path: str) -> bool:
-    """Whether a file is called as sync programs call a version that another device has written."""
+    """Return true if a file has the name of a version from another device that a sync program keeps."""
     # So Syncthing, Dropbox, Nextcloud and OneDrive call it.
     return re.search(r"(?<=[\W_])conflict", path.rpartition("/")[2], re.IGNORECASE) is not None
 
@@ -320,11 +341,13 @@ def _list_workspace(workspace: Path) -> tuple[str, list[str]]:
             f"{workspace}: not a folder; name the one that holds MEMORY.md with --workspace"
         ) from error
     except OSError as error:
-        raise WorkspaceError(f"{workspace}: cannot be listed ({reason_of(error)}); check its permissions") from error
+        raise WorkspaceError(
+            f"{workspace}: cannot be listed ({describe_error(error)}); check its permissions"
+        ) from error
 
 
 def is_extra_name(name: str) -> bool:
-    """Whether what lies outside the workspace can be shown as ``@name/…``."""
+    """Return true if a path outside the workspace can be shown as ``@name/…``."""
     return re.fullmatch(r"[^\s/\\@\x00-\x1f][^/\\\x00-\x1f]*", name) is not None and name not in (".", "..")
 
 
@@ -345,12 +368,12 @@ def _check_extras(extras: Sequence[ExtraPath]) -> None:
 def _ignore_spec(root: str) -> GitIgnoreSpec | None:
     file = os.path.join(root, IGNORE_FILE)
     try:
-        lines = split_lines(decoded(Path(file).read_bytes())[0])
+        lines = split_lines(decode(Path(file).read_bytes())[0])
     except FileNotFoundError:
         return None
     except (OSError, Unreadable) as error:
         # Reading on without it could index what a person wanted left alone.
-        reason = reason_of(error) if isinstance(error, OSError) else error.reason
+        reason = describe_error(error) if isinstance(error, OSError) else error.reason
         raise WorkspaceError(f"{file}: the ignore file cannot be read ({reason}); mend it") from error
     if not any(line.strip() for line in lines):
         return None
@@ -362,3 +385,97 @@ def _ignore_spec(root: str) -> GitIgnoreSpec | None:
         except ValueError as error:
             raise WorkspaceError(f"{file}, line {number}: not a gitignore pattern: {line!r}; mend it") from error
     return GitIgnoreSpec.from_lines(lines)
+
+
+# -- the text of a file ---------------------------------------------------------------------------
+
+
+def decode(data: bytes) -> tuple[str, str | None]:
+    """Return the text in ``data`` without a byte order mark and stray NUL bytes, and a remark on its encoding.
+
+    Bytes that are not UTF-8 are read as Windows-1252: no note is in another encoding.  Raises :class:`Unreadable` for
+    UTF-16 and for binary content.
+    """
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise Unreadable("it is UTF-16 text; save it as UTF-8", content=True)
+    if data.count(0) > _NULS * len(data):
+        nul = data.find(b"\0")
+        raise Unreadable(f"binary content: a NUL byte in line {_line(data, nul)}", content=True)
+    remark = None
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        where = f"line {_line(data, error.start)}, byte 0x{data[error.start]:02x}"
+        if len(data) - len(data.translate(None, _CONTROLS)) > _NULS * len(data):
+            raise Unreadable(f"binary content: {where}", content=True) from error
+        remark = f"not valid UTF-8 ({where}), read as Windows-1252; save it as UTF-8"
+        text = data.decode("utf-8", "windows")
+    return text.removeprefix("\ufeff").replace("\0", ""), remark
+
+
+def _from_windows(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeDecodeError)
+    return error.object[error.start : error.end].decode("cp1252", "replace"), error.end
+
+
+codecs.register_error("windows", _from_windows)
+
+
+def read_text(file: SourceFile, max_bytes: int) -> str:
+    """Return the text of ``file``; raises as :func:`read_note`."""
+    return read_note(file, max_bytes)[0]
+
+
+def read_note(file: SourceFile, max_bytes: int) -> tuple[str, str | None]:
+    """Return the text of ``file`` and a remark on its encoding; line ends stay.
+
+    Raises :class:`Unreadable` for binary content, for a file that is gone, may not be read or has grown past
+    ``max_bytes``, and for one that a link has replaced since the scan.
+    """
+    return decode(_read(file, max_bytes))
+
+
+def describe_defect(error: Exception) -> str:
+    """Return the message for an unexpected error in reading a file."""
+    return f"a defect of openclaw-memory ({type(error).__name__}: {' '.join(str(error).split())[:200]}); report it"
+
+
+def describe_error(error: OSError) -> str:
+    """Return the message of the operating system in lower case."""
+    return (error.strerror or str(error) or type(error).__name__).lower()
+
+
+def human_size(size: int) -> str:
+    """Return ``size`` in bytes for a person: ``12.3 MB``."""
+    if size >= MEGABYTE:
+        return f"{size / MEGABYTE:.4g} MB"
+    return f"{size / 1000:.4g} kB" if size >= 1000 else f"{size} bytes"
+
+
+def _read(file: SourceFile, max_bytes: int) -> bytes:
+    path = PurePath(file.absolute)
+    try:
+        with descent.opened(path.parent, file.top or path.parent) as folder:
+            name = descent.name_in(folder, path)
+            try:
+                descriptor = os.open(name, os.O_RDONLY | descent.FILE, dir_fd=folder)
+            except FileNotFoundError as error:
+                raise Unreadable("it has vanished since the scan") from error
+        with os.fdopen(descriptor, "rb") as stream:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise Unreadable("not a regular file any more")
+            if folder is None and os.path.normcase(os.path.realpath(path)) != os.path.normcase(path):
+                raise Unreadable("a link has taken the place of a folder above it since the scan")
+            data = stream.read(max_bytes + 1)
+    except OSError as error:
+        if os.path.normcase(os.path.realpath(path)) != os.path.normcase(path):
+            raise Unreadable("a link has taken its place, or that of a folder above it, since the scan") from error
+        raise Unreadable(describe_error(error)) from error
+    if len(data) > max_bytes:
+        raise Unreadable(f"it has grown past {human_size(max_bytes)} (ingest.max_file_mb)", content=True)
+    return data
+
+
+def _line(data: bytes, offset: int) -> int:
+    before = data[:offset]
+    return before.count(b"\n") + before.count(b"\r") - before.count(b"\r\n") + 1

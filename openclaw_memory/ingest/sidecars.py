@@ -1,4 +1,4 @@
-"""Files of the workspace that are no notes: ``concepts.yaml`` and ``facts.yaml`` are taken over when they change."""
+"""Take over ``concepts.yaml`` and ``facts.yaml`` when they change: files of the workspace that are no notes."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ..knowledge.facts_file import take_over as take_facts
 from ..plugins.manager import Plugins
 from ..store.api import CuratedRow, OntologyRows, StatedFact, Store, WorkspaceFile
 from ..system import atomic
-from .reading import defect, reason_of
+from .scan import describe_defect, describe_error
 
 
 def sync(workspace: Path, store: Store, plugins: Plugins, forgotten: Callable[[StatedFact], bool]) -> Mapping[str, str]:
-    """Take over what changed; says of each file that cannot be read why, and what it held before stays."""
+    """Take over the files that changed; return the fault of each that cannot be read, whose old content stays."""
     takes: dict[str, Callable[[], object]] = {
         FILE_NAME: lambda: take_concepts(workspace, store, partial(plugins.redacted, FILE_NAME)),
         FACTS: lambda: take_facts(workspace, store, partial(plugins.redacted, FACTS), forgotten),
@@ -27,43 +27,43 @@ def sync(workspace: Path, store: Store, plugins: Plugins, forgotten: Callable[[S
     broken = {}
     for name, take in takes.items():
         try:
-            if not _is_as_known(workspace / name, store.workspace_file(name)):
+            if not _is_unchanged(workspace / name, store.workspace_file(name)):
                 take()
         except OpenClawMemoryError as problem:
             broken[name] = _reason(workspace / name, problem)
         except OSError as error:
-            broken[name] = f"cannot be read now: {reason_of(error)}"
-        except Exception as error:  # whatever is in it, the notes are read
-            broken[name] = defect(error)
+            broken[name] = f"cannot be read now: {describe_error(error)}"
+        except Exception as error:  # a broken sidecar must not keep the notes from being read
+            broken[name] = describe_defect(error)
     return broken
 
 
-def _is_as_known(path: Path, known: WorkspaceFile | None) -> bool:
+def _is_unchanged(path: Path, before: WorkspaceFile | None) -> bool:
     try:
         atomic.check(path)
         now = path.stat()
     except FileNotFoundError:
-        return known is None or known.mtime_ns == 0
-    return known is not None and (known.size, known.mtime_ns) == (now.st_size, now.st_mtime_ns)
+        return before is None or before.mtime_ns == 0
+    return before is not None and (before.size, before.mtime_ns) == (now.st_size, now.st_mtime_ns)
 
 
 def _reason(path: Path, problem: OpenClawMemoryError) -> str:
-    """What the problem is, without the path, which stands beside it."""
+    """Return the message of the problem without the path, which stands beside it."""
     return str(problem).removeprefix(f"{path}: ").removeprefix(f"{path}, ")
 
 
 def stamp(workspace: Path, name: str) -> WorkspaceFile:
-    """Identity of a file as it is now; one that is not there has size and time 0."""
+    """Return the identity of a file as it is now; a missing file has size and time 0."""
     try:
-        found = (workspace / name).stat()
+        status = (workspace / name).stat()
         content = atomic.read(workspace / name)
     except FileNotFoundError:
         return WorkspaceFile(name, 0, 0, "")
-    return WorkspaceFile(name, found.st_size, found.st_mtime_ns, hashlib.sha256(content).hexdigest())
+    return WorkspaceFile(name, status.st_size, status.st_mtime_ns, hashlib.sha256(content).hexdigest())
 
 
 def take_concepts(workspace: Path, store: Store, redact: atomic.Redact) -> int:
-    """Put the curated concepts of the workspace into the store; returns how many references that changed.
+    """Put the curated concepts of the workspace into the store; return the number of references that changed.
 
     Names that ``redact`` would change stay out.  Raises
     :class:`~openclaw_memory.knowledge.concepts_file.OntologyError` when the file is not valid.
@@ -77,7 +77,7 @@ def take_concepts(workspace: Path, store: Store, redact: atomic.Redact) -> int:
 
 
 def _changed(old: OntologyRows, new: OntologyRows) -> set[int]:
-    """Keys of the concepts whose names differ."""
+    """Return the keys of the concepts whose names differ."""
 
     def names(row: CuratedRow) -> tuple[str, ...]:
         return row.name, *row.aliases

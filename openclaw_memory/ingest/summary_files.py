@@ -1,8 +1,8 @@
-"""Reading the summaries that consolidation writes: the day and the source of every sentence.
+"""Parse the summaries that consolidation writes: the day and the source of every sentence.
 
 A sentence stands on a line ``- text [memory/2026-02-16.md#L3-L4]``, in months and coarser grains behind its day:
-``- 2026-02-16: text [...]``.  Day and citation may be missing, as a person may write into the file too.  What is
-searched is the text alone.
+``- 2026-02-16: text [...]``.  Day and citation may be missing, as a person may write into the file too.  Search sees
+the text alone.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from typing import Any
 from ..model import DateSource, Grain, ParsedDocument, Section, Unit
 from ..store.api import CitedLines
 from ..text.dates import date_in_heading
-from ..text.front_matter import front_matter_end, read_front_matter
+from ..text.front_matter import front_matter_end, parse_front_matter, read_values
 from ..text.lines import split_lines
-from ..text.markdown import parse
+from ..text.markdown import parse_lines
 from ..text.turns import find_turns
 
 #: Long enough that no sentence of a summary is cut, which would part it from its citation.
 UNIT_TOKENS = 1_000_000
 
-#: Grains whose lines begin with their day; in finer ones the file's name or a heading tells it.
+#: Grains whose lines begin with their day; in finer ones the day is in the file's name or a heading.
 DATED = frozenset({Grain.MONTHLY, Grain.QUARTERLY, Grain.YEARLY})
 
-#: What the line with the tags of the sentences below it begins with.
+#: The beginning of a line with the tags of the sentences below it.
 TAGS = "Tags: "
 
 _TARGET = re.compile(r"\[(?P<path>[^\n]+\.md)#L(?P<first>\d{1,9})(?:-L(?P<last>\d{1,9}))?\]", re.IGNORECASE)
@@ -42,7 +42,7 @@ _KEYS = {"grain", "period", "date", "origin", "format", "digest", "content", _SO
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A sentence of a summary: its text on one line, its own day if it states one, and what it cites."""
+    """A sentence of a summary: its text on one line, its own day if it states one, and its citations."""
 
     text: str
     day: date | None
@@ -51,7 +51,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class SummaryText:
-    """A summary as ingest needs it; ``cited`` is by the first line of a unit, ``front`` has ``edited`` added."""
+    """A parsed summary; ``cited`` holds citations by the first line of a unit, ``front`` has ``edited`` added."""
 
     parsed: ParsedDocument
     cited: Mapping[int, tuple[CitedLines, ...]]
@@ -59,31 +59,34 @@ class SummaryText:
 
 
 def content_hash(text: str) -> str:
-    """SHA-256 of what stands behind the front matter of a summary, whatever its line ends are."""
+    """Return the SHA-256 of the text below the front matter of a summary, independent of its line ends."""
     lines = split_lines(text)
     return _hash(lines[_front_end(lines) :])
 
 
 def is_edited(text: str) -> bool:
-    """Whether a person has changed the summary ``text`` since it was written, or wrote it in the first place."""
-    return bool(front_of(text)["edited"])
+    """Return true if a person has changed the summary ``text`` since it was written, or wrote all of it."""
+    return bool(read_front(text)["edited"])
 
 
-def front_of(text: str) -> dict[str, Any]:
-    """What the front matter of a summary states, with ``edited`` added; see :func:`is_edited`."""
-    lines = split_lines(text)
+def read_front(text: str) -> dict[str, Any]:
+    """Return the front matter of a summary's ``text`` with ``edited`` added; see :func:`is_edited`."""
+    return _front(split_lines(text))
+
+
+def _front(lines: Sequence[str]) -> dict[str, Any]:
     end = _front_end(lines)
     front = _ours(lines[1 : end - 1])
     if front is None:
-        return {**(read_front_matter(lines[1 : end - 1]) if end else {}), "edited": True}
+        return {**(read_values(lines[1 : end - 1])[0] if end else {}), "edited": True}
     return {**front, "edited": front["content"] != _hash(lines[end:])}
 
 
-def read_line(text: str, dated: bool = True) -> Line | None:
-    """What a line of a summary says; ``None`` when it says nothing.
+def parse_line(text: str, dated: bool = True) -> Line | None:
+    """Parse a line of a summary; return ``None`` for one without a text.
 
-    With ``dated`` a day that it begins with is its own, else it is part of the text.  Only the last citation is:
-    one before it belongs to the text that was summarised.
+    With ``dated`` a day at its beginning is its own, else a part of the text.  Only the last citation counts: one
+    before it belongs to the text that was summarised.
     """
     rest = text.strip()
     if (marker := _MARKER.match(rest)) is not None:
@@ -95,28 +98,28 @@ def read_line(text: str, dated: bool = True) -> Line | None:
             rest = rest[stated.end() :]
         except ValueError:
             pass
-    said, cited = _uncited(rest)
-    return Line(said, day, cited) if said else None
+    sentence, cited = _split_citation(rest)
+    return Line(sentence, day, cited) if sentence else None
 
 
 def is_tag_line(text: str) -> bool:
-    """Whether ``text`` merely lists the tags of the sentences below it."""
+    """Return true if ``text`` merely lists the tags of the sentences below it."""
     return re.fullmatch(rf"{TAGS.strip()}(?: #\S+)+", text) is not None
 
 
-def read(path: str, text: str, grain: Grain, day: date, raw: str | None = None) -> SummaryText:
-    """The sections of a summary, one for each run of sentences of a day, with units searched without citation.
+def read(path: str, lines: Sequence[str], grain: Grain, day: date, raw: Sequence[str] | None = None) -> SummaryText:
+    """Parse a summary into sections, one for each run of sentences of a day, with units searched without citation.
 
-    ``path`` is its file's, ``day`` that of the file's last change.  ``text`` may have been redacted; ``raw`` is
-    then the file's own, which decides what the front matter says and whether a person has edited it.
+    ``path`` is that of its file, ``day`` that of the file's last change.  ``lines`` may have been redacted; ``raw``
+    are then the file's own, which decide what the front matter states and whether a person has edited it.
     """
-    front = front_of(text if raw is None else raw)
+    front = _front(lines if raw is None else raw)
     if front["edited"] and raw is not None:
-        front = front_of(text) | {"edited": True}
-    lines = split_lines(text)
+        front = _front(lines) | {"edited": True}
     end = _front_end(lines)
     # Blank lines in place of the front matter keep the numbering; it is longer than that of any note.
-    parsed = parse("\n".join([""] * end + lines[end:]), path=path, mtime=day, unit_tokens=UNIT_TOKENS)
+    body = [""] * end + list(lines[end:])
+    parsed = parse_lines(body, parse_front_matter(body), path=path, mtime=day, unit_tokens=UNIT_TOKENS)
     return _read(parsed, front, grain)
 
 
@@ -128,28 +131,29 @@ def _read(parsed: ParsedDocument, front: Mapping[str, Any], grain: Grain) -> Sum
         for section, (_, source) in zip(parsed.sections, days, strict=True)
         for unit in section.units
         if unit.form not in ("heading", "title")
-        # Where a heading says the day, a date at the beginning of a line is what the line is about.
-        and (line := read_line(unit.text, grain in DATED or (grain is Grain.WEEKLY and source != "heading")))
+        # Below a heading with a day, a date at the beginning of a line is a part of the text.
+        and (line := parse_line(unit.text, grain in DATED or (grain is Grain.WEEKLY and source != "heading")))
         is not None
     }
-    speakers = _speakers([line.text for line in lines.values()])
+    texts = [line.text for line in lines.values()]
+    speakers = {texts[at]: speaker for at, speaker in find_turns(texts).items()}
     sections: list[Section] = []
     cited: dict[int, tuple[CitedLines, ...]] = {}
-    for section, (own, source) in zip(parsed.sections, days, strict=True):
-        made: list[tuple[date | None, Unit]] = []
+    for section, (section_day, source) in zip(parsed.sections, days, strict=True):
+        units: list[tuple[date | None, Unit]] = []
         for unit in section.units:
             line = lines.get(unit.start_line)
             if line is None:
-                made.append((own, unit))
+                units.append((section_day, unit))
                 continue
             cited[unit.start_line] = line.cited
-            made.append((line.day or own, replace(unit, indexed=line.text, speaker=speakers.get(line.text))))
-        sections += _by_day(section, made, source)
+            units.append((line.day or section_day, replace(unit, indexed=line.text, speaker=speakers.get(line.text))))
+        sections += _by_day(section, units, source)
     return SummaryText(ParsedDocument(tuple(sections), dict(front)), cited, front)
 
 
 def _day_of(section: Section, period: date | None, grain: Grain) -> tuple[date | None, DateSource]:
-    """The day of the sentences under a heading that state none, and what says so.
+    """Return the day of the sentences under a heading that state none, and its source.
 
     A day's summary is of that day, whatever dates the notes' headings name.
     """
@@ -161,20 +165,20 @@ def _day_of(section: Section, period: date | None, grain: Grain) -> tuple[date |
     return (section.date, section.date_source) if period is None else (period, "front-matter")
 
 
-def _uncited(text: str) -> tuple[str, tuple[CitedLines, ...]]:
-    """A text on one line without the citation at its end, and that."""
+def _split_citation(text: str) -> tuple[str, tuple[CitedLines, ...]]:
+    """Return a text on one line without the citation at its end, and that citation."""
     if text.endswith("]"):
         # A path may have brackets of its own, and so may the text.
         for opening in ("[memory/", "["):
             at = text.rfind(opening)
-            if at >= 0 and (found := _TARGET.fullmatch(text, at)) is not None:
-                first = int(found["first"])
-                return " ".join(text[:at].split()), (CitedLines(found["path"], first, int(found["last"] or first)),)
+            if at >= 0 and (match := _TARGET.fullmatch(text, at)) is not None:
+                first = int(match["first"])
+                return " ".join(text[:at].split()), (CitedLines(match["path"], first, int(match["last"] or first)),)
     return " ".join(text.split()), ()
 
 
 def _front_end(lines: Sequence[str]) -> int:
-    """How many lines the front matter takes; that of a summary may be longer than a note's, which has a bound."""
+    """Return the number of lines of the front matter; that of a summary has no bound, unlike a note's."""
     if end := front_matter_end(lines):
         return end
     if len(lines) < 2 or lines[0].rstrip() != "---" or not lines[1].startswith("grain: "):
@@ -183,7 +187,7 @@ def _front_end(lines: Sequence[str]) -> int:
 
 
 def _ours(lines: Sequence[str]) -> dict[str, Any] | None:
-    """The front matter in ``lines``, if it has what consolidation writes and nothing else, be it ever so long."""
+    """Parse the front matter in ``lines``, of any length, if it has the keys that consolidation writes and no other."""
     front: dict[str, Any] = {}
     for line in map(str.rstrip, lines):
         if line.lstrip().startswith("- ") and next(reversed(front), None) == _SOURCES:
@@ -197,7 +201,7 @@ def _ours(lines: Sequence[str]) -> dict[str, Any] | None:
 
 
 def _plain(item: str) -> str:
-    """An item of a YAML list, of which it may have the quotes."""
+    """Return an item of a YAML list without its quotes."""
     if item[0] not in "'\"":
         return item
     import yaml
@@ -212,21 +216,15 @@ def _hash(lines: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(lines).strip().encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _speakers(texts: Sequence[str]) -> dict[str, str]:
-    """Who says each of ``texts``, where they are lines of a conversation."""
-    turns = find_turns(texts)
-    return {text: turns[at] for at, text in enumerate(texts) if at in turns}
-
-
 def _opens(unit: Unit) -> bool:
     return unit.form in ("heading", "title") or is_tag_line(unit.search_text)
 
 
 def _by_day(section: Section, units: Sequence[tuple[date | None, Unit]], source: DateSource) -> list[Section]:
-    """``section`` cut where the day changes; a heading, and its tags, belong to what follows them."""
+    """Cut ``section`` where the day changes; a heading and its tags belong to the sentences that follow."""
     runs: list[tuple[date | None, list[Unit]]] = []
     for day, unit in units:
-        if runs and (runs[-1][0] == day or all(_opens(one) for one in runs[-1][1])):
+        if runs and (runs[-1][0] == day or all(map(_opens, runs[-1][1]))):
             runs[-1] = day, [*runs[-1][1], unit]
         else:
             runs.append((day, [unit]))

@@ -11,10 +11,8 @@ from pathlib import Path
 
 from ..model import Grain, Origin, SourceFile
 from ..system import atomic
-from ..text.front_matter import front_matter, trouble
-from ..text.lines import split_lines
-from ..text.withheld import private_lines
-from .reading import Unreadable, read_note
+from .notes import RawNote
+from .scan import Unreadable
 
 #: Suffix of the file beside the index.
 BESIDE = ".notes.json"
@@ -34,13 +32,12 @@ class NoteRemarks:
     skipped: str | None = None
 
 
-def remarks_on(file: SourceFile, text: str, encoding: str | None) -> NoteRemarks:
-    """Return the remarks on the ``text`` of a note; ``encoding`` is the one of :func:`.reading.read_note`."""
-    lines = split_lines(text)
-    problem = trouble(lines) if file.grain is Grain.WORKING else None  # summaries have front matter of ours
-    untrusted = problem is not None and front_matter(lines).get("origin") == Origin.UNTRUSTED
-    guessed = tuple(each for each in (encoding, None if untrusted else problem) if each is not None)
-    return NoteRemarks(private_lines(text), problem if untrusted else None, guessed)
+def remarks_on(file: SourceFile, note: RawNote) -> NoteRemarks:
+    """Return the remarks on a note as it is on disk."""
+    fault = note.front.fault if file.grain is Grain.WORKING else None  # summaries have front matter of ours
+    untrusted = fault is not None and note.front.values.get("origin") == Origin.UNTRUSTED
+    guessed = tuple(each for each in (note.remark, None if untrusted else fault) if each is not None)
+    return NoteRemarks(note.private_lines, fault if untrusted else None, guessed)
 
 
 class NoteSurvey:
@@ -55,10 +52,10 @@ class NoteSurvey:
         self._changed: dict[str, tuple[int, int, NoteRemarks]] = {}
         self._lock = threading.Lock()
 
-    def note(self, file: SourceFile, text: str, encoding: str | None) -> None:
+    def note(self, file: SourceFile, note: RawNote) -> None:
         """Take the remarks on a note that was read."""
         with self._lock:
-            self._changed[file.path] = file.size, file.mtime_ns, remarks_on(file, text, encoding)
+            self._changed[file.path] = file.size, file.mtime_ns, remarks_on(file, note)
 
     def skip(self, file: SourceFile, reason: str) -> None:
         """Take the reason why a note is not in the index."""
@@ -82,15 +79,15 @@ class NoteSurvey:
         """Return the remarks on these versions by path.  Opens no note, unless there is no file that keeps them."""
         with self._lock:
             entries = self._load() | self._changed
-        known: dict[str, NoteRemarks] = {}
+        current: dict[str, NoteRemarks] = {}
         for file in files:
             size, mtime_ns, remarks = entries.get(file.path, (-1, -1, NoteRemarks()))
             if (size, mtime_ns) == (file.size, file.mtime_ns):
-                known[file.path] = remarks
+                current[file.path] = remarks
             elif self._file is None:
                 with suppress(Unreadable):
-                    known[file.path] = remarks_on(file, *read_note(file, self._max_bytes))
-        return known
+                    current[file.path] = remarks_on(file, RawNote.read(file, self._max_bytes))
+        return current
 
     def _load(self) -> dict[str, tuple[int, int, NoteRemarks]]:
         with suppress(OSError, ValueError, TypeError, AttributeError):

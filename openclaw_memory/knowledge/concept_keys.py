@@ -43,7 +43,7 @@ def _stem(word: str) -> str:
 
     An English word that loses four letters becomes another word: Excel is no excellence, an organ no organisation.
     """
-    spoken = language.ENGLISH if word.isascii() else language.of_script(word) or language.ENGLISH
+    spoken = language.ENGLISH if word.isascii() else language.script_language(word) or language.ENGLISH
     stem = language.stems([word], spoken)[0]
     if word.isascii():
         singular = word[:-1] if word.endswith("s") and not word.endswith("ss") else word

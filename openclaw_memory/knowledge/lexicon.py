@@ -73,7 +73,7 @@ def is_kind(word: str, spoken: str) -> bool:
     """
     if word in ORDINARY:
         return False
-    script_language = language.of_script(word)
+    script_language = language.script_language(word)
     if script_language is not None:
         return _is_in_kinds(word, script_language)
     # A letter that English lacks shows that the word is foreign, whatever language the text is in.

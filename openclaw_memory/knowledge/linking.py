@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
-from ..model import Section
+from ..model import FoundFact, Section, Unit
 from ..plugins import redact
-from ..store.api import Mention, OntologyRows, PendingText, PlannedUnit
+from ..store.api import Mention, OntologyRows, PendingText
 from . import fact_extraction, mentions
 from .concepts_file import spellings
 from .matcher import NameMatcher
@@ -32,35 +31,29 @@ class Linker:
     def __init__(self, ontology: OntologyRows) -> None:
         self._matcher = matcher_of(ontology)
 
-    def linked(
-        self, path: str, front: Mapping[str, Any], sections: Sequence[Section], units: Sequence[PlannedUnit]
-    ) -> list[PlannedUnit]:
-        """Return the ``units`` of one file with their mentions and facts.
+    def link(
+        self, path: str, front: Mapping[str, Any], sections: Sequence[Section], units: Sequence[tuple[int, Unit]]
+    ) -> Iterator[tuple[Sequence[Mention], Sequence[FoundFact]]]:
+        """Yield the mentions and the facts of each unit of one file; a unit comes with the number of its section.
 
         Each section is read once for the rules of facts.  Mentions of the whole file are noted once a section, so that
         a search finds each section by them.
         """
-        file = mentions.FileContext.for_texts(
-            [planned.unit.text for planned in units if planned.unit.form not in ("code", "machine")]
-        )
+        file = mentions.FileContext.for_texts([unit.text for _, unit in units if unit.form not in ("code", "machine")])
         in_front_matter = mentions.front_matter_mentions(front)
         person = fact_extraction.person_of_file(path, sections)
-        out: list[PlannedUnit] = []
         section = -1
         context = fact_extraction.SectionContext()
-        for planned in units:
-            unit = planned.unit
+        for at, unit in units:
             found = mentions.candidates(unit, file)
-            if planned.section != section:
+            if at != section:
                 found += in_front_matter
                 if section < 0:
                     found += mentions.file_mentions(path)
-                section = planned.section
+                section = at
                 context = fact_extraction.SectionContext.for_section(sections[section], person)
             found += find_curated(self._matcher, unit.search_text)
-            facts = fact_extraction.extract(unit, context)
-            out.append(replace(planned, mentions=_distinct(found), facts=tuple(facts)))
-        return out
+            yield _distinct(found), tuple(fact_extraction.extract(unit, context))
 
 
 def matcher_of(ontology: OntologyRows, keys: Iterable[int] | None = None) -> NameMatcher:

@@ -115,7 +115,7 @@ def file_mentions(path: str) -> list[Mention]:
 
 
 def _language_of(texts: Iterable[str]) -> str:
-    return language.of_words({word for text in texts for word in language.latin_words(text.lower())})
+    return language.detect_language({word for text in texts for word in language.latin_words(text.lower())})
 
 
 def _without_redaction_marks(text: str) -> str:
@@ -154,7 +154,7 @@ def _may_name(name: str) -> bool:
         return False
     if name.isupper() and (low in files or low.replace("_", " ").split()[0] in files):
         return False
-    return name.isascii() or not language.is_stop_word(low, language.of_script(low) or language.ENGLISH)
+    return name.isascii() or not language.is_stop_word(low, language.script_language(low) or language.ENGLISH)
 
 
 # -- marked places ------------------------------------------------------------------------------

@@ -157,7 +157,7 @@ def _says_kind(words: list[str], spoken: str) -> bool:
     English words in a row that each have a capital are a name all the same.
     """
     german = spoken == language.CAPITAL_NOUNS
-    tongue = language.of_script(words[0].lower()) or spoken
+    tongue = language.script_language(words[0].lower()) or spoken
     return tongue != language.ENGLISH and all(
         is_kind(low, tongue)
         or low in NAMELESS
@@ -176,7 +176,7 @@ def _trailing_words(spoken: str) -> frozenset[str]:
 
     Words of other alphabets than the Latin one count in every text, as they mean nothing else.
     """
-    others = (filter(language.of_script, _calendar_words(name)) for name in calendar_words.known_languages())
+    others = (filter(language.script_language, _calendar_words(name)) for name in calendar_words.known_languages())
     return listed("tails").union(_calendar_words(language.ENGLISH), _calendar_words(spoken), *others)
 
 
@@ -199,7 +199,9 @@ def _opens_sentence(word: str, spoken: str) -> bool:
 def _openers(spoken: str) -> frozenset[str]:
     stops = language.stop_words()
     spoken_stops = stops.get(spoken, frozenset()) if spoken != language.ENGLISH else frozenset()
-    return _trailing_words(spoken).union(spoken_stops, *(filter(language.of_script, words) for words in stops.values()))
+    return _trailing_words(spoken).union(
+        spoken_stops, *(filter(language.script_language, words) for words in stops.values())
+    )
 
 
 @cache

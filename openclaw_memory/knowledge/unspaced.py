@@ -206,7 +206,7 @@ def _chinese() -> dict[str, frozenset[str]]:
 
 def _simplified(text: str) -> str:
     """Return ``text`` in simplified characters."""
-    return text.translate(characters.alike())
+    return text.translate(characters.equivalents())
 
 
 def _entropy(count: Counter[str]) -> float:

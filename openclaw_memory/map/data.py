@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..graph.view import GraphView
 from ..index.archive import rows_in
-from ..ingest.summary_files import read_line
+from ..ingest.summary_files import parse_line
 from ..model import UNSAID, FactRow, Grain, Kind, UseRow, cited
 from ..store.api import Bools, Ints, Store, UnitText
 from ..summarise.scoring import marker_points
@@ -165,7 +165,7 @@ def line_columns(
 def _shown_text(unit: UnitText, is_summary: bool, most: int = 280) -> str:
     """Return at most ``most`` characters of a unit without its marks, and of a summary without its citation."""
     text = unit.text
-    if is_summary and (line := read_line(text)) is not None:
+    if is_summary and (line := parse_line(text)) is not None:
         text = line.text
     if unit.form == "row":
         rows = (line.strip().strip("|") for line in text.split("\n") if not is_delimiter(line))
@@ -180,12 +180,14 @@ def _languages(units: Sequence[UnitText], documents: Sequence[int]) -> list[str]
     texts: dict[int, list[str]] = {}
     for unit, document in zip(units, documents, strict=True):
         texts.setdefault(document, []).append(unit.text.lower())
-    latin = {document: language.of_words(language.latin_words("\n".join(lines))) for document, lines in texts.items()}
+    latin = {
+        document: language.detect_language(language.latin_words("\n".join(lines))) for document, lines in texts.items()
+    }
     names = []
     for unit, document in zip(units, documents, strict=True):
         weights = language.weights(unit.text)
         name = max(weights, key=lambda name: (weights[name], name), default="")
-        is_latin = name in ("", language.of_words(language.latin_words(unit.text.lower())))
+        is_latin = name in ("", language.detect_language(language.latin_words(unit.text.lower())))
         names.append(latin[document] if is_latin else name)
     return names
 

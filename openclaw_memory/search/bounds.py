@@ -50,7 +50,7 @@ def bound(text: str, start: int, end: int, of: Sequence[str]) -> str | None:
         if leading or following:
             longest = max(leading + following)
             *_, kind, language, phrase = longest
-            names = words.naming_time(language)
+            names = words.time_expressions(language)
             if longest in leading:
                 told = any(_ends(before[: -len(phrase)].rstrip(_APART), name) for name in names)
             else:

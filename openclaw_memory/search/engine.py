@@ -392,7 +392,7 @@ class SearchEngine:
     def _keywords(self, index: KeywordIndex, query: str) -> bm25.KeywordScores:
         if self._lengths is None or self._lengths[0] != self._corpus.version:
             self._lengths = self._corpus.version, bm25.Lengths(self._corpus)
-        words = analysis.asked(asking.content(query))
+        words = analysis.content_terms(asking.content(query))
         scores = bm25.score(self._corpus, index, words, self._lengths[1])
         named, asked_for = tuple(self.names.holding(words)), self.names.asked_for(query)
         return replace(scores, named=named, asked_for=asked_for, document=self._corpus.rows.document_id)
@@ -499,7 +499,7 @@ class SearchEngine:
         return confidence.answered(self._corpus, ranked.features, found, list(made))
 
     def _parts(self, request: SearchRequest, ranked: Ranked) -> Callable[[hits.Range], confidence.Parts]:
-        spelling = analysis.words_of(request.query) if request.explain else {}
+        spelling = analysis.words_by_term(request.query) if request.explain else {}
         share = 1 - request.vector_weight if request.near else None
 
         def parts(one: hits.Range) -> confidence.Parts:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence, Set
 
 import numpy as np
 
-from ..ingest.captures import FOLDER as CAPTURES
+from ..ingest.scan import CAPTURES
 from ..model import Grain, Kind
 from ..store.api import DocumentInfo, Floats, Ints
 from ..text import analysis, calendar_words
@@ -75,7 +75,7 @@ def _terms(info: DocumentInfo) -> frozenset[str]:
     path = unicodedata.normalize("NFC", info.path)
     text = (path[:-3] if path.lower().endswith(".md") else path).partition("/")[2].replace("/", " ")
     if date_in_name(path) is not None:
-        text = "".join(" " if letter.isdecimal() else letter for letter in calendar_words.without(text))
+        text = "".join(" " if letter.isdecimal() else letter for letter in calendar_words.without_times(text))
     text = text.strip(" -_.")
     return (
         frozenset(analysis.terms(f"{text} {text.replace('_', ' ')}" if "_" in text else text)) if text else frozenset()

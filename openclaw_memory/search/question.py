@@ -41,7 +41,7 @@ def asks_when(question: str) -> bool:
     if _lies_back(question):
         return True
     text = words.plain(question).lstrip("¿¡ \t\n\"'“«„「(")
-    for language in words.spoken(text):
+    for language in words.likely_languages(text):
         keys = words.keys_of(language)
         if any(_begins(text, phrase) for phrase in keys.get("when", ())):
             return True
@@ -83,7 +83,7 @@ def _lies_back(question: str) -> bool:
 
 
 def _counting(question: str) -> list[re.Pattern[str]]:
-    return [pattern for one in words.spoken(words.plain(question)) if (pattern := _counts(one)) is not None]
+    return [pattern for one in words.likely_languages(words.plain(question)) if (pattern := _counts(one)) is not None]
 
 
 @cache
@@ -110,7 +110,9 @@ def _any(phrases: set[str]) -> str:
 
 def _says(question: str, key: str) -> bool:
     text = words.plain(question)
-    return any(_holds(text, phrase) for one in words.spoken(text) for phrase in words.keys_of(one).get(key, ()))
+    return any(
+        _holds(text, phrase) for one in words.likely_languages(text) for phrase in words.keys_of(one).get(key, ())
+    )
 
 
 def _holds(text: str, phrase: str) -> bool:
@@ -160,7 +162,7 @@ def asks_only_days(question: str, asked: date) -> bool:
     named, text = _days(question, asked)
     if not named:
         return False
-    spoken = words.spoken(words.plain(question))
+    spoken = words.likely_languages(words.plain(question))
     for one in spoken:
         text = _idle(one).sub(" ", text)
     left = (word for word in re.findall(r"[^\W_]+", text) if len(word) > 1 or not word.isascii() or word.isdigit())
@@ -170,7 +172,7 @@ def asks_only_days(question: str, asked: date) -> bool:
 def names_weekday(question: str) -> bool:
     """Whether it names a day of the week, which notes of other days may name as well."""
     text = words.plain(question)
-    return any(phrase.meaning.kind == "weekday" for phrase in words.phrases(text, words.spoken(text)))
+    return any(phrase.meaning.kind == "weekday" for phrase in words.find_phrases(text, words.likely_languages(text)))
 
 
 def asks_what_was_done(question: str, asked: date) -> bool:
@@ -179,7 +181,7 @@ def asks_what_was_done(question: str, asked: date) -> bool:
         return False
     named, text = _days(question, asked)
     over = all(last < asked for _, last in named)
-    spoken = words.spoken(words.plain(question))
+    spoken = words.likely_languages(words.plain(question))
     return over and any(_holds(text, words.plain(said)) for one in spoken for said in _doing(one))
 
 
@@ -198,8 +200,8 @@ def _days(question: str, asked: date, exact: bool = False) -> tuple[list[Interva
     """Days that a question is about, and what it says beside these, in small letters."""
     asked = min(max(asked, EARLIEST), _LATEST)
     text = words.plain(question)
-    spoken = words.spoken(text)
-    said = words.phrases(text, spoken)
+    spoken = words.likely_languages(text)
+    said = words.find_phrases(text, spoken)
     parts = [phrase for phrase in said if phrase.meaning.kind == "part"][:_MOST]
     taken = bytearray(len(text))
     found: list[tuple[int, Interval, str | None]] = []
@@ -209,7 +211,7 @@ def _days(question: str, asked: date, exact: bool = False) -> tuple[list[Interva
             taken[start:end] = b"\1" * (end - start)
             found.append((start, interval, bound(text, start, end, of)))
 
-    for one in dates.named(text, lambda: words.order_in(spoken)):
+    for one in dates.find_dates(text, lambda: words.order_in(spoken)):
         start, end, interval = _named(text, one, parts, asked)
         claim(start, end, interval, dates.languages_of(one, spoken) or spoken[:1])
         if interval is not None and one.year is None and interval[0].year < asked.year:
@@ -245,7 +247,9 @@ def _days(question: str, asked: date, exact: bool = False) -> tuple[list[Interva
     return list(dict.fromkeys(bounded([one[1:] for one in found], asked)))[:_MOST], beside
 
 
-def _named(text: str, one: dates.Named, parts: list[words.Phrase], asked: date) -> tuple[int, int, Interval | None]:
+def _named(
+    text: str, one: dates.DateMention, parts: list[words.Phrase], asked: date
+) -> tuple[int, int, Interval | None]:
     """Where a date stands, with the part of a month that is meant, and its days."""
     if one.day is not None:
         days = one.days(asked.year)
@@ -359,8 +363,8 @@ def _days_of_month(text: str, spoken: tuple[str, ...], asked: date) -> Iterator[
 @cache
 def _numbered(spoken: tuple[str, ...]) -> re.Pattern[str]:
     """Matches the number of a day where some languages have words around it that say so."""
-    on, after = (words.any_of(map(re.escape, words.said(key, spoken))) or "(?!)" for key in ("on", "on-after"))
-    join, end = (words.any_of(map(re.escape, words.said(key, (words.ANY,)))) for key in ("join", "day-end"))
+    on, after = (words.any_of(map(re.escape, words.spellings_for(key, spoken))) or "(?!)" for key in ("on", "on-after"))
+    join, end = (words.any_of(map(re.escape, words.spellings_for(key, (words.ANY,)))) for key in ("join", "day-end"))
     number = r"([12]?[1-9]|[123]0|31)(?!\d)"
     behind = rf"(?:{end})(?![^\W\d_])"
     return re.compile(

@@ -45,7 +45,7 @@ def misspelt(
             corpus, index = engine.graph.corpus, engine.keyword
             asked, none = _unknown(question, engine, index)
             unknown = _words(question, none)
-            there = store.spellings([analysis.spelling(word) for word in unknown]) if unknown else set()
+            there = store.spellings([analysis.fold_spelling(word) for word in unknown]) if unknown else set()
             found = {word: _meant(word, there, corpus, index) for word in unknown}
     except (LeaseTimeout, StoreUnreachable):
         return {}
@@ -71,7 +71,7 @@ def _may_be_misspelt(question: str, engine: SearchEngine) -> bool:
 
 def _unknown(question: str, engine: SearchEngine, index: KeywordIndex) -> tuple[int, set[str]]:
     """How many words ``question`` asks for, and the first terms of those that no note or name has in any form."""
-    asked = analysis.asked(question)
+    asked = analysis.content_terms(question)
     often = iter(_occurrences(engine.graph.corpus, index, [form for forms in asked for form in forms]))
     held = engine.names.holding(asked)
     return len(asked), {
@@ -88,13 +88,13 @@ def rewritten(text: str, meant: Mapping[str, str]) -> str:
 
 def _words(question: str, terms: Container[str]) -> list[str]:
     """Words of ``question`` that are long enough, and that have one of ``terms``."""
-    words = dict.fromkeys(match[0] for match in analysis.spelt(question) if len(match[0]) >= _SHORTEST)
+    words = dict.fromkeys(match[0] for match in analysis.spellable_words(question) if len(match[0]) >= _SHORTEST)
     return [word for word in words if len(own := analysis.query_terms(word)) == 1 and own[0] in terms][:_MOST]
 
 
 def _meant(word: str, there: Collection[str], corpus: Corpus, index: KeywordIndex) -> str | None:
     """The word of the notes, among those that are ``there``, that ``word`` is misspelt for."""
-    typed = analysis.spelling(word)
+    typed = analysis.fold_spelling(word)
     near = [other for other in there if one_slip(typed, other)]
     if not near or typed in there:  # it is in a note that was written meanwhile
         return None

@@ -31,7 +31,7 @@ from mcp.types import (
     jsonrpc_message_adapter,
 )
 
-from ..text.characters import whole
+from ..text.characters import join_surrogates
 
 log = logging.getLogger("openclaw_memory.serve")
 
@@ -157,7 +157,9 @@ def _message(line: bytes) -> JSONRPCMessage:
             raise
     # A text that was cut within a character leaves half a surrogate pair, which UTF-8 does not have.
     given = json.loads(line)
-    message = jsonrpc_message_adapter.validate_json(whole(json.dumps(given, ensure_ascii=False)), by_name=False)
+    message = jsonrpc_message_adapter.validate_json(
+        join_surrogates(json.dumps(given, ensure_ascii=False)), by_name=False
+    )
     if getattr(message, "id", None) != given.get("id"):
         raise ValueError("an id that no answer can name")
     return message

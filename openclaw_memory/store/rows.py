@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from itertools import repeat
 from typing import Any, Protocol
 
 import numpy as np
@@ -384,7 +385,7 @@ class PlannedUnit:
     """A unit to write, with the features of its text for ranking.
 
     ``section`` counts from 0 in the document; ``terms`` are its analysed terms with frequencies; ``says`` are the first
-    and the last day in its text; ``id`` is set if it continues an indexed unit, with its vector and postings.
+    and the last day in its text.
     """
 
     unit: Unit
@@ -399,7 +400,6 @@ class PlannedUnit:
     script: int = 0
     amount: bool = False
     speaker_key: int = 0
-    id: int | None = None
     mentions: Sequence[Mention] = ()
     facts: Sequence[FoundFact] = ()
     cited: Sequence[CitedLines] = ()
@@ -407,7 +407,11 @@ class PlannedUnit:
 
 @dataclass(frozen=True, slots=True)
 class DocumentChange:
-    """One file's whole new state; ``replaces`` is the document's id when it is indexed already."""
+    """The whole new state of one file; ``replaces`` is the document's id when it is indexed already.
+
+    ``ids`` holds for each unit the id of the indexed unit (with its vector and postings) that it continues, ``None``
+    for a new one; it is empty where all units are new.
+    """
 
     file: SourceFile
     sha256: str
@@ -415,6 +419,11 @@ class DocumentChange:
     sections: Sequence[Section]
     units: Sequence[PlannedUnit]
     replaces: int | None = None
+    ids: Sequence[int | None] = ()
+
+    def identified_units(self) -> Iterator[tuple[PlannedUnit, int | None]]:
+        """Yield each unit with its id in the index, ``None`` for a new one."""
+        return zip(self.units, self.ids or repeat(None), strict=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,9 @@ from itertools import groupby
 
 from ..config.settings import Settings
 from ..errors import RedactionError
-from ..ingest.notes import NoteReader
-from ..ingest.origin import lowered
+from ..ingest.notes import NoteReader, lower_trust
 from ..ingest.scan import Unreadable
-from ..ingest.summary_files import DATED, front_of
+from ..ingest.summary_files import DATED, read_front
 from ..knowledge import mentions
 from ..model import TRUSTED, Grain, Origin, SourceFile, SummaryPlan
 from ..plugins import redact
@@ -165,16 +164,16 @@ class SummaryBuilder:
         if info is not None and file is not None and (authoritative or self._inventory.is_current(key)):
             with _blocked_by(file.path):
                 read = self._reader.text(file)
-            if read.sha256 != info.sha256:
+            if read.raw.sha256 != info.sha256:
                 raise Changed(f"{info.path} has changed meanwhile")
-            return read.text, lowered(file.origin, front_of(read.raw))
+            return "\n".join(read.lines), lower_trust(file.origin, read_front(read.raw.text))
         if info is not None and authoritative:
             raise Changed(f"{info.path} is gone")
         built = self.build(key)
         if built is None:
             return None
         with _blocked_by(built.plan.path):
-            return self._reader.cleared(built.plan.path, built.text), built.origin
+            return self._reader.clear_text(built.plan.path, built.text), built.origin
 
     def _day(self, day: str) -> list[_Sourced]:
         """Read the sentences of a day's notes, in order."""

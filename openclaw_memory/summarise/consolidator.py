@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ..config.settings import Settings
 from ..ingest.notes import NoteReader
-from ..ingest.scan import IGNORE_FILE, leaves_out
+from ..ingest.scan import IGNORE_FILE, is_ignored
 from ..model import ConsolidateReport, Grain, Progress, ScanResult, SourceFile, SummaryPlan, joined, silent
 from ..plugins.manager import Plugins
 from ..store.api import Store
@@ -160,7 +160,7 @@ class Consolidator:
         return frozenset(
             grain
             for grain in GRAINS
-            if leaves_out(self._workspace, calendar.path_of(grain, calendar.period_of(today, grain)))
+            if is_ignored(self._workspace, calendar.path_of(grain, calendar.period_of(today, grain)))
         )
 
     def _due(self, run: _Run, grains: Sequence[Grain], least_age: int) -> Iterator[PeriodKey]:

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Literal
 
 from ..errors import WorkspaceError
-from ..ingest import plan, summary_files
+from ..ingest import summary_files
+from ..ingest.plan import build_units
 from ..ingest.summary_files import DATED, TAGS
 from ..knowledge.linking import Linker
 from ..model import UNSAID, Grain, Origin
@@ -24,6 +25,7 @@ from ..plugins.manager import Plugins
 from ..store.api import OntologyRows
 from ..system import atomic
 from ..text import calendar
+from ..text.lines import split_lines
 from .inventory import FORMAT, GRAINS
 from .sentences import Sentence, format_line
 from .summary import Summary
@@ -90,12 +92,12 @@ def parse_sentences(
     ``day`` is for sentences without one; entries and places are counted on from ``first_entry`` and ``first_order``.
     A summary that was just rendered and one that was read from disk give the same sentences.
     """
-    read = summary_files.read(path, text, grain, day)
-    sections, units = plan.prepare(read.parsed, plugins, analysed=False)
+    read = summary_files.read(path, split_lines(text), grain, day)
+    sections, units = build_units(path, read.parsed, {}, plugins, LINKER, cited=read.cited, analysed=False)
     tags: tuple[str, ...] = ()
     sentences: list[Sentence] = []
     entries: dict[date | int, int] = {}
-    for planned in LINKER.linked(path, {}, sections, [plan.bare(unit) for unit in units]):
+    for planned in units:
         unit, section = planned.unit, sections[planned.section]
         if unit.form in ("heading", "title"):
             tags = ()

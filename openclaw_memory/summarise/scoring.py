@@ -20,12 +20,12 @@ from ..graph.evidence import STRONG
 from ..ingest.summary_files import DATED
 from ..knowledge.lexicon import ROUTINE
 from ..model import Grain
-from ..text import analysis, word_lists
+from ..text import analysis, language, word_lists
 from ..text.machine import OPAQUE
 from ..text.negation import negations
 from ..text.scripts import JOINED_LETTER
 from ..text.sentences import MARKS, QUESTION_MARKS
-from ..text.speech import substance
+from ..text.speech import subject_terms
 from ..text.turns import roles, without_speaker
 from .sentences import Sentence, format_line, line_tokens
 
@@ -115,7 +115,7 @@ class Scorer:
 def _coverage(sentence: Sentence, text: str) -> Iterable[tuple[str | int, int]]:
     """Yield the terms and concepts of a sentence with their points."""
     everyday = _everyday_terms()
-    for term in substance(text):
+    for term in subject_terms(text):
         yield term, POINT // 4 if term in everyday else POINT
     lower = text.casefold()
     for mention in sentence.mentions:
@@ -139,7 +139,7 @@ def _style_points(sentence: Sentence, text: str, words: Sequence[str]) -> int:
 
 @cache
 def _everyday_terms() -> frozenset[str]:
-    return frozenset(analysis.stems(sorted(ROUTINE)))
+    return frozenset(language.stems(sorted(ROUTINE)))
 
 
 # -- marker words ---------------------------------------------------------------------------------

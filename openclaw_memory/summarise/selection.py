@@ -16,7 +16,7 @@ from heapq import heapify, heappop, heappush
 from ..text.labels import names_subject
 from ..text.machine import OPAQUE, is_machine
 from ..text.scripts import UNSPACED
-from ..text.speech import substance
+from ..text.speech import subject_terms
 from ..text.turns import without_speaker
 from .scoring import ScoredSentence, empty_label, marker_points
 from .sentences import Sentence
@@ -45,7 +45,7 @@ def is_noise(sentence: Sentence) -> bool:
     # "Session: 8f14e45f" holds nothing but its token; a figure, a date or a link behind a label does count.
     if clear != value and not _WORD.search(clear):
         return True
-    return not _WORD.search(_LINK.sub(" ", text)) or not substance(text)
+    return not _WORD.search(_LINK.sub(" ", text)) or not subject_terms(text)
 
 
 def drop_noise(sentences: Sequence[Sentence]) -> list[Sentence]:

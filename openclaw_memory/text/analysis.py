@@ -1,4 +1,4 @@
-"""From text to terms, and the few facts about a text that ranking uses.
+"""Turn text into terms, and extract the few features of a text that ranking uses.
 
 Words are lower-cased, accents folded, English stop words dropped and the rest stemmed by Snowball in the
 language of their script (English for Latin letters).  So a word has the same term in every text.  A text in
@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
+from hashlib import blake2b
 from itertools import pairwise
 
 from . import calendar_words, characters
@@ -42,14 +43,14 @@ _WORDS = re.compile(r"(?<![^\s,;!?\"()])[^\s,;!?\"()]+(?<![.:'’])")
 _SPLIT = re.compile(r"[._\-]+")
 _CAMEL = re.compile(r"[A-Z]+(?![^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 _CJK = re.compile(f"[{UNSPACED}{HANGUL}]+")
-#: What stands between words.
+#: Characters between words.
 _BETWEEN = r"\s!-,/:-@\[-^`{-~\u00a0-\u00bf\u2010-\u206f\u3000-\u303f"
 #: A word as people see it, with the accents and vowel signs that belong to it; or a run of letters without spaces.
 _TOKEN = re.compile(f"(?P<joined>[{UNSPACED}{HANGUL}]+)|[^{_BETWEEN}{UNSPACED}{HANGUL}]+")
 _KANA = letter(KANA)
 _PARTICLES = re.compile(f"[{HIRAGANA}]{{2}}")
 _DIACRITICS = re.compile(f"[\u0300-\u036f{POINTS}]+")
-#: But for those of scripts whose stemmers know them.
+#: Diacritics without those of scripts whose stemmers know them.
 _LATIN_DIACRITICS = re.compile(f"(?<![\u0370-\u052f])[\u0300-\u036f{POINTS}]+")
 #: The hyphen that breaks no line is one, and the one that nobody sees is none.
 _HYPHENS = {0x2010: "-", 0x00AD: None}
@@ -66,88 +67,86 @@ _SPELT = re.compile(rf"(?<![\w{INDIC}])(?:[{INDIC}]|[^\W\d_{UNSPACED}{HANGUL}]){
 _SYLLABLES = re.compile(r"(?<![^\W\d_])[^\W\d_]++(?:[ \t\n]++[^\W\d_]++)+")
 
 
-def stems(words: list[str]) -> list[str]:
-    """The stem of each of ``words``, which are in small letters."""
-    return languages.stems(words)
-
-
 def terms(text: str) -> list[str]:
-    """Terms of a stored text, with repetitions, in no particular order."""
+    """Return the terms of a stored text, with repetitions, in no particular order."""
     return _terms(text, query=False)
 
 
 def query_terms(text: str) -> list[str]:
-    """Distinct terms of a question, in the order in which they appear; any text that has its words has all of them."""
+    """Return the distinct terms of a question in order; any text with its words has all of them."""
     return list(dict.fromkeys(_terms(text, query=True)))
 
 
-def asked(text: str) -> list[tuple[str, ...]]:
-    """Words of a question that say something in its language, as the terms that any of its texts may have for them."""
+def content_terms(text: str) -> list[tuple[str, ...]]:
+    """Return for each content word of a question the terms that it may have in a text.
+
+    Stop words of the question's language are left out, unless it has nothing else.
+    """
     plain = query_terms(text)
     native = languages.latin_words(_composed(text).lower())
-    language = languages.of_words(native)
+    language = languages.detect_language(native)
     others: dict[str, str] = {}
     silent: set[str] = set()
     if language != languages.ENGLISH:
-        for word, own in zip(native, languages.stems(native, language), strict=True):
-            known = query_terms(word)
+        for word, stem in zip(native, languages.stems(native, language), strict=True):
+            plain_terms = query_terms(word)
             if languages.is_stop_word(word, language):
-                silent.update(known)
-            elif len(known) == 1 and (own := _folded(own)) != known[0]:
-                others[known[0]] = own
+                silent.update(plain_terms)
+            elif len(plain_terms) == 1 and (stem := _folded(stem)) != plain_terms[0]:
+                others[plain_terms[0]] = stem
     if not text.isascii():
         for word in _RUN.findall(text.lower()):
-            script = languages.of_script(word)
+            script = languages.script_language(word)
             if script is not None and languages.is_stop_word(word, script):
                 silent.update(query_terms(word))
         # A pair with a stop word in it crosses the border of a word; Japanese writes particles and endings in hiragana.
-        pair = _PARTICLES if _KANA.search(text) else languages.pair_of_chinese()
-        silent.update(term for term in plain if pair.fullmatch(term))
+        crossing = _PARTICLES if _KANA.search(text) else languages.pair_of_chinese()
+        silent.update(term for term in plain if crossing.fullmatch(term))
         silent.update(
-            _pair(*both)
-            for both in _syllables(text)
-            if all(languages.is_stop_word(syllable, VIETNAMESE) for syllable in both)
+            _pair(*pair)
+            for pair in _syllables(text)
+            if all(languages.is_stop_word(syllable, VIETNAMESE) for syllable in pair)
         )
-    said = [term for term in plain if term not in silent] or plain
-    return [(term, others[term]) if term in others else (term,) for term in said]
+    content = [term for term in plain if term not in silent] or plain
+    return [(term, others[term]) if term in others else (term,) for term in content]
 
 
-def spelt(text: str) -> Iterator[re.Match[str]]:
-    """Words of ``text`` that are long enough to be recognised where one letter is wrong, as they stand there."""
+def spellable_words(text: str) -> Iterator[re.Match[str]]:
+    """Find the words of ``text`` that are long enough to be recognised with one wrong letter."""
     return _SPELT.finditer(text)
 
 
-def spelling(word: str) -> str:
-    """``word`` as spellings are compared: in small letters, Latin ones without accents."""
+def fold_spelling(word: str) -> str:
+    """Return ``word`` as spellings are compared: in small letters, Latin ones without accents."""
     return _plain(word).lower()
 
 
 def vocabulary(texts: Iterable[str]) -> list[str]:
-    """How the words in ``texts`` are spelt, but for stop words, in order."""
-    words = {match[0] for text in texts for match in spelt(spelling(text))}
+    """Return the folded spellings of the words in ``texts`` without stop words, in order."""
+    words = {match[0] for text in texts for match in spellable_words(fold_spelling(text))}
     return sorted(word for word in words if len(query_terms(word)) == 1)
 
 
-def words_of(text: str) -> dict[str, str]:
-    """Terms of a question and the word of it that each comes from."""
+def words_by_term(text: str) -> dict[str, str]:
+    """Return the terms of a question, each with the word that it comes from."""
     return {term: word for word in _WORDS.findall(text) for term in query_terms(word)}
 
 
 def occurrences(question: str, text: str) -> Iterator[tuple[int, int]]:
-    """Where words that ``question`` asks for stand in ``text``, in any form that has the same terms: ``start, end``."""
-    wanted = {term for terms in asked(question) for term in terms}
+    """Yield the ``start, end`` of words in ``text`` that share a term with ``question``, in any form."""
+    sought = {term for terms in content_terms(question) for term in terms}
     latin = languages.latin_words(_composed(question).lower())
-    language = languages.of_words(latin)
+    language = languages.detect_language(latin)
     for match in _TOKEN.finditer(text):
         word = match[0]
         if match.lastgroup == "joined":
-            word = word.translate(characters.alike())
-            pairs = [i for i in range(len(word)) if word[i : i + 2] in wanted or word[i] in wanted]
+            word = word.translate(characters.equivalents())
+            pairs = [i for i in range(len(word)) if word[i : i + 2] in sought or word[i] in sought]
             for at in pairs:
-                yield match.start() + at, match.start() + at + (2 if word[at : at + 2] in wanted else 1)
+                yield match.start() + at, match.start() + at + (2 if word[at : at + 2] in sought else 1)
             continue
         native = languages.stems(languages.latin_words(_composed(word).lower()), language)
-        if wanted & {*query_terms(word), *map(_folded, native)}:
+        if sought & {*query_terms(word), *map(_folded, native)}:
             yield match.start(), match.end()
 
 
@@ -155,8 +154,8 @@ def _terms(text: str, query: bool) -> list[str]:
     text = POSSESSIVE.sub(" ", text)
     if not _COMPLEX.search(text):
         words = _ASCII_WORD.findall(text.lower())
-        found = languages.stems([word for word in words if word not in STOP_WORDS])
-        return found if query else found + _native(words, found)
+        stemmed_words = languages.stems([word for word in words if word not in STOP_WORDS])
+        return stemmed_words if query else stemmed_words + _native(words, stemmed_words)
     words = []
     whole: list[str] = []
     for run in _RUN.findall(_plain(text)):
@@ -165,69 +164,69 @@ def _terms(text: str, query: bool) -> list[str]:
                 words.append(part)
             else:
                 _split_identifier(part, words, whole)
-    found = _stemmed([word for word in words if word not in STOP_WORDS])
+    stemmed_words = _stemmed([word for word in words if word not in STOP_WORDS])
     if not query:
-        found += _native(languages.latin_words(_composed(text).lower()), found)
-    found += whole + [_pair(*both) for both in _syllables(text)]
+        stemmed_words += _native(languages.latin_words(_composed(text).lower()), stemmed_words)
+    stemmed_words += whole + [_pair(*pair) for pair in _syllables(text)]
     # Who asks with words does not mean the pictures among them.
-    return found if query and found else found + list(dict.fromkeys(_PICTOGRAPH.findall(text)))
+    return stemmed_words if query and stemmed_words else stemmed_words + list(dict.fromkeys(_PICTOGRAPH.findall(text)))
 
 
 def _stemmed(words: list[str]) -> list[str]:
-    """Stems in the language of each word's script, accents folded."""
+    """Return the stems of words in the language of each word's script, accents folded."""
     latin = [word for word in words if word.isascii()]
     if len(latin) == len(words):
         return languages.stems(words)
     out = languages.stems(latin)
     for word in words:
         if not word.isascii():
-            script = languages.of_script(word)
+            script = languages.script_language(word)
             out += map(_folded, languages.stems([word], script or languages.ENGLISH))
     return out
 
 
-def _native(words: list[str], known: list[str]) -> list[str]:
-    """Stems of a text's words in its own language, where that is not English: those that it does not have already."""
-    language = languages.of_words(words)
+def _native(words: list[str], present: list[str]) -> list[str]:
+    """Return the stems of a text's words in its own language, unless that is English, without the ``known`` ones."""
+    language = languages.detect_language(words)
     if language == languages.ENGLISH:
         return []
     content = [word for word in words if not languages.is_stop_word(word, language)]
-    has = set(known)
+    has = set(present)
     return [stem for stem in map(_folded, languages.stems(content, language)) if stem not in has]
 
 
 def _syllables(text: str) -> Iterator[tuple[str, str]]:
-    """Syllables of a Vietnamese text that stand beside each other, which most of its words are two of."""
+    """Yield the pairs of adjacent syllables of a Vietnamese text: most of its words are such a pair."""
     if text.isascii():
         return
     text = _composed(text)
     if _VIETNAMESE.search(text) is None:
         return
     for run in _SYLLABLES.findall(text.lower()):
-        yield from ((one, other) for one, other in pairwise(run.split()) if not (one + other).isascii())
+        yield from (pair for pair in pairwise(run.split()) if not "".join(pair).isascii())
 
 
-def _pair(one: str, other: str) -> str:
-    return f"{_folded(one)} {_folded(other)}"
+def _pair(first: str, second: str) -> str:
+    return f"{_folded(first)} {_folded(second)}"
 
 
 def _folded(text: str) -> str:
-    """Accents removed and compatibility forms (full-width letters, ligatures) made plain."""
+    """Return ``text`` without accents, and with plain characters for full-width letters and ligatures."""
     if text.isascii():
         return text
     return _composed(_DIACRITICS.sub("", unicodedata.normalize("NFKD", text).translate(_STROKES)))
 
 
 def _plain(text: str) -> str:
-    """As :func:`_folded`, but with the accents of letters that are not Latin; characters as they are compared."""
+    """Return ``text`` as :func:`_folded`, but keep the accents of other letters than Latin ones."""
     if text.isascii():
         return text
     text = unicodedata.normalize("NFKD", text).translate(_HYPHENS).translate(_STROKES)
-    return _DIACRITICS.sub("", _composed(_LATIN_DIACRITICS.sub("", text))).translate(characters.alike())
+    return _DIACRITICS.sub("", _composed(_LATIN_DIACRITICS.sub("", text))).translate(characters.equivalents())
 
 
 def _composed(text: str) -> str:
-    """Compatibility forms made plain, accents kept."""
+    """Return ``text`` in plain forms of its characters, accents kept."""
     return text if text.isascii() else unicodedata.normalize("NFC", unicodedata.normalize("NFKD", text))
 
 
@@ -278,7 +277,7 @@ _BRACKETED_END = re.compile(r"[\[(][^\[\]()]*[\])]$")
 
 
 def is_question(text: str) -> bool:
-    """Whether a text ends in a question mark, a bracketed remark behind it aside."""
+    """Return true if a text ends in a question mark, a bracketed remark behind it aside."""
     stripped = text.rstrip()
     if stripped.endswith(("]", ")")):
         stripped = _BRACKETED_END.sub("", stripped).rstrip()
@@ -286,40 +285,36 @@ def is_question(text: str) -> bool:
 
 
 def time_words(text: str) -> int:
-    """How many words of time a text has, in any language, at most 2."""
+    """Return the number of words of time in a text in any language, at most 2."""
     lower = text.lower()
     plainly = calendar_words.time_words()
-    found = sum(word in plainly for word in calendar_words.WORD.findall(lower))
-    if found < 2 and not text.isascii():
-        found += sum(1 for _ in calendar_words.time_phrases().finditer(lower))
-    return min(found, 2)
+    count = sum(word in plainly for word in calendar_words.WORD.findall(lower))
+    if count < 2 and not text.isascii():
+        count += sum(1 for _ in calendar_words.time_phrases().finditer(lower))
+    return min(count, 2)
 
 
 def has_amount(text: str) -> bool:
-    """Whether a text has a figure that may say how much: of no day, time, year or item of a list."""
+    """Return true if a text has a number that is no day, time, year or number of an item."""
     return any(map(str.isdecimal, _UNCOUNTED.sub(" ", text)))
 
 
 def name_key(name: str) -> str:
-    """First word of a person's name as it is compared between a speaker and a question."""
+    """Return the first word of a person's name in the form that speakers and questions are compared by."""
     parts = name.split()
     return _folded(parts[0]).casefold() if parts else ""
 
 
 def unit_hash(text: str) -> int:
-    """63-bit hash that identifies a unit's search text."""
-    from hashlib import blake2b
-
+    """Return the 63-bit hash that identifies a unit's search text."""
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") >> 1
 
 
 def likeness(text: str) -> int:
-    """What texts share that say the same but for their days and times, their marks and their capitals."""
+    """Return a hash that texts share if they differ only in days, times, marks and capitals."""
     return unit_hash(_MARKS.sub("", _MOMENT.sub("", text.casefold())) or text)
 
 
 def hit_id(path: str, text_hash: int, occurrence: int) -> str:
-    """What a hit is called by its best unit: the same after a rebuild of the index."""
-    from hashlib import blake2b
-
+    """Return the id of a hit by its best unit: it stays the same when the index is rebuilt."""
     return blake2b(f"{path}\0{text_hash}\0{occurrence}".encode(), digest_size=8).hexdigest()

@@ -1,4 +1,4 @@
-"""The calendar of summaries: which period of each grain a day belongs to, and where its summary stands.
+"""Map days to the periods of summaries, and periods to their files.
 
 A week is one of ISO 8601, Monday to Sunday, and may have days of two months; every other period is a part of one
 coarser period.  Days are those that ``datetime.date`` knows, 0001-01-01 to 9999-12-31.
@@ -31,7 +31,7 @@ _PERIOD = re.compile(r"([0-9]{4})(?:-(?:W([0-9]{2})|Q([1-4])|(0[1-9]|1[0-2])(?:-
 
 @lru_cache(maxsize=_REMEMBERED)
 def period_of(day: date, grain: Grain) -> str:
-    """The name of the period of ``grain`` that ``day`` belongs to; for working notes, as for daily ones, the day."""
+    """Return the name of the period of ``grain`` that contains ``day``; working notes have days as periods."""
     if grain in (Grain.WORKING, Grain.DAILY):
         return f"{day.year:04}-{day.month:02}-{day.day:02}"
     if grain is Grain.WEEKLY:
@@ -46,11 +46,7 @@ def period_of(day: date, grain: Grain) -> str:
 
 @lru_cache(maxsize=_REMEMBERED)
 def bounds(grain: Grain, period: str) -> tuple[date, date]:
-    """The first and the last day of a period, both of which belong to it.
-
-    Raises:
-        ValueError: ``period`` names no period of ``grain``.
-    """
+    """Return the first and the last day of a period; raises ``ValueError`` for a name of no period of ``grain``."""
     match = _PERIOD.fullmatch(period)
     if match is None or _grain(match) is not (Grain.DAILY if grain is Grain.WORKING else grain):
         raise ValueError(
@@ -68,7 +64,7 @@ def bounds(grain: Grain, period: str) -> tuple[date, date]:
 
 
 def last_day(period: str) -> date | None:
-    """The last day of a year, or of a week, quarter, month or day of it; ``None`` for what names none."""
+    """Return the last day of a year, or of a week, quarter, month or day of it; ``None`` for another text."""
     match = _PERIOD.fullmatch(period)
     try:
         return bounds(_grain(match), period)[1] if match else None
@@ -78,10 +74,9 @@ def last_day(period: str) -> date | None:
 
 @lru_cache(maxsize=_REMEMBERED)
 def parents(grain: Grain, period: str) -> tuple[tuple[Grain, str], ...]:
-    """The coarser periods that have days of this one, in order: two for a week at the end of a month, none for a year.
+    """Return the coarser periods that share days with this one; raises as :func:`bounds`.
 
-    Raises:
-        ValueError: ``period`` names no period of ``grain``.
+    A week at the end of a month has two, a year none.
     """
     ends = bounds(grain, period)
     coarser = COARSER.get(grain)
@@ -89,20 +84,15 @@ def parents(grain: Grain, period: str) -> tuple[tuple[Grain, str], ...]:
 
 
 def days(grain: Grain, period: str) -> Iterator[date]:
-    """Every day of a period, in order.
-
-    Raises:
-        ValueError: ``period`` names no period of ``grain``.
-    """
+    """Yield every day of a period, in order; raises as :func:`bounds`."""
     first, last = bounds(grain, period)
     return map(date.fromordinal, range(first.toordinal(), last.toordinal() + 1))
 
 
 def is_closed(grain: Grain, period: str, today: date, older_than_days: int = 0) -> bool:
-    """Whether the last day of a period, and of its last week, is more than ``older_than_days`` days before ``today``.
+    """Return true if a period, with its last week, ended more than ``older_than_days`` days before ``today``.
 
-    Raises:
-        ValueError: ``period`` names no period of ``grain``.
+    Raises as :func:`bounds`.
     """
     last = bounds(grain, period)[1]
     if grain not in (Grain.WORKING, Grain.DAILY):
@@ -111,11 +101,7 @@ def is_closed(grain: Grain, period: str, today: date, older_than_days: int = 0) 
 
 
 def path_of(grain: Grain, period: str) -> str:
-    """The file of a period's summary, relative to the workspace.
-
-    Raises:
-        ValueError: ``period`` names no period of ``grain``, or the grain is that of notes, which have no summary.
-    """
+    """Return the file of a period's summary, relative to the workspace; raises as :func:`bounds`, also for notes."""
     if grain is Grain.WORKING:
         raise ValueError("working notes have no summary; a summary's grain is daily or coarser")
     bounds(grain, period)
@@ -124,12 +110,12 @@ def path_of(grain: Grain, period: str) -> str:
 
 @lru_cache(maxsize=_REMEMBERED)
 def parse_path(path: str) -> tuple[Grain, str] | None:
-    """Grain and period of the summary that ``path`` is the file of; ``None`` for every other path."""
+    """Return the grain and period of the summary at ``path``; ``None`` for every other path."""
     folder, _, name = path.rpartition("/")
-    above, _, said = folder.rpartition("/")
-    if above != FOLDER or said not in COARSER.values() or not name.endswith(".md"):
+    above, _, grain_name = folder.rpartition("/")
+    if above != FOLDER or grain_name not in COARSER.values() or not name.endswith(".md"):
         return None
-    grain, period = Grain(said), name.removesuffix(".md")
+    grain, period = Grain(grain_name), name.removesuffix(".md")
     try:
         bounds(grain, period)
     except ValueError:
@@ -138,19 +124,17 @@ def parse_path(path: str) -> tuple[Grain, str] | None:
 
 
 def now_in(zone: str, now: datetime | None = None) -> datetime:
-    """The moment ``now``, by default the present one, as the clocks of ``zone`` show it.
+    """Return the moment ``now``, by default the present one, by the clocks of ``zone``.
 
-    ``zone`` is an IANA name, or empty for the system's zone; a ``now`` without a zone is in the system's.
-
-    Raises:
-        SettingsError: there is no zone of that name.
+    ``zone`` is an IANA name, or empty for the system's zone; a ``now`` without a zone is in the system's.  Raises
+    :class:`~openclaw_memory.errors.SettingsError` for an unknown name.
     """
     where = _zone(zone) if zone else None
     return (datetime.now() if now is None else now).astimezone(where)
 
 
 def today(zone: str) -> date:
-    """The day that it is in ``zone``, as for :func:`now_in`; in the system's where there is no such zone."""
+    """Return the present day in ``zone``, as for :func:`now_in`; in the system's zone where there is no such zone."""
     try:
         return now_in(zone).date()
     except SettingsError:
@@ -158,12 +142,9 @@ def today(zone: str) -> date:
 
 
 def noon_in(zone: str, day: date, clock: time = time(12)) -> datetime:
-    """Noon of ``day``, or another time by the ``clock``, in ``zone``, which is as for :func:`now_in`.
+    """Return noon of ``day``, or another time by the ``clock``, in ``zone``, which is as for :func:`now_in`.
 
-    On the first and last days of the calendar, which no zone can shift, it is that of UTC.
-
-    Raises:
-        SettingsError: there is no zone of that name.
+    On the first and last days of the calendar, which no zone can shift, the time is in UTC.
     """
     noon = datetime.combine(day, clock)
     try:
@@ -173,13 +154,13 @@ def noon_in(zone: str, day: date, clock: time = time(12)) -> datetime:
 
 
 def _grain(match: re.Match[str]) -> Grain:
-    """The grain of a period, by which parts of :data:`_PERIOD` it has."""
+    """Return the grain of a period, by the parts of :data:`_PERIOD` that it has."""
     by_part = {None: Grain.YEARLY, 2: Grain.WEEKLY, 3: Grain.QUARTERLY, 4: Grain.MONTHLY, 5: Grain.DAILY}
     return by_part[max((part for part in range(2, 6) if match[part]), default=None)]
 
 
 def _after(day: date, count: int) -> date:
-    """The day ``count`` days later, at most the last that there is."""
+    """Return the day ``count`` days later, at most the last one of the calendar."""
     return date.fromordinal(min(day.toordinal() + count, date.max.toordinal()))
 
 

@@ -1,7 +1,7 @@
-"""What languages call months, weekdays, relative days and spans of time, and where a text says so.
+"""Find names of months, weekdays, relative days and spans of time in texts of many languages.
 
 The words are data: ``calendar_cldr.txt``, made by ``benchmarks/calendar_words.py``, and ``calendar_own.txt``.  A text
-is read as :func:`plain` makes it; words of scripts without spaces are read character by character.
+is searched in its :func:`plain` form; words of scripts without spaces are read character by character.
 """
 
 from __future__ import annotations
@@ -15,50 +15,38 @@ from typing import Any, NamedTuple
 
 from . import language as languages
 from . import word_lists
-from .scripts import ARABIC, ARMENIAN, CYRILLIC, DEVANAGARI, GREEK, HAN, HANGUL, HEBREW, KANA, THAI, UNSPACED, letter
+from .scripts import HANGUL, UNSPACED
 
-#: What holds for all languages stands under this name.
+#: Name of the entries for all languages.
 ANY = "any"
 UNITS = ("day", "week", "month", "year")
 _UNSPACED = UNSPACED + HANGUL
 _TOKEN = re.compile(rf"\d+|[{_UNSPACED}]|[^\W\d_](?:[^\W\d_{_UNSPACED}]|[\u0300-\u036f\u064b-\u065f\u0900-\u097f])*")
 WORD = re.compile(r"[^\W_]+")
 _MARKS = re.compile("[\u200b-\u200f\u061c\u2060\ufeff]")
-#: What may stand between two words of a phrase.
+#: Characters between two words of a phrase.
 _BETWEEN = re.compile(r"[\s.'’-]{0,3}")
-_OF_SCRIPT = (
-    (letter(HAN), ("chinese", "japanese")),
-    (letter(KANA), ("japanese",)),
-    (letter(HANGUL), ("korean",)),
-    (letter(THAI), ("thai",)),
-    (letter(CYRILLIC), ("russian", "ukrainian", "bulgarian")),
-    (letter(GREEK), ("greek",)),
-    (letter(ARABIC), ("arabic", "persian")),
-    (letter(HEBREW), ("hebrew",)),
-    (letter(DEVANAGARI), ("hindi",)),
-    (letter(ARMENIAN), ("armenian",)),
-)
 _NUMBER = "#"
 _HERE = ""
-#: Kinds of phrases that are looked for; the others are asked about by key.
+#: Kinds of phrases to search for; the others are looked up by key.
 _KINDS = frozenset({"month", "month-short", "weekday", "relative", "ago", "ahead", "part"})
 _MONTHS = frozenset({"month", "month-short"})
 #: Kinds of which single words speak of time.
 _TIMES = frozenset({"month", "weekday", "relative", "noun", "period", "words"})
-#: Keys of words that begin or end the time which they stand beside.
+#: Keys of words that open or close the time beside them.
 BESIDE = ("since", "after", "until", "before")
-#: Languages whose words for time are looked for as they stand in the text.
+#: Languages whose words for time are searched without borders of words.
 _BY_PHRASE = ("chinese", "japanese", "korean", "thai", "hindi", "vietnamese")
 
 
-#: What follows by word, :data:`_NUMBER` for a number, and at :data:`_HERE` what ends there.
+#: The next nodes by word, :data:`_NUMBER` for a number, and at :data:`_HERE` the meanings of a phrase that ends there.
 _Node = dict[str, Any]
 _Numbers = dict[tuple[str, ...], int]
 _Found = tuple[int, "tuple[Meaning, ...]", int | None]
 
 
 class Meaning(NamedTuple):
-    """What a phrase says in a language: ``unit`` or "", and a ``number``: of the month or weekday, or of steps."""
+    """The meaning of a phrase in a language: ``unit`` or "", and ``number``, of the month or weekday or of steps."""
 
     kind: str
     unit: str
@@ -67,7 +55,7 @@ class Meaning(NamedTuple):
 
 
 class Phrase(NamedTuple):
-    """A phrase in a text: where, what it may mean, and the number that it holds."""
+    """A phrase in a text: its place, its possible meanings, and the number in it."""
 
     start: int
     end: int
@@ -81,7 +69,7 @@ class Phrase(NamedTuple):
 
 
 def plain(text: str) -> str:
-    """``text`` in small letters, full-width and other compatibility forms made plain, invisible marks taken out."""
+    """Return ``text`` in small letters, in plain forms of its characters, and without invisible marks."""
     if not text.isascii():
         text = _MARKS.sub("", unicodedata.normalize("NFKC", text))
     return text.lower()
@@ -89,7 +77,7 @@ def plain(text: str) -> str:
 
 @cache
 def _sources() -> dict[str, list[str]]:
-    """The lines of each language, of both files."""
+    """Return the lines of both files by language."""
     out: defaultdict[str, list[str]] = defaultdict(list)
     for name in ("calendar_cldr.txt", "calendar_own.txt"):
         for language, line in word_lists.lines_of(__package__, name):
@@ -99,36 +87,39 @@ def _sources() -> dict[str, list[str]]:
 
 @cache
 def keys_of(language: str) -> dict[str, tuple[str, ...]]:
-    """What a language says, by key; nothing for one that is not known."""
+    """Return the phrases of a language by key; none for an unknown language."""
     out: dict[str, tuple[str, ...]] = {}
     for line in _sources().get(language, ()):
-        key, _, said = line.partition(": ")
-        if said:
-            out[key] = (*out.get(key, ()), *said.split(" | "))
+        key, _, spellings = line.partition(": ")
+        if spellings:
+            out[key] = (*out.get(key, ()), *spellings.split(" | "))
     return out
 
 
 def any_of(spellings: Iterable[str]) -> str:
-    """A pattern for any of the spellings, the longest first."""
+    """Return a pattern for any of the spellings, the longest first."""
     return "|".join(sorted(spellings, key=lambda each: (-len(each), each)))
 
 
 @cache
-def naming_time(language: str) -> frozenset[str]:
-    """What speaks of a time in a language: weeks, weekdays, weekends."""
+def time_expressions(language: str) -> frozenset[str]:
+    """Return the phrases of a language that name a time: months, weeks, weekdays, weekends."""
     return frozenset(
-        phrase for key, said in keys_of(language).items() if key.partition(".")[0] in _TIMES for phrase in said
+        phrase
+        for key, spellings in keys_of(language).items()
+        if key.partition(".")[0] in _TIMES
+        for phrase in spellings
     )
 
 
 def known_languages() -> tuple[str, ...]:
-    """Languages with a calendar."""
+    """Return the languages with a calendar."""
     return tuple(name for name in _sources() if name != ANY)
 
 
 @cache
 def _vocabulary(language: str) -> frozenset[str]:
-    """Words of a language's calendar, without the shortest and those that only stand beside a time."""
+    """Return the words of a language's calendar without the shortest and those that only stand beside a time."""
     return frozenset(
         word
         for key, phrases in keys_of(language).items()
@@ -140,14 +131,14 @@ def _vocabulary(language: str) -> frozenset[str]:
 
 
 @cache
-def said(key: str, of: tuple[str, ...]) -> frozenset[str]:
-    """What the languages ``of`` say for ``key``."""
-    return frozenset(phrase for language in of for phrase in keys_of(language).get(key, ()))
+def spellings_for(key: str, languages_: tuple[str, ...]) -> frozenset[str]:
+    """Return the phrases of some languages for ``key``."""
+    return frozenset(phrase for language in languages_ for phrase in keys_of(language).get(key, ()))
 
 
 @cache
 def joins() -> frozenset[str]:
-    """Words that join day, month and year, in any language."""
+    """Return the words that join day, month and year, in any language."""
     literals = {
         word
         for language in known_languages()
@@ -155,17 +146,19 @@ def joins() -> frozenset[str]:
         for part in re.findall(r"'([^']*)'|([^\W\d_dMLyE]+)", form)
         for word in WORD.findall("".join(part).lower())
     }
-    return said("join", (ANY,)) | literals
+    return spellings_for("join", (ANY,)) | literals
 
 
 @lru_cache(maxsize=16)
-def spoken(text: str) -> tuple[str, ...]:
-    """Languages that a :func:`plain` text may be in: by its scripts and, of Latin letters, by a vote of stop words.
+def likely_languages(text: str) -> tuple[str, ...]:
+    """Return the likely languages of a :func:`plain` text: by its scripts and, of Latin letters, by stop words.
 
-    The likeliest comes first.  Where stop words say little, languages with several of the words in their calendars are
-    likely too; where they say nothing, those with one.
+    The likeliest comes first.  Where stop words decide little, languages with several of the words in their calendars
+    are likely too; where they decide nothing, those with one.
     """
-    found = [name for script, names in _OF_SCRIPT if script.search(text) for name in names]
+    by_script = [
+        name for script, names in languages.SCRIPTS if script.search(text) for name in names if name in _sources()
+    ]
     words = set(languages.latin_words(text))
     if words:
         votes = {name: len(words & stops) for name, stops in languages.stop_words().items()}
@@ -176,28 +169,28 @@ def spoken(text: str) -> tuple[str, ...]:
         if most < 3:
             need = 2 if most == 2 else 1
             voted += [name for name in known_languages() if len(words & _vocabulary(name)) >= need]
-        found += [name for name in voted if name in _sources() and name != ANY]
-    return tuple(dict.fromkeys(found))
+        by_script += [name for name in voted if name in _sources() and name != ANY]
+    return tuple(dict.fromkeys(by_script))
 
 
-def order_in(of: tuple[str, ...]) -> str:
-    """In which order the first of the languages ``of`` writes day, month and year: ``dmy``, ``mdy`` or ``ymd``."""
-    return next((keys_of(language)["order"][0] for language in of), "dmy")
+def order_in(languages_: tuple[str, ...]) -> str:
+    """Return the order of day, month and year in the first of some languages: ``dmy``, ``mdy`` or ``ymd``."""
+    return next((keys_of(language)["order"][0] for language in languages_), "dmy")
 
 
 def day_first(language: str) -> bool:
-    """Whether a language writes the day before the month where it leaves out the year."""
+    """Return true if a language writes the day before the month where it leaves out the year."""
     keys = keys_of(language)
     return (keys.get("short-order") or keys["order"])[0] == "dmy"
 
 
 def day_order(text: str) -> str:
-    """The order of day, month and year in the language of ``text``, as :func:`order_in`."""
-    return order_in(spoken(plain(text)))
+    """Return the order of day, month and year in the language of ``text``, as :func:`order_in`."""
+    return order_in(likely_languages(plain(text)))
 
 
 def tokens(text: str) -> list[tuple[str, int, int]]:
-    """Words, characters of scripts without spaces, and numbers of a :func:`plain` text, with where they stand."""
+    """Return words, characters of scripts without spaces, and numbers of a :func:`plain` text, with their places."""
     return [
         (str(int(match[0])) if match[0].isdecimal() else match[0], *match.span())
         for match in _TOKEN.finditer(text)
@@ -205,11 +198,11 @@ def tokens(text: str) -> list[tuple[str, int, int]]:
     ]
 
 
-def phrases(text: str, of: tuple[str, ...], only_months: bool = False) -> list[Phrase]:
-    """The phrases of a :func:`plain` text in the languages ``of``, the longest at each place; they do not overlap."""
-    found: list[Phrase] = []
+def find_phrases(text: str, languages_: tuple[str, ...], only_months: bool = False) -> list[Phrase]:
+    """Find the phrases of a :func:`plain` text in some languages, the longest at each place, without overlap."""
+    matches: list[Phrase] = []
     pieces = tokens(text)
-    readers = [(_Reader(text, pieces, _numbers(language)), _trie(language, only_months)) for language in of]
+    readers = [(_Reader(text, pieces, _numbers(language)), _trie(language, only_months)) for language in languages_]
     at = 0
     while at < len(pieces):
         bests = [best for reader, trie in readers if (best := reader.longest(at, trie)) is not None]
@@ -217,22 +210,22 @@ def phrases(text: str, of: tuple[str, ...], only_months: bool = False) -> list[P
             end = max(best[0] for best in bests)
             meanings = tuple(meaning for best in bests if best[0] == end for meaning in best[1])
             count = next(best[2] for best in bests if best[0] == end)
-            found.append(Phrase(pieces[at][1], pieces[end - 1][2], meanings, count))
+            matches.append(Phrase(pieces[at][1], pieces[end - 1][2], meanings, count))
             at = end
         else:
             at += 1
-    return found
+    return matches
 
 
 class _Reader(NamedTuple):
-    """Looks for the phrases of one language in a text."""
+    """Searches a text for the phrases of one language."""
 
     text: str
     pieces: list[tuple[str, int, int]]
     numbers: _Numbers
 
     def longest(self, at: int, node: _Node, count: int | None = None, inside: bool = False) -> _Found | None:
-        """The end of the longest phrase that goes on at ``at`` below ``node``, what it means, and its number."""
+        """Return the end of the longest phrase that goes on at ``at`` below ``node``, its meanings, and its number."""
         best = (at, node[_HERE], count) if _HERE in node else None
         if at >= len(self.pieces):
             return best
@@ -242,9 +235,9 @@ class _Reader(NamedTuple):
             best = self.longest(at + 1, below, count, True) or best
         if (below := node.get(_NUMBER)) is not None:
             for end, number in self._numbers_at(at):
-                found = self.longest(end, below, number, True)
-                if found is not None and (best is None or found[0] > best[0]):
-                    best = found
+                ending = self.longest(end, below, number, True)
+                if ending is not None and (best is None or ending[0] > best[0]):
+                    best = ending
         return best
 
     def _numbers_at(self, at: int) -> Iterator[tuple[int, int]]:
@@ -271,33 +264,33 @@ def _numbers(language: str) -> _Numbers:
 
 @cache
 def _trie(language: str, only_months: bool) -> _Node:
-    """All phrases of a language by their words, one below the other; what a phrase means stands at its end."""
+    """Return all phrases of a language as a tree of words, with the meanings at the end of each."""
     root: _Node = {}
     keys = keys_of(language)
-    for key, said in keys.items():
+    for key, spellings in keys.items():
         kind, *rest = key.split(".")
         if kind == "weekday" and len(rest) == 2 and not only_months:
-            made = Meaning("weekday-relative", rest[1], int(rest[0]), language)
+            meaning = Meaning("weekday-relative", rest[1], int(rest[0]), language)
         elif kind in (_MONTHS if only_months else _KINDS):
             unit = rest.pop(0) if rest and rest[0].isalpha() else ""
-            made = Meaning(kind, unit, int(rest[0]) if rest else 0, language)
+            meaning = Meaning(kind, unit, int(rest[0]) if rest else 0, language)
         else:
             continue
-        for phrase in said:
-            _put(root, phrase, made)
+        for phrase in spellings:
+            _put(root, phrase, meaning)
     for unit in () if only_months else UNITS:
-        made = Meaning("past", unit, 0, language)
+        meaning = Meaning("past", unit, 0, language)
         for noun in keys.get(f"noun.{unit}", ()):
             for word in keys.get("past", ()):
                 for form in (f"{word} {{0}} {noun}", f"{{0}} {word} {noun}", f"{word} {noun}"):
-                    _put(root, form, made)
+                    _put(root, form, meaning)
             for word in keys.get("past-after", ()):
-                _put(root, f"{{0}} {noun} {word}", made)
+                _put(root, f"{{0}} {noun} {word}", meaning)
     return root
 
 
 def _put(root: _Node, phrase: str, meaning: Meaning) -> None:
-    """Add a phrase; what means something already keeps that."""
+    """Add a phrase; a place that has a meaning already keeps that."""
     node = root
     before, hole, behind = phrase.partition("{0}")
     path = [word for word, *_ in tokens(before)] + [_NUMBER] * bool(hole) + [word for word, *_ in tokens(behind)]
@@ -307,12 +300,12 @@ def _put(root: _Node, phrase: str, meaning: Meaning) -> None:
         node[_HERE] = (*node.get(_HERE, ()), meaning)
 
 
-def without(text: str) -> str:
-    """``text`` with spaces for what names a time: days, weeks, months, weekends, how long ago."""
+def without_times(text: str) -> str:
+    """Return ``text`` with spaces in the place of times: days, weeks, months, weekends, ``3 days ago``."""
     lower = plain(text)
-    of = spoken(lower)
-    named = [(one.start, one.end) for one in phrases(lower, of)]
-    named += [match.span() for language in of for match in _naming(language).finditer(lower)]
+    likely = likely_languages(lower)
+    named = [(phrase.start, phrase.end) for phrase in find_phrases(lower, likely)]
+    named += [match.span() for language in likely for match in _naming(language).finditer(lower)]
     text = text if len(text) == len(lower) else lower
     for start, end in named:
         text = text[:start] + " " * (end - start) + text[end:]
@@ -321,36 +314,38 @@ def without(text: str) -> str:
 
 @cache
 def _naming(language: str) -> re.Pattern[str]:
-    """Matches what :func:`naming_time` says, as words of their own where words have spaces between them."""
-    said = any_of(map(re.escape, naming_time(language))) or "(?!)"
-    return re.compile(said if language in _BY_PHRASE else rf"(?<!\w)(?:{said})(?!\w)")
+    """Return a pattern for :func:`time_expressions`, with borders of words where words have spaces between them."""
+    pattern = any_of(map(re.escape, time_expressions(language))) or "(?!)"
+    return re.compile(pattern if language in _BY_PHRASE else rf"(?<!\w)(?:{pattern})(?!\w)")
 
 
 def may_name_month(text: str) -> bool:
-    """Whether an ASCII text has a word of a month's name."""
+    """Return true if an ASCII text has a word of a month's name."""
     return not _month_marks().keys().isdisjoint(WORD.findall(text.lower()))
 
 
 def months(text: str) -> list[Phrase]:
-    """Names of months in a :func:`plain` text, whatever its language is; those in its own come first."""
+    """Find names of months in a :func:`plain` text, in any language; those in its own language come first."""
     marks = _month_marks()
     if text.isascii():
-        found = marks.keys() & set(WORD.findall(text))
+        marks_present = marks.keys() & set(WORD.findall(text))
     else:
-        found = marks.keys() & {word for word, *_ in tokens(text)}
-    if not found:
+        marks_present = marks.keys() & {word for word, *_ in tokens(text)}
+    if not marks_present:
         return []
-    return phrases(text, tuple(dict.fromkeys(language for mark in sorted(found) for language in marks[mark])), True)
+    return find_phrases(
+        text, tuple(dict.fromkeys(language for mark in sorted(marks_present) for language in marks[mark])), True
+    )
 
 
 @cache
 def _month_marks() -> dict[str, tuple[str, ...]]:
-    """Words and characters of which each name of a month has one, and the languages that have it."""
+    """Return a word or character of each month's name, and the languages that have it."""
     out: dict[str, tuple[str, ...]] = {}
     for language in known_languages():
-        for key, said in keys_of(language).items():
+        for key, spellings in keys_of(language).items():
             if key.partition(".")[0] in _MONTHS:
-                for phrase in said:
+                for phrase in spellings:
                     words = [word for word, *_ in tokens(phrase) if not word.isdecimal()]
                     if words:
                         mark = words[-1] if len(words[-1]) == 1 else max(words, key=len)
@@ -360,9 +355,9 @@ def _month_marks() -> dict[str, tuple[str, ...]]:
 
 @cache
 def time_words() -> frozenset[str]:
-    """Single words that speak of time in a language and say something in each other one, and years of four digits."""
+    """Return single words for times that are no stop word of another language, and years of four digits."""
     stops = languages.stop_words()
-    found: defaultdict[str, set[str]] = defaultdict(set)
+    by_word: defaultdict[str, set[str]] = defaultdict(set)
     for language in known_languages():
         keys = keys_of(language)
         doubtful = keys.get("doubtful", ())
@@ -370,17 +365,21 @@ def time_words() -> frozenset[str]:
             if key.partition(".")[0] in _TIMES and language not in _BY_PHRASE:
                 for phrase in phrases:
                     if WORD.fullmatch(phrase) and len(phrase) > 2 and (phrase not in doubtful or key == "words"):
-                        found[phrase].add(language)
+                        by_word[phrase].add(language)
     owners: defaultdict[str, set[str]] = defaultdict(set)
     for language, words in stops.items():
-        for word in words & found.keys():
+        for word in words & by_word.keys():
             owners[word].add(language)
-    plainly = {word for word, own in found.items() if languages.ENGLISH in own or owners.get(word, own) <= own}
+    plainly = {
+        word
+        for word, word_languages in by_word.items()
+        if languages.ENGLISH in word_languages or owners.get(word, word_languages) <= word_languages
+    }
     return frozenset(plainly | {str(year) for year in range(1900, 2100)})
 
 
 @cache
 def time_phrases() -> re.Pattern[str]:
-    """What speaks of time in languages whose words are not told by spaces, or have several parts."""
-    said = {phrase for language in _BY_PHRASE for phrase in naming_time(language) if len(phrase) > 1}
-    return re.compile(any_of(map(re.escape, said)))
+    """Return a pattern for times in languages without spaces between words, or with names of several parts."""
+    spellings = {phrase for language in _BY_PHRASE for phrase in time_expressions(language) if len(phrase) > 1}
+    return re.compile(any_of(map(re.escape, spellings)))

@@ -1,4 +1,4 @@
-"""Characters that are one written another way: of Chinese and Japanese, of Arabic keyboards, digits of any script."""
+"""Normalise variants of a character: of Chinese and Japanese, of Arabic keyboards, digits of any script."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _ARABIC = {"أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا", "ک": "ك", "ی": "ي
 _ZEROS = "٠۰०০੦૦୦௦౦೦൦๐໐༠၀០"
 
 
-def whole(text: str) -> str:
-    """``text`` with the two halves of a character joined, as JSON and YAML may write it, and U+FFFD for half of one."""
+def join_surrogates(text: str) -> str:
+    """Return ``text`` with halves of a character joined, as JSON and YAML write them, and U+FFFD for a lone half."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 @cache
-def alike() -> dict[int, str]:
-    """What characters are compared as, where that is not as they are: a table for ``str.translate``."""
+def equivalents() -> dict[int, str]:
+    """Return a table for ``str.translate`` that replaces each variant of a character."""
     same = {ord(written): read for written, read in _ARABIC.items()}
     same |= {ord(zero) + n: str(n) for zero in _ZEROS for n in range(10)}
     for _, line in word_lists.lines_of(__package__, "characters.txt"):

@@ -1,4 +1,4 @@
-"""Dates that file names, headings, lines and questions state, in any language, with no dependence on the locale."""
+"""Find dates in file names, headings, lines and questions, in any language, independent of the locale."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from . import calendar
 from . import calendar_words as words
-from .front_matter import bare
+from .front_matter import fold_key
 from .scripts import HAN, HANGUL, KANA
 
 #: In their order, Monday first as in ISO 8601.
@@ -25,7 +25,7 @@ WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", 
 MONTH_NUMBERS = {
     spelling: number for number, name in enumerate(MONTHS, 1) for spelling in (name.lower(), name[:3].lower())
 } | {"sept": 9}
-#: How weekdays are spelled in small letters.
+#: Spellings of weekdays in small letters.
 WEEKDAY_SPELLINGS = frozenset(
     {"tues", "thur", "thurs"} | {spelling for name in WEEKDAYS for spelling in (name.lower(), name[:3].lower())}
 )
@@ -33,11 +33,11 @@ WEEKDAY_SPELLINGS = frozenset(
 NAMES = frozenset(name.lower() for name in (*WEEKDAYS, *MONTHS))
 
 
-#: Gives the order of day and month in numbers that leave it open, as :func:`~.calendar_words.day_order` does.
+#: Returns the order of day and month in ambiguous numbers, as :func:`~.calendar_words.day_order` does.
 Order = Callable[[], str]
 
 _NUMBERS = re.compile(r"\d[-./] ?\d")
-#: With points a date has two digits each or blanks, as a version has neither.
+#: A date with points has two digits each or blanks, as a version has neither.
 _YEAR_FIRST = re.compile(
     r"(?<![\d.])(\d{4})(?:([-/])(\d{1,2})\2(\d{1,2})|\.(\d\d)\.(\d\d)|\. (\d{1,2})\. (\d{1,2}))(?!\d)(?!\.\d)"
 )
@@ -60,19 +60,19 @@ _NAME_COMPACT = re.compile(r"(?<!\d)(?P<year>(?:19|20)\d{2})(?P<month>\d{2})(?P<
 _FOLDER_DATE = re.compile(
     r"(?<!\d)(?P<year>\d{4})[-_./](?P<month>\d{2})(?:[-_. ]+[^\W\d_]+)?[-_./](?P<day>\d{2})(?!\d)"
 )
-#: What no day has behind it: a version has.
+#: Characters that follow a number of a version, and no day.
 _GOES_ON = re.compile(r"\.?\d|[^\W\d_]")
 
-#: A heading is read this far: past it there is prose, and the search stays cheap.
+#: Characters of a heading that are searched: prose follows, and the search stays cheap.
 _HEADING_CHARS = 200
 #: Characters on either side of a month's name in which its day and year stand.
 _AROUND = 24
 
 
-class Named(NamedTuple):
-    """A date as a text names it, from ``start`` to ``end``; a month at least, with what it has of day and year.
+class DateMention(NamedTuple):
+    """A date in a text, from ``start`` to ``end``: a month at least, with its day and year if the text has them.
 
-    ``name`` is how the month is written in letters, empty where it is a number.
+    ``name`` is the spelling of the month in letters, empty for a number.
     """
 
     start: int
@@ -83,7 +83,7 @@ class Named(NamedTuple):
     name: str = ""
 
     def days(self, year: int | None = None) -> tuple[date, date] | None:
-        """The first and the last day, in ``year`` where the text has none; ``None`` for what no calendar has."""
+        """Return the first and the last day, in ``year`` where the text has none; ``None`` for an impossible date."""
         year = self.year or year
         try:
             if year is None:
@@ -98,10 +98,12 @@ class Named(NamedTuple):
 
 @cache
 def _around() -> tuple[re.Pattern[str], ...]:
-    """What stands before and behind a month: the day, the year, or both."""
-    joins, ends = (words.any_of(map(re.escape, each)) for each in (words.joins(), words.said("day-end", (words.ANY,))))
+    """Return the patterns of the text beside a month: the day, the year, or both."""
+    joins, ends = (
+        words.any_of(map(re.escape, each)) for each in (words.joins(), words.spellings_for("day-end", (words.ANY,)))
+    )
     gap = rf"[\s.,،、/'’׳_-]{{0,3}}(?:(?:{joins})(?![^\W\d_])[\s.,،'’]{{0,3}}){{0,2}}"
-    # What joins dates in scripts without spaces is followed by letters or digits at once.
+    # In scripts without spaces letters or digits follow the joining characters at once.
     gap = rf"(?:{gap}|[\s.]?[年년][\s.]?)"
     day = rf"(\d{{1,2}})(?!\d)(?:-?(?:{ends})(?![a-z\u00df-\u052f]))?"
     # Of days from one to another, the first.
@@ -122,19 +124,19 @@ def _around() -> tuple[re.Pattern[str], ...]:
 
 
 def date_in_name(path: str) -> date | None:
-    """The day that the file name of ``path`` states, else the one its folders spell out.
+    """Return the day in the file name of ``path``, else in its folders; ``None`` without one, or for an impossible one.
 
     ``2026-02-13-slug.md``, ``2026_02_13.md``, ``20260213.md``, ``13-februar-2026.md`` and ``2026年2月13日.md`` name a
     day; a name that is nothing but a period (``2026-W07``, ``2026-02``, ``2026-Q1``, ``2026``, ``mayo-2026``) stands
-    for the period's last day.  ``None`` when there is no date, or an impossible one.
+    for the period's last day.
     """
     return _in_name(path)[0]
 
 
 def is_daily(path: str) -> bool:
-    """Whether ``path`` is called by a day, as a journal is: its name begins or ends so, or its folders spell it out.
+    """Return true if ``path`` has the name of a journal's day: at its beginning or end, or in its folders.
 
-    What numbers of versions and things look like counts at the beginning alone: ``20260213.md``, no ``order-20260213``.
+    Numbers that may be of versions and things count at the beginning alone: ``20260213.md``, no ``order-20260213``.
     """
     return _in_name(path)[1]
 
@@ -144,47 +146,46 @@ def _in_name(path: str) -> tuple[date | None, bool]:
     stem = name[:-3] if name[-3:].lower() == ".md" else name
     for pattern in (_NAME_DATE, _NAME_COMPACT):
         for match in pattern.finditer(stem):
-            if found := _day(match["year"], match["month"], match["day"]):
+            if day := _day(match["year"], match["month"], match["day"]):
                 numbered = pattern is _NAME_COMPACT or match["mark"] == "."
                 begins = match.start() == 0 and not (numbered and _GOES_ON.match(stem, match.end()))
-                return found, begins or (match.end() == len(stem) and not numbered)
+                return day, begins or (match.end() == len(stem) and not numbered)
     if (last := calendar.last_day(stem.upper().replace("_", "-"))) is not None:
         return last, False
     if (worded := _worded(stem))[0] is not None:
         return worded
     listed = [_day(match["year"], match["month"], match["day"]) for match in _FOLDER_DATE.finditer(f"{folders}/{stem}")]
-    day = next((found for found in reversed(listed) if found), None)
+    day = next((day for day in reversed(listed) if day), None)
     return (day, True) if day is not None else _worded(" ".join([*folders.split("/")[-2:], stem]))
 
 
 def _worded(text: str) -> tuple[date | None, bool]:
-    """The last day of a date with words in a name, and whether that is a day at its beginning or its end."""
+    """Return the last day of a date with words in a name, and true if that is a day at its beginning or its end."""
     if not any(map(str.isdigit, text)):
         return None, False
     text = words.plain(text[:_HEADING_CHARS].replace("_", " "))
-    for one in named(text):
-        days, before, behind = one.days(), text[: one.start], text[one.end :]
-        if days is not None and (one.day is not None or not before + behind.strip("年년")):
+    for mention in find_dates(text):
+        days, before, behind = mention.days(), text[: mention.start], text[mention.end :]
+        if days is not None and (mention.day is not None or not before + behind.strip("年년")):
             begins = not _filler().sub("", before) and _GOES_ON.match(behind) is None
-            return days[1], one.day is not None and not before[-1:].isalnum() and (begins or not behind)
+            return days[1], mention.day is not None and not before[-1:].isalnum() and (begins or not behind)
     return None, False
 
 
 def date_in_heading(text: str, order: Order | None = None) -> date | None:
-    """The first full date in ``text``; ``None`` without one, and for impossible dates.
+    """Return the first full date in ``text``; ``None`` without one, and for impossible dates.
 
-    Understood are ``2026-02-13``, ``2026/02/13``, ``2026.02.13``, ``13.02.2026``, ``13/02/2026``,
-    ``February 13, 2026``, ``13. Februar 2026``, ``2026年2月13日`` and the like, in every language of the
-    calendar, with or without a weekday.
-    Where numbers leave open which is the day, ``order`` decides, by default the language of ``text``.
+    Formats are ``2026-02-13``, ``2026/02/13``, ``2026.02.13``, ``13.02.2026``, ``13/02/2026``, ``February 13, 2026``,
+    ``13. Februar 2026``, ``2026年2月13日`` and the like, in every language of the calendar, with or without a weekday.
+    In ambiguous numbers ``order`` decides which is the day, by default the language of ``text``.
     """
-    found = _first_date(words.plain(text[:_HEADING_CHARS]), order)
-    return None if found is None else found[0]
+    match = _first_date(words.plain(text[:_HEADING_CHARS]), order)
+    return None if match is None else match[0]
 
 
 def date_in_front_matter(front: Mapping[str, Any], order: Order | None = None) -> date | None:
-    """The full date that a note's own data has for it or for its making: ``date``, ``created``, ``Date created``."""
-    stated = {bare(key): str(value) for key, value in front.items()}
+    """Return the full date in a note's front matter: ``date``, ``created``, ``Date created`` and the like."""
+    stated = {fold_key(key): str(value) for key, value in front.items()}
     for key in ("date", "datecreated", "created", "createdat", "creationdate", "createddate", "day"):
         value = stated.get(key, "")
         if _NAME_COMPACT.fullmatch(value):
@@ -195,19 +196,19 @@ def date_in_front_matter(front: Mapping[str, Any], order: Order | None = None) -
 
 
 def merely_states(text: str, day: date, order: Order | None = None) -> bool:
-    """Whether ``text`` says nothing but ``day`` (a weekday and punctuation aside)."""
+    """Return true if ``text`` holds nothing but ``day`` (a weekday and punctuation aside)."""
     short = text[:_HEADING_CHARS]
     spoken = words.plain(short)
-    found = _first_date(spoken, order)
-    if found is None or found[0] != day or len(short) < len(text):
+    match = _first_date(spoken, order)
+    if match is None or match[0] != day or len(short) < len(text):
         return False
-    _, start, end = found
+    _, start, end = match
     return not _filler().sub("", spoken[:start] + " " + spoken[end:])
 
 
 @cache
 def _filler() -> re.Pattern[str]:
-    """Weekdays, what may follow a date, and what is no word."""
+    """Return a pattern for weekdays, words that may follow a date, and characters of no word."""
     names = {
         name
         for language in words.known_languages()
@@ -215,106 +216,114 @@ def _filler() -> re.Pattern[str]:
         if key.count(".") == 1 and key.startswith("weekday")
         for name in spellings
     }
-    rest = words.joins() | words.said("day-end", (words.ANY,))
+    rest = words.joins() | words.spellings_for("day-end", (words.ANY,))
     spaced = words.any_of(map(re.escape, names | rest | WEEKDAY_SPELLINGS))
     unspaced = words.any_of(name for name in names if re.fullmatch(f"[{KANA}{HAN}{HANGUL}]+", name))
     return re.compile(rf"\b(?:{spaced})(?!\w)|{unspaced}|[\W_]+|[日号號일]")
 
 
 def order_of(text: str) -> str:
-    """The order of day and month in a file's numbers: as in those that leave nothing open, else its language's."""
-    first = [match for match in _OPEN_ORDER.findall(text) if max(map(int, match)) > 12]
-    if first:
-        days = sum(int(one) > 12 for one, _ in first)
-        return "dmy" if 2 * days >= len(first) else "mdy"
+    """Return the order of day and month in a file's numbers: that of unambiguous ones, else its language's."""
+    unambiguous = [match for match in _OPEN_ORDER.findall(text) if max(map(int, match)) > 12]
+    if unambiguous:
+        days = sum(int(number) > 12 for number, _ in unambiguous)
+        return "dmy" if 2 * days >= len(unambiguous) else "mdy"
     return words.day_order(text[:4000])
 
 
-def named(text: str, order: Order | None = None) -> list[Named]:
-    """The dates that a text, as :func:`~.calendar_words.plain` makes it, names, in their order; they do not overlap."""
-    found = list(_in_numbers(text, order)) if _NUMBERS.search(text) else []
+def find_dates(text: str, order: Order | None = None) -> list[DateMention]:
+    """Find the dates in a :func:`~.calendar_words.plain` text, in order and without overlap."""
+    mentions = list(_in_numbers(text, order)) if _NUMBERS.search(text) else []
     taken = bytearray(len(text))
-    for one in found:
-        taken[one.start : one.end] = b"\1" * (one.end - one.start)
+    for mention in mentions:
+        taken[mention.start : mention.end] = b"\1" * (mention.end - mention.start)
     for month in words.months(text):
         if taken.find(1, month.start, month.end) < 0:
-            found.append(_in_words(text, month))
-    found.sort()
-    for at, (one, other) in enumerate(pairwise(found)):
-        if one.year is None and one.day and other.year and other.day and _UNTIL.fullmatch(text, one.end, other.start):
+            mentions.append(_in_words(text, month))
+    mentions.sort()
+    for at, (mention, other) in enumerate(pairwise(mentions)):
+        if (
+            mention.year is None
+            and mention.day
+            and other.year
+            and other.day
+            and _UNTIL.fullmatch(text, mention.end, other.start)
+        ):
             # Of the days from one to another only the last has a year.
-            found[at] = one._replace(year=other.year - (one.month > other.month))
-    return found
+            mentions[at] = mention._replace(year=other.year - (mention.month > other.month))
+    return mentions
 
 
-def said(text: str, day: date | None, order: Order | None = None) -> tuple[date, date] | None:
-    """The days that a line names, the first and the last: those of its first date, and of others near it.
+def stated_days(text: str, day: date | None, order: Order | None = None) -> tuple[date, date] | None:
+    """Return the first and the last day in a line: those of its first date, and of others near it.
 
     A date without a year is the one nearest to ``day``, that of the line's section; without such a day it is none.
     """
     if text.isascii() and not _NUMBERS.search(text) and not words.may_name_month(text):
         return None
     text = words.plain(text)
-    found: tuple[date, date] | None = None
-    for one in named(text, order):
-        days = one.days() if one.year else _nearest(text, one, day)
+    span: tuple[date, date] | None = None
+    for mention in find_dates(text, order):
+        days = mention.days() if mention.year else _nearest(text, mention, day)
         if days is None:
             continue
-        if found is None:
-            found = days
-        elif (joined := (min(found[0], days[0]), max(found[1], days[1])))[1] - joined[0] <= timedelta(days=31):
-            found = joined
-    return found
+        if span is None:
+            span = days
+        elif (joined := (min(span[0], days[0]), max(span[1], days[1])))[1] - joined[0] <= timedelta(days=31):
+            span = joined
+    return span
 
 
-def languages_of(one: Named, of: Sequence[str]) -> tuple[str, ...]:
-    """Those of some languages that have its month's name, none for one in numbers."""
-    keys = ((name, words.keys_of(name)) for name in of if one.name)
-    months = (f"month.{one.month}", f"month-short.{one.month}")
-    return tuple(name for name, said in keys if any(one.name.strip(".") in said.get(month, ()) for month in months))
+def languages_of(mention: DateMention, languages: Sequence[str]) -> tuple[str, ...]:
+    """Return those of ``languages`` that have the date's name of a month; none for a date in numbers."""
+    keys = ((name, words.keys_of(name)) for name in languages if mention.name)
+    months = (f"month.{mention.month}", f"month-short.{mention.month}")
+    return tuple(
+        name for name, phrases in keys if any(mention.name.strip(".") in phrases.get(month, ()) for month in months)
+    )
 
 
-def means_month(text: str, one: Named) -> bool:
-    """Whether a name means a month: a word of other meaning and a short form need a day, a year, or a word before."""
-    if one.day is not None or one.year is not None:
+def means_month(text: str, mention: DateMention) -> bool:
+    """Return true if a name means a month: an ambiguous or short one needs a day, a year, or a word before it."""
+    if mention.day is not None or mention.year is not None:
         return True
-    spoken = words.spoken(text)
+    spoken = words.likely_languages(text)
     sure = False
     for language in spoken:
         keys = words.keys_of(language)
-        if one.name in keys.get(f"month.{one.month}", ()):
-            if one.name not in keys.get("doubtful", ()):
+        if mention.name in keys.get(f"month.{mention.month}", ()):
+            if mention.name not in keys.get("doubtful", ()):
                 sure = True
-        elif one.name.strip(".") not in keys.get(f"month-short.{one.month}", ()):
+        elif mention.name.strip(".") not in keys.get(f"month-short.{mention.month}", ()):
             continue
-        before = text[max(0, one.start - _AROUND) : one.start].rstrip(" -")
+        before = text[max(0, mention.start - _AROUND) : mention.start].rstrip(" -")
         leads = (lead for key in ("lead", *words.BESIDE) for lead in keys.get(key, ()))
         if any(before.endswith(lead) and not before[: -len(lead)][-1:].isalpha() for lead in leads):
             return True
     return sure
 
 
-def _nearest(text: str, one: Named, day: date | None) -> tuple[date, date] | None:
-    if day is None or not means_month(text, one):
+def _nearest(text: str, mention: DateMention, day: date | None) -> tuple[date, date] | None:
+    if day is None or not means_month(text, mention):
         return None
-    year = day.year + (one.month - day.month < -6) - (one.month - day.month > 6)
-    return one.days(year)
+    year = day.year + (mention.month - day.month < -6) - (mention.month - day.month > 6)
+    return mention.days(year)
 
 
 def _first_date(text: str, order: Order | None) -> tuple[date, int, int] | None:
-    for one in named(text, order):
-        if one.day is not None and one.year is not None and (days := one.days()) is not None:
-            return days[0], one.start, one.end
+    for mention in find_dates(text, order):
+        if mention.day is not None and mention.year is not None and (days := mention.days()) is not None:
+            return days[0], mention.start, mention.end
     return None
 
 
-def _in_numbers(text: str, order: Order | None) -> Iterator[Named]:
+def _in_numbers(text: str, order: Order | None) -> Iterator[DateMention]:
     end = 0
     for match in _YEAR_FIRST.finditer(text):
         year, _, *rest = match.groups()
         month, day = (part for part in rest if part)
         if _day(year, month, day):
-            yield Named(match.start(), end := match.end(), int(year), int(month), int(day))
+            yield DateMention(match.start(), end := match.end(), int(year), int(month), int(day))
     taken: set[int] = set()
     for match in _FROM_TO.finditer(text):
         taken.update(range(match.start() + 1, match.end()))
@@ -329,9 +338,9 @@ def _in_numbers(text: str, order: Order | None) -> Iterator[Named]:
             swap = int(second) > 12
         day, month = (second, first) if swap else (first, second)
         if _day(year, month, day):
-            yield Named(*match.span(), int(year), int(month), int(day))
+            yield DateMention(*match.span(), int(year), int(month), int(day))
     for match in _YEAR_MONTH.finditer(text, end):
-        yield Named(*match.span(), int(match[1]), int(match[2]), None)
+        yield DateMention(*match.span(), int(match[1]), int(match[2]), None)
     for match in _DAY_MONTH.finditer(text):
         language = _beside(text, *match.span())
         if language is not None:
@@ -339,28 +348,28 @@ def _in_numbers(text: str, order: Order | None) -> Iterator[Named]:
             if month > 12 or (day <= 12 and not words.day_first(language)):
                 day, month = month, day
             if _day("2024", str(month), str(day)):
-                yield Named(*match.span(), None, month, day)
+                yield DateMention(*match.span(), None, month, day)
 
 
-def _from_to(match: re.Match[str], text: str, order: Order | None) -> Iterator[Named]:
-    """The first and the last day of a range in numbers."""
-    one, _, other, first, mark, second, year = match.groups()
+def _from_to(match: re.Match[str], text: str, order: Order | None) -> Iterator[DateMention]:
+    """Yield the first and the last day of a range in numbers."""
+    first_day, _, other, first, mark, second, year = match.groups()
     if int(first) <= 12 and int(second) <= 12 and mark != ".":
         swap = (order() if order is not None else words.day_order(text)) == "mdy"
     else:
         swap = int(second) > 12
     day, month = (second, first) if swap else (first, second)
-    early, of = (other or first, one) if swap and other else (one, other or month)
-    late = int(year) - (int(of) > int(month))
-    if _day(str(late), of, early) and _day(year, month, day):
-        yield Named(match.start(), match.start(4) - 1, late, int(of), int(early))
-        yield Named(match.start(4), match.end(), int(year), int(month), int(day))
+    early, first_month = (other or first, first_day) if swap and other else (first_day, other or month)
+    late = int(year) - (int(first_month) > int(month))
+    if _day(str(late), first_month, early) and _day(year, month, day):
+        yield DateMention(match.start(), match.start(4) - 1, late, int(first_month), int(early))
+        yield DateMention(match.start(4), match.end(), int(year), int(month), int(day))
 
 
 def _beside(text: str, start: int, end: int) -> str | None:
-    """The language of the word that makes a date of the numbers from ``start`` to ``end``."""
+    """Return the language of the word that makes a date of the numbers from ``start`` to ``end``."""
     before, behind = text[max(0, start - _AROUND) : start].rstrip(), text[end : end + _AROUND].lstrip()
-    for language in words.spoken(text):
+    for language in words.likely_languages(text):
         keys = words.keys_of(language)
         if any(before.endswith(on) and not before[: -len(on)][-1:].isalpha() for on in keys.get("on", ())):
             return language
@@ -369,40 +378,40 @@ def _beside(text: str, start: int, end: int) -> str | None:
     return None
 
 
-def _in_words(text: str, month: words.Phrase) -> Named:
-    """The date of which ``month`` is the month: its day and year stand before it or behind it."""
+def _in_words(text: str, month: words.Phrase) -> DateMention:
+    """Return the date with the month at ``month``: its day and year stand before or behind that."""
     day_year, before_day, year_behind, year_before, day_behind = _around()
     start, end = month.start, month.end
     low = max(0, start - _AROUND)
     before, number = text[low:start], _number(text, month)
     name = text[start:end]
-    if found := day_year.match(text, end, end + _AROUND):
-        return Named(start, found.end(), int(found[2]), number, int(found[1]), name)
-    if found := before_day.search(before):
+    if match := day_year.match(text, end, end + _AROUND):
+        return DateMention(start, match.end(), int(match[2]), number, int(match[1]), name)
+    if match := before_day.search(before):
         ahead = year_behind.match(text, end, end + _AROUND)
-        year = ahead[1] if ahead else found[1]
-        return Named(
-            low + found.start(), ahead.end() if ahead else end, int(year) if year else None, number, int(found[2]), name
+        year = ahead[1] if ahead else match[1]
+        return DateMention(
+            low + match.start(), ahead.end() if ahead else end, int(year) if year else None, number, int(match[2]), name
         )
-    if found := year_before.search(before):
+    if match := year_before.search(before):
         behind = day_behind.match(text, end, end + _AROUND)
         day = int(behind[1]) if behind else None
-        return Named(low + found.start(), behind.end() if behind else end, int(found[1]), number, day, name)
-    if found := year_behind.match(text, end, end + _AROUND):
-        return Named(start, found.end(), int(found[1]), number, None, name)
-    if found := day_behind.match(text, end, end + _AROUND):
-        return Named(start, found.end(), None, number, int(found[1]), name)
-    return Named(start, end, None, number, None, name)
+        return DateMention(low + match.start(), behind.end() if behind else end, int(match[1]), number, day, name)
+    if match := year_behind.match(text, end, end + _AROUND):
+        return DateMention(start, match.end(), int(match[1]), number, None, name)
+    if match := day_behind.match(text, end, end + _AROUND):
+        return DateMention(start, match.end(), None, number, int(match[1]), name)
+    return DateMention(start, end, None, number, None, name)
 
 
 def _number(text: str, month: words.Phrase) -> int:
-    """The number of a month; where languages differ about a name, as that of ``text`` has it."""
-    numbers = {one.number for one in month.meanings}
+    """Return the number of a month; where languages differ about a name, as that of ``text`` has it."""
+    numbers = {meaning.number for meaning in month.meanings}
     if len(numbers) > 1:
-        spoken = words.spoken(text)
-        for one in month.meanings:
-            if one.language in spoken:
-                return one.number
+        spoken = words.likely_languages(text)
+        for meaning in month.meanings:
+            if meaning.language in spoken:
+                return meaning.number
     return month.meaning.number
 
 

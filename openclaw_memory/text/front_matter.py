@@ -1,4 +1,4 @@
-"""Front matter: the data a note states about itself, in YAML, as Hugo has it in TOML too, or in JSON."""
+"""Parse front matter: the data of a note about itself, in YAML, as Hugo has it in TOML too, or in JSON."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .characters import whole
+from .characters import join_surrogates
 
 if TYPE_CHECKING:
     import yaml
 
 _MAX_LINES = 400
 _MAX_CHARS = 16_000
-#: What opens front matter, and what may close it.
+#: Opening fences of front matter, and their closing ones.
 _FENCES = {"---": ("---", "..."), "+++": ("+++",), "{": ("}",)}
-#: What stands before a text unseen.
+#: Invisible characters at the beginning of a text.
 _UNSEEN = " \t\ufeff\u200b"
 _KEY = re.compile(r"""(?P<name>[^\W_][\w .-]*|"[^"]*"|'[^']*')[ \t]*(?P<sign>[:=])(?P<apart>\s|$)?""")
 #: Keys that lower the trust in a file, or keep it out; without a blank behind it such a key is still one.
@@ -34,11 +34,24 @@ _TWICE = "a key stands twice; keep one of them"
 
 
 class _Refused(ValueError):
-    """Valid YAML that is no data of a note; the message says why and what to do."""
+    """Valid YAML that is no data of a note; the message names the fault and the next step."""
+
+
+class FrontMatter(NamedTuple):
+    """Parsed front matter: its ``values`` as JSON has them, and the number of ``lines`` with the fences.
+
+    ``lines`` is 0 where a file has none, or none with an end.  ``fault`` names a fault in it and, after a ``;``, the
+    next step; ``values`` are then those of the keys that can be read.  An unreadable key that may have been one of
+    trust comes as ``{"origin": "untrusted"}``, with ``memory: false`` where a line keeps the file out.
+    """
+
+    values: dict[str, Any]
+    lines: int = 0
+    fault: str | None = None
 
 
 def front_matter_end(lines: Sequence[str]) -> int:
-    """How many lines the front matter takes, its two fences included; 0 when there is none, or none with an end.
+    """Return the number of lines that the front matter takes, fences included; 0 without any, or without an end.
 
     Only blank lines stand before it, it is closed, and its first line is a key, so a note that merely begins with a
     rule is left alone.
@@ -49,56 +62,43 @@ def front_matter_end(lines: Sequence[str]) -> int:
     return next(closes, 0) if fence else 0
 
 
-def front_matter(lines: Sequence[str]) -> dict[str, Any]:
-    """What the front matter of the file ``lines`` states, ``{}`` without any; as :func:`read_front_matter`."""
+def parse_front_matter(lines: Sequence[str]) -> FrontMatter:
+    """Parse the front matter of the file ``lines``."""
     fence, opening = _opening(lines)
     if not fence:
-        return {}
-    end = front_matter_end(lines)
-    return read_front_matter(_inner(lines, fence, opening, end), fence) if end else _unread(lines[opening:])
-
-
-def trouble(lines: Sequence[str]) -> str | None:
-    """Why the front matter of the file ``lines`` cannot be read; what is wrong and, after a ``;``, what to do."""
-    fence, opening = _opening(lines)
-    if not fence:
-        return None
+        return FrontMatter({})
     end = front_matter_end(lines)
     if not end:
-        return f"no line '{_FENCES[fence][0]}' ends it within {_MAX_LINES} lines; write one below it"
+        fault = f"no line '{_FENCES[fence][0]}' ends it within {_MAX_LINES} lines; write one below it"
+        return FrontMatter(_unread(lines[opening:]), 0, fault)
+    # The object in JSON stands between no lines of its own.
+    inner = lines[opening:end] if fence == "{" else lines[opening + 1 : end - 1]
+    values, fault = read_values(inner, fence, opening + 2)
+    return FrontMatter(values, end, fault)
+
+
+def read_values(lines: Sequence[str], fence: str = "---", first: int = 2) -> tuple[dict[str, Any], str | None]:
+    """Read the mapping in ``lines``, the first of which has the number ``first``; return its values and the fault."""
     try:
-        _stated(_inner(lines, fence, opening, end), fence, opening + 2)
+        return _stated(lines, fence, first), None
     except _Refused as refused:
-        return str(refused)
-    return None
+        return _unread(lines) if fence == "{" else _partly_stated(lines, fence), str(refused)
 
 
 def withholds(front: Mapping[str, Any]) -> bool:
-    """Whether front matter keeps its file out: by ``memory: false``, or ``private:`` with anything but a no."""
-    stated = [(bare(key), bare(str(value))) for key, value in front.items() if value is not None]
+    """Return true if front matter keeps its file out: ``memory: false``, or ``private:`` with any value but a no."""
+    stated = [(fold_key(key), fold_key(str(value))) for key, value in front.items() if value is not None]
     no = _NO.split("|")
     return any(value in no if key == "memory" else key == "private" and value not in no for key, value in stated)
 
 
-def read_front_matter(lines: Sequence[str], fence: str = "---") -> dict[str, Any]:
-    """The mapping in ``lines`` (without fences of lines), in values that JSON has; dates as ISO text.
-
-    Where something of it cannot be read, the other keys are.  What may have been one of trust comes as
-    ``{"origin": "untrusted"}``, with ``memory: false`` where a line keeps the file out.
-    """
-    try:
-        return _stated(lines, fence)
-    except _Refused:
-        return _unread(lines) if fence == "{" else _partly_stated(lines, fence)
-
-
 def _partly_stated(lines: Sequence[str], fence: str) -> dict[str, Any]:
-    """What can be read in broken ``lines``, a top-level key at a time; a line's value is text where it is no other."""
+    """Read the keys of broken ``lines`` one by one; the value of a line that cannot be parsed is its text."""
     stated: dict[str, Any] = {}
     unread: list[str] = []
     left = _MAX_CHARS
     lines = textwrap.dedent("\n".join(lines).expandtabs(2)).split("\n")
-    for first, last in groups(lines, 0, len(lines)):
+    for first, last in key_groups(lines, 0, len(lines)):
         part = lines[first:last]
         fits = sum(map(len, part)) <= left
         left -= sum(map(len, part)) if fits else 0
@@ -107,24 +107,24 @@ def _partly_stated(lines: Sequence[str], fence: str) -> dict[str, Any]:
             unread += part if not fits and any(map(_names_trust, part)) else []
         except _Refused:
             key = _KEY.match(part[0])
-            value = whole(part[0][key.end() :]).strip(" \"'") if key else ""
+            value = join_surrogates(part[0][key.end() :]).strip(" \"'") if key else ""
             values = {key["name"].strip(" \"'"): value} if key and value else {}
-            # What begins with a mark may be a key in a form that only YAML itself reads.
+            # A line that begins with a mark may be a key in a form that only YAML itself reads.
             plain = part[0][:1].isalnum() or (key is not None and "\\" not in key["name"])
             unread += part if not plain or any(map(_names_trust, part)) else []
-        # What decides about trust may not stand twice.
-        if any(bare(name) in _TRUST and bare(name) in map(bare, stated) for name in values):
+        # A key that decides about trust may not stand twice.
+        if any(fold_key(name) in _TRUST and fold_key(name) in map(fold_key, stated) for name in values):
             unread += part
         stated = values | stated
     return stated | (_unread(unread) if unread else {})
 
 
 def _names_trust(line: str) -> bool:
-    return bare(re.split("[:=]", line)[0]) in _TRUST
+    return fold_key(re.split("[:=]", line)[0]) in _TRUST
 
 
 def _stated(lines: Sequence[str], fence: str = "---", first: int = 1) -> dict[str, Any]:
-    """The mapping in ``lines``, the first of which has the number ``first``.  Raises :class:`_Refused`."""
+    """Parse the mapping in ``lines``, the first of which has the number ``first``.  Raises :class:`_Refused`."""
     text = "\n".join(lines)
     if len(text) > _MAX_CHARS:
         raise _Refused(f"more than {_MAX_CHARS} characters; put what is no data of the note below it")
@@ -153,17 +153,12 @@ def _stated(lines: Sequence[str], fence: str = "---", first: int = 1) -> dict[st
     except _Refused:
         raise
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
-        # What PyYAML's constructors raise for "2026-02-30" or "!!int x", besides its own error.
+        # Errors of PyYAML's constructors for "2026-02-30" or "!!int x", besides its own.
         raise _Refused("a value that cannot be, such as the day 2026-02-30; mend it") from error
 
 
-def _inner(lines: Sequence[str], fence: str, opening: int, end: int) -> Sequence[str]:
-    """What stands between fences; those of JSON are a part of it."""
-    return lines[opening:end] if fence == "{" else lines[opening + 1 : end - 1]
-
-
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The mapping of ``pairs``, in which a key stands once."""
+    """Return the mapping of ``pairs``, in which a key stands once."""
     if len(dict(pairs)) < len(pairs):
         raise _Refused(_TWICE)
     return dict(pairs)
@@ -185,13 +180,13 @@ def _loader() -> type[yaml.SafeLoader]:
     return Loader
 
 
-def bare(word: str) -> str:
-    """``word`` without case, blanks, marks and what nobody sees; for the words that decide about trust."""
+def fold_key(word: str) -> str:
+    """Return ``word`` without case, blanks, marks and invisible characters; for the words that decide about trust."""
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", word).casefold()))
 
 
 def _opening(lines: Sequence[str]) -> tuple[str, int]:
-    """The fence that opens front matter and the number of its line, if something looks like it; else an empty one."""
+    """Return the fence that opens front matter and the number of its line; an empty fence without any."""
     standing = ((at, line.strip(_UNSEEN)) for at, line in enumerate(lines[:_MAX_LINES]) if line.strip(_UNSEEN))
     opening, line = next(standing, (0, ""))
     fence = line[:1] if line[:1] == "{" else line.rstrip()
@@ -206,7 +201,7 @@ def _opening(lines: Sequence[str]) -> tuple[str, int]:
         looks = first.rstrip() in _FENCES[fence] or (fence == "+++" and first.startswith("["))
     else:
         sure = key["sign"] == "=" if fence == "+++" else key["sign"] == ":" and key["apart"] is not None
-        looks = sure or bare(key["name"]) in _TRUST
+        looks = sure or fold_key(key["name"]) in _TRUST
     return (fence, opening) if looks else ("", 0)
 
 
@@ -220,7 +215,7 @@ def _unread(lines: Sequence[str]) -> dict[str, Any]:
     return {"origin": "untrusted"} | ({"memory": False} if withheld else {})
 
 
-def groups(lines: Sequence[str], start: int, end: int) -> list[tuple[int, int]]:
+def key_groups(lines: Sequence[str], start: int, end: int) -> list[tuple[int, int]]:
     """Cut lines ``start..end`` (0-based, end exclusive) where a top-level key begins."""
     borders = [number for number in range(start, end) if lines[number][:1].strip() and lines[number][0] not in "-#]}"]
     borders = [start, *(number for number in borders if number > start), end]
@@ -239,7 +234,7 @@ def _plain(value: Any, left: list[int], depth: int) -> Any:
     if isinstance(value, (date, datetime)):
         return value.isoformat()
     if isinstance(value, str):
-        return whole(value).replace("\0", "")
+        return join_surrogates(value).replace("\0", "")
     if value is None or isinstance(value, (bool, int)):
         return value
     if isinstance(value, float):

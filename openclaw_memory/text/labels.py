@@ -1,4 +1,4 @@
-"""Labels that notes on any subject have: what names nobody and no subject, in the languages of ``labels.txt``."""
+"""Recognise labels that notes on any subject have, and that name nobody and no subject; data is in ``labels.txt``."""
 
 from __future__ import annotations
 
@@ -16,86 +16,66 @@ _MARKS = re.compile("[\u0300-\u036f\u3099\u309a]+")
 
 
 def is_label(text: str) -> bool:
-    """Whether ``text`` is one label that notes on any subject have, as ``Status``, ``Next steps`` or ``进展`` are."""
-    return tuple(_atoms(text)) in _labels()
+    """Return true if ``text`` is a label that notes on any subject have, as ``Status``, ``Next steps``, ``进展``."""
+    return tuple(_atoms(text)) in _labels()[0]
 
 
 @lru_cache(maxsize=4096)
 def names_subject(heading: str) -> bool:
-    """Whether ``heading`` names what its lines are about.
+    """Return true if ``heading`` names the subject of its lines.
 
-    A heading of nothing but labels, numbers, dates, times, stop words and signs says when or what kind of lines they
-    are: ``2026-03-04``, ``✅ Done today``, ``今日进展``.
+    A heading of nothing but labels, numbers, dates, times, stop words and signs names a time or a kind of lines:
+    ``2026-03-04``, ``✅ Done today``, ``今日进展``.
     """
     atoms = _atoms(heading)
     if not atoms:
         return False
-    labels, longest = _labels(), _longest()
-    naming = [atom for atom in atoms if atom not in _in_labels() and not _NUMBER.fullmatch(atom)]
-    if naming and not _stop_words(heading).issuperset(naming):
-        return True
+    labels, label_words, longest = _labels()
+    naming = [atom for atom in atoms if atom not in label_words and not _NUMBER.fullmatch(atom)]
+    if naming:
+        words = _ATOM.findall(heading.casefold())
+        stops = (word for word in words if any(word in stops for stops in language.stop_words().values()))
+        if not {atom for word in stops for atom in _atoms(word)}.issuperset(naming):
+            return True
     silent = _silent(heading)
-    # Which numbers of atoms, counted from the start, say nothing else, and whether they are more than stop words.
-    said: list[bool | None] = [False] + [None] * len(atoms)
+    # By number of atoms from the start: None if they name something, else true if they are more than stop words.
+    covered: list[bool | None] = [False] + [None] * len(atoms)
     for end in range(1, len(atoms) + 1):
         atom, starts = atoms[end - 1], range(max(0, end - longest), end)
         number = _NUMBER.fullmatch(atom) or atom in _days()
-        if any(said[start] is not None and tuple(atoms[start:end]) in labels for start in starts):
-            said[end] = True
-        elif said[end - 1] is not None and (number or atom in silent):
-            said[end] = bool(said[end - 1] or number)
-    return not said[-1]
+        if any(covered[start] is not None and tuple(atoms[start:end]) in labels for start in starts):
+            covered[end] = True
+        elif covered[end - 1] is not None and (number or atom in silent):
+            covered[end] = bool(covered[end - 1] or number)
+    return not covered[-1]
 
 
 def _atoms(text: str) -> list[str]:
-    """The words of a text as they are compared: case and accents do not count."""
+    """Return the words of a text as they are compared, without case and accents."""
     plain = text.lower() if text.isascii() else _MARKS.sub("", unicodedata.normalize("NFKD", text.casefold()))
     return _ATOM.findall(unicodedata.normalize("NFC", plain))
 
 
 @cache
-def _labels() -> frozenset[tuple[str, ...]]:
-    out: set[tuple[str, ...]] = set()
-    for _, line in word_lists.lines_of(__package__, "labels.txt"):
-        out.update(tuple(_atoms(phrase)) for phrase in line.split(";"))
-    return frozenset(out - {()})
-
-
-@cache
-def _longest() -> int:
-    """Words of the longest label."""
-    return max(map(len, _labels()))
-
-
-@cache
-def _in_labels() -> frozenset[str]:
-    """All words of labels, and the names of months and weekdays."""
-    return _days().union(*_labels())
-
-
-def _stop_words(heading: str) -> frozenset[str]:
-    """Words of ``heading`` that are stop words in any language."""
-    found = filter(_stops, _ATOM.findall(heading.casefold()))
-    return frozenset(atom for word in found for atom in _atoms(word))
-
-
-@lru_cache(maxsize=2048)
-def _stops(word: str) -> bool:
-    return any(word in words for words in language.stop_words().values())
+def _labels() -> tuple[frozenset[tuple[str, ...]], frozenset[str], int]:
+    """Return the labels, all words of labels and names of days, and the number of words of the longest label."""
+    lines = (line for _, line in word_lists.lines_of(__package__, "labels.txt"))
+    labels = frozenset(tuple(_atoms(phrase)) for line in lines for phrase in line.split(";")) - {()}
+    return labels, _days().union(*labels), max(map(len, labels))
 
 
 def _silent(heading: str) -> frozenset[str]:
-    """Stop words of the languages that ``heading`` may be in; their accents count, as names lie beside them."""
+    """Return the stop words of the languages that ``heading`` may be in; accents count, as names lie beside them."""
     words = heading.casefold()
-    spoken = {language.ENGLISH, language.of_words(language.latin_words(words)), "chinese", "japanese"}
-    spoken |= {script for word in _ATOM.findall(words) if (script := language.of_script(word))}
-    found = {word for word in _ATOM.findall(words) for each in spoken if language.is_stop_word(word, each)}
-    return frozenset(atom for word in found for atom in _atoms(word))
+    spoken = {language.ENGLISH, language.detect_language(language.latin_words(words)), "chinese", "japanese"}
+    spoken |= {script for word in _ATOM.findall(words) if (script := language.script_language(word))}
+    stops = {word for word in _ATOM.findall(words) for each in spoken if language.is_stop_word(word, each)}
+    return frozenset(atom for word in stops for atom in _atoms(word))
 
 
 @cache
 def _days() -> frozenset[str]:
-    """Names of months and weekdays."""
+    """Return the names of months and weekdays."""
     from .dates import MONTH_NUMBERS, WEEKDAY_SPELLINGS
 
     return frozenset({*MONTH_NUMBERS, *WEEKDAY_SPELLINGS})

@@ -1,7 +1,7 @@
-"""The language of a text, and what its words come from: stop words, stems.
+"""Detect the language of a text; its stop words and stems.
 
-A language is told by script and, among those of one script, by a vote of stop words.  English wins where nothing
-speaks for another one.  Stop words are data (``stop_words.txt``, made by ``benchmarks/stop_words.py``), stems are
+A language is known by its script and, among those of one script, by a vote of stop words.  English wins where no
+other one has more votes.  Stop words are data (``stop_words.txt``, made by ``benchmarks/stop_words.py``), stems are
 Snowball's.
 """
 
@@ -20,20 +20,24 @@ from .scripts import ARABIC, ARMENIAN, CYRILLIC, DEVANAGARI, GREEK, HAN, HANGUL,
 ENGLISH = "english"
 #: The language in which every noun has a capital.
 CAPITAL_NOUNS = "german"
-#: The language of words in a script that only one language with a stemmer has, or most texts in it.
-_OF_SCRIPT = (
-    ("russian", letter(CYRILLIC)),
-    ("greek", letter(GREEK)),
-    ("arabic", letter(ARABIC)),
-    ("hindi", letter(DEVANAGARI)),
-    ("tamil", letter(TAMIL)),
-    ("armenian", letter(ARMENIAN)),
-    ("hebrew", letter(HEBREW)),
+#: Scripts with the languages that are written in them, of which the first one stands for the script.
+SCRIPTS = (
+    (letter(HAN), ("chinese", "japanese")),
+    (letter(KANA), ("japanese",)),
+    (letter(HANGUL), ("korean",)),
+    (letter(THAI), ("thai",)),
+    (letter(CYRILLIC), ("russian", "ukrainian", "bulgarian")),
+    (letter(GREEK), ("greek",)),
+    (letter(ARABIC), ("arabic", "persian")),
+    (letter(HEBREW), ("hebrew",)),
+    (letter(DEVANAGARI), ("hindi",)),
+    (letter(ARMENIAN), ("armenian",)),
+    (letter(TAMIL), ("tamil",)),
 )
-#: Other languages of these scripts: their stop words are stop words of the script.
-_BESIDE = {"russian": ("ukrainian", "bulgarian"), "arabic": ("persian",)}
-#: Languages without an alphabet of letters: nothing to vote by word for word.
-_UNSPACED = frozenset({"chinese", "japanese", "korean"})
+#: The part of the scripts without an alphabet, or with one that puts no spaces between words; and the alphabets.
+_UNSPACED, _ALPHABETS = SCRIPTS[:4], SCRIPTS[4:]
+#: Languages that share an alphabet, by the first of them.
+_ALPHABET_SHARES = {names[0]: names for _, names in _ALPHABETS}
 #: A word of letters.
 LETTERS = re.compile(r"[^\W\d_]+")
 _LATIN = re.compile("[a-z\u00df-\u024f\u1e00-\u1eff]+")
@@ -52,14 +56,14 @@ _local = threading.local()
 
 @cache
 def stop_words() -> dict[str, frozenset[str]]:
-    """Stop words by language."""
+    """Return the stop words by language."""
     return {language: frozenset(line.split()) for language, line in word_lists.lines_of(__package__, "stop_words.txt")}
 
 
 @cache
-def _voters() -> dict[str, tuple[str, ...]]:
-    """Languages in Latin letters by stop word."""
-    others = {name for name, _ in _OF_SCRIPT} | {name for names in _BESIDE.values() for name in names} | _UNSPACED
+def voters() -> dict[str, tuple[str, ...]]:
+    """Return the languages in Latin letters by stop word."""
+    others = {name for _, names in SCRIPTS for name in names}
     out: dict[str, tuple[str, ...]] = {}
     for language, words in stop_words().items():
         if language not in others:
@@ -68,50 +72,45 @@ def _voters() -> dict[str, tuple[str, ...]]:
     return out
 
 
-def voters(word: str) -> tuple[str, ...]:
-    """Languages in Latin letters of which ``word`` is a stop word."""
-    return _voters().get(word, ())
-
-
 def silent_words(text: str) -> set[str]:
-    """Words of a text that are stop words of the language that it may be in."""
+    """Return the words of a text that are stop words of its likely language."""
     words = LETTERS.findall(text.lower())
-    own = of_words(word for word in words if _LATIN.fullmatch(word))
-    return {word for word in words if is_stop_word(word, of_script(word) or own)}
+    latin_language = detect_language(word for word in words if _LATIN.fullmatch(word))
+    return {word for word in words if is_stop_word(word, script_language(word) or latin_language)}
 
 
 def latin_words(text: str) -> list[str]:
-    """Words in Latin letters, composed and in small letters, of a text in small letters."""
+    """Return the words in Latin letters of a text in small letters."""
     return _LATIN.findall(text)
 
 
 @cache
 def letters(language: str) -> frozenset[str]:
-    """The letters of a language's stop words, which have about all that its words are written in."""
+    """Return the letters of a language's stop words, which are about all letters of the language."""
     return frozenset("".join(stop_words()[language]))
 
 
 def accents(words: Iterable[str]) -> frozenset[str]:
-    """The letters of some words in small Latin letters that English does not have."""
+    """Return the letters of words in small Latin letters that English does not have."""
     return frozenset(_ACCENTED.findall(" ".join(words)))
 
 
-def of_words(words: Iterable[str]) -> str:
-    """The language of words in Latin letters: that with the most stop words, of which there are at least two.
+def detect_language(words: Iterable[str]) -> str:
+    """Return the language of words in Latin letters: that with the most stop words, of which there are at least two.
 
     One is enough where a word has a letter that English does not have, or where it is no short one and none is English.
-    A letter that a language does not have speaks against it; of several languages it is the most common one.
+    A letter that a language does not have counts against it; of several languages the most common one wins.
     """
-    return _told(words) or ENGLISH
+    return _vote(words) or ENGLISH
 
 
-def _told(words: Iterable[str]) -> str | None:
-    """As :func:`of_words`; ``None`` where they do not speak for English more than for another language, nor for one."""
-    voters = _voters()
+def _vote(words: Iterable[str]) -> str | None:
+    """Return the language of words as :func:`detect_language`, but ``None`` where the votes do not decide."""
+    by_word = voters()
     votes: dict[str, int] = {}
     distinct = set(words)
     for word in distinct:
-        for language in voters.get(word, ()):
+        for language in by_word.get(word, ()):
             votes[language] = votes.get(language, 0) + 1
     accented = accents(distinct)
     for language in votes:
@@ -120,87 +119,78 @@ def _told(words: Iterable[str]) -> str | None:
     if (most := max(votes.values(), default=0)) <= english or not votes:
         return ENGLISH if most < english else None
     best = min(
-        (one for one, count in votes.items() if count == most), key=lambda one: (_RANK.get(one, len(_RANK)), one)
+        (name for name, count in votes.items() if count == most), key=lambda name: (_RANK.get(name, len(_RANK)), name)
     )
     alone = most < 2 and not accented
     # A stop word of four letters tells the language by itself.
-    if alone and (english or not any(len(word) >= 4 and best in voters.get(word, ()) for word in distinct)):
+    if alone and (english or not any(len(word) >= 4 and best in by_word.get(word, ()) for word in distinct)):
         return None
     return best
 
 
-def of_script(word: str) -> str | None:
-    """The language that the script of a word says; ``None`` for letters that many languages share."""
+def script_language(word: str) -> str | None:
+    """Return the language of a word's script; ``None`` for letters that many languages share."""
     if word.isascii():
         return None
-    return next((language for language, script in _OF_SCRIPT if script.match(word)), None)
+    return next((names[0] for script, names in _ALPHABETS if script.match(word)), None)
 
 
-#: Languages of scripts that put no spaces between words, by their characters.
-_UNSPACED_SCRIPTS = (
-    ("japanese", letter(KANA)),
-    ("chinese", letter(HAN)),
-    ("korean", letter(HANGUL)),
-    ("thai", letter(THAI)),
-)
 #: Words of other alphabets.
 _OTHER_WORD = re.compile("[\u0370-\u058f\u0590-\u06ff\u0750-\u077f\u0900-\u097f\u0b80-\u0bff]+")
 
 
 def weights(text: str) -> dict[str, float]:
-    """About how many tokens of ``text`` are in which language, that of its letters and words; a line has one.
+    """Return about how many tokens of ``text`` each language has, by its letters and words; a line has one language.
 
-    Lines in Latin letters that tell none count for nothing beside those that do.
+    Lines in Latin letters without a detected language count nothing beside those with one.
     """
     text = text.lower()
-    out = {name: float(len(script.findall(text))) for name, script in _UNSPACED_SCRIPTS}
+    out = {names[0]: float(len(script.findall(text))) for script, names in _UNSPACED}
     # Japanese has Chinese characters too, but Chinese no kana to speak of.
     if out["japanese"] > 0.1 * (out["japanese"] + out["chinese"]):
         out["japanese"] += out.pop("chinese")
     for word in _OTHER_WORD.findall(text):
-        name = of_script(word)
+        name = script_language(word)
         if name is not None:
             out[name] = out.get(name, 0.0) + tokens_of(word)
     lines = list(filter(None, map(latin_words, text.split("\n"))))
-    named = [(_told(line) or _of_letters(accents(line)), line) for line in lines]
+    named = [(_vote(line) or _of_letters(accents(line)), line) for line in lines]
     if not any(name for name, _ in named):
         named = [(ENGLISH, line) for line in lines]
-    for own, line in named:
-        if own is not None:
-            out[own] = out.get(own, 0.0) + sum(map(tokens_of, line))
+    for name, line in named:
+        if name is not None:
+            out[name] = out.get(name, 0.0) + sum(map(tokens_of, line))
     return {name: weight for name, weight in out.items() if weight}
 
 
 def _of_letters(accented: frozenset[str]) -> str | None:
-    """The most common language that has all of these letters, which English does not have."""
-    return next((one for one in _RANK if accented and accented <= letters(one)), None)
+    """Return the most common language that has all of these letters, which English does not have."""
+    return next((name for name in _RANK if accented and accented <= letters(name)), None)
 
 
 def words_in(text: str, language: str) -> list[str]:
-    """The words of ``text`` that are in the script of ``language``."""
-    text = text.lower()
-    for name, script in (*_UNSPACED_SCRIPTS, *_OF_SCRIPT):
-        if name == language:
-            wanted = letter(KANA + HAN) if name == "japanese" else script
-            return [word for word in LETTERS.findall(text) if wanted.match(word)]
-    return latin_words(text)
+    """Return the words of ``text`` that are in the script of ``language``."""
+    scripts = {names[0]: script for script, names in SCRIPTS} | {"japanese": letter(KANA + HAN)}
+    if language not in scripts:
+        return latin_words(text.lower())
+    return [word for word in LETTERS.findall(text.lower()) if scripts[language].match(word)]
 
 
 def is_stop_word(word: str, language: str) -> bool:
-    """Whether ``word``, in small letters, says nothing in ``language`` or in one that shares its script."""
+    """Return true if ``word``, in small letters, is a stop word of ``language`` or of one that shares its script."""
     every = stop_words()
-    return any(word in every.get(name, ()) for name in (language, *_BESIDE.get(language, ())))
+    return any(word in every.get(name, ()) for name in _ALPHABET_SHARES.get(language, (language,)))
 
 
 @cache
 def pair_of_chinese() -> re.Pattern[str]:
-    """Two Chinese characters of which one is a stop word."""
-    said = "".join(sorted(word for word in stop_words()["chinese"] if len(word) == 1))
-    return re.compile(f"[{said}].|[\u3400-\u9fff][{said}]")
+    """Return a pattern for two Chinese characters of which one is a stop word."""
+    characters = "".join(sorted(word for word in stop_words()["chinese"] if len(word) == 1))
+    return re.compile(f"[{characters}].|[\u3400-\u9fff][{characters}]")
 
 
 def stems(words: list[str], language: str = ENGLISH) -> list[str]:
-    """The stem of each of ``words``, which are in small letters; the words themselves where there is no stemmer."""
+    """Return the stem of each of ``words``, which are in small letters; the words themselves without a stemmer."""
     # A PyStemmer object is not safe to share between threads.
     stemmers: dict[str, Any] = _local.__dict__.setdefault("stemmers", {})
     if language not in stemmers:

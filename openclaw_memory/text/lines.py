@@ -1,19 +1,19 @@
-"""Lines of a text, counted as an editor counts them."""
+"""Split texts into lines as an editor counts them."""
 
 from __future__ import annotations
 
 import re
 
-#: Parts of patterns for what opens an item of a list: a number, any mark of Markdown, or also a bullet that was pasted.
+#: Parts of patterns for the mark of a list item: a number, any mark of Markdown, or also a pasted bullet.
 NUMBER = r"\d{1,9}[.)]"
 ITEM = rf"(?:[-*+]|{NUMBER})"
 BULLET = rf"(?:[-*+•]|{NUMBER})"
-#: What opens or closes code; what parts the cells of a row.
+#: A line that opens or closes code; the border between the cells of a row.
 FENCE, CELL_BORDER = re.compile(r"[ \t>]*(?P<mark>`{3,}|~{3,})"), re.compile(r"(?<!\\)\|")
 
 
 def cells_of(row: str) -> list[str]:
-    """The cells of a row of a table, as they stand in it."""
+    """Return the cells of a table's row, with the blanks around them."""
     return CELL_BORDER.split(row.strip(" \t>").removeprefix("|").removesuffix("|"))
 
 

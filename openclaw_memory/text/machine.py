@@ -1,6 +1,6 @@
-"""Text that a machine wrote for machines: logs, traces, JSON, control words.  Told by its shape, in any language.
+"""Recognise text that programs wrote for programs: logs, traces, JSON, control words; by its form, in any language.
 
-It can be searched, as an error's words may be asked for; nobody is quoted by it.
+It can be searched, as people look for the words of an error; nobody is quoted by it.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from collections.abc import Sequence
 #: The line of a log: a day with its seconds or a time zone before a mark or level, or a level before a mark.
 _LOG = r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?\s*(?:\[|[A-Z]{4,8}\b|\S+\[\d+\]:)"
 _LEVEL = r"\[?(?:DEBUG|INFO|WARN|WARNING|ERROR|FATAL|TRACE|CRITICAL)\]?[:\]|]\s"
-#: What programs print of themselves: traces, lists of files, prompts, diffs.
+#: Output of programs: traces, lists of files, prompts, diffs.
 _PROGRAM = (
     r"Traceback \(|File \"[^\"]+\", line \d|npm (?:ERR|WARN|error|warn)\b|(?:at|in) \S+ ?\(\S+:\d+(?::\d+)?\)"
     r"|(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception): |\$ [A-Za-z./]|>>> |#!/|(?:diff --git|index [0-9a-f]{7}) "
     r"|[\w.-]+@[\w.-]+:[~/][\w./~-]*[$#] |[-dlbcps](?:[r-][w-][-xsStT]){3}[.+@]?\s+\d"
     r"|@@ -\d|(?:HTTP/\d(?:\.\d)? |HTTP )\d{3}\b|[A-Z]+ https?://\S+ \d{3}\b"
 )
-#: OpenClaw's own words in a turn, "System: [2026-03-04 10:00:00 UTC] Exec completed", and what it always says alike.
+#: OpenClaw's own words in a turn, "System: [2026-03-04 10:00:00 UTC] Exec completed", and its fixed phrases.
 _HOST = (
     r"System(?: \(untrusted\))?: \[\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?[^\]\n]{0,12}\]|\[System Message\]"
     r"|\[Queued messages while agent|\[media attached[: ]|\[cron:[0-9a-f-]+|Read HEARTBEAT\.md if it exists"
@@ -39,11 +39,11 @@ _WHOLE = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
-#: What an agent tells OpenClaw of how to send its answer.
+#: Directives of an agent to OpenClaw for the delivery of its answer.
 DIRECTIVE = re.compile(r"\[\[\s*(?:reply_to(?:_current|\s*:[^\[\]\n]*)|audio_as_voice)\s*\]\]")
 
-#: Names of machines for things: what redaction put in the place of a secret, UUIDs, keys with parts, hexadecimal
-#: digests, and long tokens with a figure.
+#: Identifiers of machines: marks of redaction, UUIDs, keys with parts, hexadecimal digests, and long tokens with a
+#: digit.
 OPAQUE = re.compile(
     r"\[redacted:[\w-]{1,40}\]"
     r"|(?<!\w)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?!\w)|(?<!\w)(?=\S{0,200}[a-z])(?:[\w.+-]{1,200}+:){2,}[\w.+-]{1,200}+"
@@ -52,23 +52,23 @@ OPAQUE = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 
-#: What OpenClaw's dreaming made of sessions, within a note, under a heading of its own.
+#: The beginning of text by OpenClaw's dreaming about sessions, within a note, under a heading of its own.
 _STARTS = re.compile(r"\s*<!--\s*openclaw:dreaming:(\w+):start\s*-->")
 _ENDS = "<!--\\s*openclaw:dreaming:{}:end\\s*-->"
-#: What a model thought before it answered, in the transcript of a session; an answer may begin where it ends.
+#: Thoughts of a model before its answer, in the transcript of a session; the answer may begin on their last line.
 _THINKS = re.compile(r"\s*(?:[\w .-]{1,40}:[ \t]*)?<think(?:ing)?>")
 _THOUGHT = re.compile(r"</think(?:ing)?>(?P<answer>.*)")
 
 
-def reports(path: str, lines: Sequence[str]) -> list[range]:
-    """Lines (1-based) of the file at ``path`` that OpenClaw's dreaming wrote, with the heading above each block.
+def machine_blocks(path: str, lines: Sequence[str]) -> list[range]:
+    """Return the ranges of lines (1-based) of the file at ``path`` that OpenClaw's dreaming wrote, with their headings.
 
-    Of a session's transcript those that a model only thought.
+    In a session's transcript also the lines that a model only thought.
     """
-    # There it keeps candidates with scores, cut off and many times over.
+    # That folder has candidates with scores, cut off and many times over.
     if "/memory/dreaming/" in f"/{path}":
         return [range(1, len(lines) + 1)]
-    found: list[range] = []
+    blocks: list[range] = []
     at = 0
     while at < len(lines):
         if _THINKS.match(lines[at]):
@@ -76,7 +76,7 @@ def reports(path: str, lines: Sequence[str]) -> list[range]:
             end = _THOUGHT.search(lines[last])
             stop = last + 1 if end is not None and end["answer"].strip() else last + 2
             if stop > at + 1:
-                found.append(range(at + 1, stop))
+                blocks.append(range(at + 1, stop))
             at = last + 1
             continue
         opens = _STARTS.match(lines[at])
@@ -88,13 +88,13 @@ def reports(path: str, lines: Sequence[str]) -> list[range]:
         while first and not lines[first - 1].strip():
             first -= 1
         headed = first > 0 and lines[first - 1].startswith("#")
-        found.append(range(first if headed else at + 1, last + 2))
+        blocks.append(range(first if headed else at + 1, last + 2))
         at = last + 1
-    return found
+    return blocks
 
 
 def _last_of_block(lines: Sequence[str], first: int, ends: re.Pattern[str]) -> int:
-    """The last line of a block; where its end is lost, that before the next section of the note or the next block."""
+    """Return the last line of a block; without an end, the line before the next section or the next block."""
     for at in range(first, len(lines)):
         if ends.search(lines[at]):
             return at
@@ -104,7 +104,7 @@ def _last_of_block(lines: Sequence[str], first: int, ends: re.Pattern[str]) -> i
 
 
 def is_machine(text: str) -> bool:
-    """Whether most lines of ``text``, which has no marks of lists around it, are a machine's."""
+    """Return true if programs wrote most lines of ``text``, which has no marks of lists around it."""
     if "\n" not in text:
         return _of_machine(text)
     lines = [line for line in text.split("\n") if line.strip()]
@@ -112,7 +112,7 @@ def is_machine(text: str) -> bool:
 
 
 def is_signs(text: str) -> bool:
-    """Whether a text is mostly signs of programs, or part of a drawing."""
+    """Return true if a text consists mostly of signs of programs, or is part of a drawing."""
     if "\u2500" <= text.lstrip()[:1] <= "\u259f":  # what boxes and bars are drawn with
         return True
     signs = "{}[]<>=|\\;$#^~\"'()/_"
@@ -120,7 +120,7 @@ def is_signs(text: str) -> bool:
 
 
 def is_host(text: str) -> bool:
-    """Whether ``text`` opens as what OpenClaw itself puts into a turn; the paragraph that follows is its output."""
+    """Return true if ``text`` opens as OpenClaw's own words in a turn; the paragraph that follows is its output."""
     return _SAYS.match(text) is not None
 
 

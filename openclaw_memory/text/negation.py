@@ -1,6 +1,6 @@
-"""Words by which a text says that something is not so, in the languages of ``negation.txt``.
+"""Find the words by which a text denies, in the languages of ``negation.txt``.
 
-Two texts that say the same but for one of these say the opposite: "läuft" and "läuft nicht".
+Two texts that differ only in one of these mean the opposite: "läuft" and "läuft nicht".
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ _WORD = re.compile(rf"{_LETTERS}(?:['-]{_LETTERS})*")
 
 
 def negations(text: str) -> frozenset[str]:
-    """The distinct words, or parts of words, by which ``text`` denies something; in small letters.
+    """Return the distinct words, or parts of words, by which ``text`` denies; in small letters.
 
-    Where two texts differ in them, one may deny what the other says.
+    Two texts that differ in them may contradict each other.
     """
     plain = unicodedata.normalize("NFC", text).casefold().replace("’", "'")
-    said = _said()
-    found = {one[0] for one in said.within.finditer(plain) if one[0] not in said.none}
+    rules = _rules()
+    denials = {match[0] for match in rules.within.finditer(plain) if match[0] not in rules.none}
     words = _WORD.findall(plain)
     denying = [(word, *_denies(word)) for word in set(words)]
-    found |= {word for word, anywhere, _ in denying if anywhere}
+    denials |= {word for word, anywhere, _ in denying if anywhere}
     doubtful = [(word, spoken) for word, _, possible in denying for spoken in possible]
     if doubtful:
-        spoken_here = language.of_words(language.latin_words(plain))
-        script = {language.of_script(word) for word in words}
-        found |= {word for word, spoken in doubtful if spoken == spoken_here or spoken in script}
-    return frozenset(found - said.none)
+        spoken_here = language.detect_language(language.latin_words(plain))
+        script = {language.script_language(word) for word in words}
+        denials |= {word for word, spoken in doubtful if spoken == spoken_here or spoken in script}
+    return frozenset(denials - rules.none)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,23 +47,24 @@ class _Forms:
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
-    """What ``negation.txt`` says: forms of any text, and of texts in one language."""
+class _Rules:
+    """The rules of ``negation.txt``: forms in any text, and in texts of one language."""
 
     anywhere: _Forms
-    of_language: dict[str, _Forms]
+    by_language: dict[str, _Forms]
     within: re.Pattern[str]
     none: frozenset[str]
 
 
 @lru_cache(maxsize=2048)
 def _denies(word: str) -> tuple[bool, tuple[str, ...]]:
-    """Whether ``word`` denies something in a text of any language, and the languages in which alone it does."""
-    said = _said()
-    return _of(word, said.anywhere), tuple(spoken for spoken, forms in said.of_language.items() if _of(word, forms))
+    """Return true if ``word`` denies in a text of any language, and the languages in which alone it denies."""
+    rules = _rules()
+    languages = (spoken for spoken, forms in rules.by_language.items() if _matches(word, forms))
+    return _matches(word, rules.anywhere), tuple(languages)
 
 
-def _of(word: str, forms: _Forms) -> bool:
+def _matches(word: str, forms: _Forms) -> bool:
     return (
         word in forms.words
         or word.startswith(forms.starts)
@@ -73,7 +74,7 @@ def _of(word: str, forms: _Forms) -> bool:
 
 
 @cache
-def _said() -> _Said:
+def _rules() -> _Rules:
     entries: defaultdict[str, list[str]] = defaultdict(list)
     within: set[str] = set()
     none: set[str] = set()
@@ -88,7 +89,7 @@ def _said() -> _Said:
     # The longest first, so that a word in which nothing is denied wins over the part of it that would deny.
     either = sorted(within | none, key=lambda form: (-len(form), form))
     forms = {name: _forms(entries[name]) for name in sorted(entries)}
-    return _Said(forms.pop(""), forms, re.compile("|".join(map(re.escape, either))), frozenset(none))
+    return _Rules(forms.pop(""), forms, re.compile("|".join(map(re.escape, either))), frozenset(none))
 
 
 def _forms(entries: list[str]) -> _Forms:

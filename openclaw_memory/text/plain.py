@@ -1,4 +1,4 @@
-"""Markdown without its marks: what a line says."""
+"""Strip the marks of Markdown from a text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import lru_cache
 from ..model import Unit
 from .lines import BULLET, FENCE, ITEM, NUMBER
 from .machine import DIRECTIVE
-from .struck import standing
+from .struck import without_struck
 from .turns import without_speaker
 
 _MARKS = r"[ \t]*(?:>[ \t]*|(?:%s|#{1,6})(?:[ \t]+|$)|\[[ xX]\](?:[ \t]+|$))*"
@@ -36,26 +36,26 @@ _INLINE = re.compile(r"[*_`\[<\\]")
 
 
 def without_lead(line: str, item: bool = False) -> str:
-    """``line`` without what opens it: marks of quotes, lists, headings and tasks; a number is one of an ``item``."""
+    """Return ``line`` without its leading marks of quotes, lists, headings, tasks; an ``item`` may have a number."""
     lead = (_ITEM_LEAD if item else _LEAD).match(line)
     return line[lead.end() :] if lead else line
 
 
 def is_delimiter(line: str) -> bool:
-    """Whether ``line`` is the one between the head and the rows of a table, or a rule."""
+    """Return true if ``line`` stands between the head and the rows of a table, or is a rule."""
     return "-" in line and _DELIMITER.fullmatch(line) is not None
 
 
 def is_fence(line: str) -> bool:
-    """Whether ``line`` opens or closes code."""
+    """Return true if ``line`` opens or closes code."""
     return FENCE.match(line) is not None
 
 
 @lru_cache(maxsize=4096)
-def said(unit: Unit) -> str:
-    """What a unit says, on one line and without any mark; of a turn without who speaks, of code its text.
+def visible_text(unit: Unit) -> str:
+    """Return the visible text of a unit on one line, without marks; of a turn without its speaker.
 
-    A row says its cells behind the names of their columns, a heading its own words.
+    Code stays as it is; a row has its cells behind the names of their columns, a heading its own words.
     """
     if unit.form in ("code", "meta"):
         return unit.text
@@ -70,10 +70,8 @@ def said(unit: Unit) -> str:
 
 
 def plain(text: str, item: bool = True) -> str:
-    """What Markdown says, on one line: without marks of lists, tasks, quotes, emphasis, code and links, and what is
-    struck out.
-    """
-    text = standing(text)
+    """Return the visible text of Markdown on one line, without marks and without struck parts."""
+    text = without_struck(text)
     if "<!--" in text:
         text = _COMMENT.sub(" ", text)
     lines = [without_lead(line, item) for line in text.split("\n") if not is_fence(line) and not is_delimiter(line)]
@@ -81,23 +79,23 @@ def plain(text: str, item: bool = True) -> str:
 
 
 def inline(text: str) -> str:
-    """``text``, which is one paragraph, as it is read: links by their words, images by what they show."""
+    """Return ``text``, which is one paragraph, without marks: links by their words, images by their description."""
     if _INLINE.search(text) is None:
         return text
     held: list[str] = []
 
-    def hold(found: re.Match[str]) -> str:
+    def hold(match: re.Match[str]) -> str:
         # Marks inside of code are its own, and so are those that a backslash takes out.
-        held.append(found[found.lastindex or 0].strip())
+        held.append(match[match.lastindex or 0].strip())
         return f"\0{len(held) - 1}\0"
 
     text = _ESCAPED.sub(hold, _CODE.sub(hold, text.replace("\0", "")) if "`" in text else text.replace("\0", ""))
     if "[[" in text:
-        text = _WIKI.sub(lambda found: found[2] or found[1], DIRECTIVE.sub("", text))
+        text = _WIKI.sub(lambda match: match[2] or match[1], DIRECTIVE.sub("", text))
     if "](" in text:
         text = _LINK.sub(r"\1", _LINK.sub(r"\1", text))
     if "<" in text:
         text = _BREAK.sub(" ", _ADDRESS.sub(r"\1", text))
     text = _STRONG.sub(r"\2", _STRONG.sub(r"\2", text))
-    text = _EMPHASIS.sub(lambda found: found[1] or found[2], text)
-    return _HELD.sub(lambda found: held[int(found[1])], text) if held else text
+    text = _EMPHASIS.sub(lambda match: match[1] or match[2], text)
+    return _HELD.sub(lambda match: held[int(match[1])], text) if held else text

@@ -1,4 +1,4 @@
-"""Sentences, and pieces of a long text that are about as long as asked.
+"""Split a text into sentences, and a long one into pieces of about a given length.
 
 Everything here takes time linear in the text, also for a line of a megabyte without a space.
 """
@@ -18,10 +18,10 @@ LONG = 3
 #: No piece is longer than this many times the wanted size.
 CEILING = 4
 
-#: What ends a sentence, by the scripts that have it: Latin and others, fullwidth, Arabic, Urdu, Devanagari,
+#: Ends of sentences by script: Latin and others, fullwidth, Arabic, Urdu, Devanagari,
 #: Armenian, Ethiopic, Khmer, Burmese, Tibetan.
 MARKS = ".!?…。！？｡؟۔।॥։።፧។၊။།‼⁇⁈⁉"
-#: Those that ask; Greek asks with a semicolon, which tells elsewhere.
+#: Question marks; the semicolon is one in Greek only.
 QUESTION_MARKS = "?？؟⁇⁈⁉፧"
 _FINAL = re.compile(rf"[{MARKS}][^\w{MARKS}]*$")
 #: Marks that end a sentence also where no blank follows.
@@ -56,7 +56,7 @@ def sentence_spans(text: str) -> list[Span]:
 
 
 def ends_sentence(text: str) -> bool:
-    """Whether ``text`` ends as a sentence does, in any script; quotes, brackets, marks and emoji may follow."""
+    """Return true if ``text`` ends as a sentence does, in any script; quotes, brackets, marks and emoji may follow."""
     return _FINAL.search(text) is not None
 
 
@@ -83,7 +83,7 @@ def pieces(text: str, size: int) -> list[Span]:
 
 @cache
 def _abbreviations() -> dict[str, frozenset[str]]:
-    """Words behind or before which a full stop ends nothing, by what stands beside it."""
+    """Return the words behind or before which a full stop ends no sentence, by their place."""
     out: dict[str, set[str]] = {}
     for place, line in word_lists.lines_of(__package__, "abbreviations.txt"):
         out.setdefault(place, set()).update(line.split()[1:] if place == "always" else line.split())
@@ -113,11 +113,17 @@ def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
         return True
     word = words[-1].lstrip("\"'“‘«([*_`")
     lower = word.lower()
-    known = _abbreviations()
-    if lower in known["always"] or (following.isdigit() and (lower in known["before a number"] or lower in _MONTHS)):
+    abbreviations = _abbreviations()
+    if lower in abbreviations["always"] or (
+        following.isdigit() and (lower in abbreviations["before a number"] or lower in _MONTHS)
+    ):
         return False
     # "am 13. Februar": a day, in languages that put a stop behind it.
-    if word.isdigit() and len(word) <= 2 and behind.lower().split(" ", 1)[0].rstrip(".,;:!?)") in known["after a day"]:
+    if (
+        word.isdigit()
+        and len(word) <= 2
+        and behind.lower().split(" ", 1)[0].rstrip(".,;:!?)") in abbreviations["after a day"]
+    ):
         return False
     if _INITIALS.fullmatch(word) and word != "I":
         return False

@@ -1,5 +1,4 @@
-"""What people say to their agent besides what they talk about: courtesies, questions, requests, and words that mark a
-statement as a decision, a preference or a promise.
+"""Recognise courtesies, questions, requests, and words that mark a decision, a preference or a promise.
 
 The words are data (``speech.txt``), in the languages of notes.  A short word counts in the language of its text only,
 as ``no`` and ``ne`` mean different things in different ones.
@@ -29,14 +28,13 @@ _ATOM = re.compile(
 _MARKS = re.compile("[\u0300-\u036f\u064b-\u0652\u200c]+")
 _ASKS = re.compile("[?？؟՞;]\\s*$|[?？؟]")
 _CLAUSES = re.compile(r"[,.;:!，。；：！、]\s*|\s[–—-]\s")
-_LATIN = re.compile("[a-z]")
 #: A Latin letter with an accent, as one character or with one behind it.
 _ACCENT = re.compile("[\u00c0-\u024f\u1e00-\u1eff]|[A-Za-z][\u0300-\u036f]")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """A phrase of ``speech.txt`` in a text: its kind, and the characters that it takes."""
+class PhraseMatch:
+    """A phrase of ``speech.txt`` in a text: its kind and its place."""
 
     kind: str
     start: int
@@ -48,51 +46,56 @@ class _Phrase:
     atoms: tuple[str, ...]
     #: The same with their accents.
     accented: tuple[str, ...]
-    #: Whether the last atom stands for any ending.
+    #: True if the last atom stands for any ending.
     open: bool
     kind: str
     language: str
 
     @property
     def sure(self) -> bool:
-        """Whether it means the same whatever language the text is in."""
+        """True if it means the same whatever language the text is in."""
         first = self.atoms[0]
         # A word of six letters is not taken for one of another language.
-        return len(self.atoms) > 1 or len(first) >= 6 or not _LATIN.match(first)
+        return len(self.atoms) > 1 or len(first) >= 6 or not "a" <= first[0] <= "z"
 
 
 def asks(message: str) -> bool:
-    """Whether a message wants to be told something, rather than tells."""
+    """Return true if a message asks for an answer."""
     mark = _ASKS.search(message)
     if mark is not None and (mark[0].strip() != ";" or letter(GREEK).search(message)):
         return True
     first = next((at for at, char in enumerate(message) if char.isalnum()), len(message))
-    return any(one.start == first or UNSPACED_LETTER.match(message[one.start]) for one in found(message, ("asking",)))
+    return any(
+        match.start == first or UNSPACED_LETTER.match(message[match.start])
+        for match in find_phrases(message, ("asking",))
+    )
 
 
 def wants(message: str) -> bool:
-    """Whether a sentence of a message, or what stands behind a comma in it, begins with a request or a question."""
+    """Return true if a sentence of a message, or a clause of it, begins with a request or a question."""
     return any(requests(part) or asks(part) for part in _CLAUSES.split(message) if part.strip())
 
 
 def requests(sentence: str) -> bool:
-    """Whether a sentence begins with what is to be done now, courtesies before it aside."""
+    """Return true if a sentence begins with a request, courtesies before it aside."""
     at = 0
-    stated = [(one.start, one.end) for one in found(sentence, ("decision", "person", "remember"))]
-    for one in found(sentence, ("courtesy", "request")):
-        if any(map(str.isalnum, sentence[at : one.start])):
+    stated = [(match.start, match.end) for match in find_phrases(sentence, ("decision", "person", "remember"))]
+    for match in find_phrases(sentence, ("courtesy", "request")):
+        if any(map(str.isalnum, sentence[at : match.start])):
             break
-        if one.kind == "request" and not any(start <= one.start and one.end < end for start, end in stated):
+        if match.kind == "request" and not any(start <= match.start and match.end < end for start, end in stated):
             return True
-        at = max(at, one.end)
+        at = max(at, match.end)
+    if any("a" <= char <= "z" for char in sentence):
+        return False
     # In Japanese and Korean the verb stands at the end.
-    tail = sentence.rstrip(" .!。！")
-    return any(one.end >= len(tail) - 1 and not _LATIN.search(sentence) for one in found(sentence, ("request",)))
+    end = len(sentence.rstrip(" .!。！")) - 1
+    return any(match.end >= end for match in find_phrases(sentence, ("request",)))
 
 
 def thanks(sentence: str) -> bool:
-    """Whether a sentence goes on from its thanks without a pause and asks for nothing: "thank you for your help"."""
-    first = next(found(sentence, ("thanks",)), None)
+    """Return true if a sentence goes on from its thanks without a pause or a request: "thank you for your help"."""
+    first = next(find_phrases(sentence, ("thanks",)), None)
     if first is None or any(map(str.isalnum, sentence[: first.start])):
         return False
     rest = sentence[first.end :].lstrip()
@@ -100,63 +103,63 @@ def thanks(sentence: str) -> bool:
 
 
 def reminds(sentence: str) -> bool:
-    """Whether a sentence asks to be remembered: "remember" opens it, which "I remember" does not."""
-    rest, at = _without(sentence, [*found(sentence, ("courtesy",))]), 0
-    for one in found(sentence, ("remember",)):
-        between = rest[at : one.start].rstrip()
+    """Return true if a sentence asks to be remembered: "remember" opens it, which "I remember" does not."""
+    rest, at = _without(sentence, [*find_phrases(sentence, ("courtesy",))]), 0
+    for match in find_phrases(sentence, ("remember",)):
+        between = rest[at : match.start].rstrip()
         opens = not between[-1].isalnum() if between else not at
-        if opens or len(_ATOM.findall(sentence[one.start : one.end])) > 1:
+        if opens or len(_ATOM.findall(sentence[match.start : match.end])) > 1:
             return True
-        at = one.end
+        at = match.end
     return False
 
 
-def kinds(sentence: str) -> frozenset[str]:
-    """Which kinds of phrases a sentence holds; what a longer courtesy holds is a part of that ("cảm ơn", "cấm")."""
-    every = list(found(sentence))
-    polite = [one for one in every if one.kind == "courtesy"]  # in order, and none within another
-    begins = [one.start for one in polite]
+def phrase_kinds(sentence: str) -> frozenset[str]:
+    """Return the kinds of phrases in a sentence; one within a longer courtesy is part of that ("cảm ơn", "cấm")."""
+    every = list(find_phrases(sentence))
+    polite = [match for match in every if match.kind == "courtesy"]  # in order, and none within another
+    begins = [match.start for match in polite]
 
-    def within(one: Said) -> bool:
-        before = bisect_right(begins, one.start)
-        whole = polite[before - 1] if before else one
-        return one.end <= whole.end and one.end - one.start < whole.end - whole.start
+    def within(match: PhraseMatch) -> bool:
+        before = bisect_right(begins, match.start)
+        whole = polite[before - 1] if before else match
+        return match.end <= whole.end and match.end - match.start < whole.end - whole.start
 
-    return frozenset(one.kind for one in every if not within(one))
+    return frozenset(match.kind for match in every if not within(match))
 
 
-def searched(message: str) -> str:
-    """The sentences of a message that are about something; empty when none is."""
-    said = []
+def without_small_talk(message: str) -> str:
+    """Return the sentences of a message that have a subject; empty when none has."""
+    parts = []
     for line in message.strip().splitlines():
-        said += [part for start, end in sentence_spans(line) if substance(part := _unthanked(line[start:end]))]
-    return " ".join(said)
+        parts += [part for start, end in sentence_spans(line) if subject_terms(part := _unthanked(line[start:end]))]
+    return " ".join(parts)
 
 
 def _unthanked(sentence: str) -> str:
-    """A sentence without what it begins with, where that is a courtesy: in "thanks for your help, …" nobody asks."""
+    """Return a sentence without a courtesy at its beginning: in "thanks for your help, …" nobody asks."""
     first = _CLAUSES.search(sentence)
     end = len(sentence) if first is None else first.end()
     return sentence[end:] if thanks(sentence[:end]) else sentence
 
 
 @lru_cache(maxsize=4096)
-def substance(message: str) -> tuple[str, ...]:
-    """The distinct terms of a message that say what it is about; none in a courtesy."""
+def subject_terms(message: str) -> tuple[str, ...]:
+    """Return the distinct terms of a message's subject; none in a courtesy."""
     if not message.strip():
         return ()
     # A message of nothing but courtesies may be in any language, a sentence with others is in its own.
-    polite = [*found(message, ("courtesy",), every=True)]
+    polite = [*find_phrases(message, ("courtesy",), every=True)]
     if not any(map(str.isalnum, _without(message, polite))):
         return ()
-    rest = _without(message, [*found(message, ("courtesy",))]) if polite else message
-    terms = dict.fromkeys(word[0] for word in analysis.asked(rest))
+    rest = _without(message, [*find_phrases(message, ("courtesy",))]) if polite else message
+    terms = dict.fromkeys(word[0] for word in analysis.content_terms(rest))
     silent = silent_terms(rest)
     return tuple(term for term in terms if term not in silent and not letter(HIRAGANA).fullmatch(term))
 
 
 def silent_terms(text: str) -> set[str]:
-    """Terms of the stop words of a text in its language."""
+    """Return the terms of the stop words of a text in its language."""
     return {term for word in language.silent_words(text) for term in _terms_of(word)}
 
 
@@ -165,44 +168,46 @@ def _terms_of(word: str) -> tuple[str, ...]:
     return tuple(analysis.query_terms(word))
 
 
-def bare(message: str) -> str:
-    """A message without its courtesies and without what makes a question or a request of it."""
-    text = _without(message, [*found(message, ("courtesy",))])
+def without_request(message: str) -> str:
+    """Return a message without its courtesies and without the words that make it a question or a request."""
+    text = _without(message, [*find_phrases(message, ("courtesy",))])
     third = next(islice(_ATOM.finditer(text), 2, None), None)
     last = len(text) if third is None else third.start()
-    # What leads has nothing but one or two words before it, or a script without spaces.
+    # A leading phrase has only one or two words before it, or is in a script without spaces.
     leading = [
-        one for one in found(text, ("asking", "request")) if one.start <= last or UNSPACED_LETTER.match(text[one.start])
+        match
+        for match in find_phrases(text, ("asking", "request"))
+        if match.start <= last or UNSPACED_LETTER.match(text[match.start])
     ]
     return _without(text, leading)
 
 
-def _without(text: str, phrases: Collection[Said]) -> str:
-    """``text`` with blanks in the place of phrases, which are in order."""
+def _without(text: str, phrases: Collection[PhraseMatch]) -> str:
+    """Return ``text`` with blanks in the place of phrases, which are in order."""
     parts: list[str] = []
     at = 0
-    for one in phrases:
-        if one.end > at:
-            start = max(one.start, at)
-            parts += (text[at:start], " " * (one.end - start))
-            at = one.end
+    for match in phrases:
+        if match.end > at:
+            start = max(match.start, at)
+            parts += (text[at:start], " " * (match.end - start))
+            at = match.end
     return "".join([*parts, text[at:]])
 
 
-def found(text: str, wanted: Collection[str] | None = None, every: bool = False) -> Iterator[Said]:
-    """The phrases in a text, the longest where several begin at one place, in order and without overlap by kind.
+def find_phrases(text: str, kinds: Collection[str] | None = None, every: bool = False) -> Iterator[PhraseMatch]:
+    """Yield the phrases in a text, the longest at each place, in order and without overlap of one kind.
 
     With ``every`` short words count in whatever language they are.
     """
     atoms = _atoms(text)
-    # Who writes accents at all means a word without one, or with another one, as it stands: "lắm" is not "làm".
-    exact = _accented(text)
+    # In a text with accents a word without one, or with another one, is another word: "lắm" is not "làm".
+    exact = _words(text) if not text.isascii() and _ACCENT.search(text) else []
     spoken: frozenset[str] | None = None
     free: dict[str, int] = {}
     for at, (atom, start, _) in enumerate(atoms):
         best: dict[str, int] = {}
         for phrase in _beginning(atom):
-            if wanted is not None and phrase.kind not in wanted:
+            if kinds is not None and phrase.kind not in kinds:
                 continue
             size = len(phrase.atoms)
             if size <= best.get(phrase.kind, 0) or at < free.get(phrase.kind, 0) or not _fits(phrase, atoms, at):
@@ -217,7 +222,7 @@ def found(text: str, wanted: Collection[str] | None = None, every: bool = False)
             best[phrase.kind] = size
         for kind, size in best.items():
             free[kind] = at + size
-            yield Said(kind, start, atoms[at + size - 1][2])
+            yield PhraseMatch(kind, start, atoms[at + size - 1][2])
 
 
 def _fits(phrase: _Phrase, atoms: list[tuple[str, int, int]], at: int) -> bool:
@@ -231,21 +236,21 @@ def _fits(phrase: _Phrase, atoms: list[tuple[str, int, int]], at: int) -> bool:
 
 
 def _accents_fit(phrase: _Phrase, words: Sequence[str]) -> bool:
-    """Whether words that are those of a phrase but for their accents have its accents too.
+    """Return true if words that match a phrase but for their accents have its accents too.
 
     In Vietnamese a word in another tone is another word, so there none may have more of them either.
     """
-    for i, (wanted, word) in enumerate(zip(phrase.accented, words, strict=True)):
+    for i, (accented, word) in enumerate(zip(phrase.accented, words, strict=True)):
         open_end = phrase.open and i == len(words) - 1
-        told = not wanted.isascii() or phrase.language == analysis.VIETNAMESE
-        if told and not (word.startswith(wanted) if open_end else word == wanted):
+        significant = not accented.isascii() or phrase.language == analysis.VIETNAMESE
+        if significant and not (word.startswith(accented) if open_end else word == accented):
             return False
     return True
 
 
 @lru_cache(maxsize=2048)
 def _beginning(atom: str) -> tuple[_Phrase, ...]:
-    """The phrases that may begin with ``atom``."""
+    """Return the phrases that may begin with ``atom``."""
     closed, opened, longest = _phrases()
     starts = (opened.get(atom[:size], ()) for size in range(1, min(len(atom), longest) + 1))
     return (*closed.get(atom, ()), *(phrase for some in starts for phrase in some))
@@ -253,9 +258,9 @@ def _beginning(atom: str) -> tuple[_Phrase, ...]:
 
 @cache
 def _phrases() -> tuple[dict[str, list[_Phrase]], dict[str, list[_Phrase]], int]:
-    """Phrases by their first atom: those that begin with just it, and those whose one atom has any ending.
+    """Return phrases by their first atom: those that begin with just it, and those whose one atom has any ending.
 
-    The last is the length of the longest atom of these.
+    The last value is the length of the longest atom of these.
     """
     closed: dict[str, list[_Phrase]] = {}
     opened: dict[str, list[_Phrase]] = {}
@@ -271,19 +276,12 @@ def _phrases() -> tuple[dict[str, list[_Phrase]], dict[str, list[_Phrase]], int]
 
 
 def _atoms(text: str) -> list[tuple[str, int, int]]:
-    """The words of a text as they are compared, case and accents aside, with where they stand."""
+    """Return the words of a text as they are compared, case and accents aside, with their places."""
     return [(_folded(match[0]), match.start(), match.end()) for match in _ATOM.finditer(text)]
 
 
-def _accented(text: str) -> list[str]:
-    """The words of a text as they are written, but for their case; empty where no Latin letter has an accent."""
-    if text.isascii() or not _ACCENT.search(text):
-        return []
-    return _words(text)
-
-
 def _words(text: str) -> list[str]:
-    """The words of a text as they are written, but for their case."""
+    """Return the words of a text without case."""
     return [unicodedata.normalize("NFC", match[0].casefold().replace("’", "'")) for match in _ATOM.finditer(text)]
 
 
@@ -297,11 +295,11 @@ def _folded(word: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _spoken(text: str) -> frozenset[str]:
-    """The languages with the most stop words in a text, less letters that they lack; none where nothing tells."""
+    """Return the languages with the most stop words in a text, less letters that they lack; none without any."""
     votes: Counter[str] = Counter()
     words = set(language.latin_words(unicodedata.normalize("NFC", text).lower()))
     for word in words:
-        votes.update(language.voters(word))
+        votes.update(language.voters().get(word, ()))
     foreign = language.accents(words)
     for name in votes:
         votes[name] -= len(foreign - language.letters(name))

@@ -1,7 +1,7 @@
-"""What a text has struck out: it stands there, and is said no more.
+"""Find the parts of a text that are struck out: they stand there, and are said no more.
 
-That are ``~~…~~``, also over lines and paragraphs, ``<del>`` and ``<s>``, comments of HTML and Obsidian (``%%…%%``),
-items that were called off (``- [-]``, ``- [~]``), what lies below an item or heading that is struck out as a whole,
+These are ``~~…~~``, also over lines and paragraphs, ``<del>`` and ``<s>``, comments of HTML and Obsidian (``%%…%%``),
+items that were called off (``- [-]``, ``- [~]``), lines below an item or heading that is struck out as a whole,
 and both sides of a conflict that a merge has left.  A mark without its other half strikes nothing out, nor does one in
 code.
 """
@@ -23,25 +23,25 @@ _MARK = re.compile(
     re.IGNORECASE,
 )
 _HINT = re.compile(r"~~|%%|<|\[[-~]\]")
-#: What opens a line: quotes and blanks, the mark of an item with its box, or that of a heading.
+#: The beginning of a line: quotes and blanks, the mark of an item with its box, or that of a heading.
 _LEAD = re.compile(
     rf"(?P<indent>[ \t>]*)(?:(?P<item>{ITEM}[ \t]+)(?:\[(?P<box>.)\](?=[ \t]|$))?|(?P<heading>#{{1,6}})[ \t])?"
 )
 _PARTED = re.compile(rf"\n[ \t>]*(?=\n|#|{ITEM}[ \t])")
 _LINE = re.compile(r"[^\n]+")
-#: What stands before a part at the beginning of a line has fewer characters.
+#: Least characters that a part at the beginning of a line cannot have before it.
 _INDENT = 80
 
 
-def standing(text: str) -> str:
-    """``text`` with blanks in the place of what is struck out, as long as it is and with its lines."""
-    return "\n".join(standing_lines(text.split("\n"))[0]) if _HINT.search(text) else text
+def without_struck(text: str) -> str:
+    """Return ``text`` with blanks in the place of struck parts; its length and lines stay."""
+    return "\n".join(strike_lines(text.split("\n"))[0]) if _HINT.search(text) else text
 
 
-def standing_lines(lines: Sequence[str]) -> tuple[list[str], Set[int]]:
-    """``lines`` with blanks in the place of what is struck out, and those (0-based) that are no Markdown of their own.
+def strike_lines(lines: Sequence[str]) -> tuple[list[str], Set[int]]:
+    """Return ``lines`` with blanks in the place of struck parts, and the lines (0-based) that are no Markdown.
 
-    The latter are those of a conflict, and those that begin within a part that is struck out.
+    The latter are those of a conflict, and those that begin within a struck part.
     """
     if not any(map(_HINT.search, lines)):
         return list(lines), frozenset()
@@ -60,29 +60,29 @@ def standing_lines(lines: Sequence[str]) -> tuple[list[str], Set[int]]:
     return out, carried
 
 
-def says_nothing(line: str) -> bool:
-    """Whether a line has no letter or digit behind the mark of its item."""
+def has_no_words(line: str) -> bool:
+    """Return true if a line has no letter or digit behind the mark of its item."""
     lead = _LEAD.match(line)
     return not any(map(str.isalnum, line[lead.end() if lead else 0 :]))
 
 
 def _code(lines: Sequence[str]) -> Set[int]:
-    """The lines of code between fences, with these."""
-    found: set[int] = set()
+    """Return the lines of code between fences, with the fences."""
+    code: set[int] = set()
     fence = ""
     for at, line in enumerate(lines):
         mark = FENCE.match(line)
         if fence or mark:
-            found.add(at)
+            code.add(at)
         if not fence and mark:
             fence = mark["mark"]
         elif mark and mark["mark"].startswith(fence) and not line[mark.end() :].strip():
             fence = ""
-    return found
+    return code
 
 
 def _in_conflict(lines: Sequence[str], code: Set[int]) -> Iterator[int]:
-    """The lines of conflicts that a merge has left, with those of their marks."""
+    """Yield the lines of conflicts that a merge has left, with those of their marks."""
     first, parted = -1, False
     for at, line in enumerate(lines):
         mark = line[:8].rstrip()
@@ -98,7 +98,7 @@ def _in_conflict(lines: Sequence[str], code: Set[int]) -> Iterator[int]:
 
 
 def _strike_below(lines: Sequence[str], out: list[str], carried: Set[int], code: Set[int]) -> None:
-    """Strike out items that were called off, and what lies below an item or a heading that is struck out as a whole."""
+    """Strike out items that were called off, and lines below an item or heading that is struck out as a whole."""
     item, level, off = -1, 0, False
     for at, line in enumerate(lines):
         lead = _LEAD.match(line)
@@ -110,7 +110,7 @@ def _strike_below(lines: Sequence[str], out: list[str], carried: Set[int], code:
         if lead["heading"]:
             item, off = -1, False
             if not level or len(lead["heading"]) <= level:
-                level = len(lead["heading"]) if says_nothing(out[at]) and not says_nothing(line) else 0
+                level = len(lead["heading"]) if has_no_words(out[at]) and not has_no_words(line) else 0
                 continue
         if item >= 0 and indent <= item and (lead["item"] or not lines[at - 1].strip()):
             item, off = -1, False
@@ -118,13 +118,13 @@ def _strike_below(lines: Sequence[str], out: list[str], carried: Set[int], code:
             off = True
         if item < 0 and lead["item"]:
             off = (lead["box"] or "") in ("-", "~")
-            item = indent if off or (says_nothing(out[at]) and not says_nothing(line)) else -1
+            item = indent if off or (has_no_words(out[at]) and not has_no_words(line)) else -1
         if level or off:
             out[at] = " " * len(line)
 
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:
-    """The struck parts, marks included, in order and apart; what opens within another part belongs to that."""
+    """Yield the struck parts, marks included, in order and apart; a part within another part belongs to that."""
     marks = [match for match in _MARK.finditer(text) if match["code"] is None]
     ends: dict[str, list[re.Match[str]]] = {}
     for match in marks:
@@ -144,7 +144,7 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _tildes(text: str, marks: Sequence[re.Match[str]]) -> Iterator[tuple[int, int]]:
-    """The parts between tildes: those of one paragraph or item, and of what is left those of whole lines."""
+    """Yield the parts between tildes: those of one paragraph or item, and of the rest those of whole lines."""
     if not marks:
         return
     parted = list(_PARTED.finditer(text))
@@ -164,14 +164,14 @@ def _tildes(text: str, marks: Sequence[re.Match[str]]) -> Iterator[tuple[int, in
     for first, last in pairwise(left):
         begin, end = first.start(), last.end()
         line = text.rfind("\n", max(0, begin - _INDENT), begin) + 1
-        whole = (line or begin <= _INDENT) and says_nothing(text[line:begin])
+        whole = (line or begin <= _INDENT) and has_no_words(text[line:begin])
         if whole and _closes(text, last) and not text[end : end + _INDENT].partition("\n")[0].strip():
             if bisect_left(headings, begin) == bisect_left(headings, end):
                 yield begin, end
 
 
 def _kind(match: re.Match[str]) -> str:
-    """What a mark is one half of."""
+    """Return the kind of mark that this is one half of."""
     return (match["tag"] or "").lower() or {"end": "comment"}.get(str(match.lastgroup), str(match.lastgroup))
 
 

@@ -1,7 +1,7 @@
-"""Who speaks in a transcript: ``Speaker: text`` lines that alternate.
+"""Find the speakers of a transcript: ``Speaker: text`` lines that alternate.
 
 A label at the line's start is mostly the key of a record (``Status: …``), in any language, and repeats as often as
-a name does.  So nobody speaks for a word alone: speakers take turns.
+a name does.  So a label alone makes no speaker: speakers take turns.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ _ASKS = re.compile(rf"[{QUESTION_MARKS}](?:\W|$)")
 
 
 class _Label(NamedTuple):
-    """A line that begins with a label: where, in which part of the text, and in what style."""
+    """A line that begins with a label: its number, its part of the text, and its style."""
 
     line: int
     part: int
     name: str
     style: tuple[bool, bool, bool]
-    said: str
+    words: str
 
 
 @cache
 def roles() -> dict[str, frozenset[str]]:
-    """What ``person`` and ``assistant`` are called in a chat, in small letters."""
+    """Return the names of ``person`` and ``assistant`` in a chat, in small letters."""
     out: dict[str, set[str]] = {}
     for role, line in word_lists.lines_of(__package__, "roles.txt"):
         out.setdefault(role, set()).update(word.replace("_", " ") for word in line.split())
@@ -59,40 +59,40 @@ def roles() -> dict[str, frozenset[str]]:
 
 
 def is_role(label: str) -> bool:
-    """Whether ``label`` names a part in a chat with a machine, in any language."""
+    """Return true if ``label`` names a part in a chat with a machine, in any language."""
     return any(label.lower() in words for words in roles().values())
 
 
 def find_turns(lines: Sequence[str]) -> dict[int, str]:
-    """The lines (0-based) that open a turn, with the speaker's bare name.
+    """Return the lines (0-based) that open a turn, with the speaker's bare name.
 
     Several labels that alternate within a part of the text (up to the next heading) are speakers, and so they are in
     the other parts.  In a list or in bold, where labels are mostly keys, they must also ask and tell.  A chat role is
     known by its name: it speaks beside another one, more than once, or alone on a line among unlabelled ones.  Where
-    roles speak, nothing else does: an assistant's script or recipe has labels too.
+    roles speak, no other label does: an assistant's script or recipe has labels too.
     """
-    found = list(_labels(lines))
-    chat = [label for label in found if is_role(label.name)]
-    if chat and (spoken := _roles(chat, found)):
+    labels = list(_labels(lines))
+    chat = [label for label in labels if is_role(label.name)]
+    if chat and (spoken := _roles(chat, labels)):
         return spoken
-    said = [label for label in found if label.said and _is_name(label.name)]
-    shares = Counter(_parts(lines))
+    candidates = [label for label in labels if label.words and _is_name(label.name)]
+    shares = Counter(part for _, part, fenced, line in _parts(lines) if not fenced and line.strip())
     by_part: defaultdict[tuple[int, tuple[bool, bool, bool]], list[_Label]] = defaultdict(list)
-    for label in said:
+    for label in candidates:
         by_part[label.part, label.style].append(label)
     talks = {
         key: part for key, part in by_part.items() if len(part) >= 0.3 * shares[key[0]] and _alternate(part, key[1])
     }
-    known = {(style, label.name.lower()) for (_, style), part in talks.items() for label in part}
+    speakers = {(style, label.name.lower()) for (_, style), part in talks.items() for label in part}
     out: dict[int, str] = {}
     for key, part in by_part.items():
-        if key in talks or all((key[1], label.name.lower()) in known for label in part):
+        if key in talks or all((key[1], label.name.lower()) in speakers for label in part):
             out |= {label.line: label.name for label in part}
     return dict(sorted(out.items()))
 
 
 def without_speaker(text: str, speaker: str) -> str:
-    """What ``speaker`` says in ``text``, which opens a turn; all of it where no such label opens it."""
+    """Return the words of ``speaker`` in ``text``, which opens a turn; all of it without such a label."""
     at = text.find(speaker, 0, _LABEL_CHARS)
     if at < 0 or any(map(str.isalpha, text[:at])):
         return text
@@ -100,47 +100,43 @@ def without_speaker(text: str, speaker: str) -> str:
     return text[match.end() :] if match else text
 
 
-def _parts(lines: Sequence[str]) -> Iterator[int]:
-    """The number of the part of the text in which each line with text stands; none for code."""
-    part, fenced = 0, False
-    for line in lines:
-        if FENCE.match(line):
-            fenced = not fenced
-        elif _HEADING.match(line):
-            part += not fenced
-        elif not fenced and line.strip():
-            yield part
-
-
-def _labels(lines: Sequence[str]) -> Iterator[_Label]:
+def _parts(lines: Sequence[str]) -> Iterator[tuple[int, int, bool, str]]:
+    """Yield the lines but for fences and headings: number, number of the part of the text, true for code, line."""
     part, fenced = 0, False
     for number, line in enumerate(lines):
         if FENCE.match(line):
             fenced = not fenced
         elif _HEADING.match(line):
             part += not fenced
-        elif 0 <= _colon(line) < _LABEL_CHARS and (match := _TURN.match(line)) is not None:
+        else:
+            yield number, part, fenced, line
+
+
+def _labels(lines: Sequence[str]) -> Iterator[_Label]:
+    for number, part, fenced, line in _parts(lines):
+        head = line[:_LABEL_CHARS]
+        if (":" in head or "：" in head) and (match := _TURN.match(line)) is not None:
             name = match["label"]
             if not fenced or is_role(name):
                 style = (match["item"] is not None, match["stamp"] is not None, match["bold"] is not None)
                 yield _Label(number, part, name, style, (match["text"] and line[match.start("text") :].strip()) or "")
 
 
-def _roles(chat: Sequence[_Label], found: Sequence[_Label]) -> dict[int, str]:
-    """The turns of a chat, if it is one: in the style that most of its roles have."""
+def _roles(chat: Sequence[_Label], labels: Sequence[_Label]) -> dict[int, str]:
+    """Return the turns of a chat, if it is one: in the style that most of its roles have."""
     style, _ = Counter(label.style for label in chat).most_common(1)[0]
     chat = [label for label in chat if label.style == style]
     plain = not (style[0] or style[2])
     if not (_returns(chat) or (plain and len(chat) > 1)):
         # Beside "Model: …" a role is one key of several.
-        near = {label.line + step for label in found if not is_role(label.name) for step in (-1, 1)}
+        near = {label.line + step for label in labels if not is_role(label.name) for step in (-1, 1)}
         if any(label.line in near for label in chat) or not (plain or len({label.name.lower() for label in chat}) > 1):
             return {}
     return {label.line: label.name for label in chat}
 
 
 def _returns(labels: Sequence[_Label]) -> int:
-    """How often a label comes back after another one."""
+    """Return the number of times that a label comes back after another one."""
     seen: set[str] = set()
     back = 0
     for before, label in pairwise([None, *labels]):
@@ -151,7 +147,7 @@ def _returns(labels: Sequence[_Label]) -> int:
 
 
 def _alternate(labels: Sequence[_Label], style: tuple[bool, bool, bool]) -> bool:
-    """Whether labels of one part and style take turns as people do."""
+    """Return true if labels of one part and style take turns as people do."""
     names = [label.name.lower() for label in labels]
     different = len(set(names))
     back = _returns(labels)
@@ -163,16 +159,11 @@ def _alternate(labels: Sequence[_Label], style: tuple[bool, bool, bool]) -> bool
     keys = sum(map(is_label, set(names)))
     if 2 * keys >= different:
         return False
-    tells = sum(ends_sentence(label.said) for label in labels) >= 0.3 * len(labels)
-    asks = any(_ASKS.search(label.said) for label in labels)
+    tells = sum(ends_sentence(label.words) for label in labels) >= 0.3 * len(labels)
+    asks = any(_ASKS.search(label.words) for label in labels)
     if style[0] or style[2]:
         return tells and asks
     return tells or asks or back > 1
-
-
-def _colon(line: str) -> int:
-    at = line.find(":", 0, _LABEL_CHARS)
-    return at if at >= 0 else line.find("：", 0, _LABEL_CHARS)
 
 
 def _is_name(label: str) -> bool:

@@ -1,14 +1,15 @@
-"""What of a file is not remembered: what is private, and what a host puts into or around a message."""
+"""Take out of a file the parts that are not remembered: private ones, and the additions of a host to messages."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
-from .front_matter import front_matter, withholds
+from .front_matter import parse_front_matter, withholds
 from .lines import split_lines
 
-#: What readers see in the place of a private line.
+#: Text that readers see in the place of a private line.
 READ_MARK = "[private]"
 
 # Possessive: a megabyte of blanks stays linear.
@@ -36,7 +37,7 @@ _ENVELOPE = re.compile(
         | \[message_id:[^\[\]\r\n]{1,80}\][ \t]*$ )""",
     re.MULTILINE | re.VERBOSE,
 )
-#: What hosts put into a message, and what it ends with; a last word is that of its closing mark.
+#: Openings and ends of the blocks that hosts put into a message; a third text is the end of the closing mark.
 _HOST_BLOCKS = (
     ("<openclaw_memory", "</openclaw_memory>", ""),
     ("<active_memory_plugin>", "</active_memory_plugin>", ""),
@@ -47,35 +48,35 @@ _HOST_BLOCKS = (
 )
 
 
-def without_private(text: str, mark: str = " ") -> str:
-    """``text`` with ``mark`` in the place of each private line or part of one; line ends stay where they are.
+def without_private(text: str, mark: str = " ", front: Mapping[str, Any] | None = None) -> str:
+    """Return ``text`` with ``mark`` in the place of each private line or part of one; line ends stay.
 
-    Private is what stands between ``<!-- private -->``, which may say why (``<!-- private: salary -->``), and
-    ``<!-- /private -->``, or the end of the text; pairs may stand in one another.  Where the front matter says
-    ``memory: false`` or ``private: true`` everything is.
+    A private part stands between ``<!-- private -->``, which may give a reason (``<!-- private: salary -->``), and
+    ``<!-- /private -->``, or the end of the text; pairs may be nested.  Front matter with ``memory: false`` or
+    ``private: true`` makes the whole text private; ``front`` holds its values if the caller has parsed it.
     """
-    if withholds(front_matter(split_lines(text))):
+    if withholds(parse_front_matter(split_lines(text)).values if front is None else front):
         return _LINE.sub(mark, text)
     return _covered(text, _private(text), mark)
 
 
 def without_foreign(text: str, endless: bool = False) -> str:
-    """``text`` without what a host puts into or around the messages of a transcript; line ends stay where they are.
+    """Return ``text`` without the additions of a host to the messages of a transcript; line ends stay.
 
-    That are memories, untrusted text and the facts about a message and its sender.  A block without an end is none,
-    unless it is ``endless`` or what somebody else wrote: that is not taken over for want of an end.
+    These are memories, untrusted text and the facts about a message and its sender.  A block without an end stays,
+    unless it is ``endless`` or untrusted text, which must not pass for want of an end.
     """
     for opening, closing, last in _HOST_BLOCKS:
         text = without_block(text, opening, closing, last, endless or opening.startswith("<<<"))
     for block, sign in ((_HOST_BLOCK, "untrusted"), (_HOST_BLOCK, "\u27e6openclaw"), (_ENVELOPE, "[")):
         if sign in text.lower():
-            spans = ((max(found.start(), found.end("turn")), found.end()) for found in block.finditer(text))
+            spans = ((max(match.start(), match.end("turn")), match.end()) for match in block.finditer(text))
             text = _covered(text, spans, " ")
     return text
 
 
 def without_block(text: str, opening: str, closing: str, last: str = "", endless: bool = False) -> str:
-    """``text`` without what stands between ``opening`` and ``closing``, after which comes the ``last`` of its mark.
+    """Return ``text`` without the parts between ``opening`` and ``closing``, behind which its ``last`` mark stands.
 
     A block without an end goes to the last line if it is ``endless``, and stays if not.
     """
@@ -96,21 +97,16 @@ def _blocks(text: str, opening: str, closing: str, last: str, endless: bool) -> 
         start = text.find(opening, end + len(last or closing))
 
 
-def private_lines(text: str) -> int:
-    """How many lines of ``text`` are private, or hold something that is."""
-    return sum(line != seen for line, seen in zip(split_lines(text), split_lines(without_private(text)), strict=True))
-
-
 def _private(text: str) -> Iterator[tuple[int, int]]:
     depth = start = 0
-    for found in _MARKER.finditer(text):
-        if not found["end"]:
-            start = start if depth else found.start()
+    for match in _MARKER.finditer(text):
+        if not match["end"]:
+            start = start if depth else match.start()
             depth += 1
         elif depth:
             depth -= 1
             if not depth:
-                yield start, found.end()
+                yield start, match.end()
     if depth:
         yield start, len(text)
 

@@ -1,4 +1,4 @@
-"""The word lists of the package: text files whose lines stand below titles in brackets."""
+"""Read the word lists of the package: text files whose lines stand below titles in brackets."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from importlib.resources import files
 
 
 def lines_of(package: str, name: str) -> Iterator[tuple[str, str]]:
-    """The lines of a list, each behind the title above it; blank lines and remarks are left out."""
+    """Yield the lines of a list, each with the title above it, without blank lines and remarks."""
     title = ""
     for line in files(package).joinpath(name).read_text(encoding="utf-8").splitlines():
         if line.startswith("["):

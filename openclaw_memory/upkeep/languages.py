@@ -9,8 +9,7 @@ from pathlib import Path
 
 from ..config.settings import IngestSettings
 from ..errors import OpenClawMemoryError, Problem
-from ..ingest.reading import Unreadable, decoded
-from ..ingest.scan import scan
+from ..ingest.scan import Unreadable, decode, scan
 from ..model.embedder import Embedder
 from ..text import language
 
@@ -70,7 +69,7 @@ def other_than_english(workspace: Path, settings: IngestSettings, enough: int = 
         return 0.0  # reading the notes raises it again
     for file in files[:: max(1, len(files) // enough)]:
         with suppress(OSError, Unreadable), open(file.absolute, "rb") as data:
-            languages.add(decoded(data.read(characters))[0].split("\n"))
+            languages.add(decode(data.read(characters))[0].split("\n"))
     return 1 - languages.shares().get(language.ENGLISH, 0.0) if languages.weights else 0.0
 
 

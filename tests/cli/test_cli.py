@@ -288,7 +288,7 @@ def test_help_imports_nothing_heavy() -> None:
 
 
 def test_a_server_is_there_before_it_loads_what_memories_are_made_of() -> None:
-    heavy = "{'numpy', 'duckdb', 'yaml', 'markdown_it', 'openclaw_memory.memory', 'openclaw_memory.text.units'}"
+    heavy = "{'numpy', 'duckdb', 'yaml', 'markdown_it', 'openclaw_memory.memory', 'openclaw_memory.text.markdown'}"
     code = (
         f"import sys, openclaw_memory.serve.server\nassert not {heavy} & set(sys.modules), {heavy} & set(sys.modules)"
     )

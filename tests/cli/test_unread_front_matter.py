@@ -16,7 +16,7 @@ from openclaw_memory.cli.checks import examine
 from openclaw_memory.cli.main import cli
 from openclaw_memory.errors import Problem
 from openclaw_memory.model import Origin
-from openclaw_memory.text.front_matter import front_matter, trouble
+from openclaw_memory.text.front_matter import parse_front_matter
 
 #: Front matter by what is wrong with it.
 BROKEN = {
@@ -36,13 +36,13 @@ FINE = ["", "A note.\n", "---\ntitle: Plans\n---\n", "---\n\nA rule above.\n", "
 
 @pytest.mark.parametrize("said", BROKEN)
 def test_it_is_said_what_is_wrong_and_what_to_do(said: str) -> None:
-    told = trouble((BROKEN[said] + "- More.\n").split("\n"))
+    told = parse_front_matter((BROKEN[said] + "- More.\n").split("\n")).fault
     assert told is not None and told.startswith(said) and Problem.parse(told).next_step
 
 
 @pytest.mark.parametrize("text", FINE)
 def test_nothing_is_said_of_what_can_be_read(text: str) -> None:
-    assert trouble(text.split("\n")) is None
+    assert parse_front_matter(text.split("\n")).fault is None
 
 
 @examples(300)
@@ -50,7 +50,7 @@ def test_nothing_is_said_of_what_can_be_read(text: str) -> None:
     st.lists(st.sampled_from(["---", "a: 1", "a: 2", "b: [", "- c", "", "# d", "e", "...", "f: {", "2: 2026-02-30"]))
 )
 def test_what_is_untrusted_for_it_is_told(lines: list[str]) -> None:
-    assert trouble(lines) is not None or front_matter(lines).get("origin") != "untrusted"
+    assert parse_front_matter(lines).fault is not None or parse_front_matter(lines).values.get("origin") != "untrusted"
 
 
 def test_doctor_and_status_name_the_files(notes: Notes) -> None:

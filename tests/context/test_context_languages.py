@@ -9,7 +9,7 @@ from fakes import Notes, open_memory
 from tables import table
 
 from openclaw_memory import Memory
-from openclaw_memory.text.speech import asks, bare, requests, substance, wants
+from openclaw_memory.text.speech import asks, requests, subject_terms, wants, without_request
 
 NOW = date(2026, 3, 10)
 TABLES = "context_languages.tsv"
@@ -153,8 +153,8 @@ def test_questions_and_requests_are_known_by_their_words(message: str, question:
 
 
 def test_a_word_of_another_language_is_no_courtesy_within_a_sentence() -> None:
-    assert "dag" in substance("the DAG failed in the scheduler")
-    assert substance("Danke! Der Ofen ist kalt.")[-1] == "kalt"
+    assert "dag" in subject_terms("the DAG failed in the scheduler")
+    assert subject_terms("Danke! Der Ofen ist kalt.")[-1] == "kalt"
 
 
 def test_what_is_to_be_cancelled_is_asked_about(notes: Notes) -> None:
@@ -163,8 +163,8 @@ def test_what_is_to_be_cancelled_is_asked_about(notes: Notes) -> None:
 
 
 def test_a_word_of_another_tone_is_no_courtesy() -> None:
-    assert bare("máy bơm nhà kính") == "máy bơm nhà kính"
-    assert bare("cảm ơn nhiều").strip() == bare("cam on nhieu").strip() == ""
+    assert without_request("máy bơm nhà kính") == "máy bơm nhà kính"
+    assert without_request("cảm ơn nhiều").strip() == without_request("cam on nhieu").strip() == ""
 
 
 def test_chinese_is_cut_at_its_particles(notes: Notes) -> None:

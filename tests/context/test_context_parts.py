@@ -16,7 +16,7 @@ from openclaw_memory.context import prose
 from openclaw_memory.context.compose import Item, compose
 from openclaw_memory.context.usage import SessionHistory, UsageCounters
 from openclaw_memory.model import FactRow, Origin, tokens_of
-from openclaw_memory.text.speech import asks, searched, substance
+from openclaw_memory.text.speech import asks, subject_terms, without_small_talk
 
 # -- prose ----------------------------------------------------------------------------------------------
 
@@ -137,10 +137,10 @@ def test_a_fact_says_since_when_or_when_it_was_noted() -> None:
 
 
 def test_courtesies_are_about_nothing() -> None:
-    assert substance("Thanks a lot, that looks great! Please go ahead.") == ()
-    assert substance("Thanks! How is the kiln?") == ("kiln",)
-    assert searched("Wow, awesome! Thanks.\nThe kiln is cold. OK?") == "The kiln is cold."
-    assert searched("sounds good") == ""
+    assert subject_terms("Thanks a lot, that looks great! Please go ahead.") == ()
+    assert subject_terms("Thanks! How is the kiln?") == ("kiln",)
+    assert without_small_talk("Wow, awesome! Thanks.\nThe kiln is cold. OK?") == "The kiln is cold."
+    assert without_small_talk("sounds good") == ""
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_questions_are_told_from_remarks(message: str, is_one: bool) -> None:
 
 @given(st.text(max_size=300))
 def test_any_message_is_read(text: str) -> None:
-    assert bool(substance(searched(text))) <= bool(substance(text))
+    assert bool(subject_terms(without_small_talk(text))) <= bool(subject_terms(text))
     asks(text)
 
 

@@ -18,7 +18,7 @@ from openclaw_memory.forget.words import LONG, needles, phrases, split_words
 from openclaw_memory.model import Origin
 from openclaw_memory.store.api import StatedFact
 from openclaw_memory.store.state import State, StateError
-from openclaw_memory.text.front_matter import front_matter, read_front_matter
+from openclaw_memory.text.front_matter import parse_front_matter, read_values
 from openclaw_memory.text.lines import split_lines
 from openclaw_memory.text.markdown import parse
 
@@ -156,14 +156,14 @@ def test_a_whole_file_stays_out_under_any_name_while_it_is_the_same() -> None:
 def test_front_matter_keeps_what_lowers_trust() -> None:
     text = "---\ntitle: The vault opens with 7714 zebra\norigin: untrusted\ndate: 2026-02-16\n---\nMore.\n"
     hidden = mask(text, "memory/a.md", forgetting(SECRET))
-    assert read_front_matter(hidden.split("\n")[1:4]) == {
+    assert read_values(hidden.split("\n")[1:4])[0] == {
         "title": ["…"],
         "origin": "untrusted",
         "date": "2026-02-16",
     }
     # The words reach over the end of a value, and would take the key of the next with them.
     both = mask(text, "memory/a.md", forgetting("opens with 7714 zebra origin untrusted"))
-    assert front_matter(both.split("\n"))["origin"] == "untrusted"
+    assert parse_front_matter(both.split("\n")).values["origin"] == "untrusted"
     assert "zebra" not in both
     assert both.count("\n") == text.count("\n")
     first = "---\norigin: untrusted\n---\nMore.\n"

@@ -19,13 +19,12 @@ from properties import examples
 from openclaw_memory.config.settings import IngestSettings
 from openclaw_memory.errors import WorkspaceError
 from openclaw_memory.importers import exports, writer
-from openclaw_memory.importers.entry import Entry, Said, day_of
-from openclaw_memory.importers.notes import note_of
+from openclaw_memory.importers.formats import Entry, ImportedTurn, parse_day
 from openclaw_memory.ingest.scan import scan
 from openclaw_memory.model import ImportReport, Kind, Origin, SkippedFile, silent
 from openclaw_memory.system.inert import inert
-from openclaw_memory.text.characters import whole
-from openclaw_memory.text.front_matter import front_matter, trouble
+from openclaw_memory.text.characters import join_surrogates
+from openclaw_memory.text.front_matter import parse_front_matter
 from openclaw_memory.text.lines import split_lines
 from openclaw_memory.text.markdown import parse
 
@@ -112,7 +111,7 @@ def test_a_conversation_of_chatgpt_is_what_it_shows(root: Path, tmp_path: Path) 
         "# The boiler", "## 2024-03-05", "User: How do I bleed the radiator?",
         "## 2024-03-06", "Assistant: Turn the valve.",
     ]  # fmt: skip
-    front = front_matter(lines)
+    front = parse_front_matter(lines).values
     assert (front["date"], front["origin"], front["imported"]["id"]) == ("2024-03-05", "untrusted", "c-1")
 
 
@@ -124,7 +123,7 @@ def test_of_what_chatgpt_marks_the_words_stay(tmp_path: Path) -> None:
     )
     [entry] = read("chatgpt", saved(tmp_path, [chain(node("assistant", [told]))]))
     assert isinstance(entry, Entry)
-    assert entry.said[0].text == "In Tern Bay it is calm, says [the office](https://tern.example). x open"
+    assert entry.turns[0].text == "In Tern Bay it is calm, says [the office](https://tern.example). x open"
 
 
 def test_a_conversation_without_its_last_node_ends_at_a_leaf(tmp_path: Path) -> None:
@@ -132,7 +131,7 @@ def test_a_conversation_without_its_last_node_ends_at_a_leaf(tmp_path: Path) -> 
     del talk["current_node"]
     talk["mapping"]["n0"]["parent"] = "n1"  # a circle
     [entry] = read("chatgpt", saved(tmp_path, [talk]))
-    assert isinstance(entry, Entry) and {one.text for one in entry.said} == {"One", "Two"}
+    assert isinstance(entry, Entry) and {one.text for one in entry.turns} == {"One", "Two"}
 
 
 def test_a_conversation_of_claude_has_its_texts_and_attached_files(root: Path, tmp_path: Path) -> None:
@@ -187,7 +186,7 @@ def test_single_memories_keep_what_stands_beside_them(root: Path, tmp_path: Path
     bring(root, source, saved(tmp_path, content, "export.json"))
     [file] = (root / "memory/imported" / source / "2024-03").iterdir()
     text = file.read_text(encoding="utf-8")
-    front = front_matter(split_lines(text))
+    front = parse_front_matter(split_lines(text)).values
     assert (front["date"], front["tags"], front["imported"]["id"]) == ("2024-03-05", ["food"], "m")
     beside = {"user_id": "bo", "metadata": '{"k": 1.5}'} if source == "mem0" else {"importance": "0.7"}
     assert beside.items() <= front["imported"].items()
@@ -230,7 +229,7 @@ def test_an_archive_and_a_folder_are_read_like_the_file(tmp_path: Path) -> None:
             archive.write(file, f"deep/{file.name}")
             archive.writestr(f"__MACOSX/deep/._{file.name}", "junk")
     assert read("chatgpt", folder) == read("chatgpt", tmp_path / "export.zip")
-    assert [entry.said[0].text for entry in read("chatgpt", folder) if isinstance(entry, Entry)] == ["One", "Two"]
+    assert [entry.turns[0].text for entry in read("chatgpt", folder) if isinstance(entry, Entry)] == ["One", "Two"]
 
 
 def test_a_folder_of_archives_is_read_like_its_files(tmp_path: Path) -> None:
@@ -243,7 +242,7 @@ def test_a_folder_of_archives_is_read_like_its_files(tmp_path: Path) -> None:
     (folder / "bad.zip").write_bytes(b"PK\x03\x04 cut")
     first, bad, last = read("chatgpt", folder)
     assert isinstance(first, Entry) and isinstance(last, Entry) and isinstance(bad, SkippedFile)
-    assert [first.said[0].text, last.said[0].text] == ["a.zip", "deep/b.zip"]
+    assert [first.turns[0].text, last.turns[0].text] == ["a.zip", "deep/b.zip"]
     assert bad.path == "bad.zip" and "damaged" in bad.reason
     with pytest.raises(exports.ExportError, match="archive cannot be read"):
         read("chatgpt", folder / "bad.zip")
@@ -291,7 +290,7 @@ def test_another_programs_export_is_no_entry(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_days(value: Any, day: date | None) -> None:
-    assert day_of(value, "UTC") == day
+    assert parse_day(value, "UTC") == day
 
 
 # -- files ----------------------------------------------------------------------------------------------------------
@@ -333,7 +332,7 @@ def written_as(source: str, talks: list[tuple[str, list[tuple[str, str]]]]) -> t
 
 def lines_of(text: str) -> Iterable[str]:
     # For half of a character one reader of JSON has a question mark.
-    clean = inert(whole("\n".join(split_lines(text)))).replace("\ufffd", "?")
+    clean = inert(join_surrogates("\n".join(split_lines(text)))).replace("\ufffd", "?")
     return (line for line in clean.split("\n") if line.strip())
 
 
@@ -360,7 +359,7 @@ def test_every_text_is_found_again_once_and_undone(
             assert line.strip() in found  # a heading stands deeper
     for path in report.written:
         lines = split_lines((root / path).read_text(encoding="utf-8"))
-        assert trouble(lines) is None and front_matter(lines)["origin"] == "untrusted"
+        assert parse_front_matter(lines).fault is None and parse_front_matter(lines).values["origin"] == "untrusted"
         assert all(part not in ("", ".", "..") for part in path.split("/"))
     listed = {one.path: one for one in scan(root, IngestSettings()).files}
     assert {*report.written} <= {*listed}
@@ -379,10 +378,10 @@ def test_every_text_is_found_again_once_and_undone(
 def test_a_message_opens_no_section_and_changes_no_date(said: list[tuple[str, str]], title: str) -> None:
     days = [date(2024, 3, 5), date(2024, 3, 6)]
     entry = Entry(
-        "x", tuple(Said(text, who, days[number % 2]) for number, (who, text) in enumerate(said)), title, days[0]
+        "x", tuple(ImportedTurn(text, who, days[number % 2]) for number, (who, text) in enumerate(said)), title, days[0]
     )
-    note = note_of(entry, "chatgpt", Origin.UNTRUSTED)
-    sections = parse(note.text, path=f"memory/imported/x/{note.path}", mtime=date(2026, 1, 1), unit_tokens=60).sections
+    note = writer.render_note(entry, "chatgpt", Origin.UNTRUSTED)
+    sections = parse(note.text, path=note.path, mtime=date(2026, 1, 1), unit_tokens=60).sections
     wrong = {section.date for section in sections} - {*days}
     assert wrong <= {date(2019, 1, 1)}  # the title, or a heading of the text itself, states one
 
@@ -407,7 +406,7 @@ def test_what_was_edited_is_left_and_what_has_changed_is_updated(root: Path, tmp
 
 
 def test_what_is_longer_than_an_ingest_reads_is_named_and_passed_over(root: Path) -> None:
-    entries = [Entry("x", (Said("word " * 40),)), Entry("y", (Said("word"),))]
+    entries = [Entry("x", (ImportedTurn("word " * 40),)), Entry("y", (ImportedTurn("word"),))]
     report = writer.bring(root, "jsonl", entries, Origin.UNTRUSTED, 300, False)
     assert len(report.written) == 1 and "ingest.max_file_mb" in report.skipped[0].reason
 
@@ -444,7 +443,7 @@ def test_no_link_leads_out_of_the_workspace(root: Path, tmp_path: Path, at: str)
 
 
 def test_an_import_that_broke_off_goes_on(root: Path) -> None:
-    entries = [Entry(str(number), (Said(f"text {number}"),)) for number in range(5)]
+    entries = [Entry(str(number), (ImportedTurn(f"text {number}"),)) for number in range(5)]
 
     def broken() -> Iterable[Entry]:
         yield from entries[:3]
@@ -502,9 +501,16 @@ def test_what_was_forgotten_is_not_written_again(root: Path) -> None:
 
     entries = [
         Entry(
-            "1", (Said("Tea. the vault opens with zebra"), Said("Cake")), "the vault opens with zebra", tags=("tea",)
+            "1",
+            (ImportedTurn("Tea. the vault opens with zebra"), ImportedTurn("Cake")),
+            "the vault opens with zebra",
+            tags=("tea",),
         ),
-        Entry("2", (Said("the vault opens"), Said("with zebra")), facts={"source": "the vault opens with zebra"}),
+        Entry(
+            "2",
+            (ImportedTurn("the vault opens"), ImportedTurn("with zebra")),
+            facts={"source": "the vault opens with zebra"},
+        ),
     ]
     report = writer.bring(root, "jsonl", entries, Origin.UNTRUSTED, LIMIT, False, mask)
     text = "".join(file.read_text() + file.name for file in root.rglob("*.md"))

@@ -15,9 +15,8 @@ from indexing import without_root
 
 from openclaw_memory.config.settings import ExtraPath, IngestSettings
 from openclaw_memory.errors import SettingsError, WorkspaceError
-from openclaw_memory.ingest.origin import lowered
-from openclaw_memory.ingest.reading import read_note
-from openclaw_memory.ingest.scan import Unreadable, read_text, scan
+from openclaw_memory.ingest.notes import lower_trust
+from openclaw_memory.ingest.scan import Unreadable, read_note, read_text, scan
 from openclaw_memory.model import Grain, Kind, Origin, ScanResult, SourceFile
 
 DEFAULT = IngestSettings()
@@ -113,6 +112,31 @@ def test_memory_files_are_found_sorted_and_classified(workspace: Path) -> None:
     assert list(found) == sorted(found)
 
 
+@pytest.mark.parametrize(
+    ("files", "links", "ignored", "expected"),
+    [
+        (".draft.md .obsidian/a.md kept.md", {}, "", "kept"),
+        ("a.md b.tmp.md keep.tmp.md private/c.md", {}, "# drafts\n*.tmp.md\n!keep.tmp.md\n/memory/private/\n", "a keep.tmp"),
+        ("private/b.md ../docs/s.md", {"d.md": "private/b.md", "e": "private", "f": "../docs"}, "private/\n/docs/s.md\n", ""),
+        ("z/real.md", {"a.md": "z/real.md", "b": "z"}, "", "z/real"),
+        ("../../workspace-old/a.md", {"a.md": "../../workspace-old/a.md"}, "", ""),
+        ("sub/a.md", {"sub/up": "..", "sub/here": ".", "root": "..", "self.md": "self.md"}, "", "sub/a"),
+    ],
+    ids=["hidden", "gitignore", "links to ignored files", "the own name first", "a neighbour's name", "loops of links"],
+)  # fmt: skip
+def test_files_are_found_by_their_own_names(
+    workspace: Path, files: str, links: dict[str, str], ignored: str, expected: str
+) -> None:
+    for name in files.split():
+        write(workspace / "memory" / name)
+    for name, target in links.items():
+        (workspace / "memory" / name).symlink_to(target)
+    write(workspace / ".memoryignore", ignored)
+    result = scan(workspace, DEFAULT)
+    assert paths(result) == [f"memory/{stem}.md" for stem in expected.split()]
+    assert links or result.skipped == ()
+
+
 def test_a_file_carries_its_place_size_and_time(workspace: Path) -> None:
     file = write(workspace / "memory" / "a.md", "four")
     os.utime(file, ns=(1, 1_700_000_000_123_456_789))
@@ -121,22 +145,11 @@ def test_a_file_carries_its_place_size_and_time(workspace: Path) -> None:
     assert found.mtime_ns == file.stat().st_mtime_ns
 
 
-def test_lower_case_names_at_the_root_count_too(workspace: Path) -> None:
-    write(workspace / "memory.md")
-    (found,) = scan(workspace, DEFAULT).files
-    assert (found.path, found.kind, found.origin) == ("memory.md", Kind.CURATED, Origin.OWNER)
-
-
-def test_a_workspace_without_memory_is_empty(tmp_path: Path) -> None:
+def test_a_workspace_needs_no_folder_for_memory(tmp_path: Path) -> None:
     assert scan(tmp_path, DEFAULT) == ScanResult((), ())
-
-
-def test_hidden_names_are_left_out(workspace: Path) -> None:
-    for name in ("memory/.draft.md", "memory/.obsidian/a.md", "memory/kept.md"):
-        write(workspace / name)
-    result = scan(workspace, DEFAULT)
-    assert paths(result) == ["memory/kept.md"]
-    assert result.skipped == ()
+    write(tmp_path / "memory.md")
+    (file,) = scan(tmp_path, DEFAULT).files
+    assert (file.path, file.kind, file.origin) == ("memory.md", Kind.CURATED, Origin.OWNER)
 
 
 def test_what_is_no_regular_file_is_left_out(workspace: Path) -> None:
@@ -159,13 +172,6 @@ def _stay_here() -> Iterator[None]:
 # -- the ignore file --------------------------------------------------------------------------------
 
 
-def test_the_ignore_file_speaks_gitignore(workspace: Path) -> None:
-    for name in ("MEMORY.md", "memory/a.md", "memory/a.tmp.md", "memory/keep.tmp.md", "memory/private/b.md"):
-        write(workspace / name)
-    write(workspace / ".memoryignore", "# drafts\n*.tmp.md\n!keep.tmp.md\n/memory/private/\n")
-    assert paths(scan(workspace, DEFAULT)) == ["MEMORY.md", "memory/a.md", "memory/keep.tmp.md"]
-
-
 def test_the_ignore_file_reaches_curated_files_and_extra_paths(workspace: Path, tmp_path: Path) -> None:
     write(workspace / "USER.md")
     write(tmp_path / "notes" / "drafts" / "a.md")
@@ -173,16 +179,6 @@ def test_the_ignore_file_reaches_curated_files_and_extra_paths(workspace: Path, 
     write(workspace / ".memoryignore", "/USER.md\n/@notes/drafts/\n")
     extra = ExtraPath(str(tmp_path / "notes"), "notes")
     assert paths(scan(workspace, settings(extra))) == ["@notes/b.md"]
-
-
-def test_a_link_does_not_bring_in_what_is_ignored(workspace: Path) -> None:
-    write(workspace / "memory" / "private" / "b.md")
-    (workspace / "memory" / "door.md").symlink_to("private/b.md")
-    (workspace / "memory" / "gate").symlink_to("private")
-    write(workspace / "docs" / "secret.md")
-    (workspace / "memory" / "docs").symlink_to("../docs")
-    write(workspace / ".memoryignore", "private/\n/docs/secret.md\n")
-    assert paths(scan(workspace, DEFAULT)) == []
 
 
 def test_a_broken_ignore_file_stops_the_scan(workspace: Path) -> None:
@@ -253,13 +249,6 @@ def test_links_inside_the_workspace_are_followed_to_their_files(workspace: Path)
     assert [(file.path, file.absolute) for file in found] == [("memory/guide.md", str(target.resolve()))]
 
 
-def test_a_file_is_listed_under_its_own_name_before_a_links(workspace: Path) -> None:
-    write(workspace / "memory" / "z" / "real.md")
-    (workspace / "memory" / "a.md").symlink_to("z/real.md")
-    (workspace / "memory" / "b").symlink_to("z")
-    assert paths(scan(workspace, DEFAULT)) == ["memory/z/real.md"]
-
-
 def test_links_out_of_their_root_are_refused_and_reported(workspace: Path, tmp_path: Path) -> None:
     write(tmp_path / "outside" / "secret.md")
     write(tmp_path / "vault" / "fine.md")
@@ -272,21 +261,6 @@ def test_links_out_of_their_root_are_refused_and_reported(workspace: Path, tmp_p
     assert sorted(reasons(result)) == ["@vault/out.md", "MEMORY.md", "memory/folder", "memory/secret.md"]
     assert all("ingest.extra_paths" in reason for reason in reasons(result).values())
     assert result.unreadable == ()
-
-
-def test_a_neighbour_with_the_same_beginning_is_outside(workspace: Path, tmp_path: Path) -> None:
-    write(tmp_path / "workspace-old" / "a.md")
-    (workspace / "memory" / "a.md").symlink_to("../../workspace-old/a.md")
-    assert paths(scan(workspace, DEFAULT)) == []
-
-
-def test_loops_of_links_are_harmless(workspace: Path) -> None:
-    write(workspace / "memory" / "sub" / "a.md")
-    (workspace / "memory" / "sub" / "up").symlink_to("..")
-    (workspace / "memory" / "sub" / "here").symlink_to(".")
-    (workspace / "memory" / "root").symlink_to("..")
-    (workspace / "memory" / "self.md").symlink_to("self.md")
-    assert paths(scan(workspace, DEFAULT)) == ["memory/sub/a.md"]
 
 
 def test_the_workspace_itself_may_be_a_link(workspace: Path, tmp_path: Path) -> None:
@@ -454,11 +428,11 @@ def test_a_link_in_place_of_a_folder_is_not_followed(workspace: Path, tmp_path: 
 )
 def test_front_matter_lowers_trust_and_never_raises_it(origin: Origin, stated: object, expected: Origin) -> None:
     for key in ("origin", "Origin", " ORIGIN ", "ori\u200dgin"):
-        assert lowered(origin, {key: stated}) is expected
-    assert lowered(origin, {"origin": "agent", "Origin": stated}) is max(
-        expected, lowered(origin, {"origin": "agent"}), key=list(Origin).index
+        assert lower_trust(origin, {key: stated}) is expected
+    assert lower_trust(origin, {"origin": "agent", "Origin": stated}) is max(
+        expected, lower_trust(origin, {"origin": "agent"}), key=list(Origin).index
     )
-    assert lowered(origin, {}) is origin
+    assert lower_trust(origin, {}) is origin
 
 
 def test_copies_are_left_out_and_named_and_memory_is_read_in_any_case(tmp_path: Path) -> None:

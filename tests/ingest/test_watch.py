@@ -15,7 +15,7 @@ from fakes import CountingEmbedder, Notes, open_memory
 
 from openclaw_memory import Memory
 from openclaw_memory.errors import LeaseTimeout, WorkspaceError
-from openclaw_memory.ingest import watch as watching_files
+from openclaw_memory.ingest import freshness as watching_files
 from openclaw_memory.model import IngestReport
 
 

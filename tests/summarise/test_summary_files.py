@@ -15,15 +15,17 @@ from summarising import FOLDER, diary, summarised, tree
 from tables import table
 
 from openclaw_memory import hookimpl
-from openclaw_memory.ingest import plan, summary_files
+from openclaw_memory.ingest import summary_files
+from openclaw_memory.ingest.plan import build_units
 from openclaw_memory.model import Grain, Origin, ParsedDocument
 from openclaw_memory.plugins.manager import Plugins
 from openclaw_memory.store.api import CitedLines
-from openclaw_memory.summarise.document import Source, parse_sentences, render
+from openclaw_memory.summarise.document import LINKER, Source, parse_sentences, render
 from openclaw_memory.summarise.inventory import FORMAT
 from openclaw_memory.summarise.sentences import Sentence, extract_sentences
 from openclaw_memory.summarise.summary import Part, Summary
 from openclaw_memory.text import calendar
+from openclaw_memory.text.lines import split_lines
 from openclaw_memory.text.markdown import parse
 
 MONDAY = date(2026, 2, 16)
@@ -57,7 +59,10 @@ def back(grain: Grain, period: str, text: str) -> list[Sentence]:
 
 
 def reading(grain: Grain, period: str, text: str, raw: str | None = None) -> summary_files.SummaryText:
-    return summary_files.read(calendar.path_of(grain, period), text, grain, date(2020, 1, 1), raw)
+    lines = split_lines(text)
+    return summary_files.read(
+        calendar.path_of(grain, period), lines, grain, date(2020, 1, 1), None if raw is None else split_lines(raw)
+    )
 
 
 def units(made: summary_files.SummaryText) -> list[tuple[str, date | None]]:
@@ -104,7 +109,7 @@ GRAINS = st.sampled_from(
 def what_notes_say(lines: list[str]) -> list[str]:
     """Sentences as they are made of notes: what is no sentence there never gets into a summary."""
     parsed = parse("\n".join(lines), path="memory/2026-02-16.md", mtime=MONDAY, unit_tokens=400)
-    sections, planned = plan.prepare(parsed, PLUGINS)
+    sections, planned = build_units("memory/2026-02-16.md", parsed, {}, PLUGINS, LINKER)
     return [one.text for one in extract_sentences("memory/2026-02-16.md", MONDAY, Origin.AGENT, sections, planned)]
 
 
@@ -147,7 +152,7 @@ def test_what_is_written_is_read_back(
     if grain is not Grain.WEEKLY:
         assert all({"one", "two-b"} <= set(one.tags) for one in found[:3])
         assert not any({"one", "two-b"} <= set(one.tags) for one in found[3:])
-    front = summary_files.front_of(text)
+    front = summary_files.read_front(text)
     assert front["sources"] == [f"{source.path} {source.sha256}" for source in sources]
     assert (front["grain"], front["period"], front["edited"]) == (grain.value, period, False)
     assert not summary_files.is_edited(text) and not summary_files.is_edited(text.replace("\n", "\r\n"))
@@ -201,7 +206,7 @@ def test_the_front_matter_is_plain_yaml() -> None:
 def test_any_number_of_sources_can_be_told(count: int) -> None:
     sources = tuple(Source(f"memory/sessions/2026-02-16-a-long-name-{at:05}.md", DIGEST) for at in range(count))
     text = written(Grain.DAILY, "2026-02-16", Part("Work", (sentence("We sold it."),)), sources=sources)
-    front = summary_files.front_of(text)
+    front = summary_files.read_front(text)
     assert not front["edited"] and len(front["sources"]) == count
     made = reading(Grain.DAILY, "2026-02-16", text)
     assert units(made) == [("2026-02-16 > Work", MONDAY), ("We sold it.", MONDAY)] or units(made)[-1] == (
@@ -223,7 +228,7 @@ def test_a_change_is_noticed(change: tuple[str, str]) -> None:
     assert not summary_files.is_edited(text)
     mine = text.replace(*change, 1)
     assert mine != text and summary_files.is_edited(mine)
-    assert summary_files.front_of(mine)["edited"] is True
+    assert summary_files.read_front(mine)["edited"] is True
     assert reading(Grain.DAILY, "2026-02-16", mine).front["edited"] is True
 
 
@@ -304,14 +309,14 @@ def test_what_a_person_writes_gets_the_best_day_there_is() -> None:
 def test_the_last_citation_is_where_a_sentence_comes_from(
     line: str, said: str, cited: list[tuple[str, int, int]]
 ) -> None:
-    found = summary_files.read_line(line)
+    found = summary_files.parse_line(line)
     assert found is not None
     assert found.text == said and [(one.path, one.start_line, one.end_line) for one in found.cited] == cited
 
 
 @pytest.mark.parametrize("line", ["", "   ", "- [memory/a.md#L3]", "- 2026-02-16: [memory/a.md#L3]"])
 def test_a_line_without_words_says_nothing(line: str) -> None:
-    found = summary_files.read_line(line)
+    found = summary_files.parse_line(line)
     assert found is None or found.text == "2026-02-16:"
 
 
@@ -384,5 +389,5 @@ def test_front_matter_of_a_person_counts_as_that_of_a_note(notes: Notes) -> None
         memory.consolidate(now=date(2026, 6, 1))
         hit = memory.search("zeppelin", mode="keyword", grains=(Grain.WEEKLY,)).results[0]
         assert hit.origin is Origin.UNTRUSTED and hit.date == date(2026, 2, 22)
-        month: Mapping[str, Any] = summary_files.front_of(tree(notes)[f"{FOLDER}/monthly/2026-02.md"].decode())
+        month: Mapping[str, Any] = summary_files.read_front(tree(notes)[f"{FOLDER}/monthly/2026-02.md"].decode())
         assert month["origin"] == "untrusted"

@@ -17,7 +17,7 @@ from openclaw_memory.errors import OpenClawMemoryError
 from openclaw_memory.forget import generated_files
 from openclaw_memory.forget.tombstones import Matcher
 from openclaw_memory.importers import writer
-from openclaw_memory.importers.entry import Entry, Said
+from openclaw_memory.importers.formats import Entry, ImportedTurn
 from openclaw_memory.ingest.file_lines import read_lines
 from openclaw_memory.ingest.scan import read_text, scan
 from openclaw_memory.model import Origin
@@ -51,7 +51,7 @@ USES: dict[str, Callable[[Path], Any]] = {
     "delete": lambda root: atomic.delete(root / NOTE, root),
     "summary": lambda root: SummaryFiles(root).write(DAY, "- a day\n"),
     "forget": lambda root: generated_files.edit_notes(root, matcher(), []),
-    "import": lambda root: writer.bring(root, "jsonl", [Entry("1", (Said("tea"),))], Origin.AGENT, 999, False),
+    "import": lambda root: writer.bring(root, "jsonl", [Entry("1", (ImportedTurn("tea"),))], Origin.AGENT, 999, False),
     "undo": lambda root: writer.undo(root, "jsonl", False),
 }
 

@@ -74,7 +74,7 @@ def test_a_month_and_a_year_are_read_back(language: str, month: int) -> None:
             continue
         for pick in range(len(keys[f"month.{month}"])):
             text = spelled(language, pattern, date(2026, month, 1), pick)
-            found = dates.said(text or f"{2026}-{month:02}", None)
+            found = dates.stated_days(text or f"{2026}-{month:02}", None)
             assert found is not None and found[0] == date(2026, month, 1), text
 
 
@@ -127,28 +127,28 @@ SECTION = date(2026, 1, 10)
     ],
 )
 def test_a_line_names_days(text: str, first: date, last: date) -> None:
-    assert dates.said(text, SECTION) == (first, last)
+    assert dates.stated_days(text, SECTION) == (first, last)
 
 
 @pytest.mark.parametrize(
     "text", ["we may go", "they march on", "set it up, mar 4x", "who likes mayo", "port 2026", "", "1.2.2026.4"]
 )
 def test_a_line_without_a_date_names_no_day(text: str) -> None:
-    assert dates.said(text, SECTION) is None
+    assert dates.stated_days(text, SECTION) is None
 
 
 def test_a_month_without_a_year_says_nothing_where_the_section_has_no_day() -> None:
-    assert dates.said("五月去北京", None) is None
+    assert dates.stated_days("五月去北京", None) is None
 
 
 @given(st.text(), st.none() | st.dates())
 @examples(200)
 def test_no_text_breaks_it(text: str, day: date | None) -> None:
-    found = dates.said(text, day)
+    found = dates.stated_days(text, day)
     assert found is None or found[0] <= found[1]
-    calendar_words.phrases(calendar_words.plain(text), LANGUAGES)
+    calendar_words.find_phrases(calendar_words.plain(text), LANGUAGES)
 
 
 @pytest.mark.parametrize("text", ["步骤 ❸，五月去北京", "Schritt ❸ kommt im Mai", "m² im Mai"])
 def test_what_is_a_digit_but_no_number_is_no_day(text: str) -> None:
-    assert dates.said(text, date(2026, 3, 1)) == (date(2026, 5, 1), date(2026, 5, 31))
+    assert dates.stated_days(text, date(2026, 3, 1)) == (date(2026, 5, 1), date(2026, 5, 31))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tables import table
 
-from openclaw_memory.text.dates import date_in_heading, date_in_name, is_daily, merely_states, said
+from openclaw_memory.text.dates import date_in_heading, date_in_name, is_daily, merely_states, stated_days
 
 DAY = date(2026, 2, 13)
 
@@ -99,7 +99,7 @@ def test_every_iso_date_is_read_back(day: date) -> None:
 )
 def test_of_a_range_of_days_the_first_is_the_day_and_both_are_said(text: str, first: date, last: date) -> None:
     assert date_in_heading(text) == first
-    assert said(text, None) == (first, last)
+    assert stated_days(text, None) == (first, last)
 
 
 @pytest.mark.parametrize("text", ["March 3-5, 2026", "3–5 mars 2026", "3.–5. März 2026", "3-5.03.2026"])
@@ -109,7 +109,7 @@ def test_of_days_of_one_month_the_first_counts(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["v1.2-3.4.2026", "10-12-2026", "192.168.0.1-24.1.2026"])
 def test_versions_and_addresses_begin_no_range(text: str) -> None:
-    found = said(text, None)
+    found = stated_days(text, None)
     assert found is None or found[0] == found[1] or found[0].month == found[1].month
 
 
@@ -117,4 +117,4 @@ def test_versions_and_addresses_begin_no_range(text: str) -> None:
     "text", ["❸ on 5 April 2026", "10⁴ tides, 5 April 2026", "① 2026年4月5日", "① 5 апреля 2026 года"]
 )
 def test_a_digit_that_is_no_decimal_number_is_no_part_of_a_date(text: str) -> None:
-    assert said(text, None) == (date(2026, 4, 5), date(2026, 4, 5))
+    assert stated_days(text, None) == (date(2026, 4, 5), date(2026, 4, 5))

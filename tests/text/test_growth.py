@@ -24,6 +24,7 @@ from openclaw_memory.context import prose
 from openclaw_memory.forget import masking, words
 from openclaw_memory.forget.tombstones import Matcher
 from openclaw_memory.ingest.notes import NoteReader
+from openclaw_memory.ingest.plan import build_units
 from openclaw_memory.knowledge import fact_sentences, facts_file, identifiers, names, unspaced
 from openclaw_memory.knowledge.linking import Linker
 from openclaw_memory.plugins.manager import Plugins
@@ -101,25 +102,22 @@ def readers() -> dict[str, Callable[[str], object]]:
     reader = NoteReader(IngestSettings(), Plugins())
 
     def linked(text: str) -> object:
-        from openclaw_memory.ingest import plan
-
         parsed = parse(text)
-        sections, units = plan.prepare(parsed, Plugins(), True)
-        return linker.linked("memory/a.md", parsed.front_matter, sections, units)
+        return build_units("memory/a.md", parsed, parsed.front_matter, Plugins(), linker)
 
     return {
-        "markdown": parse, "linked": linked, "cleared": partial(reader.cleared, "memory/a.md"),
+        "markdown": parse, "linked": linked, "cleared": partial(reader.clear_text, "memory/a.md"),
         "private": withheld.without_private, "foreign": lambda text: withheld.without_foreign(text, True),
-        "front matter": lambda text: front_matter.front_matter(split_lines(f"---\n{text}\n---\n")),
+        "front matter": lambda text: front_matter.parse_front_matter(split_lines(f"---\n{text}\n---\n")),
         "turns": lambda text: turns.find_turns(split_lines(text)), "plain": plain.plain, "inline": plain.inline,
         "capture": novelty.sentences, "worth": lambda text: novelty.worth(text, "user"), "tidied": novelty.tidied,
-        "searched": speech.searched, "bare": speech.bare, "wants": speech.wants, "kinds": speech.kinds, "reminds": speech.reminds,
-        "terms": analysis.terms, "asked": analysis.asked, "words of": analysis.words_of, "is question": analysis.is_question,
+        "searched": speech.without_small_talk, "bare": speech.without_request, "wants": speech.wants, "kinds": speech.phrase_kinds, "reminds": speech.reminds,
+        "terms": analysis.terms, "asked": analysis.content_terms, "words of": analysis.words_by_term, "is question": analysis.is_question,
         "time words": analysis.time_words, "amount": analysis.has_amount, "likeness": analysis.likeness, "hash": analysis.unit_hash,
         "days": lambda text: question.intervals(text, DAY), "named in question": question.named, "asks": question.asks_amount,
         "content": question.content, "asks when": question.asks_when,
-        "dates": lambda text: (dates.named(text), dates.said(text, DAY), dates.date_in_heading(text), dates.order_of(text)),
-        "calendar": lambda text: (calendar_words.spoken(text), calendar_words.months(text), calendar_words.without(text)),
+        "dates": lambda text: (dates.find_dates(text), dates.stated_days(text, DAY), dates.date_in_heading(text), dates.order_of(text)),
+        "calendar": lambda text: (calendar_words.likely_languages(text), calendar_words.months(text), calendar_words.without_times(text)),
         "language": lambda text: (language.weights(text), language.silent_words(text)), "negation": negation.negations,
         "sentences": sentences.sentence_spans, "pieces": lambda text: sentences.pieces(text, 200), "machine": machine.is_machine,
         "signs": machine.is_signs, "label": labels.is_label,

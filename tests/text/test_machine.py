@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tables import table
 
-from openclaw_memory.text.machine import is_machine, reports
+from openclaw_memory.text.machine import is_machine, machine_blocks
 
 
 @pytest.mark.parametrize(
@@ -39,20 +39,20 @@ BLOCK = """# 2026-04-21
 
 
 def test_a_report_of_dreaming_within_a_note_ends_where_it_says() -> None:
-    assert reports("memory/2026-04-21.md", BLOCK.split("\n")) == [range(5, 11)]
+    assert machine_blocks("memory/2026-04-21.md", BLOCK.split("\n")) == [range(5, 11)]
 
 
 def test_a_report_without_its_end_takes_nothing_of_what_people_wrote_below() -> None:
     lines = [line for line in BLOCK.split("\n") if ":end" not in line]
-    assert reports("memory/2026-04-21.md", lines) == [range(5, 11)] and lines[10] == "## Evening"
+    assert machine_blocks("memory/2026-04-21.md", lines) == [range(5, 11)] and lines[10] == "## Evening"
     twice = [*lines[:8], *lines[4:]]
-    assert reports("memory/2026-04-21.md", twice) == [range(5, 9), range(9, 15)]
+    assert machine_blocks("memory/2026-04-21.md", twice) == [range(5, 9), range(9, 15)]
 
 
 def test_a_report_that_is_cut_off_goes_on_to_the_end() -> None:
     lines = BLOCK.split("\n")[:8]
-    assert reports("memory/2026-04-21.md", lines) == [range(5, 9)]
-    assert reports("memory/2026-04-21.md", lines[5:]) == [range(1, 4)]
+    assert machine_blocks("memory/2026-04-21.md", lines) == [range(5, 9)]
+    assert machine_blocks("memory/2026-04-21.md", lines[5:]) == [range(1, 4)]
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_a_report_that_is_cut_off_goes_on_to_the_end() -> None:
 )
 def test_a_file_of_dreaming_is_one_by_its_folder(path: str, whole: bool) -> None:
     lines = ["# Light Sleep", "", "- Candidate: User: the kiln is paid for"]
-    assert reports(path, lines) == ([range(1, 4)] if whole else [])
+    assert machine_blocks(path, lines) == ([range(1, 4)] if whole else [])
 
 
 THOUGHT = """# Session
@@ -81,6 +81,6 @@ more.</think> Yes.
 
 
 def test_what_a_model_thought_is_a_machines_and_its_answer_is_not() -> None:
-    assert reports("memory/2026-04-21.md", THOUGHT.split("\n")) == [range(4, 6), range(9, 10)]
+    assert machine_blocks("memory/2026-04-21.md", THOUGHT.split("\n")) == [range(4, 6), range(9, 10)]
     lost = THOUGHT.replace("</think>", "").split("\n")
-    assert [each.stop for each in reports("memory/2026-04-21.md", lost)] == [12]
+    assert [each.stop for each in machine_blocks("memory/2026-04-21.md", lost)] == [12]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
 
-from openclaw_memory.ingest.origin import lowered
+from openclaw_memory.ingest.notes import lower_trust
 from openclaw_memory.model import Origin, ParsedDocument, Section, Unit
 from openclaw_memory.text.lines import split_lines
 from openclaw_memory.text.markdown import parse
@@ -172,7 +172,7 @@ def test_front_matter_that_says_untrusted_is_never_taken_for_the_agents_own(said
     if not {"---", "..."} & {line.rstrip() for line in lines[1:]}:
         lines.insert(2 + at, "origin: untrusted")
         stated = document("\n".join([*lines, end, "Body."])).front_matter
-        assert lowered(Origin.AGENT, stated) is not Origin.AGENT or any(
+        assert lower_trust(Origin.AGENT, stated) is not Origin.AGENT or any(
             "origin" in str(value) for value in stated.values()
         )
 

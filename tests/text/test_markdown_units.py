@@ -35,6 +35,17 @@ def shape(text: str) -> list[tuple[int, int, str, str]]:
     return [(unit.start_line, unit.end_line, unit.form, unit.text) for unit in units(text)]
 
 
+@pytest.mark.parametrize(("text", "expected"), table("markdown_units.tsv", "a text has these units"))
+def test_a_text_has_these_units(text: str, expected: str) -> None:
+    """Each unit has its first and last line, form and text, then its indexed text and its speaker, if any."""
+    for unit, values in zip(units(text), json.loads(expected), strict=True):
+        assert [unit.start_line, unit.end_line, unit.form, unit.text, unit.indexed, unit.speaker][
+            : len(values)
+        ] == values
+        assert len(values) > 4 or (unit.indexed, unit.speaker) == (None, None)
+        assert len(values) > 5 or unit.speaker is None
+
+
 # -- sections ---------------------------------------------------------------------------------------
 
 
@@ -61,26 +72,10 @@ def test_a_title_that_says_more_stays_in_the_path() -> None:
     assert found[1].heading == "2026-02-13 in Rome > Talks"
 
 
-def test_a_heading_is_a_unit_of_its_section() -> None:
-    (heading,) = units("##  The `index` ##\n")
-    assert (heading.form, heading.text, heading.search_text) == (
-        "heading",
-        "##  The `index` ##",
-        "The `index`",
-    )
-
-
 def test_an_underlined_heading_opens_a_section() -> None:
     found = sections("Title\n=====\n\nText\n\nPart\n----\nMore\n")
     assert [(s.heading, s.start_line, s.end_line) for s in found] == [("Title", 1, 4), ("Title > Part", 6, 8)]
     assert found[0].units[0] == Unit("Title", 1, 1, "heading")
-
-
-def test_a_rule_right_below_text_makes_no_heading_of_it() -> None:
-    (section,) = sections("User: hi\nAssistant: hello there.\n---\nMore.\n")
-    assert [unit.form for unit in section.units] == ["turn", "turn", "line"]
-    (section,) = sections("We went home.\n---\nMore.\n")
-    assert section.heading == ""
 
 
 def test_headings_inside_code_and_quotes_open_no_section() -> None:
@@ -140,23 +135,12 @@ def test_then_the_front_matter_then_the_time_of_change(front: str) -> None:
 # -- front matter -----------------------------------------------------------------------------------
 
 
-def test_front_matter_is_data_and_units() -> None:
-    text = "---\ntitle: A note\ncreated: 2026-01-05\ntags:\n  - a\n- b\nnested: {at: 2026-01-05 10:00:00}\n---\nBody.\n"
-    assert shape(text)[0] == (2, 2, "meta", "title: A note")
-    text = text.replace("- b\n", "")
-    assert document(text).front_matter == {
-        "title": "A note",
-        "created": "2026-01-05",
-        "tags": ["a"],
-        "nested": {"at": "2026-01-05T10:00:00"},
-    }
-    assert shape(text) == [
-        (2, 2, "meta", "title: A note"),
-        (3, 3, "meta", "created: 2026-01-05"),
-        (4, 5, "meta", "tags:\n  - a"),
-        (6, 6, "meta", "nested: {at: 2026-01-05 10:00:00}"),
-        (8, 8, "line", "Body."),
-    ]
+def test_front_matter_is_data() -> None:
+    text = "---\ntitle: A note\ncreated: 2026-01-05\ntags:\n  - a\nnested: {at: 2026-01-05 10:00:00}\n---\nBody.\n"
+    values = {"title": "A note", "created": "2026-01-05", "tags": ["a"], "nested": {"at": "2026-01-05T10:00:00"}}
+    assert document(text).front_matter == values
+    broken = "---\ntitle: A note\ntags:\n  - a\n- b\n---\nBody.\n"
+    assert shape(broken)[0] == (2, 2, "meta", "title: A note")
 
 
 @pytest.mark.parametrize(
@@ -216,38 +200,6 @@ def test_what_is_said_comes_without_who_says_it(text: str, said: str) -> None:
     assert without_speaker(text, "Caroline") == said
 
 
-def test_labels_inside_an_answer_do_not_speak() -> None:
-    text = "User: write a script\n\nAssistant: here\n\nHobbes: hi\n\nHobbes: bye\n\nUser: thanks\n"
-    assert [unit.speaker for unit in units(text)] == ["User", *["Assistant"] * 3, "User"]
-
-
-def test_what_follows_a_turn_belongs_to_its_speaker_until_the_next_turn_or_heading() -> None:
-    text = (
-        "User: hi\n\nAssistant: Try these:\n\n1. one\n   * inner\n\nAnd\n\n```\ncode\n```\n\n"
-        "| a |\n|---|\n| b |\n\n> quote\n\nUser: thanks\nfor all\n\n## Later\nplain\n"
-    )
-    assert [(unit.form, unit.speaker) for unit in units(text)] == [
-        ("turn", "User"),
-        ("turn", "Assistant"),
-        ("item", "Assistant"),
-        ("item", "Assistant"),
-        ("line", "Assistant"),
-        ("code", "Assistant"),
-        ("row", "Assistant"),
-        ("row", "Assistant"),
-        ("quote", "Assistant"),
-        ("turn", "User"),
-        ("line", "User"),
-        ("heading", None),
-        ("line", None),
-    ]
-
-
-def test_a_turn_in_a_list_ends_with_its_item() -> None:
-    text = "- Alice: hi there.\n  - nested\n- plain\n- Bob: What now?\n- Alice: bye.\n\nText\n"
-    assert [unit.speaker for unit in units(text)] == ["Alice", "Alice", None, "Bob", "Alice", None]
-
-
 def test_later_sentences_of_a_turn_are_indexed_with_the_speaker() -> None:
     sentence = "We talked about the garden and the roses that she planted in spring. "
     first, *later = units("Alice: " + sentence * 8 + "\n\nBob: ok\n\nAlice: fine\n")
@@ -258,27 +210,7 @@ def test_later_sentences_of_a_turn_are_indexed_with_the_speaker() -> None:
     assert all(unit.indexed == f"Alice: {unit.text}" and unit.speaker == "Alice" for unit in later)
 
 
-def test_chat_lines_are_units_of_their_own() -> None:
-    text = "Alice: Hey! Good to see you.\nBob: you too\nAlice: so\n"
-    assert shape(text) == [(n, n, "turn", line) for n, line in enumerate(text.splitlines(), start=1)]
-
-
 # -- prose ------------------------------------------------------------------------------------------
-
-
-def test_wrapped_prose_is_one_unit_and_standing_lines_are_their_own() -> None:
-    text = (
-        "The index keeps one posting list for every word that occurs in the memory\n"
-        "of the agent and is updated in place.\n"
-        "buy milk\ncall Bob\nServer moved to Rack 4\n"
-    )
-    assert [(first, last) for first, last, _, _ in shape(text)] == [(1, 2), (3, 3), (4, 4), (5, 5)]
-
-
-def test_a_hard_break_separates_lines() -> None:
-    line = "This line is long enough to look like wrapped prose to a reader"
-    assert [unit.start_line for unit in units(f"{line}  \nand this\n")] == [1, 2]
-    assert [unit.end_line for unit in units(f"{line}\nand this\n")] == [2]
 
 
 def test_a_long_paragraph_is_cut_at_sentences_of_the_wanted_length() -> None:
@@ -332,38 +264,9 @@ def test_a_line_of_a_megabyte_takes_linear_time(filler: str) -> None:
 # -- lists, tables, code, quotes, html --------------------------------------------------------------
 
 
-def test_list_items_are_units_with_their_nested_items_apart() -> None:
-    text = "- one\n  goes on\n  1. inner\n- [ ] open task\n- [x] done task\n\n  second paragraph\n"
-    assert shape(text) == [
-        (1, 2, "item", "- one\n  goes on"),
-        (3, 3, "item", "1. inner"),
-        (4, 4, "item", "- [ ] open task"),
-        (5, 5, "item", "- [x] done task"),
-        (7, 7, "item", "second paragraph"),
-    ]
-
-
 def test_a_long_item_is_cut_into_sentences() -> None:
     found = units("- " + "The garden needs water every morning before nine. " * 12 + "\n")
     assert len(found) > 1 and {unit.form for unit in found} == {"sentence"}
-
-
-def test_table_rows_are_indexed_with_their_headers() -> None:
-    text = "| GPU | VRAM |\n|-----|------|\n| RTX 5070 Ti | 16 GB | spare |\n| a \\| b | |\n"
-    assert [(u.start_line, u.end_line, u.form, u.search_text) for u in units(text)] == [
-        (1, 2, "row", "GPU; VRAM"),
-        (3, 3, "row", "GPU: RTX 5070 Ti; VRAM: 16 GB; spare"),
-        (4, 4, "row", "GPU: a \\| b"),
-    ]
-    assert units(text)[1].text == "| RTX 5070 Ti | 16 GB | spare |"
-
-
-def test_code_is_one_unit_with_its_fences() -> None:
-    text = "```python\ndef f():\n\n    return 1\n```\n\n    indented\n      code\n"
-    assert shape(text) == [
-        (1, 5, "code", "```python\ndef f():\n\n    return 1\n```"),
-        (7, 8, "code", "    indented\n      code"),
-    ]
 
 
 def test_long_code_is_cut_at_blank_lines() -> None:
@@ -372,32 +275,6 @@ def test_long_code_is_cut_at_blank_lines() -> None:
     assert len(found) > 2
     assert all(len(unit.text) <= 4 * UNIT_TOKENS * 4 for unit in found)
     assert all("value_" in unit.text.split("\n")[0] for unit in found[1:])
-
-
-def test_quotes_are_cut_by_their_content() -> None:
-    text = "> First line stands.\n> Second stands.\n>\n> - item\n>   - inner\n> > deep\n"
-    assert shape(text) == [
-        (1, 1, "quote", "> First line stands."),
-        (2, 2, "quote", "> Second stands."),
-        (4, 4, "quote", "> - item"),
-        (5, 5, "quote", ">   - inner"),
-        (6, 6, "quote", "> > deep"),
-    ]
-
-
-def test_html_comments_and_link_definitions_are_not_lost() -> None:
-    text = "<div>\nhello\n</div>\n\n<!-- secret: x -->\n\n[ref]: http://a.b 'Title'\n"
-    assert [(first, form) for first, _, form, _ in shape(text)] == [
-        (1, "line"),
-        (2, "line"),
-        (3, "line"),
-        (5, "struck"),
-        (7, "line"),
-    ]
-
-
-def test_rules_and_bare_fences_are_no_units() -> None:
-    assert units("---\n\n***\n\n___\n\n```\n```\n\n-\n\n*\n") == []
 
 
 # -- lines ------------------------------------------------------------------------------------------
@@ -440,18 +317,3 @@ def test_deep_nesting_is_read_as_plain_lines(text: str) -> None:
 
 def test_ten_levels_of_lists_are_read_as_lists() -> None:
     assert {form for _, _, form, _ in shape("".join("  " * n + "- item\n" for n in range(10)))} == {"item"}
-
-
-def test_a_heading_is_indexed_with_the_headings_around_it() -> None:
-    found = sections("# Apollo\n\n## Status\n\n- green\n\n### Budget\n\n- spent\n")
-    assert [section.units[0].search_text for section in found] == [
-        "Apollo",
-        "Apollo > Status",
-        "Apollo > Status > Budget",
-    ]
-    assert [section.units[0].text for section in found] == ["# Apollo", "## Status", "### Budget"]
-
-
-def test_a_heading_with_only_headings_below_it_is_a_title() -> None:
-    found = sections("# Apollo\n\n## Idea: a boat\n\n## Status\n\n- green\n")
-    assert [section.units[0].form for section in found] == ["title", "heading", "heading"]

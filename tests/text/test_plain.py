@@ -6,7 +6,7 @@ import pytest
 from tables import table
 
 from openclaw_memory.model import Unit
-from openclaw_memory.text.plain import plain, said, without_lead
+from openclaw_memory.text.plain import plain, visible_text, without_lead
 
 
 @pytest.mark.parametrize(("text", "words"), table("plain.tsv", "what a line says"))
@@ -31,7 +31,7 @@ def test_a_number_opens_items_only() -> None:
     ],
 )
 def test_what_a_unit_says(unit: Unit, words: str) -> None:
-    assert said(unit) == words
+    assert visible_text(unit) == words
 
 
 def test_marks_without_an_end_cost_little() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from openclaw_memory.text.speech import kinds, requests
+from openclaw_memory.text.speech import phrase_kinds, requests
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from openclaw_memory.text.speech import kinds, requests
 def test_a_word_with_other_accents_is_another_word_where_accents_are_written(
     sentence: str, kind: str, held: bool
 ) -> None:
-    assert (kind in kinds(sentence)) is held
+    assert (kind in phrase_kinds(sentence)) is held
 
 
 def test_much_is_no_request_to_do_something() -> None:

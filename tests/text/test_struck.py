@@ -9,14 +9,14 @@ from fakes import Notes, open_memory
 from tables import table
 
 from openclaw_memory.text.markdown import parse
-from openclaw_memory.text.struck import standing
+from openclaw_memory.text.struck import without_struck
 
 
 @pytest.mark.parametrize(("text", "left"), table("struck.tsv", "what is struck out, and what is left"))
 def test_what_is_struck_out(text: str, left: str) -> None:
-    kept = [line for line in map(" ".join, map(str.split, standing(text).split("\n"))) if line.strip(" ->#")]
+    kept = [line for line in map(" ".join, map(str.split, without_struck(text).split("\n"))) if line.strip(" ->#")]
     assert "\n".join(kept) == left
-    assert [len(line) for line in standing(text).split("\n")] == [len(line) for line in text.split("\n")]
+    assert [len(line) for line in without_struck(text).split("\n")] == [len(line) for line in text.split("\n")]
     units = [unit for section in parse(text, path="a.md", mtime=date.min).sections for unit in section.units]
     said = " ".join(unit.text for unit in units if unit.form != "struck" and "~~" not in (unit.indexed or ""))
     assert all(word in f"{said} {left}" for word in said.split())
@@ -25,7 +25,7 @@ def test_what_is_struck_out(text: str, left: str) -> None:
 
 @pytest.mark.parametrize("text", table("struck.tsv", "what is not struck out"))
 def test_what_is_not_struck_out(text: str) -> None:
-    assert standing(text) == text
+    assert without_struck(text) == text
 
 
 NOTE = """\

@@ -27,9 +27,9 @@ def apply(db: Database, c: Connection, changes: Sequence[DocumentChange]) -> Non
     A new unit takes the vector of an old one with the same text, as those of a renamed file or a moved section do.
     """
     replaced = [change.replaces for change in changes if change.replaces is not None]
-    planned_units = [planned for change in changes for planned in change.units]
-    living = [planned.id for planned in planned_units if planned.id is not None]
-    new_hashes = {planned.hash for planned in planned_units if planned.id is None}
+    planned_units = [unit for change in changes for unit in change.identified_units()]
+    living = [unit_id for _, unit_id in planned_units if unit_id is not None]
+    new_hashes = {planned.hash for planned, unit_id in planned_units if unit_id is None}
     c.execute(
         "CREATE TEMP TABLE same AS SELECT DISTINCT ON (hash) hash, model_id, v FROM units JOIN vectors ON unit_id = id "
         f"WHERE status = 'ready' AND hash IN {among(new_hashes)} ORDER BY hash, generation DESC"
@@ -49,7 +49,8 @@ def apply(db: Database, c: Connection, changes: Sequence[DocumentChange]) -> Non
     db.insert_rows(c, "documents", types, rows.pop("documents", []), f"*, {next_generation}")
     for table, table_rows in rows.items():
         db.append(c, table, table_rows)
-    new = [(unit_id, planned.terms) for unit_id, _, planned in written if planned.id is None]
+    old = set(living)
+    new = [(unit_id, planned.terms) for unit_id, _, planned in written if unit_id not in old]
     db.insert_postings(c, new)
     _insert_words(db, c, ((document_id, planned.unit.search_text) for _, document_id, planned in written))
     c.execute(
@@ -79,8 +80,8 @@ def _add_document(
             section_ids[-1], document_id, part.heading, part.start_line, part.end_line,
             part.date and part.date.isoformat(), part.date_source, "\n".join(part.lines),
         ))  # fmt: skip
-    for ordinal, planned in enumerate(change.units):
-        unit_id = next(ids["unit"]) if planned.id is None else planned.id
+    for ordinal, (planned, known_id) in enumerate(change.identified_units()):
+        unit_id = next(ids["unit"]) if known_id is None else known_id
         unit = planned.unit
         rows["units"].append((
             unit_id, document_id, section_ids[planned.section], ordinal,
