@@ -1,7 +1,8 @@
-"""States of tests: in a file of their own, or in memory."""
+"""States of tests, in files of their own."""
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
 from openclaw_memory import Memory
@@ -11,8 +12,9 @@ from openclaw_memory.store.state.place import Keys, Place
 
 
 def state_in(file: Path | None) -> State:
-    """The state in ``file``, its keys in a folder beside; without a file in memory only."""
-    return State(None if file is None else Place(file, Keys(file.parent / "keys")))
+    """The state in ``file``, its keys in a folder beside; without a file in a new one."""
+    file = file or Path(tempfile.mkdtemp(dir=Path.home())) / "state.sqlite"
+    return State(Place(file, Keys(file.parent / "keys")))
 
 
 def state_file() -> Path:

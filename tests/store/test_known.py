@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 from indexing import both, drop, open_store, put, source, unit_vectors
@@ -79,6 +80,21 @@ def known(store: Any) -> object:
     )
 
 
+def assert_same_vectors(store: Any, index: Any, model: VectorModel) -> None:
+    """A resident index holds the vectors of a fresh one."""
+    index.refresh()
+    fresh = store.vector_index(model)
+    fresh.refresh()
+    ids = store.unit_rows(None).unit_id
+    np.testing.assert_array_equal(index.has(ids), fresh.has(ids))
+    embedded = ids[index.has(ids)]
+    np.testing.assert_allclose(index.vectors(embedded), fresh.vectors(embedded), atol=1e-6)
+    query = unit_vectors(1, 16, 77)[0]
+    np.testing.assert_allclose(index.similarities(query, ids), fresh.similarities(query, ids), atol=2e-3)
+    neighbours = (each.neighbour_similarities(ids, 4) for each in (index, fresh))
+    np.testing.assert_allclose(*neighbours, atol=2e-3)
+
+
 def held(store: Any) -> object:
     """The same, of which nothing is kept."""
     rows = store._db.rows("SELECT id, path, size, mtime_ns, sha256, units, generation FROM documents ORDER BY id")
@@ -110,11 +126,19 @@ def held(store: Any) -> object:
 def test_what_is_known_of_an_index_is_what_it_holds(acts: list[tuple[Callable[[Any, int], None], int, int]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         stores = [open_store(Path(folder) / "index.duckdb") for _ in range(2)]
+        indexes = [(stores[0].vector_index(model), model) for model in MODELS]
         try:
             for act, number, which in acts:
                 act(stores[which], number)
                 assert known(stores[which]) == held(stores[which])
+                for index, model in indexes if number % 3 == 0 else ():
+                    assert_same_vectors(stores[0], index, model)
             assert known(stores[0]) == held(stores[0])
+            for index, model in indexes:
+                assert_same_vectors(stores[0], index, model)
+                waiting = [text.unit_id for text in stores[1].pending(model, 99)]
+                within = np.array([*waiting[::2], 10**6], np.int32)
+                assert [text.unit_id for text in stores[0].pending(model, 99, within)] == waiting[::2]
         finally:
             for store in stores:
                 store.close()

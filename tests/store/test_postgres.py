@@ -392,7 +392,7 @@ def test_no_statement_of_a_question_takes_longer_than_what_is_left_of_its_time(p
     with store.session():
         assert store._db.rows(sleeps)
     with store.session(30.0):
-        with store._db.patience(Deadline.after(0.3)), pytest.raises(LeaseTimeout):
+        with store.patience(Deadline.after(0.3)), pytest.raises(LeaseTimeout):
             store._db.rows(sleeps)
         assert list(texts_of(store).values()) == ["the fox"] and store._db.rows(sleeps)
     state.close()

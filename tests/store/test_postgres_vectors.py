@@ -1,8 +1,7 @@
-"""Vectors on a server: what waits for one, and what an index takes over."""
+"""Vectors on a server: one connection for everything, and two processes that embed at once."""
 
 from __future__ import annotations
 
-import random
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -11,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 from fakes import CountingEmbedder, Notes
-from indexing import closed_later, drop, put, unit_vectors
+from indexing import closed_later, put, unit_vectors
 from postgres_server import Postgres
 
 from openclaw_memory import Memory, Settings
 from openclaw_memory.capture.capturer import Message, Turn
 from openclaw_memory.config.settings import StoreSettings
-from openclaw_memory.store.api import VectorIndex, VectorModel
+from openclaw_memory.store.api import VectorModel
 from openclaw_memory.store.postgres import connections
 from openclaw_memory.store.postgres.store import PostgresStore
 from openclaw_memory.text import analysis
@@ -33,82 +32,6 @@ def opened(postgres: Postgres, name: str, **values: Any) -> PostgresStore:
     given = postgres.url("owner"), "main", name, settings, analysis.terms, analysis.ANALYSIS_VERSION
     store: PostgresStore = closed_later(PostgresStore(*given))
     return store
-
-
-def waiting(store: PostgresStore, model: VectorModel) -> tuple[list[int], tuple[int, ...]]:
-    """Units without a vector of ``model``, and the states, from the tables as they are."""
-    rows = store._db.rows(
-        "SELECT u.id, m.name, v.status FROM units u LEFT JOIN vectors v ON v.unit_id = u.id "
-        "LEFT JOIN models m ON m.id = v.model_id ORDER BY u.id"
-    )
-    states = [sum(name == model.name and status == "ready" for _, name, status in rows)]
-    states.append(sum(name is None for _, name, _ in rows))
-    states.append(sum(name == model.name and status == "failed" for _, name, status in rows))
-    states.append(sum(name not in (None, model.name) for _, name, _ in rows))
-    return [unit_id for unit_id, name, _ in rows if name != model.name], tuple(states)
-
-
-def same(index: VectorIndex, other: VectorIndex, store: PostgresStore) -> None:
-    """Both hold the same vectors of the units there are."""
-    ids = store.unit_rows(None).unit_id
-    np.testing.assert_array_equal(index.has(ids), other.has(ids))
-    known = ids[index.has(ids)]
-    np.testing.assert_allclose(index.vectors(known), other.vectors(known), atol=1e-6)
-    query = unit_vectors(1, D, 77)[0]
-    np.testing.assert_allclose(index.similarities(query, ids), other.similarities(query, ids), atol=2e-3)
-    np.testing.assert_allclose(
-        index.neighbour_similarities(ids, 4), other.neighbour_similarities(ids, 4), atol=2e-3
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize("seed", [0, 1])
-def test_after_any_history_what_waits_and_what_an_index_has_is_what_the_tables_say(
-    postgres: Postgres, seed: int
-) -> None:
-    chance = random.Random(seed)
-    store, other = (opened(postgres, f"history {seed}") for _ in range(2))
-    held = opened(postgres, f"history {seed}")
-    indexes = [held.vector_index(model) for model in MODELS]
-    for step in range(40):
-        one, model = chance.choice([store, other]), chance.choice([*MODELS, MODELS[0], MODELS[0]])
-        what = chance.choice(
-            ["write", "write", "edit", "embed", "embed", "embed", "some", "fail", "retry", "drop", "fold"]
-        )
-        paths = sorted(one.documents().by_path)
-        if what == "write" or not paths:
-            put(one, {f"{step}.md": [[f"line {i} of {step}" for i in range(chance.randint(1, 9))]]})
-        elif what == "edit":
-            put(one, {chance.choice(paths): [[f"line {chance.randint(0, 9)} of {step}", f"more {step}"]]})
-        elif what == "drop":
-            drop(one, chance.choice(paths))
-        elif what == "fold":
-            one.maintain(force=True)
-        elif what == "retry":
-            one.retry_failed(model)
-        else:
-            ids = [text.unit_id for text in one.pending(model, 6)]
-            ids = ids if what == "embed" else [i for i in ids if chance.random() < 0.5]
-            if what == "fail":
-                one.put_failed(model, ids)
-            else:
-                one.put_vectors(model, ids, unit_vectors(len(ids), D, step))
-        for model in MODELS:
-            expected, states = waiting(store, model)
-            for each in (store, other):
-                assert [text.unit_id for text in each.pending(model, 1000)] == expected
-                found = each.vector_states(model)
-                assert (found.ready, found.pending, found.failed, found.outdated) == states
-                some = np.array([*expected[::2], 10**6], np.int32)
-                assert [text.unit_id for text in each.pending(model, 1000, some)] == expected[::2]
-        if chance.random() < 0.5:
-            for index, model in zip(indexes, MODELS, strict=True):
-                index.refresh()
-                fresh = other.vector_index(model)
-                fresh.refresh()
-                same(index, fresh, store)
-
-
-# -- who embeds, and connections ------------------------------------------------------------------------
 
 
 def test_all_works_over_one_connection(postgres: Postgres, notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,7 +37,7 @@ class ServerState(State):
     """
 
     def __init__(self, url: str, workspace: str, agent: str, keys: Keys) -> None:
-        super().__init__(None)
+        self._problem: str | None = None
         self._server = Server.for_url(url)
         self._workspace = workspace
         self._agent = agent

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ...errors import WorkspaceError, remedy
 from ...system.deadline import Deadline
-from .place import Keys, Place, beside, key_id, read_only, remove
+from .place import Keys, Place, beside, read_only, remove
 
 if TYPE_CHECKING:
     pass
@@ -123,7 +123,7 @@ class Transaction(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StateReport:
-    """Counts and places of a state; ``path`` is ``None`` in memory or on a ``server``, ``key`` is the keys' file."""
+    """Counts and places of a state; ``path`` is ``None`` on a ``server``, ``key`` is the keys' file."""
 
     path: Path | None
     exists: bool
@@ -155,18 +155,15 @@ class _Side:
 
 
 class State:
-    """The records of one workspace that outlive its index, at a ``place``; without one in memory only.
+    """The records of one workspace that outlive its index, at a ``place``.
 
     Several threads and processes may use it.  The first write makes the file.  A finished write survives a power cut;
     deleted content is overwritten.
     """
 
-    def __init__(self, place: Place | None) -> None:
+    def __init__(self, place: Place) -> None:
         self._place = place
-        # Readers do not wait for a writer; a state in memory has one connection only.
-        self._writer = _Side()
-        self._reader = self._writer if place is None else _Side()
-        self._keys: dict[str, bytes] = {}
+        self._writer, self._reader = _Side(), _Side()  # readers do not wait for a writer
         self._problem: str | None = None
 
     # -- reading ----------------------------------------------------------------------------------
@@ -213,7 +210,7 @@ class State:
     @property
     def file(self) -> Path | None:
         """The path of the file, which may not exist yet."""
-        return None if self._place is None else self._place.find()
+        return self._place.find()
 
     def flag(self, name: str) -> Any:
         """Return the last value of :meth:`set_flag`; ``None`` for none.  Raises as :meth:`read`."""
@@ -275,8 +272,6 @@ class State:
 
     def keys(self) -> Mapping[str, bytes]:
         """Return the keys of tombstones by their ids.  Raises :class:`~openclaw_memory.errors.WorkspaceError`."""
-        if self._place is None:
-            return self._keys
         return self._place.keys.all(self._place.find().stem)
 
     def key(self) -> bytes:
@@ -285,24 +280,21 @@ class State:
 
     def add_key(self, key: bytes) -> None:
         """Store a key, which must happen before tombstones made with it are written.  Raises as :meth:`keys`."""
-        if self._place is None:
-            self._keys[key_id(key)] = key
-        else:
-            with self._translating():
-                file = self._place.claim()
-            self._place.keys.add(file.stem, key)
+        with self._translating():
+            file = self._place.claim()
+        self._place.keys.add(file.stem, key)
 
     def keys_place(self) -> str:
         """Return the place of the keys, for people."""
-        return "memory" if self._place is None else self._place.keys.location(self._place.find().stem)
+        return self._place.keys.location(self._place.find().stem)
 
     # -- backups ----------------------------------------------------------------------------------
 
     def report(self) -> StateReport:
         """Describe the state.  An unreadable one raises nothing: it is in ``warning``."""
-        file = self.file
-        size = sum(each.stat().st_size for each in beside(file) if each.exists()) if file is not None else 0
-        return self._report(file, file is not None and file.exists(), size)
+        file = self._place.find()
+        size = sum(each.stat().st_size for each in beside(file) if each.exists())
+        return self._report(file, file.exists(), size)
 
     def _report(self, file: Path | None, exists: bool, size: int, server: str | None = None) -> StateReport:
         warnings = self.warnings()
@@ -383,12 +375,11 @@ class State:
     def purge(self) -> None:
         """Delete everything, the keys and the identity of the workspace too.  Raises :class:`StateError`."""
         self.close()
-        if self._place is not None:
-            with self._translating():
-                file = self._place.find()
-                remove(file)
-                self._place.keys.remove(file.stem)
-                self._place.disown()
+        with self._translating():
+            file = self._place.find()
+            remove(file)
+            self._place.keys.remove(file.stem)
+            self._place.disown()
 
     def close(self) -> None:
         """Close the file; it is opened again when it is needed."""
@@ -400,10 +391,6 @@ class State:
 
     def _open(self, side: _Side, lasting: bool = True) -> sqlite3.Connection | None:
         """Return the connection of a side, whose lock the caller holds; ``None`` without a file to read."""
-        if self._place is None:
-            if side.connection is None:
-                side.connection = connect(":memory:")
-            return side.connection
         if side.connection is not None:
             owned = side is self._reader or side.lasting or not lasting
             if owned and side.stamp == self._stamp(side.stamp[0]):
@@ -434,7 +421,6 @@ class State:
         return side.connection
 
     def _stamp(self, file: Path) -> tuple[Any, ...]:
-        assert self._place is not None
         try:
             inode: object = os.stat(file).st_ino
         except OSError:
@@ -443,7 +429,7 @@ class State:
 
     def _put_home(self, connection: Transaction) -> None:
         """Store the workspace that used the state last."""
-        root = None if self._place is None else self._place.root
+        root = self._place.root
         if root is None:
             return
         row = connection.execute("SELECT value FROM meta WHERE name = 'home'").fetchone()

@@ -168,10 +168,10 @@ class Tables:
                 token: tuple[Any, ...] = tuple(values.get(counter) for counter in counters)
             else:
                 token = self._db.change_token
-            if name not in self._cache or self._cache[name][0] != token:
-                self._cache[name] = token, read()
-            answer: T = self._cache[name][1]
-            return answer
+            entry: tuple[Any, T] | None = self._cache.get(name)
+            if entry is None or entry[0] != token:
+                entry = self._cache[name] = token, read()
+            return entry[1]
 
 
 def among(ids: Iterable[int]) -> str:

@@ -147,7 +147,9 @@ class Store(GraphTables, VectorTables, ABC):
         """Read the documents that have changed since the last call; of thousands of them the others take too long."""
         with self._db.read():
             instance = self._db.counters()["instance"]
-            old = self._documents[1] if self._documents[0] == instance else {}
+            old_instance, old = self._documents
+            if old_instance != instance:
+                old = {}
             # Whoever has a file read again sets its time, and everything else counts a generation.
             columns = self._db.columns("SELECT id, generation, mtime_ns FROM documents")
             now = sorted(zip(*(column.tolist() for column in columns), strict=True))
