@@ -18,6 +18,7 @@ from openclaw_memory import Memory
 BUDGETS = {"daily": 60, "weekly": 90, "monthly": 130, "quarterly": 170, "yearly": 210}
 GRAINS = ("daily", "weekly", "monthly", "quarterly", "yearly")
 FOLDER = "memory/consolidated"
+MONDAY, LATER = date(2026, 2, 16), date(2030, 1, 1)
 
 _VERBS = "moved repaired painted measured shipped borrowed decided fixed learned sold weighed tuned".split()
 _THINGS = "lantern kettle bicycle ladder piano compass anchor teapot magnet telescope barometer suitcase".split()
@@ -60,6 +61,12 @@ def days(first: date, last: date, step: int = 1) -> Iterable[date]:
 def write(notes: Notes, day: date, salt: int = 0, lines: int = 9) -> None:
     """Write the note of a day."""
     notes.write(f"memory/{day}.md", diary(day, salt, lines))
+
+
+def week(notes: Notes, first: date = MONDAY, count: int = 7) -> None:
+    """Write the notes of ``count`` days from ``first``."""
+    for day in days(first, first + timedelta(days=count - 1)):
+        write(notes, day)
 
 
 def tree(notes: Notes) -> dict[str, bytes]:

@@ -306,13 +306,13 @@ def _mentioning_rows(message: RankedMessage) -> list[Candidate]:
     for row, new, frequency in zip(rows.tolist(), recency.tolist(), share.tolist(), strict=True):
         places = tuple(place for place in names if links[place][row] > 0)
         parts = message.parts(hits.Range(row, row, row))
-        link = float(strength[row])
+        linked = float(strength[row])
         # The named concept is evidence already: the share of the message's words counts, not how rare they are.
         relevance = max(parts.score, parts.text or 0.0)
-        score = _RELEVANCE * relevance + _LINK * link + _RECENCY * new + _FREQUENCY * frequency + _ANY
+        score = _RELEVANCE * relevance + _LINK * linked + _RECENCY * new + _FREQUENCY * frequency + _ANY
         mentioned = ", ".join(names[place] for place in places)
         why = (
-            f"mentions {mentioned}: link {link:.2f}, relevance {relevance:.2f}, recency {new:.2f}, "
+            f"mentions {mentioned}: link {linked:.2f}, relevance {relevance:.2f}, recency {new:.2f}, "
             f"share {frequency:.2f}"
         )
         candidates.append(message.candidate(row, min(1.0, score), parts, why, places))
