@@ -88,7 +88,7 @@ def names(notes: Notes, grain: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Said:
+class SummaryLine:
     """A sentence of a summary."""
 
     text: str
@@ -99,11 +99,11 @@ class Said:
     last: int
 
 
-_SAID = r"(?P<text>.*) \[(?P<path>memory/[^\[\]]+)#L(?P<first>\d+)(?:-L(?P<last>\d+))?\]"
-_LINE, _DATED = re.compile(f"- {_SAID}"), re.compile(rf"- (?P<day>\d{{4}}-\d\d-\d\d): {_SAID}")
+_CITED_LINE = r"(?P<text>.*) \[(?P<path>memory/[^\[\]]+)#L(?P<first>\d+)(?:-L(?P<last>\d+))?\]"
+_LINE, _DATED = re.compile(f"- {_CITED_LINE}"), re.compile(rf"- (?P<day>\d{{4}}-\d\d-\d\d): {_CITED_LINE}")
 
 
-def sentences(text: str) -> list[Said]:
+def sentences(text: str) -> list[SummaryLine]:
     """What a summary says; every line below its headings must be a sentence with its citation, or tags."""
     body = text.split("\n---\n", 1)[1]
     dated = re.search(r"^grain: (?:monthly|quarterly|yearly)$", text, re.MULTILINE) is not None
@@ -116,7 +116,7 @@ def sentences(text: str) -> list[Said]:
             assert match is not None, line
             day = match["day"] if dated else None
             found.append(
-                Said(
+                SummaryLine(
                     match["text"],
                     day,
                     heading,
@@ -135,7 +135,7 @@ def plain(lines: Iterable[str]) -> str:
     )
 
 
-def check(root: Path, text: str) -> list[Said]:
+def check(root: Path, text: str) -> list[SummaryLine]:
     """The sentences of a summary: each stands in the very lines that it cites, and none twice."""
     found = sentences(text)
     assert found

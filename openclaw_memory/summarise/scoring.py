@@ -12,7 +12,7 @@ Marker words and phrases are data: ``markers.txt`` and ``phrases.txt``.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -76,40 +76,38 @@ class ScoredSentence:
         return self.marked >= 4 * POINT
 
 
-class Scorer:
-    """Scores the sentences of one period, in which ``speakers`` take part."""
+def score_sentences(sentences: Sequence[Sentence], grain: Grain) -> list[ScoredSentence]:
+    """Score the sentences of one period for a summary of ``grain``."""
+    speakers = {(sentence.speaker or "").lower() for sentence in sentences}
+    # An assistant can repeat its own answers, but not what a person told it.
+    repeatable = set() if roles()["person"].isdisjoint(speakers) else roles()["assistant"]
+    return [_score(sentence, grain, (sentence.speaker or "").lower() in repeatable) for sentence in sentences]
 
-    def __init__(self, speakers: Collection[str] = (), grain: Grain = Grain.DAILY) -> None:
-        self._dated = grain in DATED
-        # The coarser the grain, the more a summary is one of milestones.
-        self._emphasis = 1 if grain is Grain.DAILY else 2
-        self._has_person = not roles()["person"].isdisjoint(name.lower() for name in speakers)
 
-    def score(self, sentence: Sentence) -> ScoredSentence:
-        """Score a sentence."""
-        stated = without_speaker(sentence.text, sentence.speaker) if sentence.speaker else sentence.text
-        text = OPAQUE.sub(" ", stated)
-        words = split_words(text)
-        marked = int(marker_points(sentence.text, _DENIED) * POINT)
-        if sentence.open:
-            marked = min(marked, _DENIED * POINT)
-        label = _LABEL.match(sentence.text)
-        doubled = marked
-        if marked and label is not None:
-            doubled = max(marked, int(2 * marker_points(label[0]) * POINT))
-        terms = analysis.query_terms(text) or words
-        # An assistant can repeat its own answers, but not what a person told it.
-        is_answer = self._has_person and (sentence.speaker or "").lower() in roles()["assistant"]
-        share = 4 if is_answer else 1
-        return ScoredSentence(
-            sentence=sentence,
-            cost=line_tokens(format_line(sentence, self._dated)),
-            points=self._emphasis * doubled + _style_points(sentence, text, words) // share,
-            marked=marked,
-            covers=tuple((item, points // share) for item, points in _coverage(sentence, text)),
-            terms=frozenset(terms),
-            exact=frozenset(term for term in terms if any(map(str.isdecimal, term))) | negations(text),
-        )
+def _score(sentence: Sentence, grain: Grain, is_answer: bool) -> ScoredSentence:
+    stated = without_speaker(sentence.text, sentence.speaker) if sentence.speaker else sentence.text
+    text = OPAQUE.sub(" ", stated)
+    words = split_words(text)
+    marked = int(marker_points(sentence.text, _DENIED) * POINT)
+    if sentence.open:
+        marked = min(marked, _DENIED * POINT)
+    label = _LABEL.match(sentence.text)
+    emphasised = marked
+    if marked and label is not None:
+        emphasised = max(marked, int(2 * marker_points(label[0]) * POINT))
+    if grain is not Grain.DAILY:  # coarser summaries are ones of milestones
+        emphasised *= 2
+    terms = analysis.query_terms(text) or words
+    share = 4 if is_answer else 1
+    return ScoredSentence(
+        sentence=sentence,
+        cost=line_tokens(format_line(sentence, grain in DATED)),
+        points=emphasised + _style_points(sentence, text, words) // share,
+        marked=marked,
+        covers=tuple((item, points // share) for item, points in _coverage(sentence, text)),
+        terms=frozenset(terms),
+        exact=frozenset(term for term in terms if any(map(str.isdecimal, term))) | negations(text),
+    )
 
 
 def _coverage(sentence: Sentence, text: str) -> Iterable[tuple[str | int, int]]:

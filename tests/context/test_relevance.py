@@ -57,14 +57,14 @@ def test_notes_in_another_language_are_given_whatever_texts_of_one_have_in_commo
         assert "счёт" not in given
 
 
-def told(**values: float) -> dict[str, float]:
+def features(**values: float) -> dict[str, float]:
     return dict.fromkeys([*WEIGHTS, *ALONE], 0.0) | values
 
 
 def test_meaning_decides_where_the_model_knows_the_language_only() -> None:
-    assert probability(told(knowledge=1.0, apart=0.9)) > probability(told(knowledge=1.0))
-    assert probability(told(knowledge=0.3, apart=0.9)) == probability(told(knowledge=0.3))
-    assert probability(told(knowledge=0.0, matched=3.0)) > probability(told(knowledge=0.0))
+    assert probability(features(knowledge=1.0, apart=0.9)) > probability(features(knowledge=1.0))
+    assert probability(features(knowledge=0.3, apart=0.9)) == probability(features(knowledge=0.3))
+    assert probability(features(knowledge=0.0, matched=3.0)) > probability(features(knowledge=0.0))
 
 
 @pytest.mark.parametrize("common", [0.0, 1.0])
@@ -128,7 +128,7 @@ def test_a_note_that_says_what_is_said_to_any_assistant_is_close_to_nothing(note
 
 
 def test_of_a_few_notes_less_is_asked() -> None:
-    assert probability(told(knowledge=1.0, few=3.0)) > probability(told(knowledge=1.0))
+    assert probability(features(knowledge=1.0, few=3.0)) > probability(features(knowledge=1.0))
 
 
 def test_what_is_asked_as_one_asks_notes_is_told_from_what_anybody_may_be_asked(notes: Notes) -> None:
@@ -141,7 +141,7 @@ def test_what_is_asked_as_one_asks_notes_is_told_from_what_anybody_may_be_asked(
         memory.context("what is the difference between a boat and an alligator?", now=NOW)
     ours, anybody = seen
     assert ours["particular"] > anybody["particular"]
-    assert probability(told(knowledge=1.0, particular=1.0)) > probability(told(knowledge=1.0))
+    assert probability(features(knowledge=1.0, particular=1.0)) > probability(features(knowledge=1.0))
 
 
 @pytest.mark.parametrize(
