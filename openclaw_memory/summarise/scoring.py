@@ -33,8 +33,6 @@ from .sentences import Sentence, format_line, line_tokens
 POINT = 1000
 #: Most points of a marker that is denied, or stands in an open task.
 _DENIED = 2
-#: Words before a marker, and characters before and behind it without spaces, that may deny it.
-_NEAR_WORDS, _NEAR_BEFORE, _NEAR_BEHIND = 3, 3, 7
 
 _WORDS = re.compile(r"\w+(?:['’]\w+)*")
 _CLAUSES = re.compile(r"[,.;:!?](?=\s|[*_]|$)|[，。；：！？、()（）\[\]|]|\s[–—-]\s")
@@ -154,7 +152,7 @@ def marker_points(text: str, denied: float = 0) -> float:
 
 
 def _markers_in(text: str) -> Iterator[tuple[float, str]]:
-    """Yield the points of each marker in a text, and the words beside it in its clause that may negate it.
+    """Yield the points of each marker in a text, and the words near it in its clause that may negate it.
 
     Phrases of scripts without spaces count anywhere in a clause, others as whole words.
     """
@@ -164,16 +162,16 @@ def _markers_in(text: str) -> Iterator[tuple[float, str]]:
         words = split_words(clause)
         for at, word in enumerate(words):
             if word in single:
-                yield points[word], " ".join(words[:at][-_NEAR_WORDS:])
+                yield points[word], " ".join(words[:at][-3:])
         spaced = f" {' '.join(words)} "
         for phrase in several:
             before, match, _ = spaced.partition(f" {phrase} ")
             if match:
-                yield points[phrase], " ".join(before.split()[-_NEAR_WORDS:])
+                yield points[phrase], " ".join(before.split()[-3:])
         if not clause.isascii():
             for hit in unspaced.finditer(clause):
-                before = clause[max(0, hit.start() - _NEAR_BEFORE) : hit.start()]
-                yield points[hit[0]], f"{before} {clause[hit.end() : hit.end() + _NEAR_BEHIND]}"
+                before = clause[max(0, hit.start() - 3) : hit.start()]
+                yield points[hit[0]], f"{before} {clause[hit.end() : hit.end() + 7]}"
 
 
 @cache

@@ -35,9 +35,8 @@ _THEME_ENTRIES = 2
 _NO_THEME = frozenset({"quoted", "start", "file"})
 #: Rules whose concepts distinguish entries though most entries have them; a person's name does not.
 _DISTINCTIVE = frozenset({"curated", "link", "tag", "meta", "code"})
-#: A day or period at the beginning of a heading, and a heading without figures.
+#: A day or period at the beginning of a heading.
 _DAY = re.compile(r"^\d{4}-(?:W\d\d|Q\d|\d\d(?:-\d\d(?:[ T]\d\d:\d\d)?)?)(?!\d)[\s–—:·|,-]*")
-_LABEL = re.compile(r"(?=.*[^\W\d_])\D+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,10 +154,15 @@ def heading_subject(heading: str) -> str:
     Where both together are long it is the last one alone.  An item of a list, "Limit: 10 GB", says less alone.
     """
     parts = [_DAY.sub("", part).strip(" :：") for part in heading.split(" > ")]
-    parts = [part for part in parts if names_subject(part) or _LABEL.fullmatch(part)][-2:]
+    parts = [part for part in parts if names_subject(part) or _is_plain_label(part)][-2:]
     if not any(map(names_subject, parts)):
         return ""
     return next((words for words in (" · ".join(parts), parts[-1]) if len(words) <= 80), "")
+
+
+def _is_plain_label(part: str) -> bool:
+    """Return true for words without figures."""
+    return any(map(str.isalnum, part)) and not any(map(str.isdecimal, part))
 
 
 def _own_headings(chosen: Sequence[ScoredSentence]) -> Mapping[str, str]:
