@@ -18,6 +18,7 @@ from openclaw_memory import Memory
 BUDGETS = {"daily": 60, "weekly": 90, "monthly": 130, "quarterly": 170, "yearly": 210}
 GRAINS = ("daily", "weekly", "monthly", "quarterly", "yearly")
 FOLDER = "memory/consolidated"
+MONDAY, LATER = date(2026, 2, 16), date(2030, 1, 1)
 
 _VERBS = "moved repaired painted measured shipped borrowed decided fixed learned sold weighed tuned".split()
 _THINGS = "lantern kettle bicycle ladder piano compass anchor teapot magnet telescope barometer suitcase".split()
@@ -62,6 +63,12 @@ def write(notes: Notes, day: date, salt: int = 0, lines: int = 9) -> None:
     notes.write(f"memory/{day}.md", diary(day, salt, lines))
 
 
+def week(notes: Notes, first: date = MONDAY, count: int = 7) -> None:
+    """Write the notes of ``count`` days from ``first``."""
+    for day in days(first, first + timedelta(days=count - 1)):
+        write(notes, day)
+
+
 def tree(notes: Notes) -> dict[str, bytes]:
     """The summaries on disk, and whatever else lies among them, by path."""
     root = notes.root / FOLDER
@@ -81,7 +88,7 @@ def names(notes: Notes, grain: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Said:
+class SummaryLine:
     """A sentence of a summary."""
 
     text: str
@@ -92,11 +99,11 @@ class Said:
     last: int
 
 
-_SAID = r"(?P<text>.*) \[(?P<path>memory/[^\[\]]+)#L(?P<first>\d+)(?:-L(?P<last>\d+))?\]"
-_LINE, _DATED = re.compile(f"- {_SAID}"), re.compile(rf"- (?P<day>\d{{4}}-\d\d-\d\d): {_SAID}")
+_CITED_LINE = r"(?P<text>.*) \[(?P<path>memory/[^\[\]]+)#L(?P<first>\d+)(?:-L(?P<last>\d+))?\]"
+_LINE, _DATED = re.compile(f"- {_CITED_LINE}"), re.compile(rf"- (?P<day>\d{{4}}-\d\d-\d\d): {_CITED_LINE}")
 
 
-def sentences(text: str) -> list[Said]:
+def sentences(text: str) -> list[SummaryLine]:
     """What a summary says; every line below its headings must be a sentence with its citation, or tags."""
     body = text.split("\n---\n", 1)[1]
     dated = re.search(r"^grain: (?:monthly|quarterly|yearly)$", text, re.MULTILINE) is not None
@@ -109,7 +116,7 @@ def sentences(text: str) -> list[Said]:
             assert match is not None, line
             day = match["day"] if dated else None
             found.append(
-                Said(
+                SummaryLine(
                     match["text"],
                     day,
                     heading,
@@ -128,7 +135,7 @@ def plain(lines: Iterable[str]) -> str:
     )
 
 
-def check(root: Path, text: str) -> list[Said]:
+def check(root: Path, text: str) -> list[SummaryLine]:
     """The sentences of a summary: each stands in the very lines that it cites, and none twice."""
     found = sentences(text)
     assert found

@@ -26,23 +26,13 @@ from .relevance import RELEVANT, Evidence, extract_features, probability
 
 #: Concepts of a message that are looked at.
 _ENTITIES = 5
-#: Weights in the score of a row that mentions a concept, and what all of them have; they add up to 1.
-_RELEVANCE, _LINK, _RECENCY, _FREQUENCY, _ANY = 0.4, 0.3, 0.1, 0.1, 0.1
-#: Strength of a mention in the heading above, and of one of a concept below the named one.
-_BY_HEADING, _BY_CHILD = 0.8, 0.7
 #: Numbers of rows looked at: the best of the search, and the best and the latest that mention a concept.
 _SEARCHED, _BEST, _LATEST = 20, 20, 8
 #: A row without a word of the message must be about as close to it, less this margin, as related notes or, of few
 #: notes, unrelated texts are, to a model that knows so much of its language.
 _MARGIN, _KNOWN = 0.02, 0.6
-#: Share of the best row's fused score that an answer needs.
-_NEAR_BEST = 0.65
-#: Of a file that is too long for a prompt, OpenClaw shows the beginning and the end; this share is the beginning's.
-_HEAD = 0.75
 #: Score from which a row that mentions a named concept is given.
 THRESHOLD = 0.5
-#: Weight of the fused score in the order of candidates, beside their own score.
-_FUSED = 0.85
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +83,8 @@ class RankedMessage:
     def candidate(self, row: int, score: float, parts: Parts, why: str, places: tuple[int, ...] = ()) -> Candidate:
         """Make a candidate, ordered by its share of the best fused score and a little by its own."""
         share = (float(self.ranked.score[row]) - self.low) / self.span if self.span > 0 else 0.0
-        return Candidate(row, score, _FUSED * share + (1 - _FUSED) * score, parts, why, places)
+        fused = 0.85
+        return Candidate(row, score, fused * share + (1 - fused) * score, parts, why, places)
 
 
 def find_entities(view: GraphView, message: str) -> list[Entity]:
@@ -210,12 +201,15 @@ def allowed_rows(view: GraphView, superseded: Mapping[int, tuple[str, ...]], cur
     return allowed
 
 
-def _omitted_units(chars: Ints, most: int = 12_000) -> Bools:
-    """Select the units of a file that a host omits, which shows ``most`` characters of its beginning and its end."""
+def _omitted_units(chars: Ints, most: int = 12_000, head: float = 0.75) -> Bools:
+    """Select the units of a file that OpenClaw omits from a prompt.
+
+    It shows ``most`` characters of the beginning and the end; the share ``head`` is the beginning's.
+    """
     ends = np.cumsum(chars + 1)
     if not len(ends) or int(ends[-1]) <= most:
         return np.zeros(len(ends), bool)
-    return np.asarray((ends > _HEAD * most) & (ends < int(ends[-1]) - (1 - _HEAD) * most))
+    return np.asarray((ends > head * most) & (ends < int(ends[-1]) - (1 - head) * most))
 
 
 def find_candidates(message: RankedMessage) -> list[Candidate]:
@@ -250,7 +244,7 @@ def _answering_rows(message: RankedMessage) -> list[Candidate]:
     if not message.best:
         return []
     score = message.ranked.score
-    least = _NEAR_BEST * float(score[message.best[0][0]])
+    least = 0.65 * float(score[message.best[0][0]])  # less is far behind the best row
     why = f"answers the message, which is about the notes to {message.probability:.2f}"
     return [
         message.candidate(row, parts.score, parts, why)
@@ -307,13 +301,13 @@ def _mentioning_rows(message: RankedMessage) -> list[Candidate]:
     for row, new, frequency in zip(rows.tolist(), recency.tolist(), share.tolist(), strict=True):
         places = tuple(place for place in names if links[place][row] > 0)
         parts = message.parts(hits.Range(row, row, row))
-        link = float(strength[row])
+        linked = float(strength[row])
         # The named concept is evidence already: the share of the message's words counts, not how rare they are.
         relevance = max(parts.score, parts.text or 0.0)
-        score = _RELEVANCE * relevance + _LINK * link + _RECENCY * new + _FREQUENCY * frequency + _ANY
+        score = 0.4 * relevance + 0.3 * linked + 0.1 * new + 0.1 * frequency + 0.1  # the weights add up to 1
         mentioned = ", ".join(names[place] for place in places)
         why = (
-            f"mentions {mentioned}: link {link:.2f}, relevance {relevance:.2f}, recency {new:.2f}, "
+            f"mentions {mentioned}: link {linked:.2f}, relevance {relevance:.2f}, recency {new:.2f}, "
             f"share {frequency:.2f}"
         )
         candidates.append(message.candidate(row, min(1.0, score), parts, why, places))
@@ -321,18 +315,21 @@ def _mentioning_rows(message: RankedMessage) -> list[Candidate]:
 
 
 def _link_strength(view: GraphView, entity: Entity) -> Floats:
-    """Return how strongly each row is linked to an entity, or to a curated concept just below it: ``float32[n]``."""
+    """Return how strongly each row is linked to an entity: ``float32[n]``.
+
+    A mention in the heading above counts less than one in the row, and one of a curated concept just below less yet.
+    """
     corpus, section, references = view.corpus, view.corpus.shape.section, view.index.references
     key = int(references.keys[entity.place])
     below = [concept.key for concept in view.index.ontology.concepts if key in concept.parents]
     children = references.of(below).tolist() if below else []
     strength = np.zeros(len(corpus), np.float32)
-    for place, kept in [(entity.place, 1.0), *((child, _BY_CHILD) for child in children)]:
+    for place, kept in [(entity.place, 1.0), *((child, 0.7) for child in children)]:
         rows = references.rows(place)
         np.maximum.at(strength, rows, references.weight[references.slice_of(place)] * np.float32(kept))
         for number in np.unique(section[rows[corpus.rows.heading[rows]]]).tolist():
             headed = slice(*np.searchsorted(section, [number, number + 1]).tolist())
-            strength[headed] = np.maximum(strength[headed], np.float32(_BY_HEADING * kept))
+            strength[headed] = np.maximum(strength[headed], np.float32(0.8 * kept))
     return strength * np.float32(min(1.0, entity.rarity * entity.weight))
 
 

@@ -24,9 +24,6 @@ from ..text.lines import BULLET, CELL_BORDER
 from ..text.sentences import sentence_spans
 from ..text.struck import strike_lines
 
-#: Characters up to which a paragraph is given whole; of a longer one only the sentence of the row.
-_WHOLE = 320
-
 _BOX = re.compile(rf"(?m)^([ \t]*+(?:>[ \t]*+)*+{BULLET}[ \t]++)\[([ xX])\]\s++")
 _SPEAKER = re.compile(r"[^\s:：]{1,30}[:：]\s+(?=\S)")
 _DAY = re.compile(r"^\W*\d{4}-\d{2}-\d{2}\b[^\w(\[]*")
@@ -54,8 +51,8 @@ def row_sentence(view: GraphView, section: SectionText, row: int, with_list: boo
     return end_sentence(text)
 
 
-def _row_text(view: GraphView, section: SectionText, row: int) -> str:
-    """Return the text of a row in plain words: of a long paragraph its own sentence only."""
+def _row_text(view: GraphView, section: SectionText, row: int, most: int = 320) -> str:
+    """Return the text of a row in plain words: of a paragraph of more than ``most`` characters its own sentence."""
     rows = view.corpus.rows
     first, last = int(rows.start_line[row]), int(rows.end_line[row])
     section_lines = strike_lines(section.lines)[0]
@@ -67,7 +64,7 @@ def _row_text(view: GraphView, section: SectionText, row: int) -> str:
         return cells if first == last else ""  # a table header is no statement
     text = plain_text("\n".join(lines))
     length = int(rows.chars[row])
-    if len(text) <= max(_WHOLE, length + 40):
+    if len(text) <= max(most, length + 40):
         return text
     # A paragraph is cut into sentences in order, so the lengths of those before give the place of this one.
     same = np.flatnonzero(

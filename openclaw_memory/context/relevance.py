@@ -53,8 +53,6 @@ BIAS_ALONE = 0.880
 
 #: Probability from which a message counts as about the notes.
 RELEVANT = 0.65
-#: Most words in one place that count.
-_MOST = 5
 #: Knowledge of the message's language from which a model's vectors count.
 KNOWN = 0.8
 #: Returns the vectors of rows, ``float32[n, d]``.
@@ -106,7 +104,7 @@ def extract_features(
     words = max(1, evidence.words) if evidence is not None else 1
     matched = 0
     if evidence is not None:
-        matched = max((min(_MOST, evidence.matched(row)) for row in rows), default=0)
+        matched = max((min(5, evidence.matched(row)) for row in rows), default=0)  # more words do not tell more
     knowledge = ranked.features.knowledge if ranked.similarities is not None and general is not None else 0.0
     features = dict.fromkeys(WEIGHTS, 0.0) | {
         "matched": float(matched),

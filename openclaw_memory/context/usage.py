@@ -42,7 +42,7 @@ class SessionHistory:
         """Return the keys that a session was given lately; none without a session."""
         oldest = time.monotonic() - self._seconds
         with self._lock:
-            items = self._sessions.get(session or "", {})
+            items = self._sessions.get(session or "", OrderedDict[int | str, float]())
             return frozenset(key for key, added in items.items() if added >= oldest)
 
     def add(self, session: str | None, keys: Iterable[int | str]) -> None:

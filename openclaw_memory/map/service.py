@@ -17,7 +17,6 @@ from ..model import FactRow, Grain, Kind, MapReport, Progress, Status, joined, s
 from ..model.map import BESIDE
 from ..store.api import Store
 from ..system import atomic
-from ..text.dates import date_in_name
 from ..version import __version__
 from . import data as columns
 from .data import ordinal
@@ -86,7 +85,7 @@ def draw(
     progress("map", 5, _STEPS)
     if index is None or not data["density"]:
         kept, fallback = None, fallback or "no line has a vector yet; run: openclaw-memory ingest"
-    days = [[ordinal(date_in_name(note.path)), note.path] for note in retired()]
+    retired_days = sorted((ordinal(note.day), note.path) for note in retired())
     data |= {
         "made": {
             "version": __version__,
@@ -101,7 +100,7 @@ def draw(
         "grains": [grain.value for grain in Grain],
         "totals": totals,
         "space": {"model": None if model is None else model.name, "kept": kept, "why": None if kept else fallback},
-        "retired": sorted(row for row in days if since is None or row[0] >= since.toordinal()),
+        "retired": [row for row in retired_days if since is None or row[0] >= since.toordinal()],
         "numbers": _numbers(status, redacted) | {"used": columns.most_used(usage.rows())},
     }
     size = _write(target, render_page(data))

@@ -21,7 +21,7 @@ from ..plugins.manager import Plugins
 from ..text import analysis, calendar
 from ..text.markdown import UNIT_TOKENS
 from .document import LINKER, Source, parse_sentences, render
-from .inventory import GRAINS, DayNote, Inventory, PeriodKey
+from .inventory import GRAINS, Inventory, PeriodKey
 from .sentences import Sentence, extract_sentences, format_line, line_tokens
 from .summary import BUDGETS, VERSION, summarise
 
@@ -140,7 +140,7 @@ class SummaryBuilder:
         for child in self._inventory.children(key):
             entry, order = (sentences[-1][1].entry + 1, len(sentences)) if sentences else (0, 0)
             is_day = child[0] is Grain.DAILY
-            summary = None if is_day and self._inventory.is_short(child[1]) else self._summary_text(child)
+            summary = None if self._inventory.is_short(child) else self._summary_text(child)
             if summary is not None:
                 text, origin = summary
                 path, day = calendar.path_of(*child), calendar.bounds(*child)[1]
@@ -180,18 +180,16 @@ class SummaryBuilder:
         if day not in self._days:
             sentences: list[_Sourced] = []
             for note in self._inventory.notes_of(day):
+                file = self._files.get(note.path)
+                if file is None:
+                    raise Changed(f"{note.path} is gone")
+                with _blocked_by(note.path):
+                    read = self._reader.read(file, LINKER, analysed=False)
+                if read.sha256 != note.sha256:
+                    raise Changed(f"{note.path} has changed meanwhile")
                 entry = sentences[-1][1].entry + 1 if sentences else 0
-                source = Source(note.path, note.sha256)
-                sentences += [(source, sentence) for sentence in self._read(note, entry, len(sentences))]
+                content = (read.file.origin, read.sections, read.units)
+                extracted = extract_sentences(note.path, note.day, *content, entry, len(sentences))
+                sentences += [(Source(note.path, note.sha256), sentence) for sentence in extracted]
             self._days[day] = sentences
         return self._days[day]
-
-    def _read(self, note: DayNote, entry: int, order: int) -> list[Sentence]:
-        file = self._files.get(note.path)
-        if file is None:
-            raise Changed(f"{note.path} is gone")
-        with _blocked_by(note.path):
-            read = self._reader.read(file, LINKER, analysed=False)
-        if read.sha256 != note.sha256:
-            raise Changed(f"{note.path} has changed meanwhile")
-        return extract_sentences(note.path, note.day, read.file.origin, read.sections, read.units, entry, order)

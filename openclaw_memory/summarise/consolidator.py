@@ -172,7 +172,7 @@ class Consolidator:
                 run.kept[info.path] = None
             elif (
                 not calendar.is_closed(*key, today)
-                or (key[0] is Grain.DAILY and inventory.is_short(key[1]))
+                or inventory.is_short(key)
                 or inventory.is_current(key)
                 or retention.is_expired(self._limits, key[0], calendar.bounds(*key)[1], run.now)
             ):
@@ -223,8 +223,7 @@ class Consolidator:
         run.changed = run.changed or not run.dry
         run.plans.append(replace(summary.plan, rebuilt=info is not None))
         if key[0] is Grain.DAILY:
-            before = set(info.sources) if info is not None else set()
-            new = {(source.path, source.sha256) for source in summary.sources} - before
+            new = set(summary.sources).difference(info.sources if info is not None else ())
             notes = run.inventory.notes_of(key[1])
             run.archived += sum(note.units for note in notes if (note.path, note.sha256) in new)
 
@@ -236,7 +235,7 @@ class Consolidator:
                 continue
             if (
                 not inventory.has_content(key)
-                or (key[0] is Grain.DAILY and inventory.is_short(key[1]))
+                or inventory.is_short(key)
                 or not calendar.is_closed(*key, run.now.date())
             ):
                 self._drop(run, key, info.path)

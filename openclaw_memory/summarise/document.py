@@ -10,10 +10,9 @@ import os
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ..errors import WorkspaceError
 from ..ingest import summary_files
@@ -44,8 +43,7 @@ _TEMPORARY = re.compile(r"\.[\dWQ-]+\.md\.\d+-[0-9a-f]{8}\.tmp")
 Outcome = Literal["done", "same", "foreign"]
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """A file that a summary was made from: a finer summary, or a note with the SHA-256 of its text."""
 
     path: str

@@ -190,11 +190,11 @@ class Inventory:
         days = (day.isoformat() for day in calendar.days(*key))
         return not any(note.origin in TRUSTED for day in days for note in self.notes_of(day))
 
-    def is_short(self, day: str) -> bool:
-        """Return true if a day's notes are no longer than their summary might be; such a day gets none."""
-        if self.is_authoritative((Grain.DAILY, day)):
+    def is_short(self, key: PeriodKey) -> bool:
+        """Return true for a day whose notes are no longer than their summary might be; such a day gets none."""
+        if key[0] is not Grain.DAILY or self.is_authoritative(key):
             return False
-        return sum(note.size for note in self.notes_of(day)) <= self._short
+        return sum(note.size for note in self.notes_of(key[1])) <= self._short
 
     def is_current(self, key: PeriodKey) -> bool:
         """Return true if the summary of the period exists and follows from the present notes and settings."""

@@ -109,7 +109,7 @@ def plan_retention(
 
     plan = RetentionPlan()
     for day, notes in sorted(inventory.by_day.items()):
-        key = (Grain.DAILY if inventory.is_short(day) else Grain.WORKING, day)
+        key = (Grain.DAILY if inventory.is_short((Grain.DAILY, day)) else Grain.WORKING, day)
         if not expired(key):
             plan.release.extend(note.path for note in notes if note.retired)
         elif covered(key):

@@ -12,7 +12,7 @@ Marker words and phrases are data: ``markers.txt`` and ``phrases.txt``.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -33,8 +33,6 @@ from .sentences import Sentence, format_line, line_tokens
 POINT = 1000
 #: Most points of a marker that is denied, or stands in an open task.
 _DENIED = 2
-#: Words before a marker, and characters before and behind it without spaces, that may deny it.
-_NEAR_WORDS, _NEAR_BEFORE, _NEAR_BEHIND = 3, 3, 7
 
 _WORDS = re.compile(r"\w+(?:['’]\w+)*")
 _CLAUSES = re.compile(r"[,.;:!?](?=\s|[*_]|$)|[，。；：！？、()（）\[\]|]|\s[–—-]\s")
@@ -76,40 +74,38 @@ class ScoredSentence:
         return self.marked >= 4 * POINT
 
 
-class Scorer:
-    """Scores the sentences of one period, in which ``speakers`` take part."""
+def score_sentences(sentences: Sequence[Sentence], grain: Grain) -> list[ScoredSentence]:
+    """Score the sentences of one period for a summary of ``grain``."""
+    speakers = {(sentence.speaker or "").lower() for sentence in sentences}
+    # An assistant can repeat its own answers, but not what a person told it.
+    repeatable = set() if roles()["person"].isdisjoint(speakers) else roles()["assistant"]
+    return [_score(sentence, grain, (sentence.speaker or "").lower() in repeatable) for sentence in sentences]
 
-    def __init__(self, speakers: Collection[str] = (), grain: Grain = Grain.DAILY) -> None:
-        self._dated = grain in DATED
-        # The coarser the grain, the more a summary is one of milestones.
-        self._emphasis = 1 if grain is Grain.DAILY else 2
-        self._has_person = not roles()["person"].isdisjoint(name.lower() for name in speakers)
 
-    def score(self, sentence: Sentence) -> ScoredSentence:
-        """Score a sentence."""
-        stated = without_speaker(sentence.text, sentence.speaker) if sentence.speaker else sentence.text
-        text = OPAQUE.sub(" ", stated)
-        words = split_words(text)
-        marked = int(marker_points(sentence.text, _DENIED) * POINT)
-        if sentence.open:
-            marked = min(marked, _DENIED * POINT)
-        label = _LABEL.match(sentence.text)
-        doubled = marked
-        if marked and label is not None:
-            doubled = max(marked, int(2 * marker_points(label[0]) * POINT))
-        terms = analysis.query_terms(text) or words
-        # An assistant can repeat its own answers, but not what a person told it.
-        is_answer = self._has_person and (sentence.speaker or "").lower() in roles()["assistant"]
-        share = 4 if is_answer else 1
-        return ScoredSentence(
-            sentence=sentence,
-            cost=line_tokens(format_line(sentence, self._dated)),
-            points=self._emphasis * doubled + _style_points(sentence, text, words) // share,
-            marked=marked,
-            covers=tuple((item, points // share) for item, points in _coverage(sentence, text)),
-            terms=frozenset(terms),
-            exact=frozenset(term for term in terms if any(map(str.isdecimal, term))) | negations(text),
-        )
+def _score(sentence: Sentence, grain: Grain, is_answer: bool) -> ScoredSentence:
+    stated = without_speaker(sentence.text, sentence.speaker) if sentence.speaker else sentence.text
+    text = OPAQUE.sub(" ", stated)
+    words = split_words(text)
+    marked = int(marker_points(sentence.text, _DENIED) * POINT)
+    if sentence.open:
+        marked = min(marked, _DENIED * POINT)
+    label = _LABEL.match(sentence.text)
+    emphasised = marked
+    if marked and label is not None:
+        emphasised = max(marked, int(2 * marker_points(label[0]) * POINT))
+    if grain is not Grain.DAILY:  # coarser summaries are ones of milestones
+        emphasised *= 2
+    terms = analysis.query_terms(text) or words
+    share = 4 if is_answer else 1
+    return ScoredSentence(
+        sentence=sentence,
+        cost=line_tokens(format_line(sentence, grain in DATED)),
+        points=emphasised + _style_points(sentence, text, words) // share,
+        marked=marked,
+        covers=tuple((item, points // share) for item, points in _coverage(sentence, text)),
+        terms=frozenset(terms),
+        exact=frozenset(term for term in terms if any(map(str.isdecimal, term))) | negations(text),
+    )
 
 
 def _coverage(sentence: Sentence, text: str) -> Iterable[tuple[str | int, int]]:
@@ -156,7 +152,7 @@ def marker_points(text: str, denied: float = 0) -> float:
 
 
 def _markers_in(text: str) -> Iterator[tuple[float, str]]:
-    """Yield the points of each marker in a text, and the words beside it in its clause that may negate it.
+    """Yield the points of each marker in a text, and the words near it in its clause that may negate it.
 
     Phrases of scripts without spaces count anywhere in a clause, others as whole words.
     """
@@ -166,16 +162,16 @@ def _markers_in(text: str) -> Iterator[tuple[float, str]]:
         words = split_words(clause)
         for at, word in enumerate(words):
             if word in single:
-                yield points[word], " ".join(words[:at][-_NEAR_WORDS:])
+                yield points[word], " ".join(words[:at][-3:])
         spaced = f" {' '.join(words)} "
         for phrase in several:
             before, match, _ = spaced.partition(f" {phrase} ")
             if match:
-                yield points[phrase], " ".join(before.split()[-_NEAR_WORDS:])
+                yield points[phrase], " ".join(before.split()[-3:])
         if not clause.isascii():
             for hit in unspaced.finditer(clause):
-                before = clause[max(0, hit.start() - _NEAR_BEFORE) : hit.start()]
-                yield points[hit[0]], f"{before} {clause[hit.end() : hit.end() + _NEAR_BEHIND]}"
+                before = clause[max(0, hit.start() - 3) : hit.start()]
+                yield points[hit[0]], f"{before} {clause[hit.end() : hit.end() + 7]}"
 
 
 @cache

@@ -17,7 +17,6 @@ from ..text.plain import is_delimiter, is_fence, without_lead
 #: Forms of units that are headings.
 _TITLES = frozenset({"heading", "title"})
 _TASK = re.compile(rf"[ \t>]*{ITEM}[ \t]+\[(?P<mark>[xX ])\][ \t]")
-_QUOTED = re.compile(r"\A[ \t]*(?:>[ \t]*)+")
 _WORD = re.compile(r"[^\W\d_]")
 _MARKUP = re.compile(r"<!--.*?(?:-->|$)|</?[A-Za-z][^<>]*>", re.DOTALL)
 _TAG = re.compile(r"(?<![\w&/#-])#[^\W\d_][\w/-]*")
@@ -140,7 +139,7 @@ def _text(unit: Unit) -> str:
         if any(map(is_delimiter, lines[1:])):
             return ""
         lines = [line.strip(" \t>").removeprefix("|").removesuffix("|") for line in lines]
-    lines[1:] = [_QUOTED.sub("", line) for line in lines[1:]]
+    lines[1:] = [line.lstrip(" \t>") for line in lines[1:]]
     lines[0] = without_lead(lines[0], unit.form == "item")
     text = " ".join(" ".join(lines).split())
     if not _WORD.search(_MARKUP.sub(" ", text)) or is_fence(text):

@@ -17,7 +17,7 @@ from ..model import Grain
 from ..text import language, word_lists
 from ..text.labels import names_subject
 from . import selection
-from .scoring import ScoredSentence, Scorer
+from .scoring import ScoredSentence, score_sentences
 from .sentences import Sentence, format_line, line_tokens
 
 #: Tokens of a summary's sentences, with their citations, by grain; long sources allow more.
@@ -35,9 +35,8 @@ _THEME_ENTRIES = 2
 _NO_THEME = frozenset({"quoted", "start", "file"})
 #: Rules whose concepts distinguish entries though most entries have them; a person's name does not.
 _DISTINCTIVE = frozenset({"curated", "link", "tag", "meta", "code"})
-#: A day or period at the beginning of a heading, and a heading without figures.
+#: A day or period at the beginning of a heading.
 _DAY = re.compile(r"^\d{4}-(?:W\d\d|Q\d|\d\d(?:-\d\d(?:[ T]\d\d:\d\d)?)?)(?!\d)[\s–—:·|,-]*")
-_LABEL = re.compile(r"(?=.*[^\W\d_])\D+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +88,7 @@ def _choose(
     sentences: Sequence[Sentence], grain: Grain, budget: float, share: float, grows: bool
 ) -> list[ScoredSentence]:
     """Choose the sentences of a summary, in order."""
-    scorer = Scorer({sentence.speaker for sentence in sentences if sentence.speaker}, grain)
-    scored = selection.drop_repetitions([scorer.score(sentence) for sentence in sentences])
+    scored = selection.drop_repetitions(score_sentences(sentences, grain))
     if not scored:
         return []
     # A finer summary has citations, a note has none.
@@ -132,15 +130,19 @@ def _monthly_parts(chosen: Sequence[ScoredSentence], most: int) -> list[Part]:
     A decision is a milestone; another turn in events is one unless it belongs to a concept that entries share.
     """
     headings = _own_headings(chosen)
-    milestones = [scored.sentence for scored in chosen if scored.is_decision]
     merged, unmerged = _merge_themes([scored.sentence for scored in chosen if not scored.is_decision], most)
-    turns = {scored.sentence.order for scored in chosen if scored.is_milestone}
-    milestones += [sentence for sentence in unmerged if sentence.order in turns]
+    orders = {sentence.order for sentence in unmerged}
+    milestones = [
+        scored.sentence
+        for scored in chosen
+        if scored.is_decision or (scored.is_milestone and scored.sentence.order in orders)
+    ]
+    shown = {sentence.order for sentence in milestones}
     return [
         *_group(sorted(milestones, key=_position), lambda _: headings["milestones"]),
         *merged,
         *_group(
-            [sentence for sentence in unmerged if sentence.order not in turns],
+            [sentence for sentence in unmerged if sentence.order not in shown],
             lambda sentence: heading_subject(sentence.heading) or headings["other"],
         ),
     ]
@@ -152,10 +154,15 @@ def heading_subject(heading: str) -> str:
     Where both together are long it is the last one alone.  An item of a list, "Limit: 10 GB", says less alone.
     """
     parts = [_DAY.sub("", part).strip(" :：") for part in heading.split(" > ")]
-    parts = [part for part in parts if names_subject(part) or _LABEL.fullmatch(part)][-2:]
+    parts = [part for part in parts if names_subject(part) or _is_plain_label(part)][-2:]
     if not any(map(names_subject, parts)):
         return ""
     return next((words for words in (" · ".join(parts), parts[-1]) if len(words) <= 80), "")
+
+
+def _is_plain_label(part: str) -> bool:
+    """Return true for words without figures."""
+    return any(map(str.isalnum, part)) and not any(map(str.isdecimal, part))
 
 
 def _own_headings(chosen: Sequence[ScoredSentence]) -> Mapping[str, str]:

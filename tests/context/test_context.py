@@ -55,7 +55,7 @@ def memory_of(notes: Notes, embedder: CountingEmbedder | None = None, **values: 
     return memory
 
 
-def told(result: ContextResult) -> list[str]:
+def citations(result: ContextResult) -> list[str]:
     return [hit.citation for hit in result.sources]
 
 
@@ -106,35 +106,36 @@ def test_a_named_concept_brings_what_was_noted_about_it(workshop: Notes) -> None
 def test_what_answers_a_question_needs_no_concept(workshop: Notes) -> None:
     with memory_of(workshop, CountingEmbedder()) as memory:
         result = memory.context("Where did the courier leave the boxes of porcelain clay?", now=NOW)
-    assert result.entities == () and told(result)[0] == "memory/2026-03-05.md#L5"
+    assert result.entities == () and citations(result)[0] == "memory/2026-03-05.md#L5"
     assert "behind the bicycle shed" in result.text
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
+def test_courtesies_get_none(workshop: Notes) -> None:
+    messages = [
         "hi", "Hello!", "thanks", "Thanks a lot!", "ok do it", "yes please, go ahead", "no, the other one", "hm",
         "Sounds good.", "great, thank you", "can you try that again?", "👍", "", "   ", "danke!", "ok ok ok", "…",
-    ],
-)  # fmt: skip
-def test_courtesies_get_none(workshop: Notes, message: str) -> None:
+    ]  # fmt: skip
     workshop.write(
         "memory/2026-03-06.md", "- Hello, thanks a lot, ok, please go ahead and try it again, said nobody.\n"
     )
     embedder = CountingEmbedder()
     with memory_of(workshop, embedder) as memory:
-        result = memory.context(message, now=NOW)
-        assert (result.text, result.tokens, result.sources, result.facts) == ("", 0, (), ())
-    assert message not in embedder.questions, "nothing is embedded for it either"
+        for message in messages:
+            result = memory.context(message, now=NOW)
+            assert (result.text, result.tokens, result.sources, result.facts) == ("", 0, (), ()), message
+    assert not set(messages) & set(embedder.questions), "nothing is embedded for them either"
 
 
 @pytest.mark.parametrize("vectors", [True, False])
-@pytest.mark.parametrize(
-    "message", ["What is 17 times 23?", "Write a haiku about penguins", "how tall is the Matterhorn", "rename it"]
-)
-def test_what_the_notes_know_nothing_of_gets_none(workshop: Notes, message: str, vectors: bool) -> None:
+def test_what_the_notes_know_nothing_of_gets_none(workshop: Notes, vectors: bool) -> None:
     with memory_of(workshop, CountingEmbedder(dimensions=256) if vectors else None) as memory:
-        assert memory.context(message, now=NOW).text == ""
+        for message in (
+            "What is 17 times 23?",
+            "Write a haiku about penguins",
+            "how tall is the Matterhorn",
+            "rename it",
+        ):
+            assert memory.context(message, now=NOW).text == "", message
 
 
 def test_the_head_of_a_table_is_told_with_its_cells(workshop: Notes) -> None:
@@ -205,7 +206,7 @@ def test_untrusted_and_system_content_is_never_given(notes: Notes) -> None:
         assert "Zanzibar" in result.entities and (result.text, result.facts) == ("", ())
         notes.write("memory/2026-03-03.md", said)
         result = memory.context("Where does Ignatius keep the vault code of Zanzibar?", now=NOW)
-        assert told(result) == ["memory/2026-03-03.md#L1"]
+        assert citations(result) == ["memory/2026-03-03.md#L1"]
         assert {hit.origin for hit in result.sources} <= {Origin.OWNER, Origin.AGENT}
 
 
@@ -294,7 +295,7 @@ def test_a_session_is_not_given_the_same_again_and_others_are(workshop: Notes) -
         again = memory.context("And Vesuvius again?", session="a", now=NOW)
         other = memory.context("How is Vesuvius doing?", session="b", now=NOW)
         assert first.text and "1280 degrees" in first.text
-        assert not set(told(first)) & set(told(again)) and not set(first.facts) & set(again.facts)
+        assert not set(citations(first)) & set(citations(again)) and not set(first.facts) & set(again.facts)
         assert other.text == first.text
         assert memory.context("How is Vesuvius doing?", now=NOW).text == first.text, "without a session nothing is kept"
 
@@ -303,7 +304,7 @@ def test_a_changed_note_is_given_again(workshop: Notes) -> None:
     with memory_of(workshop) as memory:
         assert "arrived" in memory.context("How is Vesuvius doing?", session="a", now=NOW).text
         workshop.write("memory/2026-03-09.md", "# 2026-03-09\n\n- Vesuvius reached 1220 degrees in seven hours.\n")
-        assert told(memory.context("How is Vesuvius doing?", session="a", now=NOW)) == ["memory/2026-03-09.md#L3"]
+        assert citations(memory.context("How is Vesuvius doing?", session="a", now=NOW)) == ["memory/2026-03-09.md#L3"]
 
 
 # -- the budget -----------------------------------------------------------------------------------------

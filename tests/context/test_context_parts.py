@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from states import state_in
+from tables import table
 
 from openclaw_memory.context import prose
 from openclaw_memory.context.compose import Item, compose
@@ -21,23 +22,7 @@ from openclaw_memory.text.speech import asks, subject_terms, without_small_talk
 # -- prose ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("markdown", "plain"),
-    [
-        ("- **Mira**: prefers a *screenshot* over a `paragraph`", "Mira: prefers a screenshot over a paragraph"),
-        ("> > **JR:** good night", "JR: good night"),
-        ("  12. see [the page](https://a.example/x \"t\") and ![a cat](cat.png)", "see the page and a cat"),
-        ("[[notes/kiln#top|the kiln]] and [[attic]]", "the kiln and attic"),
-        ("* [x] basil watered", "done: basil watered"),
-        ("- [ ] ask Dario", "to do: ask Dario"),
-        ("### A heading", "A heading"),
-        ("```python\nprint(1)\n```", "print(1)"),
-        ("pools `tank_notes` and tank_media, 2 * 3 * 4, snake_case_name", "pools tank_notes and tank_media, 2 * 3 * 4, snake_case_name"),
-        ("one\n  two <!-- not\nthis -->three", "one two three"),
-        ("a\u202eb\u200bc\x07d", "abc␇d"),
-        ("__bold__ ~~gone~~ ***both***", "bold both"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("markdown", "plain"), table("context_parts.tsv", "markdown becomes plain words"))
 def test_markdown_becomes_plain_words(markdown: str, plain: str) -> None:
     assert prose.plain_text(markdown) == plain
 
@@ -107,18 +92,7 @@ def test_a_tree_is_told_by_what_it_shows() -> None:
 
 
 @pytest.mark.parametrize(
-    ("subject", "predicate", "object_", "said"),
-    [
-        ("Petra", "lives in", "Utrecht", "Petra lives in Utrecht."),
-        ("Petra", "married to", "Jan", "Petra is married to Jan."),
-        ("attic", "located in", "the cellar", "attic is located in the cellar."),
-        ("JR", "timezone", "Europe/Amsterdam", "JR, timezone: Europe/Amsterdam."),
-        ("notesync", "status", "stable", "notesync, status: stable."),
-        ("Mira", "about", "designer", "Mira: designer."),
-        ("study", "is", "the laptop", "study is the laptop."),
-        ("weights", "decided", "no pickle", "Decision, weights: no pickle."),
-        ("Mira", "prefers", "a **screenshot**", "Mira prefers a screenshot."),
-    ],
+    ("subject", "predicate", "object_", "said"), table("context_parts.tsv", "facts become sentences")
 )
 def test_facts_become_sentences(subject: str, predicate: str, object_: str, said: str) -> None:
     row = FactRow("f-1", subject, predicate, object_, 1.0, Origin.AGENT, "stated", None, None, None, True)

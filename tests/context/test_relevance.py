@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from fakes import Notes, open_memory
+from tables import table
 
 from benchmarks.hashing import HashingEmbedder
 from benchmarks.relevance import recorded
@@ -56,14 +57,14 @@ def test_notes_in_another_language_are_given_whatever_texts_of_one_have_in_commo
         assert "счёт" not in given
 
 
-def told(**values: float) -> dict[str, float]:
+def features(**values: float) -> dict[str, float]:
     return dict.fromkeys([*WEIGHTS, *ALONE], 0.0) | values
 
 
 def test_meaning_decides_where_the_model_knows_the_language_only() -> None:
-    assert probability(told(knowledge=1.0, apart=0.9)) > probability(told(knowledge=1.0))
-    assert probability(told(knowledge=0.3, apart=0.9)) == probability(told(knowledge=0.3))
-    assert probability(told(knowledge=0.0, matched=3.0)) > probability(told(knowledge=0.0))
+    assert probability(features(knowledge=1.0, apart=0.9)) > probability(features(knowledge=1.0))
+    assert probability(features(knowledge=0.3, apart=0.9)) == probability(features(knowledge=0.3))
+    assert probability(features(knowledge=0.0, matched=3.0)) > probability(features(knowledge=0.0))
 
 
 @pytest.mark.parametrize("common", [0.0, 1.0])
@@ -127,7 +128,7 @@ def test_a_note_that_says_what_is_said_to_any_assistant_is_close_to_nothing(note
 
 
 def test_of_a_few_notes_less_is_asked() -> None:
-    assert probability(told(knowledge=1.0, few=3.0)) > probability(told(knowledge=1.0))
+    assert probability(features(knowledge=1.0, few=3.0)) > probability(features(knowledge=1.0))
 
 
 def test_what_is_asked_as_one_asks_notes_is_told_from_what_anybody_may_be_asked(notes: Notes) -> None:
@@ -140,27 +141,16 @@ def test_what_is_asked_as_one_asks_notes_is_told_from_what_anybody_may_be_asked(
         memory.context("what is the difference between a boat and an alligator?", now=NOW)
     ours, anybody = seen
     assert ours["particular"] > anybody["particular"]
-    assert probability(told(knowledge=1.0, particular=1.0)) > probability(told(knowledge=1.0))
+    assert probability(features(knowledge=1.0, particular=1.0)) > probability(features(knowledge=1.0))
 
 
-#: Notes that name days and weeks, what is said to anybody of such, and what the notes are asked.
-OF_TIMES = {
-    "english": ("the weekend shift counts the buoys", "how was your weekend?", "who counts the buoys on the weekend?"),
-    "german": ("die Wochenendschicht am Wochenende zählt die Bojen", "wie war dein Wochenende?", "wer zählt die Bojen?"),
-    "spanish": ("el turno del fin de semana cuenta las boyas", "¿cómo te fue el fin de semana?", "¿quién cuenta las boyas?"),
-    "french": ("l'équipe du week-end compte les bouées", "c'était bien, ton week-end ?", "qui compte les bouées ?"),
-    "portuguese": ("o turno do fim de semana conta as boias", "como foi o seu fim de semana?", "quem conta as boias?"),
-    "italian": ("il turno del fine settimana conta le boe", "com'è andato il fine settimana?", "chi conta le boe?"),
-    "russian": ("смена в выходные считает буи", "как прошли выходные?", "кто считает буи?"),
-    "chinese": ("周末值班的人清点浮标", "周末过得怎么样？", "谁清点浮标？"),
-    "japanese": ("週末の当番がブイを数える", "週末はどうだった？", "誰がブイを数える？"),
-    "korean": ("주말 당번이 부표를 센다", "주말 잘 보냈어?", "누가 부표를 세?"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("language", OF_TIMES)
-def test_a_word_that_names_a_time_does_not_say_that_the_notes_are_meant(notes: Notes, language: str) -> None:
-    note, small_talk, question = OF_TIMES[language]
+@pytest.mark.parametrize(
+    ("note", "small_talk", "question"),
+    table("context_languages.tsv", "a word that names a time does not prove anything"),
+)
+def test_a_word_that_names_a_time_does_not_say_that_the_notes_are_meant(
+    notes: Notes, note: str, small_talk: str, question: str
+) -> None:
     notes.write("memory/2026-03-01.md", f"- {note}\n- 1\n")
     with open_memory(notes, HashingEmbedder(256)) as memory, recorded() as seen:
         memory.ingest()

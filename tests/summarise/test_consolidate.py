@@ -12,6 +12,8 @@ from summarising import (
     BUDGETS,
     FOLDER,
     GRAINS,
+    LATER,
+    MONDAY,
     check,
     days,
     diary,
@@ -22,24 +24,12 @@ from summarising import (
     stamps,
     summarised,
     tree,
+    week,
     write,
 )
 
 from openclaw_memory.model import Grain
 from openclaw_memory.text import calendar
-
-MONDAY = date(2026, 2, 16)
-LATER = date(2030, 1, 1)
-
-
-def at(day: date, hour: int = 12) -> datetime:
-    return datetime(day.year, day.month, day.day, hour, tzinfo=UTC)
-
-
-def week(notes: Notes, first: date = MONDAY, count: int = 7) -> None:
-    for day in days(first, first + timedelta(days=count - 1)):
-        write(notes, day)
-
 
 # -- the whole way ------------------------------------------------------------------------------------
 
@@ -131,17 +121,12 @@ def test_how_long_ago_is_an_option_and_a_setting(notes: Notes) -> None:
 
 @pytest.mark.parametrize(
     ("zone", "hour", "closed"),
-    [
-        ("UTC", 0, True),
-        ("Pacific/Kiritimati", 0, True),
-        ("America/Los_Angeles", 0, False),
-        ("America/Los_Angeles", 9, True),
-    ],
-)
+    [("UTC", 0, True), ("Pacific/Kiritimati", 0, True), ("America/Los_Angeles", 0, False), ("America/Los_Angeles", 9, True)],
+)  # fmt: skip
 def test_days_are_those_of_the_time_zone(notes: Notes, zone: str, hour: int, closed: bool) -> None:
     write(notes, MONDAY)
     with summarised(notes, consolidate__time_zone=zone) as memory:
-        report = memory.consolidate(now=at(MONDAY + timedelta(days=4), hour))
+        report = memory.consolidate(now=datetime(2026, 2, 20, hour, tzinfo=UTC))
     assert bool(report.created) is closed
 
 

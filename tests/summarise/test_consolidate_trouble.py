@@ -9,20 +9,26 @@ from pathlib import Path
 
 import pytest
 from fakes import Notes
-from summarising import FOLDER, GRAINS, check, days, diary, front, names, sentences, stamps, summarised, tree, write
+from summarising import (
+    FOLDER,
+    GRAINS,
+    LATER,
+    MONDAY,
+    check,
+    diary,
+    front,
+    names,
+    sentences,
+    stamps,
+    summarised,
+    tree,
+    week,
+    write,
+)
 
 from openclaw_memory.errors import WorkspaceError
 from openclaw_memory.model import Origin
 from openclaw_memory.system.atomic import OWN_FOLDER
-
-MONDAY = date(2026, 2, 16)
-LATER = date(2030, 1, 1)
-
-
-def week(notes: Notes, first: date = MONDAY, count: int = 7) -> None:
-    for day in days(first, first + timedelta(days=count - 1)):
-        write(notes, day)
-
 
 # -- what is never summarised -------------------------------------------------------------------------
 

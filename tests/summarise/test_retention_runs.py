@@ -9,14 +9,13 @@ from typing import Any
 import pytest
 from fakes import Notes
 from states import state_file
-from summarising import FOLDER, GRAINS, check, days, diary, names, stamps, summarised, tree, write
+from summarising import FOLDER, GRAINS, MONDAY, check, days, diary, names, stamps, summarised, tree, week, write
 
 from openclaw_memory import Memory
 from openclaw_memory.model import Grain
 from openclaw_memory.summarise.retention import PLANS, is_expired
 from openclaw_memory.text import calendar
 
-MONDAY = date(2026, 2, 16)
 FIRST, LAST = date(2025, 12, 30), date(2027, 1, 6)
 
 
@@ -75,8 +74,7 @@ def test_each_grain_is_there_for_as_long_as_the_plan_says(notes: Notes, plan: st
 
 
 def test_nothing_is_retired_before_a_coarser_summary_is_there(notes: Notes) -> None:
-    for day in days(MONDAY, MONDAY + timedelta(days=6)):
-        write(notes, day)
+    week(notes)
     plan: dict[str, Any] = {"retention__plan": "custom", "retention__working_hours": 1, "retention__daily_days": 1}
     with summarised(notes, **plan) as memory:
         report = memory.consolidate(now=MONDAY + timedelta(days=9))  # no week is over, and no day is to be kept
@@ -118,8 +116,7 @@ def test_a_short_day_is_kept_as_long_as_a_day(notes: Notes) -> None:
 
 
 def test_files_of_a_person_and_edited_summaries_are_never_deleted(notes: Notes) -> None:
-    for day in days(MONDAY, MONDAY + timedelta(days=6)):
-        write(notes, day)
+    week(notes)
     with summarised(notes, retention__plan="free") as memory:
         memory.consolidate(now=MONDAY + timedelta(days=15))
         theirs = {
@@ -138,8 +135,7 @@ def test_files_of_a_person_and_edited_summaries_are_never_deleted(notes: Notes) 
 
 
 def test_a_retired_note_comes_back_when_it_changes(notes: Notes) -> None:
-    for day in days(MONDAY, MONDAY + timedelta(days=6)):
-        write(notes, day)
+    week(notes)
     with summarised(notes, retention__plan="free") as memory:
         memory.consolidate(now=MONDAY + timedelta(days=15))
         assert indexed(memory) == set()
@@ -156,8 +152,7 @@ def test_a_retired_note_comes_back_when_it_changes(notes: Notes) -> None:
 
 
 def test_retired_notes_come_back_with_a_plan_that_keeps_them(notes: Notes) -> None:
-    for day in days(MONDAY, MONDAY + timedelta(days=6)):
-        write(notes, day)
+    week(notes)
     everything = {f"memory/{day}.md" for day in days(MONDAY, MONDAY + timedelta(days=6))}
     now = MONDAY + timedelta(days=12)
     with summarised(notes, retention__plan="free") as memory:
@@ -178,8 +173,7 @@ def test_retired_notes_come_back_with_a_plan_that_keeps_them(notes: Notes) -> No
 
 
 def test_what_is_retired_survives_the_loss_of_the_index(notes: Notes) -> None:
-    for day in days(MONDAY, MONDAY + timedelta(days=6)):
-        write(notes, day)
+    week(notes)
     now = MONDAY + timedelta(days=45)
     with summarised(notes, retention__plan="free") as memory:
         memory.consolidate(now=now)
@@ -199,8 +193,7 @@ def test_what_is_retired_survives_the_loss_of_the_index(notes: Notes) -> None:
 
 
 def test_a_note_that_changed_since_it_was_indexed_is_not_retired(notes: Notes) -> None:
-    for day in days(MONDAY, MONDAY + timedelta(days=6)):
-        write(notes, day)
+    week(notes)
 
     def change(stage: str, done: int, total: int) -> None:
         if stage == "consolidated" and done == total:
@@ -216,8 +209,7 @@ def test_a_note_that_changed_since_it_was_indexed_is_not_retired(notes: Notes) -
 
 
 def test_raising_the_budget_of_a_day_brings_its_notes_back(notes: Notes) -> None:
-    for day in days(MONDAY, MONDAY + timedelta(days=6)):
-        write(notes, day)
+    week(notes)
     now = MONDAY + timedelta(days=15)
     with summarised(notes, retention__plan="free") as memory:
         memory.consolidate(now=now)

@@ -8,7 +8,7 @@ from tables import table
 
 from openclaw_memory.model import Grain, Origin
 from openclaw_memory.summarise import selection
-from openclaw_memory.summarise.scoring import POINT, Scorer
+from openclaw_memory.summarise.scoring import POINT, score_sentences
 from openclaw_memory.summarise.sentences import Sentence
 from openclaw_memory.summarise.summary import summarise
 from tests.extracts import extracted
@@ -36,7 +36,7 @@ def test_a_denial_is_kept_beside_what_it_denies(said: str, denied: str) -> None:
 
 @pytest.mark.parametrize("decided", table("summaries_languages.tsv", "a decision is marked in every language"))
 def test_a_decision_is_marked_in_every_language(decided: str) -> None:
-    assert Scorer().score(sentence(decided)).marked == 4 * POINT
+    assert score_sentences([sentence(decided)], Grain.DAILY)[0].marked == 4 * POINT
 
 
 @pytest.mark.parametrize("text", table("summaries_languages.tsv", "what says nothing to a person is left out"))
@@ -83,9 +83,9 @@ def test_a_budget_grows_with_what_there_is_to_say_and_is_bounded() -> None:
     ("said", "denied"), table("summaries_languages.tsv", "what has not happened is no turn in events")
 )
 def test_what_has_not_happened_is_no_turn_in_events(said: str, denied: str) -> None:
-    scorer = Scorer()
-    assert scorer.score(sentence(denied)).marked < 3 * POINT
-    assert "решено" in said or scorer.score(sentence(said)).marked >= 3 * POINT
+    turn, none = score_sentences([sentence(said), sentence(denied)], Grain.DAILY)
+    assert none.marked < 3 * POINT
+    assert "решено" in said or turn.marked >= 3 * POINT
 
 
 @pytest.mark.parametrize(
