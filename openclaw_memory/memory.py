@@ -30,7 +30,7 @@ from .graph.service import ConceptBook
 from .ingest.freshness import Freshness
 from .ingest.pipeline import Ingestor
 from .ingest.scan import max_bytes, scan
-from .ingest.survey import BESIDE, NoteSurvey
+from .ingest.survey import SURVEY_SUFFIX, NoteSurvey
 from .knowledge.concepts_file import FILE_NAME
 from .knowledge.facts_file import NAME as FACTS
 from .model import (
@@ -131,7 +131,7 @@ class Memory(Asking):
         self.forgotten = Tombstones(self.state)
         retired = RetiredNotes(self.state, self.settings.retention["plan"] != "keep")
         #: Remarks on the notes that were read.
-        self.survey = NoteSurvey(self._store.beside(BESIDE), max_bytes(self.settings.ingest))
+        self.survey = NoteSurvey(self._store.beside(SURVEY_SUFFIX), max_bytes(self.settings.ingest))
         ingestor = Ingestor(
             workspace=self.workspace,
             settings=self.settings.ingest,

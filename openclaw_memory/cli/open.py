@@ -75,7 +75,7 @@ def remember(memory: Memory, hits: Iterable[SearchHit], as_of: str | None) -> No
     Nothing either where something was forgotten since ``usage.forgot()`` was ``as_of``, before they were looked for.
     Of a hit in another memory only the name of that is kept: what is forgotten there is not known here.
     """
-    from ..model.use import LAST_SHOWN
+    from ..model.reports import LAST_SHOWN
     from ..system import atomic
 
     if (file := memory.store.beside(LAST_SHOWN)) is not None:
@@ -89,7 +89,7 @@ def remember(memory: Memory, hits: Iterable[SearchHit], as_of: str | None) -> No
 def remembered(memory: Memory, number: int) -> tuple[str, int, str]:
     """Path, line and id of hit ``number``, counted from 1, of the last search."""
     from ..errors import WorkspaceError
-    from ..model.use import LAST_SHOWN
+    from ..model.reports import LAST_SHOWN
 
     file = memory.store.beside(LAST_SHOWN)
     if file is None:

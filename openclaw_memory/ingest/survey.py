@@ -17,7 +17,7 @@ from ..text.withheld import private_lines
 from .reading import Unreadable, read_note
 
 #: Suffix of the file beside the index.
-BESIDE = ".notes.json"
+SURVEY_SUFFIX = ".notes.json"
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from ..model import (
     SessionStarted,
     Status,
 )
-from ..model.use import VERDICTS
+from ..model.reports import VERDICTS
 from .capture_tool import CAPTURE, TURN
 from .tool import Call, Tool, day, share, text, whole
 
