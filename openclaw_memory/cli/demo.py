@@ -111,8 +111,8 @@ def _show(cli: CliContext, query: str, shows: str, hits: tuple[SearchHit, ...], 
 def _show_thread(cli: CliContext, thread: RecallResult, seconds: float) -> None:
     from rich.text import Text
 
-    from .lines import marking
     from .recall import show_stop
+    from .search import marking
 
     out = cli.out
     out.print(Text(f"recall: {example.THREAD}", style="bold"), Text(f"  {seconds * 1000:.1f} ms", style="dim"), sep="")

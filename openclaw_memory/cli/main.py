@@ -39,7 +39,7 @@ GROUPS = {
         "concepts": "concepts",
         "facts": "facts",
         "capture": "capture",
-        "feedback": "feedback",
+        "feedback": "open",
         "forget": "forget",
         "consolidate": "consolidate",
     },

@@ -1,4 +1,4 @@
-"""``open``: a hit in the editor, at its line."""
+"""``open`` and ``feedback``: hits of the last search by their numbers, in the editor or judged."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .context import CliContext, common_options
+from .context import CliContext, common_options, say
 
 if TYPE_CHECKING:
     from ..memory import Memory
@@ -104,3 +104,25 @@ def remembered(memory: Memory, number: int) -> tuple[str, int, str]:
     if not unit:
         raise WorkspaceError(f"hit {number} is in the memory {path}, which is only read here; run: openclaw-memory get")
     return path, line, unit
+
+
+@click.command(short_help="Say whether a hit was of use.")
+@click.argument("chunk")
+@click.argument("verdict", type=click.Choice(["useful", "irrelevant"]))
+@common_options
+def feedback(cli: CliContext, chunk: str, verdict: str) -> None:
+    """Say that CHUNK was useful or irrelevant: it will rank a little higher or lower, ever less so as time passes.
+
+    CHUNK is the number of a hit of the last search or timeline, its id, as --json shows it, or its lines:
+    memory/a.md:3-9 or memory/a.md#L3-L9.  Of several
+    units in those lines the one is meant that a search showed last.
+    """
+    with cli.memory() as memory:
+        if NUMBER.fullmatch(chunk.strip()):
+            _, _, chunk = remembered(memory, int(chunk))
+        report = memory.feedback(chunk, verdict)
+    if cli.json:
+        cli.emit(report)
+        return
+    counts = [f"{getattr(report, name)} {name}" for name in ("useful", "irrelevant", "used", "shown")]
+    say(f"{report.id}: {', '.join(counts)}; boost {report.boost:+.2f}")

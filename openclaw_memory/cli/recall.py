@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .context import CliContext, common_options
-from .lines import Mark, marking, show_line
-from .search import meant, requested, show, tell_if_doubtful, which_options
+from .search import Mark, marking, meant, requested, show, show_line, tell_if_doubtful, which_options
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -8,13 +8,41 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from .context import DATE, SINCE, UNTIL, CliContext, common_options, failure, say, wrong_usage
-from .lines import Mark, marking, show_line
 from .open import remember
 
 if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
     from ..model import SearchHit, SearchRequest, SearchResult
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+#: Function that marks words of a line in place.
+Mark = Callable[["Text"], None]
+
+
+def marking(question: str) -> Mark:
+    """Return a function that marks the words of ``question``, in any form that search takes for the same."""
+    from ..text.analysis import occurrences
+
+    def mark(line: Text) -> None:
+        for start, end in occurrences(question, line.plain):
+            line.stylize("bold magenta", start, end)
+
+    return mark
+
+
+def show_line(out: Console, line: Text, indent: int) -> None:
+    """Print a line, and on a terminal what does not fit, ``indent`` columns in."""
+    from rich.padding import Padding
+
+    if out.is_terminal:
+        out.print(Padding(line, (0, 0, 0, indent), expand=False))
+    else:
+        out.print(" " * indent, end="")
+        out.print(line)
 
 
 def which_options(command: F) -> F:
