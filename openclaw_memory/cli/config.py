@@ -1,4 +1,4 @@
-"""``config``: which settings are in force, where each comes from, and changing them."""
+"""``config``: show the settings in force with their sources, and change them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from .context import CliContext, common_options, json_option, say, without_password
+from .context import CliContext, common_options, json_option, say, table, without_password
 
 
 @click.group(short_help="Show and change the settings.")
@@ -23,7 +23,7 @@ def config() -> None:
 
 
 def settings_file(cli: CliContext) -> Path:
-    """The settings file that counts: the one that is named, that of OpenClaw's plugin where it counts, or the usual."""
+    """Return the settings file: the one that is named, that of OpenClaw's plugin if it applies, or the default."""
     from ..config.openclaw_home import OpenClawHome
     from ..config.settings import config_path
     from ..errors import SettingsError
@@ -31,16 +31,16 @@ def settings_file(cli: CliContext) -> Path:
     named = cli.config or os.environ.get("OPENCLAW_MEMORY_CONFIG")
     if named:
         return Path(named)
-    theirs = OpenClawHome.of().plugin_config()[0]
+    plugin_file = OpenClawHome.of().plugin_config()[0]
     try:
-        counts = theirs is not None and str(theirs) in cli.load_settings()[1].values()
+        applies = plugin_file is not None and str(plugin_file) in cli.load_settings()[1].values()
     except SettingsError:
-        counts = theirs is not None and theirs.exists()  # it may be the one to be mended
-    return theirs if theirs is not None and counts else config_path()
+        applies = plugin_file is not None and plugin_file.exists()  # it may be the broken one
+    return plugin_file if plugin_file is not None and applies else config_path()
 
 
 def _keys(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """The settings that a shell may go on with."""
+    """Return the settings that complete ``incomplete``."""
     from ..config.coerce import all_keys
     from ..config.settings import Settings
 
@@ -72,14 +72,11 @@ def show(cli: CliContext, prefix: str) -> None:
         ]
         cli.emit({"file": str(file), "settings": shown})
         return
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False)
-    for title in ("setting", "value", "source", "meaning"):
-        table.add_column(title, overflow="fold")
-    for key, value, where, text in rows:
-        table.add_row(key, repr(value) if value == "" or not isinstance(value, str) else value, where, text)
-    cli.out.print(table, highlight=False)
+    cells = (
+        (key, repr(value) if value == "" or not isinstance(value, str) else value, where, text)
+        for key, value, where, text in rows
+    )
+    cli.out.print(table(cells, "setting", "value", "source", "meaning"), highlight=False)
     cli.remark(f"the settings file is {file}" + ("" if file.exists() else ", which is not there yet"))
 
 
@@ -107,26 +104,19 @@ def set_setting(cli: CliContext, key: str, value: str) -> None:
     if key == "store.url":
         without_password(value)
     try:
-        said = Settings().with_values({key: value})
-        for useless in useless_values(said):
-            raise useless
+        changed = Settings().with_values({key: value})
+        for error in useless_values(changed):
+            raise error
     except SettingsError as error:
         raise click.UsageError(str(error).replace("argument: ", "", 1)) from error
     file = settings_file(cli)
-    new = to_json(value_of(said, key))
+    new = to_json(value_of(changed, key))
     set_value(file, key, new)
     now, sources = cli.load_settings()
     value_now, source = value_of(now, key), sources[check_key(now, key)[0]]
     if cli.json:
-        cli.emit(
-            {
-                "file": str(file),
-                "key": key,
-                "value": new,
-                "inForce": to_json(visible(key, value_now)),
-                "source": source,
-            }
-        )
+        in_force = to_json(visible(key, value_now))
+        cli.emit({"file": str(file), "key": key, "value": new, "inForce": in_force, "source": source})
         return
     say(f"{file}: {key} is {value}")
     if to_json(value_now) != new:
