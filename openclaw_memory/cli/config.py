@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -31,7 +32,7 @@ def settings_file(cli: CliContext) -> Path:
     named = cli.config or os.environ.get("OPENCLAW_MEMORY_CONFIG")
     if named:
         return Path(named)
-    plugin_file = OpenClawHome.of().plugin_config()[0]
+    plugin_file = OpenClawHome.for_environment().plugin_config()[0]
     try:
         applies = plugin_file is not None and str(plugin_file) in cli.load_settings()[1].values()
     except SettingsError:
@@ -108,7 +109,7 @@ def set_setting(cli: CliContext, key: str, value: str) -> None:
         for error in useless_values(changed):
             raise error
     except SettingsError as error:
-        raise click.UsageError(str(error).replace("argument: ", "", 1)) from error
+        raise click.UsageError(str(replace(error.problem, path=None))) from error
     file = settings_file(cli)
     new = to_json(value_of(changed, key))
     set_value(file, key, new)

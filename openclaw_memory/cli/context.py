@@ -101,9 +101,9 @@ class CliContext:
         try:
             settings, sources = load(self.config, values, index=index or self.db, profile=profile)
         except SettingsError as error:
-            if not str(error).startswith("argument:"):
+            if error.problem.path != "argument":
                 raise
-            raise click.UsageError(str(error).replace("argument:", "--set:", 1)) from error
+            raise click.UsageError(str(replace(error.problem, path="--set"))) from error
         ignored = tuple(replace(each, path="--set") if each.path == "argument" else each for each in settings.ignored)
         self.note(map(str, ignored))
         return replace(settings, ignored=ignored), sources
@@ -212,7 +212,7 @@ class CliContext:
         """Print the problem of OpenClaw's configuration, if there is one."""
         from ..config.openclaw_home import OpenClawHome
 
-        self.note(OpenClawHome.of().problems())
+        self.note(OpenClawHome.for_environment().problems())
 
 
 def _has_marks() -> bool:

@@ -1,4 +1,4 @@
-"""Opening a file in the editor of whoever asks, at a line."""
+"""Open a file in the user's editor, at a line."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ..system.child import programs, start
 
 
 def open_in_editor(file: Path, line: int | None = None) -> None:
-    """Run $VISUAL, $EDITOR or what is usual here on ``file``, at a ``line`` that counts from 1, until it is closed.
+    """Run $VISUAL, $EDITOR or the default editor on ``file``, at ``line`` (counted from 1), until it is closed.
 
     Raises :class:`~openclaw_memory.errors.OpenClawMemoryError` when there is no such program, or it fails.
     """
-    said = os.environ.get("VISUAL") or os.environ.get("EDITOR")
-    command = shell.split(said) if said else _usual()
+    chosen = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    command = shell.split(chosen) if chosen else _default_editor()
     name = Path(command[0]).stem.lower()
     if line is None:
         place = [str(file)]
@@ -42,9 +42,9 @@ def open_in_editor(file: Path, line: int | None = None) -> None:
         raise OpenClawMemoryError(f"{command[0]} ended with exit code {code}; set EDITOR to your editor")
 
 
-def _usual() -> list[str]:
+def _default_editor() -> list[str]:
     names = ["notepad"] if os.name == "nt" else ["sensible-editor", "nano", "vim", "vi"]
-    found = next((file for name in names for file in programs(name)), None)
-    if found is None:
+    program = next((file for name in names for file in programs(name)), None)
+    if program is None:
         raise OpenClawMemoryError("there is no editor; set EDITOR to yours")
-    return [found]
+    return [program]

@@ -53,13 +53,13 @@ def import_(
     trust = trust or "untrusted"
     if dry_run or ask:
         report = _run(cli, source, path, trust, undo, True)
-        _show(cli, report)
+        cli.answer(report, _show)
         if dry_run or not report.changes:
             return
         if not click.confirm("Go on?", default=False):
             say("nothing was changed")
             return
-    _show(cli, _run(cli, source, path, trust, undo, False))
+    cli.answer(_run(cli, source, path, trust, undo, False), _show)
 
 
 def _run(cli: CliContext, source: str, path: Path | None, trust: str, undo: bool, dry_run: bool) -> ImportReport:
@@ -79,8 +79,8 @@ def _run(cli: CliContext, source: str, path: Path | None, trust: str, undo: bool
     with model_progress(cli) as show, cli.memory() as memory:
         memory.forgotten.check()
         mask = partial(mask_for_index, memory.forgotten)
-        found = exports.entries(source, expanded(path), settings.consolidate.time_zone, show)
-        report = writer.bring(workspace, source, found, Origin(trust), max_bytes(settings.ingest), dry_run, mask)
+        entries = exports.entries(source, expanded(path), settings.consolidate.time_zone, show)
+        report = writer.bring(workspace, source, entries, Origin(trust), max_bytes(settings.ingest), dry_run, mask)
     if not report.entries and report.skipped:
         first = report.skipped[0]
         raise exports.ExportError(
@@ -92,23 +92,22 @@ def _run(cli: CliContext, source: str, path: Path | None, trust: str, undo: bool
 def _show(cli: CliContext, report: ImportReport) -> None:
     from ..model import counted
 
-    if cli.json:
-        cli.emit(report)
-        return
     would = "would " if report.dry_run else ""
-    for done, paths in (("write", report.written), ("update", report.updated), ("remove", report.removed)):
-        if not paths:
-            continue
-        past = {"write": "wrote", "update": "updated", "remove": "removed"}[done]
-        say(f"{would + done if would else past} {counted(len(paths), 'note')}")
-        for line in shortened(paths):
-            say(f"  {line}")
+    for verb, past, paths in (
+        ("write", "wrote", report.written),
+        ("update", "updated", report.updated),
+        ("remove", "removed", report.removed),
+    ):
+        if paths:
+            say(f"{would + verb if would else past} {counted(len(paths), 'note')}")
+            for line in shortened(paths):
+                say(f"  {line}")
     if not report.changes:
         say("nothing to change")
     if report.unchanged:
         say(f"{counted(report.unchanged, 'note')} as before")
     edited = [f"{path}: was edited since it was imported; it is left as it is" for path in report.edited]
-    skipped = [f"passed over {one.path}: {one.reason}" for one in report.skipped]
+    skipped = [f"passed over {each.path}: {each.reason}" for each in report.skipped]
     for remark in (*shortened(edited), *shortened(skipped)):
         cli.remark(remark)
     if report.changes and not report.dry_run:

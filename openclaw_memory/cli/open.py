@@ -15,9 +15,9 @@ from .context import CliContext, common_options, say
 
 if TYPE_CHECKING:
     from ..memory import Memory
-    from ..model import SearchHit
+    from ..model import FeedbackReport, SearchHit
 
-#: The number of a hit.
+#: Number of a hit.
 NUMBER = re.compile(r"[0-9]{1,4}")
 
 
@@ -57,23 +57,23 @@ def open(  # noqa: A001
                 if line is None:
                     raise WorkspaceError(str(error)) from error
                 cli.remark(f"{named} has changed since that search: line {line} may be another one")
-        found = memory.get(named, line, None if line is None else 1)
-        if found.status == "error":
-            raise WorkspaceError(f"{hit}: {found.error}; 'openclaw-memory search' shows lines as they are")
+        text = memory.get(named, line, None if line is None else 1)
+        if text.status == "error":
+            raise WorkspaceError(f"{hit}: {text.error}; 'openclaw-memory search' shows lines as they are")
         files = scan(memory.workspace, memory.settings.ingest).files
-        place = next((file.absolute for file in files if file.path == found.path), None)
+        place = next((file.absolute for file in files if file.path == text.path), None)
         if place is None:
             raise WorkspaceError(f"{hit}: not among the memory files; 'openclaw-memory search' names paths as they are")
-    open_in_editor(Path(place), found.from_line)
+    open_in_editor(Path(place), text.from_line)
     if cli.json:
-        cli.emit({"path": found.path, "file": str(place), "line": found.from_line})
+        cli.emit({"path": text.path, "file": str(place), "line": text.from_line})
 
 
 def remember(memory: Memory, hits: Iterable[SearchHit], as_of: str | None) -> None:
-    """Keep path, line and id of ``hits`` to open them by number; nothing where the index's folder cannot be written.
+    """Write path, line and id of ``hits`` beside the index, to open them by number; ignore a folder without permission.
 
-    Nothing either where something was forgotten since ``usage.forgot()`` was ``as_of``, before they were looked for.
-    Of a hit in another memory only the name of that is kept: what is forgotten there is not known here.
+    Nothing is kept if something was forgotten since ``usage.forgot()`` was ``as_of``, before the search.  A hit in
+    another memory is kept as the name of that memory alone, as what is forgotten there is unknown here.
     """
     from ..model.reports import LAST_SHOWN
     from ..system import atomic
@@ -87,7 +87,7 @@ def remember(memory: Memory, hits: Iterable[SearchHit], as_of: str | None) -> No
 
 
 def remembered(memory: Memory, number: int) -> tuple[str, int, str]:
-    """Path, line and id of hit ``number``, counted from 1, of the last search."""
+    """Return path, line and id of hit ``number``, counted from 1, of the last search."""
     from ..errors import WorkspaceError
     from ..model.reports import LAST_SHOWN
 
@@ -121,8 +121,9 @@ def feedback(cli: CliContext, chunk: str, verdict: str) -> None:
         if NUMBER.fullmatch(chunk.strip()):
             _, _, chunk = remembered(memory, int(chunk))
         report = memory.feedback(chunk, verdict)
-    if cli.json:
-        cli.emit(report)
-        return
+    cli.answer(report, _show)
+
+
+def _show(cli: CliContext, report: FeedbackReport) -> None:
     counts = [f"{getattr(report, name)} {name}" for name in ("useful", "irrelevant", "used", "shown")]
     say(f"{report.id}: {', '.join(counts)}; boost {report.boost:+.2f}")

@@ -1,4 +1,4 @@
-"""Changing one value of the configuration file while the rest of it, comments too, stays."""
+"""Change one value of the settings file, and keep the rest of it, comments too."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from ..system import atomic, yaml_edit
 
 
 def set_value(file: Path, key: str, value: Any) -> None:
-    """Write the setting ``key`` into the YAML ``file``, made if need be, in one atomic step.
+    """Write the setting ``key`` into the YAML ``file`` in one atomic step; create the file if it is missing.
 
-    ``value`` is a text or number, or a list or mapping of such, which is written in one line.
-
-    Raises :class:`~openclaw_memory.errors.SettingsError` when the file is not valid before or after.
+    ``value`` is a text or number, or a list or mapping of such, which is written in one line.  Raises
+    :class:`~openclaw_memory.errors.SettingsError` when the file is not valid before or after.
     """
     from ..config.settings import Settings, load
 
@@ -42,7 +41,7 @@ def set_value(file: Path, key: str, value: Any) -> None:
 
 
 def unset_value(file: Path, key: str) -> bool:
-    """Take the setting ``key`` out of the YAML ``file``; whether it was there.  Raises as :func:`set_value`."""
+    """Remove the setting ``key`` from the YAML ``file``; false if it is missing.  Raises as :func:`set_value`."""
     file = file.resolve()
     text = _text(file)
     keys = key.split(".", 2)

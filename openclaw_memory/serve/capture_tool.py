@@ -1,4 +1,4 @@
-"""``memory_capture``, with which a model remembers something, and ``memory_turn``, which hosts call after a turn."""
+"""The tools ``memory_capture`` for models, and ``memory_turn`` for hosts after a turn."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ def _capture(call: Call) -> CaptureReport:
 def _turn(call: Call) -> CaptureReport:
     from ..capture.capturer import Message, Turn
 
-    given = call.arguments
-    trigger = given.get("trigger", "user")
+    arguments = call.arguments
+    trigger = arguments.get("trigger", "user")
     if not call.memory.settings.capture.enabled:
         return CaptureReport(skipped="capture is off (capture.enabled)")
     if trigger != "user":
         return CaptureReport(skipped=f"it is a turn of {trigger}, not of a user")
     turn = Turn(
-        tuple(Message(one["role"], one["text"]) for one in given["messages"]),
-        session=given.get("sessionId", ""),
+        tuple(Message(message["role"], message["text"]) for message in arguments["messages"]),
+        session=arguments.get("sessionId", ""),
         agent=call.memory.agent,
-        origin=Origin(given.get("origin", Origin.UNTRUSTED.value)),
+        origin=Origin(arguments.get("origin", Origin.UNTRUSTED.value)),
     )
     return call.memory.capture(turn, deadline=call.until.left())
 

@@ -1,4 +1,4 @@
-"""The tools: one list, so that a new capability is one entry."""
+"""The tools of the server: a new capability is one entry of the list."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ from ..model.reports import VERDICTS
 from .capture_tool import CAPTURE, TURN
 from .tool import Call, Tool, day, share, text, whole
 
-# -- what the tools do ----------------------------------------------------------------------------
+# -- functions of the tools -----------------------------------------------------------------------
 
 
 def _request(call: Call) -> dict[str, Any]:
-    """The arguments as fields of a :class:`SearchRequest`."""
-    given = call.arguments
-    if "maxResults" in given and "budget" in given:
+    """Return the arguments as fields of a :class:`SearchRequest`."""
+    arguments = call.arguments
+    if "maxResults" in arguments and "budget" in arguments:
         from ..errors import RequestError
 
         raise RequestError("give maxResults or budget, not both")
     fields = {"maxResults": "max_results", "minScore": "min_score"}
-    return {fields.get(key, key): value for key, value in given.items()} | {"deadline": call.until.left()}
+    return {fields.get(key, key): value for key, value in arguments.items()} | {"deadline": call.until.left()}
 
 
 def _dated(options: dict[str, Any]) -> SearchRequest:
-    """The request; where it names days, what is found tells its day."""
+    """Return the request; if it names days, snippets begin with theirs."""
     return SearchRequest(dates="since" in options or "until" in options, **options)
 
 
@@ -74,9 +74,10 @@ def _status(call: Call) -> Status:
 
 def _session_start(call: Call) -> SessionStarted:
     started = time.monotonic()
-    given = call.arguments
-    session = Session(given.get("sessionId", ""), call.memory.agent, given.get("reason", "start"), call.until.left())
-    reports = [made for made in call.memory.session_start(session) if isinstance(made, IngestReport)]
+    arguments = call.arguments
+    reason = arguments.get("reason", "start")
+    session = Session(arguments.get("sessionId", ""), call.memory.agent, reason, call.until.left())
+    reports = [result for result in call.memory.session_start(session) if isinstance(result, IngestReport)]
     return SessionStarted(reports[0] if reports else None, (time.monotonic() - started) * 1000)
 
 
@@ -85,7 +86,7 @@ def _heartbeat(call: Call) -> Heartbeat:
     return Heartbeat(tuple(call.memory.heartbeat()), (time.monotonic() - started) * 1000)
 
 
-# -- what their arguments are ---------------------------------------------------------------------
+# -- descriptions of the tools --------------------------------------------------------------------
 
 
 _BUDGET = whole("Tokens of lines, instead of maxResults.", 1, 100_000)
@@ -97,14 +98,14 @@ _HITS = whole("Most hits; default 6.", 1, 50)
 
 
 def _context(call: Call) -> ContextResult:
-    given = call.arguments
+    arguments = call.arguments
     limit = call.memory.settings.context.deadline_ms / 1000
-    call.memory.ambient.count_missed(given.get("missed", 0))
+    call.memory.ambient.count_missed(arguments.get("missed", 0))
     return call.memory.context(
-        given["message"],
-        budget=given.get("budget"),
-        session=given.get("session"),
-        now=given.get("now"),
+        arguments["message"],
+        budget=arguments.get("budget"),
+        session=arguments.get("session"),
+        now=arguments.get("now"),
         deadline=call.until.within(limit),
     )
 
@@ -171,13 +172,13 @@ REPLIED = Tool(
 
 
 def _consolidate(call: Call) -> ConsolidateReport:
-    given = call.arguments
+    arguments = call.arguments
     return call.memory.consolidate(
-        dry_run=given.get("dryRun", True),
-        older_than_days=given.get("olderThanDays"),
-        grain=Grain(given["grain"]) if "grain" in given else None,
-        now=given.get("now"),
-        deadline=call.until.left(0.5),  # the rest is for reading what was written into the index
+        dry_run=arguments.get("dryRun", True),
+        older_than_days=arguments.get("olderThanDays"),
+        grain=Grain(arguments["grain"]) if "grain" in arguments else None,
+        now=arguments.get("now"),
+        deadline=call.until.left(0.5),  # the other half is for ingesting the summaries
         progress=call.progress,
     )
 
@@ -213,14 +214,14 @@ _ASKING = ("subject", "predicate", "object", "asOf", "history")
 def _facts(call: Call) -> FactsResult:
     from ..errors import RequestError
 
-    given = dict(call.arguments)
-    action = given.pop("action")
+    arguments = dict(call.arguments)
+    action = arguments.pop("action")
     book = call.memory.facts
     if action == "query":
-        if strange := [key for key in given if key not in _ASKING]:
+        if strange := [key for key in arguments if key not in _ASKING]:
             raise RequestError(f"memory_facts: query takes no {strange[0]!r}; valid are {', '.join(_ASKING)}")
-        return book.query(as_of=given.pop("asOf", None), **given)
-    return book.batch([{"action": action, **given}])
+        return book.query(as_of=arguments.pop("asOf", None), **arguments)
+    return book.batch([{"action": action, **arguments}])
 
 
 FACTS = Tool(
@@ -422,10 +423,10 @@ TOOLS = (
 
 
 def offered(for_host: bool) -> dict[str, Tool]:
-    """The tools that are listed, by name: those for models, and with ``for_host`` all."""
+    """Return the listed tools by name: those for models, and with ``for_host`` all."""
     return {tool.name: tool for tool in TOOLS if for_host or tool.audience == "model"}
 
 
 def answered(for_host: bool) -> dict[str, Tool]:
-    """The tools that may be called, by name: also those for clients, and with ``for_host`` all."""
+    """Return the callable tools by name: those for models and clients, and with ``for_host`` all."""
     return {tool.name: tool for tool in TOOLS if for_host or tool.audience != "host"}
