@@ -120,8 +120,7 @@ def _read_vault(cli: CliContext, vault: Path, trust: str, *, undo: bool, dry_run
     Raises :class:`~openclaw_memory.errors.OpenClawMemoryError` for what is no folder and for a setting that stands
     where this command cannot write it.
     """
-    from .config import settings_file
-    from .yaml_edit import set_value
+    from .config import set_value, settings_file
 
     folder = os.path.realpath(os.path.expanduser(vault))
     if not undo and not os.path.isdir(folder):

@@ -99,8 +99,7 @@ def use_model(obj: Any, name: str) -> None:
     from ..embed.fetch import PULL_COMMAND
     from ..embed.gguf_file import check_gguf
     from ..embed.pull import lookup
-    from .config import settings_file
-    from .yaml_edit import set_value
+    from .config import set_value, settings_file
 
     value, present = name, True
     if is_path(name):

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from ..errors import OpenClawMemoryError, RequestError, WorkspaceError
 from .context import CliContext, common_options, say
 
 if TYPE_CHECKING:
@@ -38,10 +41,8 @@ def open(  # noqa: A001
       openclaw-memory open memory/2026-03-03.md:12
       EDITOR='code --wait' openclaw-memory open MEMORY.md
     """
-    from ..errors import RequestError, WorkspaceError
     from ..ingest.scan import scan
     from ..use.feedback import line_of
-    from .editor import open_in_editor
 
     with cli.memory() as memory:
         named, line, unit = hit.strip(), None, ""
@@ -88,7 +89,6 @@ def remember(memory: Memory, hits: Iterable[SearchHit], as_of: str | None) -> No
 
 def remembered(memory: Memory, number: int) -> tuple[str, int, str]:
     """Return path, line and id of hit ``number``, counted from 1, of the last search."""
-    from ..errors import WorkspaceError
     from ..model.reports import LAST_SHOWN
 
     file = memory.store.beside(LAST_SHOWN)
@@ -104,6 +104,56 @@ def remembered(memory: Memory, number: int) -> tuple[str, int, str]:
     if not unit:
         raise WorkspaceError(f"hit {number} is in the memory {path}, which is only read here; run: openclaw-memory get")
     return path, line, unit
+
+
+# -- the editor -----------------------------------------------------------------------------------------
+
+
+def open_in_editor(file: Path, line: int | None = None) -> None:
+    """Run $VISUAL, $EDITOR or the default editor on ``file``, at ``line`` (counted from 1), until it is closed.
+
+    Raises :class:`~openclaw_memory.errors.OpenClawMemoryError` when there is no such program, or it fails.
+    """
+    from ..system import shell
+    from ..system.child import programs, start
+
+    chosen = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    command = shell.split(chosen) if chosen else _default_editor()
+    name = Path(command[0]).stem.lower()
+    if line is None:
+        place = [str(file)]
+    elif name in ("code", "code-insiders", "codium", "cursor", "windsurf"):
+        place = ["--goto", f"{file}:{line}"]
+    elif name in ("subl", "zed", "hx", "helix", "micro"):
+        place = [f"{file}:{line}"]
+    else:
+        place = [str(file)] if os.name == "nt" and name == "notepad" else [f"+{line}", str(file)]
+    try:
+        # Where standard output is read as JSON, an editor in the terminal takes that of errors.
+        stdout = None if sys.stdout.isatty() else 2
+        # With its ending, which Windows wants of scripts such as code.cmd.
+        program = next(programs(os.path.expanduser(command[0])), command[0])
+        with start([program, *command[1:], *place], stdout=stdout) as editor:
+            code = editor.wait()
+    except OSError as error:
+        raise OpenClawMemoryError(
+            f"{command[0]} cannot be started ({error.strerror or error}); set EDITOR to your editor"
+        ) from error
+    if code:
+        raise OpenClawMemoryError(f"{command[0]} ended with exit code {code}; set EDITOR to your editor")
+
+
+def _default_editor() -> list[str]:
+    from ..system.child import programs
+
+    names = ["notepad"] if os.name == "nt" else ["sensible-editor", "nano", "vim", "vi"]
+    program = next((file for name in names for file in programs(name)), None)
+    if program is None:
+        raise OpenClawMemoryError("there is no editor; set EDITOR to yours")
+    return [program]
+
+
+# -- feedback -------------------------------------------------------------------------------------------
 
 
 @click.command(short_help="Say whether a hit was of use.")
