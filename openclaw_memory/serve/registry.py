@@ -46,10 +46,6 @@ def _dated(options: dict[str, Any]) -> SearchRequest:
     return SearchRequest(dates="since" in options or "until" in options, **options)
 
 
-def _search(call: Call) -> SearchResult:
-    return call.memory.search(_dated(_request(call)))
-
-
 def _recall(call: Call) -> RecallResult:
     options = _request(call)
     hops = options.pop("hops", 2)
@@ -59,18 +55,6 @@ def _recall(call: Call) -> RecallResult:
 def _timeline(call: Call) -> SearchResult:
     options = _request(call)
     return call.memory.timeline(options.pop("query", ""), **options)
-
-
-def _get(call: Call) -> FileText:
-    return call.memory.get(call.arguments["path"], call.arguments.get("from"), call.arguments.get("lines"))
-
-
-def _ingest(call: Call) -> IngestReport:
-    return call.memory.ingest(call.arguments.get("paths", ()), progress=call.progress, deadline=call.until.left())
-
-
-def _status(call: Call) -> Status:
-    return call.memory.status()
 
 
 def _session_start(call: Call) -> SessionStarted:
@@ -135,10 +119,6 @@ CONTEXT = Tool(
 )
 
 
-def _feedback(call: Call) -> FeedbackReport:
-    return call.memory.feedback(call.arguments["id"], call.arguments["verdict"])
-
-
 FEEDBACK = Tool(
     name="memory_feedback",
     title="Say whether a hit was of use",
@@ -152,7 +132,7 @@ FEEDBACK = Tool(
     },
     required=("id", "verdict"),
     result=FeedbackReport,
-    run=_feedback,
+    run=lambda call: call.memory.feedback(call.arguments["id"], call.arguments["verdict"]),
     deadline=10.0,
     read_only=False,
     idempotent=False,
@@ -358,7 +338,7 @@ TOOLS = (
         },
         required=("query",),
         result=SearchResult,
-        run=_search,
+        run=lambda call: call.memory.search(_dated(_request(call))),
         deadline=15.0,
         embeds=True,
         hint=(
@@ -434,7 +414,9 @@ TOOLS = (
         },
         required=("path",),
         result=FileText,
-        run=_get,
+        run=lambda call: call.memory.get(
+            call.arguments["path"], call.arguments.get("from"), call.arguments.get("lines")
+        ),
         deadline=10.0,
         hint="Read around a hit, or in a memory file that you answer from, with memory_get.",
         openclaw={"corpus": {"type": "string", "enum": ["memory", "wiki", "all"], "description": _CORPUS}},
@@ -451,7 +433,9 @@ TOOLS = (
                       "description": "Only these files and folders of the workspace."},
         },
         result=IngestReport,
-        run=_ingest,
+        run=lambda call: call.memory.ingest(
+            call.arguments.get("paths", ()), progress=call.progress, deadline=call.until.left()
+        ),
         deadline=600.0,
         read_only=False,
         embeds=True,
@@ -463,7 +447,7 @@ TOOLS = (
         title="State of the memory",
         description="Counts, sizes, embedding model, state of the vectors, plugins, and what is wrong, if anything.",
         result=Status,
-        run=_status,
+        run=lambda call: call.memory.status(),
         deadline=15.0,
         audience="client",
     ),
