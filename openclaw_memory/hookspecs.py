@@ -1,7 +1,7 @@
-"""The hooks: the whole map of what a plugin can change.
+"""The hooks of plugins.
 
-Write a function with one of these names, mark it ``@openclaw_memory.hookimpl``, and name its module
-under the entry-point group ``openclaw_memory``.  Built-ins register the same way.
+A plugin is a module with functions of these names, marked ``@openclaw_memory.hookimpl``, and registered under the
+entry-point group ``openclaw_memory``.  Built-in plugins register the same way.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 
 
 class MemoryApi(Protocol):
-    """What a plugin is given: :class:`openclaw_memory.Memory`, whose docstrings say what each method does."""
+    """The part of :class:`openclaw_memory.Memory` that hooks get; its docstrings are there."""
 
     agent: str
     workspace: Path
@@ -94,34 +94,34 @@ class MemoryApi(Protocol):
 
 @hookspec
 def openclaw_memory_session_start(memory: MemoryApi, session: Session) -> Any:
-    """A host session begins; the built-in ingests what changed."""
+    """Run when a host session begins; the built-in plugin ingests."""
 
 
 @hookspec
 def openclaw_memory_heartbeat(memory: MemoryApi, now: datetime) -> Any:
-    """The host is idle for a moment: do bounded maintenance."""
+    """Run bounded maintenance while the host is idle."""
 
 
 @hookspec(firstresult=True)
 def openclaw_memory_search(memory: MemoryApi, request: SearchRequest) -> SearchResult | None:
-    """Answer a search; the first plugin that returns a result wins, the built-in comes last."""
+    """Answer a search; the first result of a plugin is returned, the built-in plugin is asked last."""
 
 
 @hookspec
 def openclaw_memory_register_embedders(
     register: Callable[[str, Callable[[Settings], Embedder]], None],
 ) -> None:
-    """Offer embedders: call ``register(name, factory)``; ``embedding.model: name`` selects one."""
+    """Register embedders: call ``register(name, factory)``; ``embedding.model: name`` selects one."""
 
 
 @hookspec
 def openclaw_memory_prepare_lines(path: str, lines: list[str]) -> list[str] | None:
-    """See a file's lines before they are parsed: return as many changed ones, or ``None``."""
+    """Change a file's lines before they are parsed: return as many lines, or ``None``."""
 
 
 @hookspec
 def openclaw_memory_prepare_unit(unit: Unit) -> Unit | bool | None:
-    """See a unit before it is indexed: return a changed one, ``False`` to drop it, ``None`` to keep it."""
+    """Change a unit before it is indexed: return another one, ``False`` to drop it, ``None`` to keep it."""
 
 
 @hookspec
@@ -145,5 +145,5 @@ def openclaw_memory_rank(query: str, candidates: Sequence[Candidate]) -> Sequenc
 def openclaw_memory_rerank(query: str, hits: Sequence[SearchHit]) -> Sequence[SearchHit] | None:
     """Reorder or drop hits before they are returned; ``None`` leaves them.
 
-    A thread of recall stays in order of time, and context takes its own order: there it can only drop.
+    A thread of recall stays in order of time, and context has its own order: there hits can only be dropped.
     """

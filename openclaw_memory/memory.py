@@ -30,7 +30,7 @@ from .graph.service import ConceptBook
 from .ingest.freshness import Freshness
 from .ingest.pipeline import Ingestor
 from .ingest.scan import max_bytes, scan
-from .ingest.survey import BESIDE, NoteSurvey
+from .ingest.survey import SURVEY_SUFFIX, NoteSurvey
 from .knowledge.concepts_file import FILE_NAME
 from .knowledge.facts_file import NAME as FACTS
 from .model import (
@@ -131,7 +131,7 @@ class Memory(Asking):
         self.forgotten = Tombstones(self.state)
         retired = RetiredNotes(self.state, self.settings.retention["plan"] != "keep")
         #: Remarks on the notes that were read.
-        self.survey = NoteSurvey(self._store.beside(BESIDE), max_bytes(self.settings.ingest))
+        self.survey = NoteSurvey(self._store.beside(SURVEY_SUFFIX), max_bytes(self.settings.ingest))
         ingestor = Ingestor(
             workspace=self.workspace,
             settings=self.settings.ingest,
@@ -505,8 +505,11 @@ class Memory(Asking):
         languages = Languages()
         for text in self._questions.sample_texts(_LANGUAGE_SAMPLE):
             languages.add(text.split("\n"))
-        shares, known = languages.shares(), languages.known(embedder)
-        unknown = unknown_languages(shares, known, None if model is None else model.name, self.settings.embedding.model)
+        shares, knowledge = languages.shares(), languages.knowledge(embedder)
+        model_name = None if model is None else model.name
+        unknown = unknown_languages(shares, knowledge, model_name, self.settings.embedding.model)
+        problems = [*self.settings.ignored, *OpenClawHome.for_environment().problems(), *self.remarks()]
+        problems += [] if unknown is None else [unknown]
         binding = embedder.binding if isinstance(embedder, LlamaCppEmbedder) else None
         return Status(
             workspace=str(self.workspace),
@@ -521,7 +524,7 @@ class Memory(Asking):
             by_kind=dict(numbers.by_kind),
             by_grain=dict(numbers.by_grain),
             provider="none" if embedder is None else embedder.provider,
-            model=None if model is None else model.name,
+            model=model_name,
             dimensions=None if model is None else model.dimensions,
             vectors=asdict(states),
             keyword_index=self.settings.store.keyword_index,
@@ -538,17 +541,16 @@ class Memory(Asking):
             retention=self.settings.retention["plan"],
             binding=None if binding is None else str(binding),
             languages=shares,
-            model_knows=known,
+            model_knows=knowledge,
             fallback=reason,
-            warning=joined([*map(str, self.settings.ignored), *OpenClawHome.of().problems(), *self.remarks(),
-                            *([str(unknown)] if unknown else [])]),
+            warning=joined(list(map(str, problems))),
             private_files=len(private),
             private_lines=sum(private),
             unread_front_matter=tuple(SkippedFile(path, n.untrusted) for path, n in notes.items() if n.untrusted),
             skipped=scanned.skipped,
             embedding=_is_held(self._store.beside(".embedding")),
             found=len(scanned.files),
-        )  # fmt: skip
+        )
 
     def remarks(self) -> list[str]:
         """Return problems of the index and the state as messages."""

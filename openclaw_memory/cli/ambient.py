@@ -1,4 +1,4 @@
-"""``context``: what the memory knows about a message, as a host would put it beside it."""
+"""``context``: what the memory knows about a message."""
 
 from __future__ import annotations
 
@@ -31,9 +31,10 @@ def context(cli: CliContext, message: tuple[str, ...], budget: int | None, now: 
         raise click.UsageError("the message is empty")
     with cli.memory() as memory:
         result = memory.context(words, budget=budget, now=now, explain=explain)
-    if cli.json:
-        cli.emit(result)
-        return
+    cli.answer(result, _show, explain)
+
+
+def _show(cli: CliContext, result: ContextResult, explain: bool) -> None:
     if result.text:
         say(result.text)
     else:

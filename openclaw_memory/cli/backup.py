@@ -1,4 +1,4 @@
-"""``backup`` and ``restore``: in one file, what can be made again from neither the notes nor the index."""
+"""``backup`` and ``restore``: state, curated files and settings in one archive."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..config.settings import Settings
     from ..memory import Memory
 
-#: What an archive of ours begins to say of itself, and the layout of its entries.
+#: Name of the manifest in an archive, and the version of the layout.
 _MANIFEST, _FORMAT = "manifest.json", 1
 _STATE, _KEY, _SETTINGS = "state.sqlite", "state.sqlite.key", "settings.yaml"
 _ENTRIES = (_SETTINGS, "concepts.yaml", "facts.yaml", _STATE, _KEY)
@@ -46,14 +46,14 @@ def backup(cli: CliContext, file: Path, with_key: bool) -> None:
     from .config import settings_file
 
     with cli.memory() as memory, tempfile.TemporaryDirectory() as folder:
-        report, found = memory.state.report(), _ours(memory, settings_file(cli))
+        report, files = memory.state.report(), _curated_files(memory, settings_file(cli))
         if report.exists:
-            found[_STATE] = Path(folder) / _STATE
-            memory.state.backup(found[_STATE], with_key)
+            files[_STATE] = Path(folder) / _STATE
+            memory.state.backup(files[_STATE], with_key)
             if (key := Path(folder) / _KEY).exists():
-                found[_KEY] = key
-        _write(file, {name: path for name, path in found.items() if path.is_file()})
-    held = [name for name in _ENTRIES if name in found and (name in (_STATE, _KEY) or found[name].is_file())]
+                files[_KEY] = key
+        _write(file, {name: path for name, path in files.items() if path.is_file()})
+    held = [name for name in _ENTRIES if name in files and (name in (_STATE, _KEY) or files[name].is_file())]
     keyless = report.tombstones and _KEY not in held
     warning = "the key of what was forgotten is not in it; keep it too, or give --with-key" if keyless else None
     if cli.json:
@@ -86,7 +86,7 @@ def restore(cli: CliContext, file: Path, dry_run: bool, overwrite: bool) -> None
         # They may place the state elsewhere than the settings of now do.
         settings, new = _settings_of(cli, file, held.get(_SETTINGS), overwrite or dry_run)
         memory = stack.enter_context(cli.memory(settings))
-        places = _ours(memory, settings_file(cli))
+        places = _curated_files(memory, settings_file(cli))
         report = memory.state.report()
         plan = []
         for name, source in held.items():
@@ -100,10 +100,10 @@ def restore(cli: CliContext, file: Path, dry_run: bool, overwrite: bool) -> None
                 same = target.is_file() and target.read_bytes() == source.read_bytes()
                 action = "same" if same else "replace" if target.exists() else "write"
             plan.append({"name": name, "to": to, "action": action})
-        here = [row["to"] for row in plan if row["action"] == "replace"]
-        if here and not overwrite and not dry_run:
+        replaced = [row["to"] for row in plan if row["action"] == "replace"]
+        if replaced and not overwrite and not dry_run:
             raise WorkspaceError(
-                f"nothing was restored: {', '.join(here)} would be replaced; see --dry-run, or give --overwrite"
+                f"nothing was restored: {', '.join(replaced)} would be replaced; see --dry-run, or give --overwrite"
             )
         since = 0
         if not dry_run:
@@ -126,11 +126,11 @@ def restore(cli: CliContext, file: Path, dry_run: bool, overwrite: bool) -> None
         forgot = [f"{counted(since, 'phrase')} forgotten since this backup was made stay so"] if since else []
         if (concepts := held.get(CONCEPTS)) and memory.forgotten.covers(concepts.read_text(encoding="utf-8")):
             forgot.append(f"{CONCEPTS} names what was forgotten; take it out there")
-    _told(cli, file, plan, new, dry_run, joined(forgot))
+    _show(cli, file, plan, new, dry_run, joined(forgot))
 
 
-def _ours(memory: Memory, settings: Path) -> dict[str, Path]:
-    """The files that people write, by their names in an archive."""
+def _curated_files(memory: Memory, settings: Path) -> dict[str, Path]:
+    """Return the files that people write, by their names in an archive."""
     from ..knowledge.concepts_file import FILE_NAME
     from ..knowledge.facts_file import NAME
 
@@ -138,9 +138,9 @@ def _ours(memory: Memory, settings: Path) -> dict[str, Path]:
 
 
 def _settings_of(cli: CliContext, file: Path, restored: Path | None, taken: bool) -> tuple[Settings, list[str]]:
-    """The settings that will be in force, and the addresses in them that are not in force now.
+    """Return the settings that will be in force, and the addresses in them that are not in force now.
 
-    Raises ``SettingsError`` for restored ones that are not valid here, or with new addresses that are not ``taken``.
+    Raises ``SettingsError`` for restored settings that are invalid here, or have new addresses without ``taken``.
     """
     from ..config.settings import load
 
@@ -151,10 +151,10 @@ def _settings_of(cli: CliContext, file: Path, restored: Path | None, taken: bool
     except SettingsError as error:
         why = str(error).replace(str(restored), _SETTINGS)
         raise SettingsError(f"{file}: nothing was restored: {why}") from error
-    known = set()
+    current = set()
     with suppress(SettingsError):  # there may be none yet
-        known = _addresses(cli.settings())
-    if new := sorted(_addresses(settings) - known):
+        current = _addresses(cli.settings())
+    if new := sorted(_addresses(settings) - current):
         what = f"its settings name what yours do not: {', '.join(new)}"
         if not taken:
             raise SettingsError(f"{file}: nothing was restored: {what}; give --overwrite to take that too")
@@ -163,23 +163,23 @@ def _settings_of(cli: CliContext, file: Path, restored: Path | None, taken: bool
 
 
 def _addresses(settings: Settings) -> set[str]:
-    """The settings that are addresses on a network, without what may be secret in them."""
+    """Return the settings that are network addresses, without passwords and queries."""
     from urllib.parse import urlsplit
 
     from ..config.coerce import walk
 
-    found = set()
+    addresses = set()
     for key, value, _ in walk(settings):
         for text in map(str, value if isinstance(value, (list, tuple)) else [value]):
             if "://" in text:
                 parts = urlsplit(text)
                 bare = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="")
-                found.add(f"{key} ({bare.geturl()})")
-    return found
+                addresses.add(f"{key} ({bare.geturl()})")
+    return addresses
 
 
-def _write(file: Path, found: dict[str, Path]) -> None:
-    """Make the archive ``file``, readable by its owner only.  Raises ``OSError``, and where it is there already."""
+def _write(file: Path, files: dict[str, Path]) -> None:
+    """Write the archive ``file``, readable by its owner only.  Raises ``WorkspaceError`` if it exists."""
     manifest = {"format": _FORMAT, "version": __version__, "made": datetime.now(UTC).isoformat(timespec="seconds")}
     try:
         handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
@@ -188,7 +188,7 @@ def _write(file: Path, found: dict[str, Path]) -> None:
     try:
         with open(handle, "wb") as out, ZipFile(out, "w", ZIP_DEFLATED, strict_timestamps=False) as archive:
             archive.writestr(_MANIFEST, json.dumps(manifest))
-            for name, path in found.items():
+            for name, path in files.items():
                 archive.write(path, name)
     except BaseException:
         file.unlink(missing_ok=True)
@@ -196,7 +196,7 @@ def _write(file: Path, found: dict[str, Path]) -> None:
 
 
 def _extract(file: Path, folder: Path) -> dict[str, Path]:
-    """What of ours the archive holds, written into ``folder``.  Raises ``WorkspaceError`` for what is none of ours."""
+    """Extract our entries of the archive into ``folder``.  Raises ``WorkspaceError`` for another or a damaged file."""
     from ..system.archives import DAMAGED, begins_as_one
 
     try:
@@ -213,7 +213,7 @@ def _extract(file: Path, folder: Path) -> dict[str, Path]:
         raise WorkspaceError(f"{file}: is no backup; name one that 'openclaw-memory backup' wrote") from error
 
 
-def _told(
+def _show(
     cli: CliContext,
     file: Path,
     plan: list[dict[str, str]],

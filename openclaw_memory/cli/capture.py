@@ -1,4 +1,4 @@
-"""``capture``: keep what is worth it of a text, in the captures of the day."""
+"""``capture``: append sentences that are worth keeping to the captures of the day."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def capture(cli: CliContext, text: tuple[str, ...], origin: str, everything: boo
     from ..model import Origin
     from ..text import calendar
 
-    message = Message("assistant" if origin == "agent" else "user", _given(text))
+    message = Message("assistant" if origin == "agent" else "user", _read_text(text))
     zone = cli.settings().consolidate.time_zone
     moment = None if now is None else calendar.noon_in(zone, now, calendar.now_in(zone).time())
     with cli.memory() as memory:
@@ -39,13 +39,10 @@ def capture(cli: CliContext, text: tuple[str, ...], origin: str, everything: boo
             Turn((message,), agent=memory.agent, origin=Origin(origin), now=moment),
             everything=everything,
         )
-    if cli.json:
-        cli.emit(report)
-    else:
-        _show(cli, report, everything)
+    cli.answer(report, _show, everything)
 
 
-def _given(text: tuple[str, ...]) -> str:
+def _read_text(text: tuple[str, ...]) -> str:
     words = " ".join(text)
     if words.strip() in ("", "-"):
         if not words.strip() and sys.stdin.isatty():
@@ -61,8 +58,8 @@ def _show(cli: CliContext, report: CaptureReport, everything: bool) -> None:
 
     from ..model import counted
 
-    for one in report.captured:
-        line = Text(f"{one.score:.2f}  ", style="green").append(one.citation, style="cyan").append(f"  {one.text}")
+    for each in report.captured:
+        line = Text(f"{each.score:.2f}  ", style="green").append(each.citation, style="cyan").append(f"  {each.text}")
         cli.out.print(line, highlight=False)
     if not report.captured:
         why = "all of it is written there already" if everything else "nothing new that is worth keeping"

@@ -152,9 +152,9 @@ def _workspace(memory: Memory, scanned: ScanResult, reading: NoteReading) -> Ite
             what = f"{file.path} is a version that a sync program put beside a note"
             yield Check("file", True, what, step, remark=True)
     embedder, model, _ = memory.vectors_in_use()
-    shares, known = reading.languages.shares(), reading.languages.known(embedder)
+    shares, knowledge = reading.languages.shares(), reading.languages.knowledge(embedder)
     if problem := unknown_languages(
-        shares, known, None if model is None else model.name, memory.settings.embedding.model
+        shares, knowledge, None if model is None else model.name, memory.settings.embedding.model
     ):
         yield Check.from_problem("languages", problem, remark=True)
 

@@ -1,4 +1,4 @@
-"""``concepts``: what the memory knows by name, and how a person changes it."""
+"""``concepts``: list, search and curate concepts."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def list_concepts(
             result = memory.concepts.search(text, limit=limit or 10)
         else:
             result = memory.concepts.list(kind=kind, curated=curated, limit=limit)
-    _show(cli, result, explain)
+    cli.answer(result, _show, explain)
     if not text and len(result.rows) < result.total:
         cli.remark(f"{result.total - len(result.rows)} more; see --limit")
 
@@ -57,7 +57,7 @@ def add(cli: CliContext, name: str, **options: Any) -> None:
 
     with cli.memory() as memory:
         result = memory.concepts.add(name, **options)
-    _show(cli, result)
+    cli.answer(result, _show)
     cli.remark(f"{counted(result.linked, 'unit')} linked again")
 
 
@@ -68,9 +68,10 @@ def remove(cli: CliContext, name: str) -> None:
     """Take the curated concept NAME out of concepts.yaml, or ignore a NAME that was found in the notes."""
     with cli.memory() as memory:
         result = memory.concepts.remove(name)
-    if cli.json:
-        cli.emit(result)
-        return
+    cli.answer(result, _show_removed, name)
+
+
+def _show_removed(cli: CliContext, result: ConceptsResult, name: str) -> None:
     from ..model import counted
 
     if result.rows:
@@ -84,9 +85,6 @@ def remove(cli: CliContext, name: str) -> None:
 
 
 def _show(cli: CliContext, result: ConceptsResult, explain: bool = False) -> None:
-    if cli.json:
-        cli.emit(result)
-        return
     if result.rows:
         cli.out.print(_table(result.rows, explain), highlight=False)
     else:
@@ -105,10 +103,8 @@ def _table(rows: tuple[ConceptRow, ...], explain: bool) -> Any:
     table.add_column("name", style="bold", overflow="fold")
     table.add_column("kind")
     table.add_column("units", justify="right")
-    for title in ("also", "below", "related", "last"):
+    for title in ("also", "below", "related", "last", *(["why"] if explain else [])):
         table.add_column(title, overflow="fold", style="dim")
-    if explain:
-        table.add_column("why", overflow="fold", style="dim")
     for row in rows:
         cells = [
             row.name + (" *" if row.curated else ""),

@@ -1,13 +1,18 @@
-"""``config``: which settings are in force, where each comes from, and changing them."""
+"""``config``: show the settings in force with their sources, and change them in the settings file."""
 
 from __future__ import annotations
 
 import os
+from dataclasses import replace
+from functools import reduce
+from operator import getitem
 from pathlib import Path
+from typing import Any
 
 import click
 
-from .context import CliContext, common_options, json_option, say, without_password
+from ..errors import SettingsError, remedy
+from .context import CliContext, common_options, json_option, say, table, without_password
 
 
 @click.group(short_help="Show and change the settings.")
@@ -23,24 +28,23 @@ def config() -> None:
 
 
 def settings_file(cli: CliContext) -> Path:
-    """The settings file that counts: the one that is named, that of OpenClaw's plugin where it counts, or the usual."""
+    """Return the settings file: the one that is named, that of OpenClaw's plugin if it applies, or the default."""
     from ..config.openclaw_home import OpenClawHome
     from ..config.settings import config_path
-    from ..errors import SettingsError
 
     named = cli.config or os.environ.get("OPENCLAW_MEMORY_CONFIG")
     if named:
         return Path(named)
-    theirs = OpenClawHome.of().plugin_config()[0]
+    plugin_file = OpenClawHome.for_environment().plugin_config()[0]
     try:
-        counts = theirs is not None and str(theirs) in cli.load_settings()[1].values()
+        applies = plugin_file is not None and str(plugin_file) in cli.load_settings()[1].values()
     except SettingsError:
-        counts = theirs is not None and theirs.exists()  # it may be the one to be mended
-    return theirs if theirs is not None and counts else config_path()
+        applies = plugin_file is not None and plugin_file.exists()  # it may be the broken one
+    return plugin_file if plugin_file is not None and applies else config_path()
 
 
 def _keys(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """The settings that a shell may go on with."""
+    """Return the settings that complete ``incomplete``."""
     from ..config.coerce import all_keys
     from ..config.settings import Settings
 
@@ -72,14 +76,11 @@ def show(cli: CliContext, prefix: str) -> None:
         ]
         cli.emit({"file": str(file), "settings": shown})
         return
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False)
-    for title in ("setting", "value", "source", "meaning"):
-        table.add_column(title, overflow="fold")
-    for key, value, where, text in rows:
-        table.add_row(key, repr(value) if value == "" or not isinstance(value, str) else value, where, text)
-    cli.out.print(table, highlight=False)
+    cells = (
+        (key, repr(value) if value == "" or not isinstance(value, str) else value, where, text)
+        for key, value, where, text in rows
+    )
+    cli.out.print(table(cells, "setting", "value", "source", "meaning"), highlight=False)
     cli.remark(f"the settings file is {file}" + ("" if file.exists() else ", which is not there yet"))
 
 
@@ -99,34 +100,25 @@ def set_setting(cli: CliContext, key: str, value: str) -> None:
     """
     from ..config.settings import Settings, check_key, value_of
     from ..config.store_url import visible
-    from ..errors import SettingsError
     from ..system.serialize import to_json
     from .checks import useless_values
-    from .yaml_edit import set_value
 
     if key == "store.url":
         without_password(value)
     try:
-        said = Settings().with_values({key: value})
-        for useless in useless_values(said):
-            raise useless
+        changed = Settings().with_values({key: value})
+        for error in useless_values(changed):
+            raise error
     except SettingsError as error:
-        raise click.UsageError(str(error).replace("argument: ", "", 1)) from error
+        raise click.UsageError(str(replace(error.problem, path=None))) from error
     file = settings_file(cli)
-    new = to_json(value_of(said, key))
+    new = to_json(value_of(changed, key))
     set_value(file, key, new)
     now, sources = cli.load_settings()
     value_now, source = value_of(now, key), sources[check_key(now, key)[0]]
     if cli.json:
-        cli.emit(
-            {
-                "file": str(file),
-                "key": key,
-                "value": new,
-                "inForce": to_json(visible(key, value_now)),
-                "source": source,
-            }
-        )
+        in_force = to_json(visible(key, value_now))
+        cli.emit({"file": str(file), "key": key, "value": new, "inForce": in_force, "source": source})
         return
     say(f"{file}: {key} is {value}")
     if to_json(value_now) != new:
@@ -140,9 +132,7 @@ def unset(cli: CliContext, key: str) -> None:
     """Take KEY out of the settings file, so that its default counts again; the rest of the file stays as it is."""
     from ..config.settings import Settings, check_key, value_of
     from ..config.store_url import visible
-    from ..errors import SettingsError
     from ..system.serialize import to_json
-    from .yaml_edit import unset_value
 
     try:
         check_key(Settings(), key)
@@ -164,7 +154,7 @@ def edit(cli: CliContext) -> None:
     """Open the settings file in $VISUAL or $EDITOR, and check it afterwards."""
     from ..config.settings import load
     from ..system import atomic
-    from .editor import open_in_editor
+    from .open import open_in_editor
 
     file = settings_file(cli)
     atomic.make_folder(file.parent)  # an editor would not
@@ -176,3 +166,93 @@ def edit(cli: CliContext) -> None:
             say(f"{file}: every setting in it is valid")
     if cli.json:
         cli.emit({"file": str(file), "exists": file.exists()})
+
+
+# -- the file -------------------------------------------------------------------------------------------
+
+
+def set_value(file: Path, key: str, value: Any) -> None:
+    """Write the setting ``key`` into the YAML ``file`` in one atomic step; create the file if it is missing.
+
+    ``value`` is a text or number, or a list or mapping of such, which is written in one line.  Raises
+    :class:`~openclaw_memory.errors.SettingsError` when the file is not valid before or after.
+    """
+    from ..config.settings import Settings, load
+    from ..system import yaml_edit
+
+    file = file.resolve()
+    text = _read_text(file)
+    if file.exists():
+        load(file, {key: value}, {})
+    else:
+        Settings().with_values({key: value})
+    *groups, name = key.split(".", 2)
+
+    def change(document: Any) -> None:
+        for group in groups:
+            if document.get(group) is None:
+                document[group] = {}
+            document = document[group]
+        document[name] = yaml_edit.value(value)
+
+    if _tree(text, file):
+        _write(file, yaml_edit.changed(text, change))
+    else:  # nothing, or comments alone
+        _write(file, (text if not text or text.endswith("\n") else f"{text}\n") + yaml_edit.changed("", change))
+
+
+def unset_value(file: Path, key: str) -> bool:
+    """Remove the setting ``key`` from the YAML ``file``; false if it is missing.  Raises as :func:`set_value`."""
+    from ..system import yaml_edit
+
+    file = file.resolve()
+    text = _read_text(file)
+    keys = key.split(".", 2)
+    held: list[Any] = [_tree(text, file)]
+    for name in keys:
+        if not isinstance(held[-1], dict) or name not in held[-1]:
+            return False
+        held.append(held[-1][name])
+    while len(keys) > 1 and len(held[len(keys) - 1]) == 1:  # a group of which nothing is left goes too
+        keys.pop()
+    *groups, name = keys
+    try:
+        node = yaml_edit.parse(text)
+    except yaml_edit.YamlTextError:  # anchors or tags
+        _write(file, yaml_edit.changed(text, lambda document: reduce(getitem, groups, document).pop(name)))
+        return True
+    for group in groups:
+        node = None if node is None else node.get(group)
+    assert node is not None
+    _write(file, yaml_edit.without(text, node, [each.text == name for each, _ in node.pairs]))
+    return True
+
+
+def _read_text(file: Path) -> str:
+    try:
+        return file.read_bytes().decode("utf-8") if file.exists() else ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{file}: cannot be read ({error}); mend or move it") from error
+
+
+def _tree(text: str, file: Path) -> dict[str, Any]:
+    import yaml
+
+    try:
+        tree = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        reason = " ".join(str(error).split())
+        raise SettingsError(f"{file}: cannot be read as YAML ({reason}); mend or move it") from error
+    if tree is not None and not isinstance(tree, dict):
+        raise SettingsError(f"{file}: the top level must be a mapping such as 'search:'")
+    return tree or {}
+
+
+def _write(file: Path, text: str) -> None:
+    from ..system import atomic
+
+    try:
+        atomic.swap(file, text.encode("utf-8"))
+    except OSError as error:
+        step = remedy(error, "make its folder writable")
+        raise SettingsError(f"{file}: cannot be written ({error.strerror}); {step}") from error

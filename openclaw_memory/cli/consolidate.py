@@ -1,4 +1,4 @@
-"""``consolidate``: old notes become summaries."""
+"""``consolidate``: write summaries of old notes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .context import DATE, CliContext, common_options, say, shortened
+from .context import DATE, CliContext, common_options, say, shortened, table
 from .progress import ingest_progress
 
 if TYPE_CHECKING:
@@ -55,26 +55,21 @@ def consolidate(
                 now=now,
                 progress=progress,
             )
-    if cli.json:
-        cli.emit(report)
-    else:
-        _show(cli, report)
+    cli.answer(report, _show)
 
 
 def _show(cli: CliContext, report: ConsolidateReport, most: int = 12) -> None:
-    from rich.table import Table
-
     from ..model import counted
 
     would = "would be " if report.dry_run else ""
     if report.summaries:
-        table = Table(box=None, pad_edge=False)
-        for name in ("summary", "sources", "sentences", "tokens", "source tokens"):
-            table.add_column(name, justify="left" if name == "summary" else "right")
-        for made in report.summaries[:most]:
-            name = f"{made.path}{' (anew)' if made.rebuilt else ''}"
-            table.add_row(name, str(made.sources), str(made.sentences), str(made.tokens), str(made.source_tokens))
-        cli.out.print(table)
+        cells = (
+            (f"{plan.path}{' (anew)' if plan.rebuilt else ''}",
+             *map(str, (plan.sources, plan.sentences, plan.tokens, plan.source_tokens)))
+            for plan in report.summaries[:most]
+        )  # fmt: skip
+        numbers = ("sources", "sentences", "tokens", "source tokens")
+        cli.out.print(table(cells, "summary", *numbers, right=numbers))
         if len(report.summaries) > most:
             say(f"… and {len(report.summaries) - most} more")
     for what, paths in (

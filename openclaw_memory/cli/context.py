@@ -1,4 +1,4 @@
-"""What every command needs: the global options, the settings, the memory, and how to speak."""
+"""Shared parts of the commands: global options, settings, memory, output."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from ..system.inert import inert
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
     from ..config.settings import Settings
     from ..memory import Memory
@@ -27,12 +28,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def say(text: str, err: bool = False) -> None:
-    """Print a line for people; nothing in it moves the terminal or hides."""
+    """Print a line for people, with control characters made visible."""
     click.echo(inert(text), err=err)
 
 
 def without_password(url: str) -> str:
-    """``url`` as it was typed; one with a password is wrong usage, as all users see what a process was started with."""
+    """Return ``url``; raise ``UsageError`` if it has a password, as other users can see the command line."""
     from ..config.store_url import has_password
 
     if has_password(url):
@@ -51,7 +52,7 @@ def failure(message: str, otherwise: str = "") -> dict[str, Any]:
 
 @contextmanager
 def wrong_usage() -> Iterator[None]:
-    """Turn what cannot be meant into wrong usage."""
+    """Turn a :class:`RequestError` into wrong usage."""
     from ..errors import RequestError
 
     try:
@@ -61,7 +62,7 @@ def wrong_usage() -> Iterator[None]:
 
 
 def shortened(lines: Sequence[str], most: int = 12) -> list[str]:
-    """At most so many ``lines``, and how many more there are."""
+    """Return at most ``most`` of the ``lines``, and the number of the others as a line."""
     rest = [f"… and {len(lines) - most} more; all of them with --json"] if len(lines) > most else []
     return [*lines[:most], *rest]
 
@@ -76,15 +77,15 @@ class CliContext:
     db: str | None = None
     config: Path | None = None
     overrides: dict[str, Any] = field(default_factory=dict)
-    #: What was said of the environment; ``None`` when it is part of the result.
+    #: Remarks on the environment that were printed; ``None`` when they are part of the result.
     noted: set[str] | None = field(default_factory=set)
-    #: How the last document was printed: one of several lines, or alone; ``None`` before the first.
+    #: Form of the last JSON document: one of several lines, or the whole output; ``None`` before the first.
     emitted: Literal["line", "whole"] | None = None
 
     def settings(self, **overrides: Any) -> Settings:
-        """The settings in force; ``overrides`` write ``embedding__offline`` for ``embedding.offline``."""
-        given = {key.replace("__", "."): value for key, value in overrides.items() if value is not None}
-        return self.load_settings(given)[0]
+        """Return the settings in force; ``overrides`` write ``embedding__offline`` for ``embedding.offline``."""
+        values = {key.replace("__", "."): value for key, value in overrides.items() if value is not None}
+        return self.load_settings(values)[0]
 
     def load_settings(
         self,
@@ -92,23 +93,23 @@ class CliContext:
         index: str | Path | None = None,
         profile: str | None = None,
     ) -> tuple[Settings, dict[str, str]]:
-        """The settings in force and where each comes from; what ``--set`` says wrongly is wrong usage."""
+        """Return the settings in force and the source of each; an invalid ``--set`` is wrong usage."""
         from ..config.settings import load
         from ..errors import SettingsError
 
-        given = {**self.overrides, **(overrides or {})}
+        values = {**self.overrides, **(overrides or {})}
         try:
-            settings, sources = load(self.config, given, index=index or self.db, profile=profile)
+            settings, sources = load(self.config, values, index=index or self.db, profile=profile)
         except SettingsError as error:
-            if not str(error).startswith("argument:"):
+            if error.problem.path != "argument":
                 raise
-            raise click.UsageError(str(error).replace("argument:", "--set:", 1)) from error
+            raise click.UsageError(str(replace(error.problem, path="--set"))) from error
         ignored = tuple(replace(each, path="--set") if each.path == "argument" else each for each in settings.ignored)
         self.note(map(str, ignored))
         return replace(settings, ignored=ignored), sources
 
     def find_workspace(self) -> Path:
-        """The workspace that the options name; a missing one is wrong usage."""
+        """Return the workspace that the options name; a missing one is wrong usage."""
         from ..config.workspace import find_workspace
         from ..errors import WorkspaceError
 
@@ -118,7 +119,7 @@ class CliContext:
             raise click.UsageError(str(error)) from error
 
     def memory(self, settings: Settings | None = None) -> Memory:
-        """The memory of the workspace that the options name."""
+        """Open the memory of the workspace that the options name."""
         from ..memory import Memory
 
         self.note_openclaw()
@@ -128,47 +129,54 @@ class CliContext:
 
     @property
     def err(self) -> Console:
-        """A console on stderr, for progress and remarks."""
+        """Return a console on stderr, for progress and remarks."""
         return console(stderr=True)
 
     @property
     def out(self) -> Console:
-        """A console on stdout, for people."""
+        """Return a console on stdout, for people."""
         # In a pipe nothing is wrapped: a line is a line for grep and for copying a path.
         terminal = sys.stdout.isatty()
         return console(soft_wrap=not terminal, width=None if terminal else 4096)
 
     @property
     def shows_progress(self) -> bool:
-        """Whether a progress bar has somebody to look at it."""
+        """Return true if a person sees progress bars."""
         return not self.json and sys.stderr.isatty()
 
     def emit(self, value: Any, one_line: bool = False) -> None:
-        """Print ``value`` as the JSON of the contract; a command that goes on prints one line a document."""
+        """Print ``value`` as the JSON of the contract, on one line if the command prints several documents."""
         from ..system.serialize import dumps
 
         self.emitted = "line" if one_line else "whole"
         say(dumps(value, None if one_line else 2))
 
+    def answer(self, value: Any, show: Callable[..., None], *args: Any) -> None:
+        """Print ``value`` as JSON where that is asked for, else call ``show(self, value, *args)``."""
+        if self.json:
+            self.emit(value)
+        else:
+            show(self, value, *args)
+
     def emit_error(self, message: str, otherwise: str = "") -> None:
-        """Print why a command failed, unless its one document was printed before; ``otherwise`` is a further step."""
+        """Print the JSON of a failure, unless the command has printed its document already."""
         if self.emitted != "whole":
             self.emit(failure(message, otherwise), one_line=self.emitted == "line")
 
     def remark(self, text: str | None) -> None:
-        """Say something on stderr, unless only machines listen."""
+        """Print a remark on stderr, unless the output is JSON."""
         if text and not self.json:
             say(f"note: {as_called(text)}", err=True)
 
     def remark_on(self, answer: Any) -> None:
-        """Say what is to be known of an answer: that it may be stale, what it had to do without, its warning."""
+        """Print remarks on an answer: that it may be stale, its fallback, its warning."""
         if getattr(answer, "stale", False):
             self.remark("the answer may be stale: not every changed file was read in time")
         self.remark(getattr(answer, "fallback", None))
         self.remark(answer.warning)
 
     def show_check(self, check: Check) -> None:
-        """Print what was looked at behind its mark, and below it how to mend it."""
+        """Print a check behind its mark, and its next step on the line below."""
         from rich.text import Text
 
         if not check.ok:
@@ -182,9 +190,9 @@ class CliContext:
             self.out.print(Text(f"  {as_called(check.fix)}", style="yellow"), highlight=False, soft_wrap=True)
 
     def must_ask(self, yes: bool, dry_run: bool | None = None) -> bool:
-        """Whether to ask before something is done; where nobody can answer, that is wrong usage.
+        """Return true if the command must ask first; raise ``UsageError`` if nobody can answer.
 
-        ``dry_run`` is ``None`` for a command that has no such option.
+        ``dry_run`` is ``None`` for a command without that option.
         """
         if yes or dry_run:
             return False
@@ -194,21 +202,21 @@ class CliContext:
         return True
 
     def note(self, texts: Iterable[str]) -> None:
-        """Say once what is worth knowing of the environment."""
+        """Print each remark on the environment once."""
         for text in texts:
             if self.noted is not None and text not in self.noted:
                 self.noted.add(text)
                 self.remark(text)
 
     def note_openclaw(self) -> None:
-        """Say why OpenClaw's configuration counts for nothing, if it does."""
+        """Print the problem of OpenClaw's configuration, if there is one."""
         from ..config.openclaw_home import OpenClawHome
 
-        self.note(OpenClawHome.of().problems())
+        self.note(OpenClawHome.for_environment().problems())
 
 
 def _has_marks() -> bool:
-    """Whether standard output can hold the marks of checks."""
+    """Return true if the encoding of stdout has the marks of checks."""
     try:
         "✓✗".encode(sys.stdout.encoding or "utf-8")
     except (UnicodeEncodeError, LookupError):
@@ -217,7 +225,7 @@ def _has_marks() -> bool:
 
 
 def console(**options: Any) -> Console:
-    """A console that prints text as :func:`say` does, in styles of ours."""
+    """Return a console that prints text as :func:`say` does."""
     from rich.console import Console
     from rich.segment import Segment
 
@@ -230,7 +238,7 @@ def console(**options: Any) -> Console:
 
 
 def common_options(command: F) -> F:
-    """Let ``--json`` and ``--workspace`` stand behind the command's name too."""
+    """Add ``--json`` and ``--workspace`` to a command."""
 
     @json_option
     @click.option("--workspace", "-w", "in_workspace", metavar="DIR", help="The agent's workspace.")
@@ -243,7 +251,7 @@ def common_options(command: F) -> F:
 
 
 def json_option(command: F) -> F:
-    """Let ``--json`` stand behind the name of a command that needs no workspace."""
+    """Add ``--json`` to a command that needs no workspace."""
 
     @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
     @click.pass_context
@@ -255,18 +263,31 @@ def json_option(command: F) -> F:
     return wrapped  # type: ignore[return-value]
 
 
+def table(cells: Iterable[Iterable[str]], *columns: str, right: Sequence[str] = ()) -> Table:
+    """Return a table without lines; the columns named in ``right`` are aligned to the right."""
+    from rich.table import Table
+    from rich.text import Text
+
+    built = Table(box=None, pad_edge=False)
+    for column in columns:
+        built.add_column(column, justify="right" if column in right else "left", overflow="fold")
+    for row in cells:
+        built.add_row(*map(Text, row))
+    return built
+
+
 def yes_option(command: F) -> F:
-    """Let a command that asks first be told not to."""
+    """Add ``--yes`` to a command that asks first."""
     return click.option("--yes", "-y", is_flag=True, help="Do not ask.")(command)
 
 
 def offline_option(command: F) -> F:
-    """Let a command that gets a missing model be told not to."""
+    """Add ``--offline`` to a command that downloads a missing model."""
     return click.option("--offline", is_flag=True, help="Do not download a missing model.")(command)
 
 
 class DateOption(click.ParamType[date]):
-    """A day, ``YYYY-MM-DD``; with an ``end``, 0 or 1, the first or last day of a week, month, quarter or year too."""
+    """A day, ``YYYY-MM-DD``; with an ``end``, 0 or 1, also a week, month, quarter or year, of which it is an end."""
 
     name = "date"
 
@@ -274,7 +295,7 @@ class DateOption(click.ParamType[date]):
         self._end = end
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The ``datetime.date`` of ``value``; a time behind it is ignored."""
+        """Return the ``datetime.date`` of ``value``; a time behind it is ignored."""
         if isinstance(value, date):
             return value
         text = str(value).strip()

@@ -42,7 +42,7 @@ def _run(cli: CliContext, folder: Path, offline: bool) -> None:
 
     workspace = folder / "workspace"
     copied = example.copy_to(workspace)
-    # The example is read as it is: no folders of the user's, nothing left for later.
+    # The defaults: no folders of the user, and eager embedding.
     settings = replace(cli.settings(embedding__offline=True if offline else None), ingest=IngestSettings())
     record: dict[str, Any] = {"workspace": str(workspace), "files": len(copied), "searches": []}
     with Memory(
@@ -104,15 +104,15 @@ def _show(cli: CliContext, query: str, shows: str, hits: tuple[SearchHit, ...], 
         )  # fmt: skip
     out.print(table)
     if hits:
-        out.print(Text("  " + _telling_line(hits[0].snippet, query)))
+        out.print(Text("  " + _best_line(hits[0].snippet, query)))
     out.print()
 
 
 def _show_thread(cli: CliContext, thread: RecallResult, seconds: float) -> None:
     from rich.text import Text
 
-    from .lines import marking
     from .recall import show_stop
+    from .search import marking
 
     out = cli.out
     out.print(Text(f"recall: {example.THREAD}", style="bold"), Text(f"  {seconds * 1000:.1f} ms", style="dim"), sep="")
@@ -127,10 +127,10 @@ def _part(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
 
 
-def _telling_line(snippet: str, query: str) -> str:
-    """The line of a snippet that shares most words with the query; the longest of equals."""
+def _best_line(snippet: str, query: str) -> str:
+    """Return the line of a snippet that shares most words with the query; the longest of equals."""
     from ..text.analysis import query_terms, terms
 
-    wanted = set(query_terms(query))
+    query_words = set(query_terms(query))
     lines = [line.strip() for line in snippet.split("\n") if line.strip()]
-    return max(lines, key=lambda line: (len(wanted & set(terms(line))), len(line)), default="")
+    return max(lines, key=lambda line: (len(query_words & set(terms(line))), len(line)), default="")

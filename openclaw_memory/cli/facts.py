@@ -1,4 +1,4 @@
-"""``facts``: what is known about whom, since when, and what it replaced."""
+"""``facts``: query facts, and state, replace or end them."""
 
 from __future__ import annotations
 
@@ -60,13 +60,7 @@ def query(cli: CliContext, name: str | None, subject: str | None, **given: Any) 
         raise click.UsageError("give NAME or --subject, not both")
     with cli.memory() as memory:
         result = memory.facts.query(subject=name if subject is None else subject, **given)
-    if cli.json:
-        cli.emit(result)
-        return
-    if not result.rows:
-        say("no facts")
-    _show(cli, result)
-    cli.remark(result.warning)
+    cli.answer(result, _show_query)
 
 
 @facts.command(short_help="Replace a fact.")
@@ -97,9 +91,17 @@ def remove(cli: CliContext, id: str) -> None:
 def _change(cli: CliContext, change: Callable[[FactBook], FactsResult]) -> None:
     with cli.memory() as memory, wrong_usage():
         result = change(memory.facts)
-    if cli.json:
-        cli.emit(result)
-        return
+    cli.answer(result, _show_change)
+
+
+def _show_query(cli: CliContext, result: FactsResult) -> None:
+    if not result.rows:
+        say("no facts")
+    _show(cli, result)
+    cli.remark(result.warning)
+
+
+def _show_change(cli: CliContext, result: FactsResult) -> None:
     _show(cli, result)
     done = [f"{count} {word}" for word in ("added", "updated", "removed") if (count := getattr(result, word))]
     say(", ".join(done) or "nothing to do: that is known already")

@@ -1,4 +1,4 @@
-"""``forget``: take something out of the memory for good."""
+"""``forget``: remove something from the memory for good."""
 
 from __future__ import annotations
 
@@ -59,14 +59,11 @@ def forget(
                 say("nothing was forgotten")
                 return
         report = memory.forget(**named)
-    if cli.json:
-        cli.emit(report)
-    else:
-        _show(cli, report)
+    cli.answer(report, _show)
 
 
 def _preview(cli: CliContext, report: ForgetReport) -> None:
-    for line in shortened([f"{one.citation}  {' '.join(one.text.split())}" for one in report.texts]):
+    for line in shortened([f"{each.citation}  {' '.join(each.text.split())}" for each in report.texts]):
         say(line)
     say(f"would forget {_counts(report)}" if report.texts else "nothing to forget")
     _remarks(cli, report)
@@ -85,19 +82,19 @@ def _show(cli: CliContext, report: ForgetReport) -> None:
 
 
 def _counts(report: ForgetReport) -> str:
-    numbers = (
-        (report.units, "unit", "units"),
-        (report.vectors, "vector", "vectors"),
-        (report.mentions, "mention", "mentions"),
-        (report.facts, "fact", "facts"),
-        (report.summary_sentences, "sentence of summaries", "sentences of summaries"),
-        (report.access_records, "record of use", "records of use"),
-    )
-    parts = [f"{number} {one if number == 1 else many}" for number, one, many in numbers if number]
     from ..model import counted
 
+    numbers = (
+        (report.units, "unit", ""),
+        (report.vectors, "vector", ""),
+        (report.mentions, "mention", ""),
+        (report.facts, "fact", ""),
+        (report.summary_sentences, "sentence", " of summaries"),
+        (report.access_records, "record", " of use"),
+    )
+    parts = [counted(number, noun) + rest for number, noun, rest in numbers if number]
     parts = parts or [counted(len(report.texts), "text")]  # of files that are not in the index
-    return f"{', '.join(parts)} in {report.files} {'file' if report.files == 1 else 'files'}"
+    return f"{', '.join(parts)} in {counted(report.files, 'file')}"
 
 
 def _remarks(cli: CliContext, report: ForgetReport) -> None:

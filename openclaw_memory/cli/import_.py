@@ -1,16 +1,27 @@
-"""``import``: what other programs remember becomes notes, and goes again with ``--undo``."""
+"""``import``: write the memories of other programs as notes, and remove them with ``--undo``.
+
+A vault of Obsidian is read where it is, as a folder in ``ingest.extra_paths``.  That is in the settings of the person,
+never in the workspace: an agent or a note that may write there must not have other folders read.
+"""
 
 from __future__ import annotations
 
+import os
+import re
+from dataclasses import asdict
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from ..errors import SettingsError, WorkspaceError
 from .context import CliContext, common_options, say, shortened, yes_option
 
 if TYPE_CHECKING:
     from ..model import ImportReport
+
+_KEY = "ingest.extra_paths"
 
 
 @click.command("import", short_help="Take over memories of other programs; shows what it would write and asks.")
@@ -36,21 +47,19 @@ def import_(
         raise click.UsageError(f"name the {what}: import {source} PATH")
     ask = cli.must_ask(yes, dry_run)
     if source == "obsidian":
-        from .import_obsidian import run
-
         assert path is not None
-        run(cli, path, trust or "owner", undo=undo, dry_run=dry_run, ask=ask)
+        _read_vault(cli, path, trust or "owner", undo=undo, dry_run=dry_run, ask=ask)
         return
     trust = trust or "untrusted"
     if dry_run or ask:
         report = _run(cli, source, path, trust, undo, True)
-        _show(cli, report)
+        cli.answer(report, _show)
         if dry_run or not report.changes:
             return
         if not click.confirm("Go on?", default=False):
             say("nothing was changed")
             return
-    _show(cli, _run(cli, source, path, trust, undo, False))
+    cli.answer(_run(cli, source, path, trust, undo, False), _show)
 
 
 def _run(cli: CliContext, source: str, path: Path | None, trust: str, undo: bool, dry_run: bool) -> ImportReport:
@@ -70,8 +79,8 @@ def _run(cli: CliContext, source: str, path: Path | None, trust: str, undo: bool
     with model_progress(cli) as show, cli.memory() as memory:
         memory.forgotten.check()
         mask = partial(mask_for_index, memory.forgotten)
-        found = exports.entries(source, expanded(path), settings.consolidate.time_zone, show)
-        report = writer.bring(workspace, source, found, Origin(trust), max_bytes(settings.ingest), dry_run, mask)
+        entries = exports.entries(source, expanded(path), settings.consolidate.time_zone, show)
+        report = writer.bring(workspace, source, entries, Origin(trust), max_bytes(settings.ingest), dry_run, mask)
     if not report.entries and report.skipped:
         first = report.skipped[0]
         raise exports.ExportError(
@@ -83,24 +92,82 @@ def _run(cli: CliContext, source: str, path: Path | None, trust: str, undo: bool
 def _show(cli: CliContext, report: ImportReport) -> None:
     from ..model import counted
 
-    if cli.json:
-        cli.emit(report)
-        return
     would = "would " if report.dry_run else ""
-    for done, paths in (("write", report.written), ("update", report.updated), ("remove", report.removed)):
-        if not paths:
-            continue
-        past = {"write": "wrote", "update": "updated", "remove": "removed"}[done]
-        say(f"{would + done if would else past} {counted(len(paths), 'note')}")
-        for line in shortened(paths):
-            say(f"  {line}")
+    for verb, past, paths in (
+        ("write", "wrote", report.written),
+        ("update", "updated", report.updated),
+        ("remove", "removed", report.removed),
+    ):
+        if paths:
+            say(f"{would + verb if would else past} {counted(len(paths), 'note')}")
+            for line in shortened(paths):
+                say(f"  {line}")
     if not report.changes:
         say("nothing to change")
     if report.unchanged:
         say(f"{counted(report.unchanged, 'note')} as before")
     edited = [f"{path}: was edited since it was imported; it is left as it is" for path in report.edited]
-    skipped = [f"passed over {one.path}: {one.reason}" for one in report.skipped]
+    skipped = [f"passed over {each.path}: {each.reason}" for each in report.skipped]
     for remark in (*shortened(edited), *shortened(skipped)):
         cli.remark(remark)
     if report.changes and not report.dry_run:
         say("next: openclaw-memory ingest")
+
+
+def _read_vault(cli: CliContext, vault: Path, trust: str, *, undo: bool, dry_run: bool, ask: bool) -> None:
+    """Add the folder ``vault`` to the setting for this workspace, or take it out; its notes stay as they are.
+
+    Raises :class:`~openclaw_memory.errors.OpenClawMemoryError` for what is no folder and for a setting that stands
+    where this command cannot write it.
+    """
+    from .config import set_value, settings_file
+
+    folder = os.path.realpath(os.path.expanduser(vault))
+    if not undo and not os.path.isdir(folder):
+        raise WorkspaceError(f"{vault}: no such folder; name the one that holds the notes of the vault")
+    settings, source = cli.load_settings()
+    file = settings_file(cli)
+    if source[_KEY] not in ("default", str(file)):
+        raise SettingsError(f"{source[_KEY]}: has {_KEY}, which counts above {file}; add the vault there")
+    workspace = cli.find_workspace()
+    before, after, others, kept = [], [], [], None
+    for extra in settings.ingest.extra_paths:
+        root = {key: value for key, value in asdict(extra).items() if value}
+        before.append(root)
+        if extra.belongs_to(workspace) and os.path.realpath(os.path.expanduser(extra.path)) == folder:
+            kept = extra.name
+            continue
+        after.append(root)
+        others += [root] if extra.belongs_to(workspace) else []
+    if not undo:
+        name = kept or _name(Path(folder), others)
+        after.append({"path": folder, "name": name, "origin": trust, "workspace": os.path.realpath(workspace)})
+    changed = sorted(map(str, before)) != sorted(map(str, after))
+    done = changed and not dry_run
+    if not cli.json:
+        say(f"{file}: {_KEY} {'is' if not changed else 'would be' if dry_run or ask else 'is now'}")
+        say(
+            "\n".join(
+                f"  {root['path']} as @{root['name']}, {root['origin']}, in {root.get('workspace', 'every workspace')}"
+                for root in after
+            )
+            or "  nothing"
+        )
+    if done and ask and not click.confirm("Write this setting?", default=False):
+        say("nothing was changed")
+        return
+    if done:
+        set_value(file, _KEY, after)
+    if cli.json:
+        report = {"source": "obsidian", "config": str(file), "setting": _KEY, "before": before, "after": after}
+        cli.emit({**report, "dryRun": dry_run, "changed": changed})
+    elif done:
+        say("next: openclaw-memory ingest")
+
+
+def _name(folder: Path, others: list[dict[str, str]]) -> str:
+    """Name the root as its folder is named, as far as a name may hold it; another root's name gets a number."""
+    name = re.sub(r"[^\w.-]+", "-", folder.name).strip("-.") or "vault"
+    taken = {root["name"].casefold() for root in others}
+    names = chain([name], (f"{name}-{number}" for number in count(2)))
+    return next(each for each in names if each.casefold() not in taken)

@@ -1,4 +1,4 @@
-"""``ingest``: bring the index to the state of the files."""
+"""``ingest``: update the index from the files."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def ingest(cli: CliContext, paths: tuple[str, ...], watch: bool, lazy: bool, off
       openclaw-memory ingest --watch
     """
     settings = cli.settings(embedding__offline=True if offline else None)
-    # In the background of a process that ends would be never.
+    # This process ends before a background thread would have embedded anything.
     how = "lazy" if lazy or settings.ingest.embed == "lazy" else "eager"
     if all_agents:
         if paths or watch or cli.db:
@@ -54,13 +54,13 @@ def ingest(cli: CliContext, paths: tuple[str, ...], watch: bool, lazy: bool, off
         if not watch:
             return
         cli.remark(f"watching {memory.workspace}; end with Ctrl-C")
-        told = report.warning
+        warning = report.warning
         try:
             for number, report in enumerate(memory.watch(paths=paths, embed=how)):
                 # The first is the ingest that was just shown, unless a file has changed since.
                 if number or report.added or report.updated or report.deleted:
-                    _show(cli, report, watch, told)
-                    told = report.warning
+                    _show(cli, report, watch, warning)
+                    warning = report.warning
         except KeyboardInterrupt:
             pass
 
@@ -79,12 +79,12 @@ def _ingest_all(cli: CliContext, settings: Settings, how: str) -> None:
     from ..errors import OpenClawMemoryError
     from ..system.serialize import to_json
 
-    home, failed, found = OpenClawHome.of(), False, False
+    home, failed, exists = OpenClawHome.for_environment(), False, False
     for agent in agents_in(home.config()):
         folder = home.workspace(agent)
         if folder is None or not folder.is_dir():
             continue
-        found = True
+        exists = True
         if not cli.json:
             say(f"agent {agent}")
         try:
@@ -100,14 +100,14 @@ def _ingest_all(cli: CliContext, settings: Settings, how: str) -> None:
                 cli.emit({"agentId": agent, **to_json(report)}, one_line=True)
             else:
                 _show(cli, report, watch=False)
-    if not found:
+    if not exists:
         cli.remark("OpenClaw has no agent whose workspace is there; name a folder: openclaw-memory -w DIR ingest")
     if failed:
         raise click.exceptions.Exit(1)
 
 
-def _show(cli: CliContext, report: IngestReport, watch: bool, told: str | None = None) -> None:
-    """Print a report; a warning that equals ``told`` is not repeated."""
+def _show(cli: CliContext, report: IngestReport, watch: bool, shown: str | None = None) -> None:
+    """Print a report without a warning that was ``shown`` before."""
     from ..model import counted
 
     if cli.json:
@@ -122,4 +122,4 @@ def _show(cli: CliContext, report: IngestReport, watch: bool, told: str | None =
     )
     for skipped in report.skipped:
         cli.remark(f"{skipped.path} was skipped: {skipped.reason}")
-    cli.remark(report.warning if report.warning != told else None)
+    cli.remark(report.warning if report.warning != shown else None)

@@ -1,4 +1,4 @@
-"""The command ``openclaw-memory``: global options, and errors turned into one line and an exit code."""
+"""The command ``openclaw-memory``: its groups, global options, and errors as one line and an exit code."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ from ..system.inert import inert
 from ..version import DISTRIBUTION, __version__, build_id
 from .context import CliContext, say, without_password
 
-#: The commands as a newcomer meets them, by what they are for, and where each lives; a module is imported when its
-#: command is run or listed.
+#: Commands in the order of the help, and their modules, which are imported when a command is run or listed.
 GROUPS = {
     "Read and ask": {
         "demo": "demo",
@@ -39,7 +38,7 @@ GROUPS = {
         "concepts": "concepts",
         "facts": "facts",
         "capture": "capture",
-        "feedback": "feedback",
+        "feedback": "open",
         "forget": "forget",
         "consolidate": "consolidate",
     },
@@ -63,18 +62,18 @@ GROUPS = {
     },
 }
 COMMANDS = {name: module for group in GROUPS.values() for name, module in group.items()}
-#: Other names of commands, as people know them from elsewhere.
+#: Names of commands in other programs.
 ALIASES = {"index": "ingest"}
 
-#: Where a context remembers whether ``--json`` stands anywhere on the command line.
+#: Key in the context's ``meta``: true if ``--json`` stands anywhere on the command line.
 _JSON = f"{__name__}.json"
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are imported by name, and whose failures read as one line."""
+    """A group that imports its commands by name, and prints failures on one line."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Names in the order in which a newcomer meets them."""
+        """Return the names in the order of the help."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -88,13 +87,13 @@ class LazyGroup(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The commands below what they are for."""
+        """Write the commands in their groups."""
         for title, names in GROUPS.items():
-            found = [(name, command) for name in names if (command := self.get_command(ctx, name)) is not None]
+            commands = [(name, command) for name in names if (command := self.get_command(ctx, name)) is not None]
             width = formatter.width - 6 - max(map(len, COMMANDS))
             with formatter.section(title):
                 formatter.write_dl(
-                    [(name, command.get_short_help_str(width)) for name, command in found],
+                    [(name, command.get_short_help_str(width)) for name, command in commands],
                     col_max=max(map(len, COMMANDS)) + 2,
                 )
 
@@ -115,7 +114,7 @@ class LazyGroup(click.Group):
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        """Read the global options; wrong usage is said on one line."""
+        """Parse the global options, and print wrong usage on one line."""
         as_json = _wants_json(args)  # parsing takes from them
         try:
             ctx = super().make_context(info_name, args, parent, **extra)
@@ -129,7 +128,7 @@ class LazyGroup(click.Group):
         from ..errors import OpenClawMemoryError, remedy
 
         def fail(message: str) -> NoReturn:
-            _tell(message, _is_json(ctx), ctx)
+            _print_failure(message, _is_json(ctx), ctx)
             ctx.exit(1)
 
         try:
@@ -140,7 +139,7 @@ class LazyGroup(click.Group):
             fail(str(error) or type(error).__name__)
         except KeyboardInterrupt:
             interrupted = "interrupted: what was written is kept; run it again to go on"
-            _tell(interrupted, _is_json(ctx), ctx, "")
+            _print_failure(interrupted, _is_json(ctx), ctx, "")
             ctx.exit(1)
         except MemoryError:
             fail("out of memory; close other programs, or choose a smaller embedding.model")
@@ -161,14 +160,14 @@ class LazyGroup(click.Group):
 
 
 class _Lines(logging.Formatter):
-    """Lines of the log as :func:`~.context.say` prints them."""
+    """Formats log records as :func:`~.context.say` prints lines."""
 
     def format(self, record: logging.LogRecord) -> str:
         return inert(super().format(record))
 
 
 def _wants_json(args: list[str]) -> bool:
-    """Whether ``--json`` is among the options of a command line."""
+    """Return true if ``--json`` is among the options of a command line."""
     return "--json" in (args[: args.index("--")] if "--" in args else args)
 
 
@@ -180,12 +179,14 @@ def _in_one_line(error: click.UsageError, as_json: bool, ctx: click.Context | No
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         return error
     command = error.ctx.command_path if error.ctx is not None else "openclaw-memory"
-    _tell(error.format_message(), as_json, ctx, end=f" (see {command} --help)")
+    _print_failure(error.format_message(), as_json, ctx, end=f" (see {command} --help)")
     return click.exceptions.Exit(error.exit_code)
 
 
-def _tell(message: str, as_json: bool, ctx: click.Context | None, begin: str = "error: ", end: str = "") -> None:
-    """Say why a command failed on one line of stderr, and on stdout where only JSON is read and none was printed."""
+def _print_failure(
+    message: str, as_json: bool, ctx: click.Context | None, begin: str = "error: ", end: str = ""
+) -> None:
+    """Print a failure on one line of stderr, and with ``as_json`` as a document on stdout unless there is one."""
     message, end = as_called(" ".join(message.split())), as_called(end)
     if as_json:
         obj = None if ctx is None else ctx.obj
@@ -193,8 +194,8 @@ def _tell(message: str, as_json: bool, ctx: click.Context | None, begin: str = "
     say(f"{begin}{message}{end}", err=True)
 
 
-def _tell_version(ctx: click.Context, option: click.Parameter, given: bool) -> None:
-    if not given or ctx.resilient_parsing:
+def _show_version(ctx: click.Context, option: click.Parameter, requested: bool) -> None:
+    if not requested or ctx.resilient_parsing:
         return
     # Only where --json is given: a variable must not change what other programs read.
     if ctx.get_parameter_source("as_json") is click.core.ParameterSource.COMMANDLINE:
@@ -221,7 +222,7 @@ def _tell_version(ctx: click.Context, option: click.Parameter, given: bool) -> N
 @click.option("--set", "assignments", metavar="KEY=VALUE", multiple=True, help="Change one setting for this run.")
 @click.option("--json", "as_json", is_flag=True, is_eager=True, envvar="OPENCLAW_MEMORY_JSON", help="Print JSON.")
 @click.option("--verbose", "-v", is_flag=True, help="Log what is done to stderr.")
-@click.option("--version", is_flag=True, expose_value=False, callback=_tell_version,
+@click.option("--version", is_flag=True, expose_value=False, callback=_show_version,
               help="Show the version and exit; with --json the name of the distribution too.")  # fmt: skip
 @click.pass_context
 def cli(
@@ -267,9 +268,9 @@ def cli(
 
 
 def _open_streams() -> None:
-    """Have something behind stdin, stdout and stderr, which whoever starts this may have closed.
+    """Open the null device for those of stdin, stdout and stderr that the parent process has closed.
 
-    The next file that is opened, such as the index, would get the number of one, and be written to by what is said.
+    The next opened file, such as the index, would get the number of one of them, and messages would be written to it.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
@@ -285,7 +286,7 @@ def _open_streams() -> None:
 
 def main() -> None:
     """Entry point of the console script."""
-    # With 700 new objects, as by default, looking for circular garbage takes a tenth of the time of loading an index.
+    # The default of 700 new objects makes garbage collection a tenth of the time to load an index.
     gc.set_threshold(20_000)
     _open_streams()
     for stream in (sys.stdout, sys.stderr):

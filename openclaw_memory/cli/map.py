@@ -1,4 +1,4 @@
-"""``map``: the memory as a picture."""
+"""``map``: draw the memory as an HTML page."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def map(  # noqa: A001 - a command is the function of its name
     say(f"{report.file}: {', '.join(parts)}; {report.bytes / 1e6:.1f} MB in {report.seconds:.1f} s")
     cli.remark(None if report.fallback is None else f"without the space of meaning: {report.fallback}")
     cli.remark(report.warning)
-    if not no_open and not _opened(Path(report.file)):
+    if not no_open and not _open_page(Path(report.file)):
         cli.remark("there is no browser to open it in; open the file yourself")
 
 
-def _opened(file: Path) -> bool:
-    """Show the file in a browser; one in the terminal, or on a machine without a screen, would show nothing."""
+def _open_page(file: Path) -> bool:
+    """Open the file in a browser; return false without a screen, where a browser in the terminal shows nothing."""
     import contextlib
     import webbrowser
 

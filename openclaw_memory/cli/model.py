@@ -1,4 +1,4 @@
-"""``openclaw-memory model``: the embedding models, here and to be had."""
+"""``model``: list, pull and choose embedding models."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def list_models(obj: Any) -> None:
     from ..embed import registry
     from ..embed.pull import installed
 
-    here = {found.name: found for found in installed()}
+    cached = {file.name: file for file in installed()}
     chosen = obj.settings().embedding.model
     in_use = registry.names_of(chosen.lower())
     rows = []
-    for name in dict.fromkeys([*(entry.name for entry in registry.ENTRIES), *here]):
-        entry, found = registry.get(name), here.get(name)
-        file = entry or found
+    for name in dict.fromkeys([*(entry.name for entry in registry.ENTRIES), *cached]):
+        entry, local = registry.get(name), cached.get(name)
+        file = entry or local
         assert file is not None
         row = {
             "name": name,
@@ -38,10 +38,10 @@ def list_models(obj: Any) -> None:
             "context": entry.context if entry else None,
             "download": file.size,
             "licence": entry.licence if entry else "unknown",
-            "verified": found.verified if found else file.verified,
+            "verified": local.verified if local else file.verified,
             "source": file.source,
             "multilingual": entry.multilingual if entry else None,
-            "path": str(found.path) if found else None,
+            "path": str(local.path) if local else None,
             "inUse": name in in_use,
         }
         rows.append(row)
@@ -77,14 +77,14 @@ def pull_model(obj: Any, name: str | None, sha256: str | None) -> None:
     rows = []
     for each in registry.names_of(chosen)[: 1 if sha256 else None]:
         with model_progress(obj) as tell:
-            found = pull(each, progress=tell, offline=settings.embedding.offline, sha256=sha256)
-        row = {"name": found.name, "path": str(found.path), "size": found.size, "sha256": found.sha256}
-        rows.append({**row, "sourceSha256": found.source_sha256, "verified": found.verified})
+            pulled = pull(each, progress=tell, offline=settings.embedding.offline, sha256=sha256)
+        row = {"name": pulled.name, "path": str(pulled.path), "size": pulled.size, "sha256": pulled.sha256}
+        rows.append({**row, "sourceSha256": pulled.source_sha256, "verified": pulled.verified})
         if obj.json:
             continue
-        say(f"{found.name}: {found.path}")
-        if not found.verified:
-            say(f"not verified: its sha256 {found.source_sha256} was pinned on first use", err=True)
+        say(f"{pulled.name}: {pulled.path}")
+        if not pulled.verified:
+            say(f"not verified: its sha256 {pulled.source_sha256} was pinned on first use", err=True)
     if obj.json:
         say(json.dumps(rows[0] if len(rows) == 1 else {**rows[0], "further": rows[1:]}))
 
@@ -99,8 +99,7 @@ def use_model(obj: Any, name: str) -> None:
     from ..embed.fetch import PULL_COMMAND
     from ..embed.gguf_file import check_gguf
     from ..embed.pull import lookup
-    from .config import settings_file
-    from .yaml_edit import set_value
+    from .config import set_value, settings_file
 
     value, present = name, True
     if is_path(name):
@@ -111,8 +110,8 @@ def use_model(obj: Any, name: str) -> None:
         value = name.lower()
         present = lookup(value) is not None
         if not present and registry.get(value) is None:
-            known = ", ".join(["none", registry.AUTO, *(e.name for e in registry.ENTRIES)])
-            raise click.UsageError(f"no model is called {name!r}; give one of {known}, or the path of a GGUF file")
+            names = ", ".join(["none", registry.AUTO, *(entry.name for entry in registry.ENTRIES)])
+            raise click.UsageError(f"no model is called {name!r}; give one of {names}, or the path of a GGUF file")
     file = settings_file(obj)
     before = obj.settings().embedding.model
     set_value(file, "embedding.model", value)

@@ -1,23 +1,26 @@
-"""``open``: a hit in the editor, at its line."""
+"""``open`` and ``feedback``: hits of the last search by their numbers, in the editor or judged."""
 
 from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from .context import CliContext, common_options
+from ..errors import OpenClawMemoryError, RequestError, WorkspaceError
+from .context import CliContext, common_options, say
 
 if TYPE_CHECKING:
     from ..memory import Memory
-    from ..model import SearchHit
+    from ..model import FeedbackReport, SearchHit
 
-#: The number of a hit.
+#: Number of a hit.
 NUMBER = re.compile(r"[0-9]{1,4}")
 
 
@@ -38,10 +41,8 @@ def open(  # noqa: A001
       openclaw-memory open memory/2026-03-03.md:12
       EDITOR='code --wait' openclaw-memory open MEMORY.md
     """
-    from ..errors import RequestError, WorkspaceError
     from ..ingest.scan import scan
     from ..use.feedback import line_of
-    from .editor import open_in_editor
 
     with cli.memory() as memory:
         named, line, unit = hit.strip(), None, ""
@@ -57,25 +58,25 @@ def open(  # noqa: A001
                 if line is None:
                     raise WorkspaceError(str(error)) from error
                 cli.remark(f"{named} has changed since that search: line {line} may be another one")
-        found = memory.get(named, line, None if line is None else 1)
-        if found.status == "error":
-            raise WorkspaceError(f"{hit}: {found.error}; 'openclaw-memory search' shows lines as they are")
+        text = memory.get(named, line, None if line is None else 1)
+        if text.status == "error":
+            raise WorkspaceError(f"{hit}: {text.error}; 'openclaw-memory search' shows lines as they are")
         files = scan(memory.workspace, memory.settings.ingest).files
-        place = next((file.absolute for file in files if file.path == found.path), None)
+        place = next((file.absolute for file in files if file.path == text.path), None)
         if place is None:
             raise WorkspaceError(f"{hit}: not among the memory files; 'openclaw-memory search' names paths as they are")
-    open_in_editor(Path(place), found.from_line)
+    open_in_editor(Path(place), text.from_line)
     if cli.json:
-        cli.emit({"path": found.path, "file": str(place), "line": found.from_line})
+        cli.emit({"path": text.path, "file": str(place), "line": text.from_line})
 
 
 def remember(memory: Memory, hits: Iterable[SearchHit], as_of: str | None) -> None:
-    """Keep path, line and id of ``hits`` to open them by number; nothing where the index's folder cannot be written.
+    """Write path, line and id of ``hits`` beside the index, to open them by number; ignore a folder without permission.
 
-    Nothing either where something was forgotten since ``usage.forgot()`` was ``as_of``, before they were looked for.
-    Of a hit in another memory only the name of that is kept: what is forgotten there is not known here.
+    Nothing is kept if something was forgotten since ``usage.forgot()`` was ``as_of``, before the search.  A hit in
+    another memory is kept as the name of that memory alone, as what is forgotten there is unknown here.
     """
-    from ..model.use import LAST_SHOWN
+    from ..model.reports import LAST_SHOWN
     from ..system import atomic
 
     if (file := memory.store.beside(LAST_SHOWN)) is not None:
@@ -87,9 +88,8 @@ def remember(memory: Memory, hits: Iterable[SearchHit], as_of: str | None) -> No
 
 
 def remembered(memory: Memory, number: int) -> tuple[str, int, str]:
-    """Path, line and id of hit ``number``, counted from 1, of the last search."""
-    from ..errors import WorkspaceError
-    from ..model.use import LAST_SHOWN
+    """Return path, line and id of hit ``number``, counted from 1, of the last search."""
+    from ..model.reports import LAST_SHOWN
 
     file = memory.store.beside(LAST_SHOWN)
     if file is None:
@@ -104,3 +104,76 @@ def remembered(memory: Memory, number: int) -> tuple[str, int, str]:
     if not unit:
         raise WorkspaceError(f"hit {number} is in the memory {path}, which is only read here; run: openclaw-memory get")
     return path, line, unit
+
+
+# -- the editor -----------------------------------------------------------------------------------------
+
+
+def open_in_editor(file: Path, line: int | None = None) -> None:
+    """Run $VISUAL, $EDITOR or the default editor on ``file``, at ``line`` (counted from 1), until it is closed.
+
+    Raises :class:`~openclaw_memory.errors.OpenClawMemoryError` when there is no such program, or it fails.
+    """
+    from ..system import shell
+    from ..system.child import programs, start
+
+    chosen = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    command = shell.split(chosen) if chosen else _default_editor()
+    name = Path(command[0]).stem.lower()
+    if line is None:
+        place = [str(file)]
+    elif name in ("code", "code-insiders", "codium", "cursor", "windsurf"):
+        place = ["--goto", f"{file}:{line}"]
+    elif name in ("subl", "zed", "hx", "helix", "micro"):
+        place = [f"{file}:{line}"]
+    else:
+        place = [str(file)] if os.name == "nt" and name == "notepad" else [f"+{line}", str(file)]
+    try:
+        # Where standard output is read as JSON, an editor in the terminal takes that of errors.
+        stdout = None if sys.stdout.isatty() else 2
+        # With its ending, which Windows wants of scripts such as code.cmd.
+        program = next(programs(os.path.expanduser(command[0])), command[0])
+        with start([program, *command[1:], *place], stdout=stdout) as editor:
+            code = editor.wait()
+    except OSError as error:
+        raise OpenClawMemoryError(
+            f"{command[0]} cannot be started ({error.strerror or error}); set EDITOR to your editor"
+        ) from error
+    if code:
+        raise OpenClawMemoryError(f"{command[0]} ended with exit code {code}; set EDITOR to your editor")
+
+
+def _default_editor() -> list[str]:
+    from ..system.child import programs
+
+    names = ["notepad"] if os.name == "nt" else ["sensible-editor", "nano", "vim", "vi"]
+    program = next((file for name in names for file in programs(name)), None)
+    if program is None:
+        raise OpenClawMemoryError("there is no editor; set EDITOR to yours")
+    return [program]
+
+
+# -- feedback -------------------------------------------------------------------------------------------
+
+
+@click.command(short_help="Say whether a hit was of use.")
+@click.argument("chunk")
+@click.argument("verdict", type=click.Choice(["useful", "irrelevant"]))
+@common_options
+def feedback(cli: CliContext, chunk: str, verdict: str) -> None:
+    """Say that CHUNK was useful or irrelevant: it will rank a little higher or lower, ever less so as time passes.
+
+    CHUNK is the number of a hit of the last search or timeline, its id, as --json shows it, or its lines:
+    memory/a.md:3-9 or memory/a.md#L3-L9.  Of several
+    units in those lines the one is meant that a search showed last.
+    """
+    with cli.memory() as memory:
+        if NUMBER.fullmatch(chunk.strip()):
+            _, _, chunk = remembered(memory, int(chunk))
+        report = memory.feedback(chunk, verdict)
+    cli.answer(report, _show)
+
+
+def _show(cli: CliContext, report: FeedbackReport) -> None:
+    counts = [f"{getattr(report, name)} {name}" for name in ("useful", "irrelevant", "used", "shown")]
+    say(f"{report.id}: {', '.join(counts)}; boost {report.boost:+.2f}")

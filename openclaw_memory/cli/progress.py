@@ -25,29 +25,29 @@ _EVERY = 10.0
 
 
 def ingest_progress(cli: CliContext) -> AbstractContextManager[Progress]:
-    """A callback for ingest: a bar with counts and the time left per stage, or lines."""
+    """Return a callback for ingest: a bar with counts and the time left per stage, or lines."""
     return _bars(cli, "MofNCompleteColumn")
 
 
 def model_progress(cli: CliContext) -> AbstractContextManager[Progress]:
-    """A callback ``(stage, done bytes, total bytes)`` for model downloads: a bar per stage, or lines."""
+    """Return a callback for downloads in bytes: a bar per stage, or lines."""
     return _bars(cli, "DownloadColumn")
 
 
 def pull_if_missing(cli: CliContext, memory: Any) -> None:
-    """Get the model that is wanted when it is missing, with a bar; the report of the ingest says if that failed."""
+    """Download the configured model if it is missing, with a bar; the report of the ingest has a failure."""
     with model_progress(cli) as show:
         memory.pull_model(show)
 
 
 def _lines(size: float) -> Progress:
-    """Says now and then how far a stage is, in millions of bytes where ``size`` is that."""
-    said = time.monotonic()
+    """Return a callback that prints a line every ten seconds, in megabytes if ``size`` is a million."""
+    printed = time.monotonic()
 
     def show(stage: str, done: int, total: int) -> None:
-        nonlocal said
-        if time.monotonic() - said >= _EVERY:
-            said = time.monotonic()
+        nonlocal printed
+        if time.monotonic() - printed >= _EVERY:
+            printed = time.monotonic()
             amount = f"{done / size:.0f}" + (f" of {total / size:.0f}" if total else "") + (" MB" if size > 1 else "")
             say(f"{_TITLES.get(stage, stage)}: {amount}", err=True)
 

@@ -1,4 +1,4 @@
-"""``recall``: follow the thread behind an answer."""
+"""``recall``: print the thread behind an answer."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .context import CliContext, common_options
-from .lines import Mark, marking, show_line
-from .search import meant, requested, show, tell_if_doubtful, which_options
+from .search import Mark, corrected_question, marking, requested, show, show_line, tell_if_doubtful, which_options
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -54,7 +53,7 @@ def recall(cli: CliContext, query: tuple[str, ...], hops: int, full: bool, **opt
     if near and not result.good_match:  # no thread begins at what answers nothing
         show(cli, replace(result, results=tuple(near[:3])), text)
         return
-    mark = marking(meant(cli, result, text))
+    mark = marking(corrected_question(cli, result, text))
     if not result.results:
         tell_if_doubtful(result, text)
     for hit in result.results:
@@ -63,7 +62,7 @@ def recall(cli: CliContext, query: tuple[str, ...], hops: int, full: bool, **opt
 
 
 def show_stop(out: Console, hit: RecallHit, most: int | None, mark: Mark) -> None:
-    """One result of a thread: its day and heading, its first lines, and the steps that lead to it."""
+    """Print a result of a thread: its day and heading, its first lines, and the steps that lead to it."""
     from rich.text import Text
 
     head = Text(f"{hit.date.isoformat() if hit.date else ' ' * 10}  ", style="bold")
@@ -72,9 +71,9 @@ def show_stop(out: Console, hit: RecallHit, most: int | None, mark: Mark) -> Non
     out.print(head)
     for edge in hit.via:
         show_line(out, Text(f"↳ {edge.text}", style="yellow"), 12)
-    own = [line for line in hit.snippet.split("\n") if line.strip()]
-    text = [line for line in own if not line.lstrip().startswith("#")] or own
-    for line in own if most is None else text[:most]:
+    lines = [line for line in hit.snippet.split("\n") if line.strip()]
+    text = [line for line in lines if not line.lstrip().startswith("#")] or lines
+    for line in lines if most is None else text[:most]:
         shown = Text(line if most is None or len(line) <= _CHARS else f"{line[: _CHARS - 2].rstrip()} …")
         mark(shown)
         show_line(out, shown, 12)

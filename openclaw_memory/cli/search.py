@@ -1,4 +1,4 @@
-"""``search``, ``timeline`` and ``get``: ask the memory, by question or by time, and read the lines it cites."""
+"""``search``, ``timeline`` and ``get``: find notes by question or by time, and read cited lines."""
 
 from __future__ import annotations
 
@@ -8,17 +8,45 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from .context import DATE, SINCE, UNTIL, CliContext, common_options, failure, say, wrong_usage
-from .lines import Mark, marking, show_line
 from .open import remember
 
 if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
     from ..model import SearchHit, SearchRequest, SearchResult
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+#: Function that marks words of a line in place.
+Mark = Callable[["Text"], None]
+
+
+def marking(question: str) -> Mark:
+    """Return a function that marks the words of ``question``, in any form that search takes for the same."""
+    from ..text.analysis import occurrences
+
+    def mark(line: Text) -> None:
+        for start, end in occurrences(question, line.plain):
+            line.stylize("bold magenta", start, end)
+
+    return mark
+
+
+def show_line(out: Console, line: Text, indent: int) -> None:
+    """Print a line, and on a terminal what does not fit, ``indent`` columns in."""
+    from rich.padding import Padding
+
+    if out.is_terminal:
+        out.print(Padding(line, (0, 0, 0, indent), expand=False))
+    else:
+        out.print(" " * indent, end="")
+        out.print(line)
+
+
 def which_options(command: F) -> F:
-    """Let a command take kinds, grains, a range of days, and how much to show."""
+    """Add options for kinds, grains, a range of days, and the size of the answer."""
     for option in reversed((
         click.option("--kind", type=click.Choice(["curated", "daily", "note"]), multiple=True,
                      help="Only such files; may be repeated."),
@@ -45,20 +73,19 @@ def which_options(command: F) -> F:
 
 
 def requested(cli: CliContext, query: str, options: dict[str, Any]) -> SearchRequest:
-    """The request that the options of a command make; what no day can satisfy is wrong usage."""
+    """Build the request from the options of a command; a range without days is wrong usage."""
     from ..model import Grain, Kind, SearchRequest
     from ..search.timeline import bounded
     from ..text import calendar
 
-    given = {name: value for name, value in options.items() if value is not None}
-    if "max_results" in given and "budget" in given:
+    values = {name: value for name, value in options.items() if value is not None}
+    if "max_results" in values and "budget" in values:
         raise click.UsageError("give --max-results or --budget, not both")
-    least, most = given.pop("min_days_ago", None), given.pop("max_days_ago", None)
-    kinds = tuple(Kind(kind) for kind in given.pop("kind", ()))
-    grains = tuple(Grain(grain) for grain in given.pop("grain", ()))
+    least, most = values.pop("min_days_ago", None), values.pop("max_days_ago", None)
+    kinds, grains = tuple(map(Kind, values.pop("kind", ()))), tuple(map(Grain, values.pop("grain", ())))
     today = calendar.today(cli.settings().consolidate.time_zone)
     with wrong_usage():
-        return bounded(SearchRequest(query, kinds=kinds, grains=grains, **given), least, most, today)
+        return bounded(SearchRequest(query, kinds=kinds, grains=grains, **values), least, most, today)
 
 
 @click.command(short_help="Find what the memory says about a question.")
@@ -112,63 +139,63 @@ def timeline(cli: CliContext, query: tuple[str, ...], **options: Any) -> None:
     """
     from ..model import counted
 
-    asked = " ".join(query).strip()
-    request = requested(cli, asked, options)
+    text = " ".join(query).strip()
+    request = requested(cli, text, options)
     with cli.memory() as memory:
         as_of = memory.usage.forgot()
         result = memory.timeline(request)
         bounded = request.since is not None or request.until is not None
-        missed = bounded and not (cli.json or asked or result.results)
+        missed = bounded and not (cli.json or text or result.results)
         newest = memory.timeline(max_results=1).results if missed else ()
         if not cli.json:
             remember(memory, result.results, as_of)
     if cli.json:
         cli.emit(result)
     else:
-        show(cli, result, asked)
+        show(cli, result, text)
         if result.left_out:
             cli.remark(f"{counted(result.left_out, 'section')} more in that range; -n shows more of them")
         for hit in newest:
             cli.remark(f"the newest note is of {hit.date or 'no day'}; give another --since or --until")
 
 
-def tell_if_doubtful(result: SearchResult, asked: str = "") -> None:
-    """Say so where nothing answers the question."""
+def tell_if_doubtful(result: SearchResult, question: str = "") -> None:
+    """Print a line if nothing answers the question."""
     if not result.results:
-        say("no good match" if asked else "nothing found")
+        say("no good match" if question else "nothing found")
     elif not result.good_match:
         say("no good match; nearest:")
 
 
-def show(cli: CliContext, result: SearchResult, asked: str = "", around: int | None = None) -> None:
-    """Hits for people, ``around`` so many lines above and below the best one; ``asked`` is the question, if any."""
-    mark = marking(meant(cli, result, asked))
-    tell_if_doubtful(result, asked)
+def show(cli: CliContext, result: SearchResult, question: str = "", around: int | None = None) -> None:
+    """Print hits for people, each with ``around`` lines above and below the best one, all of them by default."""
+    mark = marking(corrected_question(cli, result, question))
+    tell_if_doubtful(result, question)
     for rank, hit in enumerate(result.results, 1):
         _show_hit(cli.out, rank, hit, mark, around)
     cli.remark_on(result)
 
 
-def meant(cli: CliContext, result: SearchResult, asked: str) -> str:
-    """The question with what its misspelt words were read as, which is said."""
+def corrected_question(cli: CliContext, result: SearchResult, question: str) -> str:
+    """Return the question with the corrections of its misspelt words appended, and print these as remarks."""
     for typed, read in result.corrected.items():
         cli.remark(f"no note has '{typed}'; searched for '{read}'")
-    return " ".join([asked, *result.corrected.values()])
+    return " ".join([question, *result.corrected.values()])
 
 
 def also(hit: SearchHit) -> str:
-    """Where else the lines of a hit stand, by days: ``also on 2026-04-08, 04-09 and 05-01``."""
-    days = sorted({one.date for one in hit.also if one.date is not None})
-    said = [
+    """Return the other places of the lines of a hit by days: ``also on 2026-04-08, 04-09 and 05-01``."""
+    days = sorted({place.date for place in hit.also if place.date is not None})
+    shown = [
         day.isoformat() if not at or day.year != days[at - 1].year else f"{day:%m-%d}" for at, day in enumerate(days)
     ]
-    undated = list(dict.fromkeys(one.path for one in hit.also if one.date is None))
-    places = [*(["on " + ", ".join(said)] if said else []), *(["in " + ", ".join(undated)] if undated else [])]
+    undated = list(dict.fromkeys(place.path for place in hit.also if place.date is None))
+    places = [*(["on " + ", ".join(shown)] if shown else []), *(["in " + ", ".join(undated)] if undated else [])]
     return f"also {' and '.join(places)}"
 
 
 def _lines(hit: SearchHit, around: int | None) -> list[str]:
-    """The best line of a hit, and those above and below it that are not empty."""
+    """Return the best line of a hit, and up to ``around`` lines above and below it that are not empty."""
     lines = hit.snippet.split("\n")
     at = min((hit.best_line or 0) - (hit.snippet_line or 0), len(lines) - 1)
     above, below = ([line for line in part if line.strip()] for part in (lines[:at], lines[at + 1 :]))
@@ -176,7 +203,7 @@ def _lines(hit: SearchHit, around: int | None) -> list[str]:
 
 
 def _show_hit(out: Any, rank: int, hit: SearchHit, mark: Mark, around: int | None) -> None:
-    """One hit: where it is, its lines, and what is to be said of them."""
+    """Print a hit: its place, its lines, and remarks on them."""
     from rich.text import Text
 
     head = Text(f"{rank:>2}  ", style="bold")
@@ -215,20 +242,20 @@ def get(cli: CliContext, path: str, from_line: int | None, lines: int | None) ->
     from ..system.serialize import to_json
 
     with cli.memory() as memory:
-        found = memory.get(path, from_line, lines)
+        text = memory.get(path, from_line, lines)
     wrong = None
-    if found.status == "not_found":
-        near = found.error or "'openclaw-memory search' names paths as they are"
+    if text.status == "not_found":
+        near = text.error or "'openclaw-memory search' names paths as they are"
         wrong = f"{path}: not among the memory files; {near}"
-    elif found.status == "error":
-        wrong = f"{path}: {found.error}"
+    elif text.status == "error":
+        wrong = f"{path}: {text.error}"
     if cli.json:
-        # A text in "error" is what this command always had there.
-        cli.emit(to_json(found) if wrong is None else {**failure(wrong), **to_json(found)})
+        # "error" stays a text here, unlike in other failures, for older clients.
+        cli.emit(to_json(text) if wrong is None else {**failure(wrong), **to_json(text)})
     if wrong is not None:
         raise WorkspaceError(wrong)
     if cli.json:
         return
-    say(found.text)
-    if found.truncated:
-        cli.remark(f"there is more: --from {found.next_from}")
+    say(text.text)
+    if text.truncated:
+        cli.remark(f"there is more: --from {text.next_from}")

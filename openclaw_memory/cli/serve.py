@@ -1,4 +1,4 @@
-"""``serve``: the MCP server on stdin and stdout."""
+"""``serve``: run the MCP server on stdin and stdout."""
 
 from __future__ import annotations
 

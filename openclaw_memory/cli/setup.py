@@ -1,18 +1,32 @@
-"""``setup``: connect this memory with OpenClaw or another host, and take it out again."""
+"""``setup``: connect this memory with OpenClaw or another host, and remove it again.
+
+For OpenClaw that is: check, install the plugin, switch the memory slot, read the notes, search.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import os
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..hosts import HOSTS
-from .context import CliContext, common_options, offline_option, yes_option
-from .teller import Options, Teller
+from ..hosts import HOSTS, NAME, HostError
+from ..system import shell
+from .context import CliContext, common_options, offline_option, say, yes_option
 
 if TYPE_CHECKING:
+    from ..config.settings import Settings
     from ..hosts.mcp import Server
+    from ..hosts.openclaw import Agent, OpenClaw
+    from ..hosts.openclaw_config import KeyChange
+    from ..memory import Memory
+    from ..model import Check
 
 
 @click.command(short_help="Connect OpenClaw or another host with this memory.")
@@ -39,21 +53,19 @@ def setup(cli: CliContext, host: str | None, project: Path | None, printed: bool
     if printed:
         _print(cli, host)
         return
-    chosen = Options(host or "openclaw", host is not None, project=project, **options)
+    chosen = SetupOptions(host or "openclaw", host is not None, project=project, **options)
     if chosen.host == "openclaw" and project is not None:
         raise click.UsageError("--project is for the other hosts; name one, such as claude-code")
-    teller = Teller(cli, chosen)
+    reporter = Reporter(cli, chosen)
     if chosen.host == "openclaw":
-        from .setup_openclaw import install, uninstall
-
-        (uninstall if chosen.uninstall else install)(cli, chosen, teller)
+        (uninstall if chosen.uninstall else install)(cli, chosen, reporter)
     else:
-        _register(cli, chosen, teller)
-    teller.end()
+        _register(cli, chosen, reporter)
+    reporter.end()
 
 
-def _register(cli: CliContext, chosen: Options, teller: Teller) -> None:
-    """Tell a host of the MCP server, or no longer."""
+def _register(cli: CliContext, chosen: SetupOptions, reporter: Reporter) -> None:
+    """Add the MCP server to a host's configuration, or remove it."""
     from importlib import import_module
 
     from ..hosts.json_hosts import JSON_HOSTS
@@ -73,19 +85,18 @@ def _register(cli: CliContext, chosen: Options, teller: Teller) -> None:
         change = host.register(_server(cli), project)
     if not change.needed:
         what = "not there" if chosen.uninstall else "there already"
-        teller.step(host.TITLE, f"{change.where}: our entry is {what}; nothing to change")
+        reporter.step(host.TITLE, f"{change.where}: our entry is {what}; nothing to change")
         return
-    teller.plan(change.where, change.lines)
-    if not teller.agreed(f"Change {host.TITLE}'s configuration?"):
+    reporter.plan(change.where, change.lines)
+    if not reporter.confirm(f"Change {host.TITLE}'s configuration?"):
         return
     change.apply()
-    teller.record["applied"] = True
-    teller.step(host.TITLE, f"{change.where}: {'removed' if chosen.uninstall else 'written'}")
-    teller.then(change.then)
+    reporter.record["applied"] = True
+    reporter.step(host.TITLE, f"{change.where}: {'removed' if chosen.uninstall else 'written'}")
+    reporter.next_step(change.then)
 
 
 def _print(cli: CliContext, host: str | None) -> None:
-    from ..hosts import NAME
     from ..hosts.mcp import SERVERS
 
     if host is not None:
@@ -98,3 +109,442 @@ def _server(cli: CliContext) -> Server:
     from ..hosts.process import own_command
 
     return Server(own_command(), cli.find_workspace(), cli.agent, cli.config)
+
+
+# -- output ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SetupOptions:
+    """SetupOptions of ``setup``; ``named`` is true if the host was given."""
+
+    host: str
+    named: bool
+    yes: bool = False
+    dry_run: bool = False
+    uninstall: bool = False
+    executable: str | None = None
+    profile: str | None = None
+    installed: bool = False
+    offline: bool = False
+    query: str | None = None
+    project: Path | None = None
+
+
+@dataclass
+class Reporter:
+    """Prints checks, plans and steps; with ``--json`` one document at the end."""
+
+    cli: CliContext
+    options: SetupOptions
+    record: dict[str, Any] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.record = {"host": self.options.host, "steps": [], "changes": [], "applied": False, "next": None}
+
+    def step(self, name: str, detail: str, *, ok: bool = True, fix: str | None = None) -> None:
+        """Print a step that was checked or done, and ``fix`` if it is wrong."""
+        from ..model import Check
+
+        self.check(Check(name, ok, detail, fix))
+
+    def check(self, check: Check) -> None:
+        """Print a check as ``doctor`` does."""
+        self.record["steps"].append(check)
+        if not self.cli.json:
+            self.cli.show_check(check)
+
+    def plan(self, where: str, lines: list[str]) -> None:
+        """Print a planned change as a diff."""
+        self.record["changes"].append({"where": where, "lines": lines})
+        if self.cli.json:
+            return
+        from rich.text import Text
+
+        self.say(f"\n{where}")
+        colours = {"+": "green", "-": "red", "~": "yellow"}
+        for line in lines:
+            shown = Text("  ") + Text(line, style=colours.get(line[:1], ""))
+            self.cli.out.print(shown, highlight=False, soft_wrap=True)
+
+    def say(self, text: str) -> None:
+        """Print a line for people."""
+        if not self.cli.json:
+            say(text)
+
+    def confirm(self, question: str) -> bool:
+        """Ask to go on; false with ``--dry-run``, true with ``--yes``.  Exits 2 if nobody can answer, 1 if refused."""
+        if self.options.dry_run:
+            self.say("\nnothing was changed (--dry-run)")
+            return False
+        if self.options.yes:
+            return True
+        if self.cli.json or not sys.stdin.isatty():
+            self.record["next"] = "run the same again with --yes"
+            self.end()
+            say("nothing was changed: nobody is here to agree; run the same again with --yes", err=True)
+            raise SystemExit(2)
+        self.say("")
+        if click.confirm(question):
+            return True
+        self.say("nothing was changed")
+        raise SystemExit(1)
+
+    def next_step(self, text: str) -> None:
+        """Print the next step."""
+        self.record["next"] = text
+        self.say(f"next: {text}")
+
+    def end(self) -> None:
+        """Print the JSON document."""
+        if self.cli.json:
+            self.cli.emit(self.record)
+
+
+# -- OpenClaw -------------------------------------------------------------------------------------------
+
+
+def install(cli: CliContext, chosen: SetupOptions, reporter: Reporter) -> None:
+    """Put this memory into OpenClaw's memory slot, and run a search."""
+    from ..hosts.openclaw_config import wanted_changes, without_slot
+    from ..hosts.plugin_files import same_files
+
+    if cli.db is not None:
+        raise click.UsageError("--db cannot be given: the plugin chooses the index file, and setup fills that one")
+    host = _find_host(chosen, reporter)
+    settings = _settings(cli, chosen, host)
+    host.validate()
+    command, config = _command(host), host.home.config()
+    changes, folder, agents = wanted_changes(config, command), host.plugin_folder(), _agents(cli, host)
+    installs = not chosen.installed and (folder is None or not same_files(folder))
+    if not (changes or installs):
+        reporter.step("openclaw", "the plugin is installed and has the memory slot; nothing to change")
+        if not chosen.dry_run:
+            _read_and_search(cli, chosen, reporter, settings, _remembering(reporter, host, agents))
+            if chosen.installed:
+                _remove_old_environments(reporter, host)
+        return
+    _show(reporter, host, changes, _plugin_lines(folder) if installs else [])
+    _refuse_read_only(chosen, host)
+    if not reporter.confirm("Install the plugin and change OpenClaw's configuration?"):
+        return
+    home = _home(host, config, installed=folder is not None or chosen.installed)
+    with _as_it_was(chosen, host):
+        if installs:
+            reporter.say("\ninstalling the plugin …")
+            host.change(without_slot(config))
+            host.install_plugin()
+            reporter.step("plugin", f"installed in {host.plugin_folder()}")
+        # The slot comes last: until this memory has answered, OpenClaw keeps the one that it has.
+        _read_and_search(cli, chosen, reporter, settings, _remembering(reporter, host, agents))
+        host.change(wanted_changes(host.home.config(), command))
+        if left := wanted_changes(host.home.config(), command):
+            keys = ", ".join(".".join(change.path) for change in left)
+            raise HostError(f"{host.home.config_file}: OpenClaw did not take {keys}; run: openclaw doctor")
+    reporter.record["applied"] = True
+    reporter.step("configuration", f"{host.home.config_file}; what it was before is kept in {home / 'setup.json'}")
+    if chosen.installed:
+        _remove_old_environments(reporter, host)
+    _next(reporter, host, bool(host.said))
+
+
+def uninstall(cli: CliContext, chosen: SetupOptions, reporter: Reporter) -> None:
+    """Restore OpenClaw's configuration, and remove the plugin."""
+    from ..config.openclaw_home import value_at
+    from ..hosts.environments import made
+    from ..hosts.openclaw_config import SLOT
+    from ..hosts.remembered import Before, forget, recall
+
+    host = _find_host(chosen, reporter)
+    host.validate()
+    config, home = host.home.config(), host.home.ours
+    before, folder = recall(home), host.plugin_folder()
+    if before is None and (folder is not None or value_at(config, SLOT) == NAME):
+        where = f"{home / 'setup.json'}: is not there or not readable, so what was before is not known"
+        undo = f"config unset {'.'.join(SLOT)}" if folder is None else f"plugins uninstall {NAME}"
+        raise HostError(f"{where}; run: openclaw {undo}")
+    before = before or Before.of(config, host.home.config_file, plugin_installed=False)
+    changes = before.restoring(config)
+    removes = folder is not None and not before.plugin_installed
+    if removes or changes:
+        _show(reporter, host, changes, [f"- plugin in {folder}"] if removes else [])
+        _refuse_read_only(chosen, host)
+    states = _states(cli, chosen, host)
+    if not (removes or changes):
+        reporter.step("openclaw", "nothing of openclaw-memory is set up here; nothing to put back")
+    elif not reporter.confirm("Put OpenClaw's configuration back and remove the plugin?"):
+        return
+    else:
+        if removes:
+            reporter.say("\nremoving the plugin …")
+            host.uninstall_plugin()
+        host.change(before.restoring(host.home.config()))
+        reporter.record["applied"] = True
+        what = "what concerns this memory is as it was before setup; the notes were not touched"
+        reporter.step("configuration", f"{host.home.config_file}: {what}")
+        if (copy := _copy(home, host)).is_file():
+            reporter.step("comments", f"the file as it was before setup, with its comments, is {copy}")
+    if chosen.dry_run:
+        return
+    forget(home)
+    if folder is not None and before.plugin_installed:
+        reporter.step("plugin", f"it was there before setup and stays; to remove it: openclaw plugins uninstall {NAME}")
+    if any((home / "index").glob("*/*.duckdb")):
+        reporter.step("index", f"kept in {home / 'index'}; to remove it: delete that folder")
+    for workspace, state in states.items():
+        purge = shell.join(["openclaw-memory", "-w", str(workspace), "state", "purge"])
+        reporter.step("state", f"kept in {state}; to remove it: {purge}")
+    for environment in made(home):
+        reporter.step("environment", f"kept in {environment}; to remove it: delete that folder")
+    _next(reporter, host, bool(host.said), gone=True)
+
+
+# -- checks -----------------------------------------------------------------------------------------
+
+
+def _find_host(chosen: SetupOptions, reporter: Reporter) -> OpenClaw:
+    from ..hosts.openclaw import OpenClaw, find_openclaw
+
+    command = find_openclaw(chosen.executable)
+    if command is None:
+        where = f"{chosen.executable}: no such program" if chosen.executable else "openclaw is not on PATH"
+        others = "" if chosen.named else "; for another host: openclaw-memory setup claude-code, codex or cursor"
+        raise HostError(
+            f"{where}; install OpenClaw (npm install -g openclaw) or give its command with --openclaw PATH{others}"
+        )
+    host = OpenClaw(command, chosen.profile)
+    version = ".".join(map(str, host.version()))
+    reporter.step("openclaw", f"{version} at {command}, state in {host.home.state}")
+    return host
+
+
+def _refuse_read_only(chosen: SetupOptions, host: OpenClaw) -> None:
+
+    reason = host.read_only()
+    if reason and not chosen.dry_run:
+        raise HostError(f"{reason}; make the change above there, and install the plugin there")
+
+
+def _agents(cli: CliContext, host: OpenClaw) -> list[Agent]:
+    from ..hosts.openclaw import Agent
+
+    agents = host.agents()
+    if cli.workspace is None:
+        return agents
+    folder = Path(os.path.expanduser(cli.workspace)).resolve()
+    matching = [agent for agent in agents if agent.workspace.resolve() == folder]
+    return matching or [Agent(cli.agent, folder, True)]
+
+
+def _settings(cli: CliContext, chosen: SetupOptions, host: OpenClaw) -> Settings:
+    """Return the settings in force with the plugin's folder of index files, so that both use the same ones."""
+    overrides = {"embedding.offline": True} if chosen.offline else {}
+    folder = host.home.ours / "index"
+    settings, source = cli.load_settings(overrides, folder, chosen.profile)
+    if os.environ.get("OPENCLAW_MEMORY_STORE_FOLDER") or source["store.folder"] == host.home.plugin_key("settings"):
+        return settings
+    return settings.with_values({"store.folder": str(folder)})
+
+
+def _command(host: OpenClaw) -> str | None:
+    """Return the command for the plugin to start; ``None`` in an environment that the plugin made and finds itself."""
+    from ..hosts.environments import made
+    from ..hosts.process import own_command
+
+    command = Path(own_command())
+    return None if any(map(command.is_relative_to, made(host.home.ours))) else str(command)
+
+
+def _remove_old_environments(reporter: Reporter, host: OpenClaw) -> None:
+    from ..hosts.environments import remove_unused
+
+    for environment in remove_unused(host.home.ours):
+        reporter.step("environment", f"removed {environment}: another one is in use, and nothing ran from it")
+
+
+# -- the change -------------------------------------------------------------------------------------
+
+
+def _plugin_lines(folder: Path | None) -> list[str]:
+    from ..hosts.plugin_files import plugin_version
+    from ..version import __version__
+
+    if folder is None:
+        return [f"+ plugin {__version__}"]
+    version = plugin_version(folder)
+    if version == __version__:
+        return [f"~ plugin {version} in {folder}: its files are not those of this package"]
+    return [f"~ plugin {version} → {__version__} in {folder}"]
+
+
+def _show(reporter: Reporter, host: OpenClaw, changes: list[KeyChange], plugin: list[str]) -> None:
+    from ..config.openclaw_home import is_plain_json
+
+    file = host.home.config_file
+    if plugin:
+        reporter.plan("plugins of OpenClaw", plugin)
+    if changes:
+        reporter.plan(str(file), [line for change in changes for line in change.lines()])
+    if not is_plain_json(file):
+        reporter.say(
+            f"\nnote: OpenClaw writes {file.name} as plain JSON; comments in it are lost, now or at its next change"
+        )
+
+
+def _home(host: OpenClaw, config: dict[str, object], installed: bool) -> Path:
+    """Return our folder in OpenClaw's state after recording the configuration there, unless an earlier setup did."""
+    from ..config.openclaw_home import is_plain_json, value_at
+    from ..errors import remedy
+    from ..hosts.change import read_text
+    from ..hosts.openclaw_config import SLOT
+    from ..hosts.remembered import Before, recall, remember
+    from ..system import atomic
+
+    home, file = host.home.ours, host.home.config_file
+    try:
+        atomic.make_folder(home, 0o700)
+        ours = installed or value_at(config, SLOT) == NAME
+        if recall(home) is None or not ours:
+            remember(home, Before.of(config, file, installed))
+            if not is_plain_json(file):
+                atomic.swap(_copy(home, host), (read_text(file) or "").encode("utf-8"), 0o600)
+    except OSError as error:
+        step = remedy(error, f"make {host.home.state} writable")
+        raise HostError(f"{home}: {error.strerror or error}; {step}") from error
+    return home
+
+
+@contextlib.contextmanager
+def _as_it_was(chosen: SetupOptions, host: OpenClaw) -> Iterator[None]:
+    """Restore OpenClaw's configuration when the block fails, and add the next step to the error."""
+    from ..errors import OpenClawMemoryError
+    from ..hosts.remembered import Before
+
+    before = Before.of(host.home.config(), host.home.config_file, plugin_installed=False)
+    try:
+        yield
+    except BaseException as error:
+        with contextlib.suppress(HostError):
+            host.change(before.restoring(host.home.config()))
+        if not isinstance(error, OpenClawMemoryError):
+            raise
+        profile = f" --profile {chosen.profile}" if chosen.profile else ""
+        raise HostError(
+            f"{error}; OpenClaw keeps the memory that it had; "
+            f"run this again, or put everything back: openclaw-memory setup openclaw{profile} --uninstall"
+        ) from error
+
+
+def _copy(home: Path, host: OpenClaw) -> Path:
+    """Return the path of the copy of a configuration with comments."""
+    return home / f"{host.home.config_file.name}.before"
+
+
+def _states(cli: CliContext, chosen: SetupOptions, host: OpenClaw) -> dict[Path, Path]:
+    """Return the state files of the agents' workspaces that exist, by workspace."""
+    from ..store.state.opening import open_state
+
+    settings = _settings(cli, chosen, host)
+    states = {agent.workspace: open_state(agent.workspace, settings.state).file for agent in _agents(cli, host)}
+    return {workspace: file for workspace, file in states.items() if file is not None and file.exists()}
+
+
+# -- the first ingest and search --------------------------------------------------------------------
+
+
+def _remembering(reporter: Reporter, host: OpenClaw, agents: list[Agent]) -> list[Agent]:
+    """Return the agents whose notes may be read."""
+    from ..hosts.openclaw_config import remembers
+
+    config = host.home.config()
+    for agent in agents:
+        if not remembers(config, agent.id):
+            reporter.step(f"notes of {agent.id}", "not read: memory search is off for this agent")
+    return [agent for agent in agents if remembers(config, agent.id)]
+
+
+def _read_and_search(
+    cli: CliContext, chosen: SetupOptions, reporter: Reporter, settings: Settings, agents: list[Agent]
+) -> None:
+    """Ingest the notes of every agent, then search those of the first one that has any."""
+    from ..memory import Memory
+    from .search import show
+
+    reporter.record["ingest"] = []
+    with contextlib.ExitStack() as stack:
+        searched: Memory | None = None
+        for agent in agents:
+            if not agent.workspace.is_dir():
+                detail = f"{agent.workspace} is not there yet; its first session reads it"
+                reporter.step(f"notes of {agent.id}", detail)
+                continue
+            with contextlib.ExitStack() as until_read:
+                memory = until_read.enter_context(Memory(agent.workspace, agent=agent.id, settings=settings))
+                if _ingest(cli, reporter, memory, agent) and searched is None:
+                    searched = memory
+                    stack.push(until_read.pop_all())
+        query = (chosen.query or _query(searched)) if searched is not None else None
+        if searched is None or not query:
+            reporter.say("no notes to search yet: the agent writes them as you talk to it")
+            return
+        result = searched.search(query, max_results=3)
+    reporter.record["search"] = {"query": query, "agent": searched.agent, "result": result}
+    reporter.say(f"\nsearch: {query}\n")
+    if not cli.json:
+        show(cli, result)
+
+
+def _ingest(cli: CliContext, reporter: Reporter, memory: Memory, agent: Agent) -> bool:
+    """Ingest the notes of one agent; return true if there are any."""
+    from ..model import counted
+    from .checks import model_checks
+    from .progress import ingest_progress, pull_if_missing
+
+    pull_if_missing(cli, memory)
+    resolved = memory.prove_embedder()
+    if not reporter.record["ingest"]:
+        for check in model_checks(resolved, memory.settings):
+            reporter.check(check)
+    with ingest_progress(cli) as show:
+        report = memory.ingest(embed="eager", progress=show)
+    reporter.record["ingest"].append({"agent": agent.id, "workspace": str(memory.workspace), "report": report})
+    if not report.files:
+        reporter.step(f"notes of {agent.id}", f"none in {memory.workspace} yet")
+        return False
+    pending = f", {report.pending} still to embed" if report.pending and resolved.embedder is not None else ""
+    reporter.step(
+        f"notes of {agent.id}",
+        f"{counted(report.files, 'file')} in {memory.workspace}, {counted(report.chunks, 'unit')}, "
+        f"{report.embedded} embedded{pending}, {report.seconds:.1f} s",
+    )
+    if report.warning != resolved.reason:  # the search prints that reason
+        cli.remark(report.warning)
+    return True
+
+
+def _query(memory: Memory) -> str | None:
+    """Return a heading of the newest note below its title, which often is its date; else a line of it."""
+    from ..ingest.scan import scan
+
+    files = sorted(scan(memory.workspace, memory.settings.ingest).files, key=lambda file: -file.mtime_ns)
+    lines = []
+    for file in files[:20]:
+        text = memory.get(file.path).text.split("\n")
+        lines += [line.strip() for line in text if re.search(r"[^\W\d_]{3}", line)]
+    headings = [line for line in lines if line.startswith("##")]
+    plain = [line for line in lines if not line.startswith("#")]
+    words = [" ".join(re.sub(r"[*_`\[\]>#|-]+", " ", line).split())[:80] for line in [*headings, *plain, *lines]]
+    return next((each for each in words if each), None)
+
+
+def _next(reporter: Reporter, host: OpenClaw, changed: bool, gone: bool = False) -> None:
+    if not changed:
+        return
+    openclaw = "openclaw" + (f" --profile {host.profile}" if host.profile else "")
+    if not host.gateway_runs():
+        if not gone:
+            reporter.next_step(f"start the gateway: {openclaw} gateway")
+    elif host.wants_restart:
+        reporter.next_step(f"restart the gateway: {openclaw} gateway restart")
+    else:
+        reporter.step("gateway", "it runs, and has taken the change over without a restart")

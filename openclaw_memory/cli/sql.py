@@ -1,4 +1,4 @@
-"""``sql`` and ``export``: the memory as tables, asked with SQL that only reads, or as Parquet files."""
+"""``sql`` and ``export``: query the memory with SQL that only reads, or write it as Parquet files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .context import CliContext, common_options, say
 if TYPE_CHECKING:
     from ..model import QueryResult
 
-#: Rows that a person is shown unless more are asked for.
+#: Default number of rows for people.
 _ROWS = 100
 
 
@@ -54,7 +54,7 @@ def sql(cli: CliContext, query: str | None, as_csv: bool, limit: int | None, tim
         say(_json(result))
         return
     if as_csv:
-        # A program reads every character; a terminal would obey some.
+        # A program must get every character; a terminal would obey control characters.
         rows = _csv(result)
         click.echo(inert(rows) if sys.stdout.isatty() else rows, nl=False, color=True)  # noqa: TID251
     else:
@@ -77,7 +77,7 @@ def _text(query: str | None) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A cell as JSON has it; unlike elsewhere numbers are not rounded."""
+    """Return a cell as a JSON value; numbers are not rounded."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Decimal):
@@ -124,7 +124,7 @@ def _written(value: Any) -> Any:
 
 
 def _show(cli: CliContext, result: QueryResult) -> None:
-    """Rows for people, as a table."""
+    """Print rows for people as a table."""
     from rich.table import Table
     from rich.text import Text
 

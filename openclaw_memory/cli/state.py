@@ -1,4 +1,4 @@
-"""``state``: what people and agents did, which outlives the index: show it, and give it up."""
+"""``state``: show or delete usage, feedback, forgotten items and permissions, which outlive the index."""
 
 from __future__ import annotations
 

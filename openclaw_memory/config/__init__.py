@@ -1,1 +1,1 @@
-"""Settings, the workspace, OpenClaw's folders: what is known before anything is read."""
+"""Settings, the workspace and OpenClaw's folders."""

@@ -1,4 +1,4 @@
-"""A value for a setting: of the right type and within its bounds, or an error that names the closest right key."""
+"""Check and convert the values of settings, and name the closest valid key in errors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ S = TypeVar("S")
 
 
 class UnknownSettingError(SettingsError):
-    """There is no setting of this name."""
+    """A key that names no setting."""
 
 
 def walk(settings: Any) -> Iterator[tuple[str, Any, Mapping[str, Any]]]:
@@ -29,7 +29,7 @@ def walk(settings: Any) -> Iterator[tuple[str, Any, Mapping[str, Any]]]:
 
 
 def all_keys(settings: Any) -> list[str]:
-    """Every key that may be set: the settings, and the entries of those that are mappings with names of their own."""
+    """Return every valid key: the settings, and the entries of mappings with fixed names."""
     keys = []
     for key, _, meta in walk(settings):
         keys += [key, *(f"{key}.{entry}" for entry in meta["entries"])]
@@ -37,15 +37,15 @@ def all_keys(settings: Any) -> list[str]:
 
 
 def closest_key(settings: Any, key: str) -> str | None:
-    """Return the valid key that ``key`` was probably meant to be."""
+    """Return the valid key that is spelt most like ``key``, if any is close."""
     names = [*(each.name for each in fields(settings)), *all_keys(settings)]
     return next(iter(difflib.get_close_matches(key, names, n=1, cutoff=0.7)), None)
 
 
 def check_key(settings: Any, key: str) -> tuple[str, str]:
-    """Return the setting that ``key`` names and the entry of it, ``""`` for the whole setting.
+    """Return the setting that ``key`` names and its entry, ``""`` for the whole setting.
 
-    Raises :class:`UnknownSettingError` with the closest valid key, where there is one.
+    Raises :class:`UnknownSettingError` with the closest valid key, if any is close.
     """
     for each, value, meta in walk(settings):
         if key == each:
@@ -59,19 +59,17 @@ def check_key(settings: Any, key: str) -> tuple[str, str]:
 
 
 def value_of(settings: Any, key: str) -> Any:
-    """The value of the setting, or of the entry of a mapping, that ``key`` names; ``None`` for an entry not there."""
+    """Return the value of the setting or entry that ``key`` names; ``None`` for a missing entry."""
     whole, entry = check_key(settings, key)
     value: Any = next(value for each, value, _ in walk(settings) if each == whole)
     return value.get(entry) if entry else value
 
 
 def assign(settings: S, key: str, value: Any, where: str, ignored: list[Problem] | None = None) -> S:
-    """A copy with the setting ``key`` set to ``value``, of which ``where`` says whence it comes.
+    """Return a copy with the setting ``key`` set to ``value``; ``where`` is its source for messages.
 
-    A mapping's entries are set one by one, the rest of it stays; a ``key`` below a mapping sets one entry.  What is no
-    setting is named in ``ignored`` where that is given.
-
-    Raises :class:`~openclaw_memory.errors.SettingsError` naming it.
+    A mapping replaces only the entries that it has; a ``key`` below a mapping sets one entry.  An unknown key is added
+    to ``ignored``, if given.  Raises :class:`~openclaw_memory.errors.SettingsError` for an invalid value.
     """
     try:
         whole, entry = check_key(settings, key)
@@ -98,8 +96,8 @@ def assign(settings: S, key: str, value: Any, where: str, ignored: list[Problem]
     else:
         checked = _coerce(hint, value, key, where)
         _check_bounds(checked, meta, key, where)
-    made: S = replace(outer, **{group: replace(holder, **{name: checked}) if name else checked})
-    return made
+    changed: S = replace(outer, **{group: replace(holder, **{name: checked}) if name else checked})
+    return changed
 
 
 def _check_bounds(value: Any, meta: Mapping[str, Any], key: str, where: str) -> None:
@@ -107,15 +105,15 @@ def _check_bounds(value: Any, meta: Mapping[str, Any], key: str, where: str) -> 
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         if (low is not None and value < low) or (high is not None and value > high):
             bounds = f"at least {low:g}" if high is None else f"between {low:g} and {high:g}"
-            raise SettingsError(f"{where}: '{key}' must be {bounds}, not {value}")
+            raise SettingsError(f"'{key}' must be {bounds}, not {value}", path=where)
 
 
 def _refuse(expected: str, value: Any, key: str, where: str) -> typing.NoReturn:
-    raise SettingsError(f"{where}: '{key}' must be {expected}, not {value!r}")
+    raise SettingsError(f"'{key}' must be {expected}, not {value!r}", path=where)
 
 
 def _loaded(value: Any, key: str, where: str) -> Any:
-    """``value`` as YAML says it where it is text."""
+    """Return ``value``, parsed as YAML if it is text."""
     import yaml
 
     try:
@@ -180,11 +178,10 @@ def _coerce_tree(hint: Any, origin: Any, value: Any, key: str, where: str, fail:
         for name in value:
             if name not in hints:
                 close = difflib.get_close_matches(str(name), hints, n=1, cutoff=0.5)
-                hint_text = f"did you mean '{close[0]}'?" if close else f"valid are {', '.join(hints)}"
-                raise SettingsError(f"{where}: unknown key '{key}.{name}'; {hint_text}")
+                step = f"did you mean '{close[0]}'?" if close else f"valid are {', '.join(hints)}"
+                raise SettingsError(f"unknown key '{key}.{name}'", step, where)
         try:
-            made = typing.cast(Any, hint)(**{k: _coerce(hints[k], v, f"{key}.{k}", where) for k, v in value.items()})
+            return typing.cast(Any, hint)(**{k: _coerce(hints[k], v, f"{key}.{k}", where) for k, v in value.items()})
         except TypeError:
             fail(f"a mapping of {', '.join(hints)}")
-        return made
     raise AssertionError(f"setting {key} has a type that is not handled: {hint!r}")

@@ -1,4 +1,4 @@
-"""Where an index file lies by default."""
+"""Default paths of index files."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from .workspace import expanded
 
 
 def default_path(workspace: Path, agent: str, folder: str = "") -> Path:
-    """One file per agent and workspace below :func:`index_folder`; the name tells a person which it is."""
+    """Return the index file of an agent and workspace below :func:`index_folder`, with a readable name."""
     return index_folder(folder) / _owner(agent) / _name(workspace)
 
 
 def index_files(workspace: Path, folder: str = "") -> list[Path]:
-    """Where the indexes of all agents of a workspace lie, or lay before OpenClaw's plugin was here."""
+    """Return the index files of all agents of a workspace, also from before OpenClaw's plugin was installed."""
     roots = dict.fromkeys((index_folder(folder), data_dir()))
     return [root / agent / _name(workspace) for root in roots for agent in sorted(_listed(root))]
 
 
 def index_folder(folder: str = "", environ: Mapping[str, str] | None = None) -> Path:
-    """The folder of the index files: as given, else that of the OpenClaw plugin if it is here, else the data folder."""
+    """Return ``folder``, else that of the OpenClaw plugin if it is installed, else the data folder."""
     if folder:
         return expanded(folder).absolute()
-    plugin = OpenClawHome.of(environ).ours
+    plugin = OpenClawHome.for_environment(environ).ours
     return plugin / "index" if plugin.is_dir() else data_dir()
 
 
@@ -40,7 +40,7 @@ def _name(workspace: Path) -> str:
 
 
 def _owner(agent: str) -> str:
-    """The folder of an agent: its name, unless that may be another agent's too where capitals count for nothing."""
+    """Return the folder name of an agent: its name, with a hash where another agent's folder may have the same."""
     readable = re.sub(r"[^A-Za-z0-9._-]+", "-", agent).strip(".-") or "main"
     if (agent or "main") == readable.lower() and len(readable) <= 100:
         return readable

@@ -1,6 +1,6 @@
-"""Where OpenClaw keeps its state, its configuration and its agents' workspaces, resolved as OpenClaw itself does.
+"""OpenClaw's state folder, configuration and workspaces, resolved as OpenClaw does.
 
-It is read here and not asked, as a start of OpenClaw takes a second.
+Starting OpenClaw to ask it would take a second.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..version import NAME
 
 _CONFIG = ("openclaw.json", "clawdbot.json")
 _STATE = (".openclaw", ".clawdbot")
-#: The agent of a configuration that names none.
+#: Agent of a configuration without agents.
 _MAIN = "main"
 _PLUGIN = ("plugins", "entries", NAME, "config")
 
@@ -31,35 +31,35 @@ class OpenClawHome:
     environ: Mapping[str, str]
 
     @classmethod
-    def of(cls, environ: Mapping[str, str] | None = None, profile: str | None = None) -> OpenClawHome:
-        """That of ``environ``, the process's unless told, as ``openclaw --profile`` changes it."""
-        here = cls(os.environ if environ is None else environ)
+    def for_environment(cls, environ: Mapping[str, str] | None = None, profile: str | None = None) -> OpenClawHome:
+        """Return the home in ``environ`` (default: the process's), changed as ``openclaw --profile`` does."""
+        home = cls(os.environ if environ is None else environ)
         if not profile:
-            return here
-        # What names the folders of the profile that the environment is of, names none of another profile.
-        before, after = here._profile_state(here._set("OPENCLAW_PROFILE")), here._profile_state(profile)
-        state, config = here._set("OPENCLAW_STATE_DIR"), here._set("OPENCLAW_CONFIG_PATH")
-        if not state or here._path(state) == before:
+            return home
+        # Variables that name folders of the profile in the environment do not apply to another profile.
+        before, after = home._profile_state(home._set("OPENCLAW_PROFILE")), home._profile_state(profile)
+        state, config = home._set("OPENCLAW_STATE_DIR"), home._set("OPENCLAW_CONFIG_PATH")
+        if not state or home._path(state) == before:
             state = str(after)
-            if config and here._path(config) == before / _CONFIG[0]:
+            if config and home._path(config) == before / _CONFIG[0]:
                 config = ""
-        config = config or str(here._path(state) / _CONFIG[0])
+        config = config or str(home._path(state) / _CONFIG[0])
         folders = {"OPENCLAW_PROFILE": profile, "OPENCLAW_STATE_DIR": state, "OPENCLAW_CONFIG_PATH": config}
-        return cls({**here.environ, **folders})
+        return cls({**home.environ, **folders})
 
     def _set(self, name: str) -> str:
         return self.environ.get(name, "").strip()
 
     @property
     def home(self) -> Path:
-        """What OpenClaw takes for the home folder."""
+        """Return OpenClaw's home folder."""
         home = self._set("HOME") or self._set("USERPROFILE") or os.path.expanduser("~")
         named = self._set("OPENCLAW_HOME")
         return _absolute(named if named not in ("undefined", "null") and named else home, home)
 
     @property
     def state(self) -> Path:
-        """The folder of its state, whether it is there or not."""
+        """Return the folder of its state, which may be missing."""
         if named := self._set("OPENCLAW_STATE_DIR"):
             return self._path(named)
         folders = [self.home / name for name in _STATE]
@@ -67,7 +67,7 @@ class OpenClawHome:
 
     @property
     def config_file(self) -> Path:
-        """Its configuration, whether it is there or not."""
+        """Return the path of its configuration, which may be missing."""
         if named := self._set("OPENCLAW_CONFIG_PATH"):
             return self._path(named)
         state = self.state
@@ -77,11 +77,11 @@ class OpenClawHome:
 
     @property
     def ours(self) -> Path:
-        """The folder of this memory's plugin in the state."""
+        """Return the folder of this memory's plugin in the state."""
         return self.state / NAME
 
     def config(self) -> dict[str, Any]:
-        """Its configuration as authored; raises :class:`HostError` when it cannot be read."""
+        """Return its configuration as written; raises :class:`HostError` when it cannot be read."""
         return read_config(self.config_file)
 
     def problems(self) -> list[str]:
@@ -93,20 +93,19 @@ class OpenClawHome:
         return []
 
     def path(self, text: str, config: Mapping[str, Any]) -> Path:
-        """A path of the configuration; ``~`` is OpenClaw's home."""
+        """Resolve a path of the configuration; ``~`` is OpenClaw's home."""
         return self._path(self.filled(text, config))
 
     def filled(self, text: str, config: Mapping[str, Any]) -> str:
-        """A text of the configuration with its variables, which are written ``${NAME}``."""
-        own = value_at(config, ("env", "vars"))
-        known = {**(own if isinstance(own, dict) else {}), **self.environ}
-        return re.sub(r"\$\{([A-Z_][A-Z0-9_]*)\}", lambda found: str(known.get(found[1], found[0])), text)
+        """Replace the variables ``${NAME}`` in a text of the configuration."""
+        declared = value_at(config, ("env", "vars"))
+        variables = {**(declared if isinstance(declared, dict) else {}), **self.environ}
+        return re.sub(r"\$\{([A-Z_][A-Z0-9_]*)\}", lambda match: str(variables.get(match[1], match[0])), text)
 
     def plugin_config(self) -> tuple[Path | None, dict[str, Any]]:
-        """The YAML file and the settings by dotted name that the plugin is configured with.
+        """Return the YAML file and the settings by dotted name in the plugin's configuration.
 
-        Nothing of a configuration that cannot be read.  Raises :class:`SettingsError` when they are not what they
-        must be.
+        Both are empty if the configuration cannot be read.  Raises :class:`SettingsError` for values of another type.
         """
         try:
             config = self.config()
@@ -125,14 +124,14 @@ class OpenClawHome:
         )
 
     def plugin_key(self, name: str) -> str:
-        """How a key of the plugin's configuration is named to a person."""
+        """Return the name of a key of the plugin's configuration for messages."""
         return f"{self.config_file}: {'.'.join((*_PLUGIN, name))}"
 
     def workspace(self, agent: str = _MAIN) -> Path | None:
-        """The workspace of an agent, or of the default agent when there is none of this name.
+        """Return the workspace of an agent, or of the default agent if there is none of this name.
 
-        A configuration that cannot be read counts as an empty one (:meth:`trouble` tells).  ``None`` when there are
-        several agents and none of them is the default.
+        A configuration that cannot be read counts as empty (see :meth:`problems`).  ``None`` if there are several
+        agents without a default.
         """
         try:
             config = self.config()
@@ -140,14 +139,14 @@ class OpenClawHome:
             config = {}
         agents = agents_in(config)
         default = _default(config, agents)
-        wanted = agent_id(agent) if agent_id(agent) in agents else default
-        if wanted is None:
+        chosen = agent_id(agent) if agent_id(agent) in agents else default
+        if chosen is None:
             return None
-        if own := _words(agents.get(wanted, {}).get("workspace")):
-            return self.path(own, config)
-        shared = _words(value_at(config, ("agents", "defaults", "workspace")))
-        if wanted != default:
-            return self.path(shared, config) / wanted if shared else self.state / f"workspace-{wanted}"
+        if folder := _text(agents.get(chosen, {}).get("workspace")):
+            return self.path(folder, config)
+        shared = _text(value_at(config, ("agents", "defaults", "workspace")))
+        if chosen != default:
+            return self.path(shared, config) / chosen if shared else self.state / f"workspace-{chosen}"
         return self.path(shared, config) if shared else self._usual_workspace()
 
     def _usual_workspace(self) -> Path:
@@ -168,17 +167,17 @@ def _absolute(path: str, home: str) -> Path:
     return Path(os.path.abspath(re.sub(r"^~(?=$|[\\/])", lambda _: home, path)))
 
 
-def _words(value: Any) -> str:
+def _text(value: Any) -> str:
     return value.replace("\0", "").strip() if isinstance(value, str) else ""
 
 
 def agent_id(name: str) -> str:
-    """The name of an agent as OpenClaw writes it: small letters, digits, ``_`` and ``-``."""
+    """Return the name of an agent as OpenClaw writes it: lower-case letters, digits, ``_`` and ``-``."""
     return re.sub(r"[^a-z0-9_-]+", "-", name.strip().lower()).strip("-")[:64] or _MAIN
 
 
 def agents_in(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The agents of a configuration by their id; it writes them as an object or as a list."""
+    """Return the agents of a configuration by their id; it has them as an object or as a list."""
     entries = value_at(config, ("agents", "entries"))
     if entries is MISSING:
         listed = value_at(config, ("agents", "list"))
@@ -186,11 +185,11 @@ def agents_in(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         named = [(str(row.get("id", "")), row) for row in rows if isinstance(row, dict)]
     else:
         named = list(entries.items()) if isinstance(entries, dict) else []
-    found: dict[str, dict[str, Any]] = {}
+    agents: dict[str, dict[str, Any]] = {}
     for name, entry in named:
         if isinstance(entry, dict):
-            found.setdefault(agent_id(name), entry)
-    return found or {_MAIN: {}}
+            agents.setdefault(agent_id(name), entry)
+    return agents or {_MAIN: {}}
 
 
 def _default(config: Mapping[str, Any], agents: Mapping[str, Mapping[str, Any]]) -> str | None:
@@ -206,7 +205,7 @@ Key = tuple[str, ...]
 
 
 class Missing:
-    """The value of a key that is not there."""
+    """The value of a missing key."""
 
     def __repr__(self) -> str:
         return "(not set)"
@@ -216,7 +215,7 @@ MISSING = Missing()
 
 
 def value_at(config: Any, path: Key) -> Any:
-    """The value at ``path``, or :data:`MISSING`."""
+    """Return the value at ``path``, or :data:`MISSING`."""
     for key in path:
         if not isinstance(config, Mapping) or key not in config:
             return MISSING
@@ -225,7 +224,7 @@ def value_at(config: Any, path: Key) -> Any:
 
 
 def read_config(file: Path) -> dict[str, Any]:
-    """The authored configuration with its ``$include`` files; empty when there is no file.
+    """Return the configuration with its ``$include`` files; empty without a file.
 
     Raises :class:`HostError` naming the file and the line when it cannot be read.
     """
@@ -237,7 +236,7 @@ def read_config(file: Path) -> dict[str, Any]:
 
 
 def is_plain_json(file: Path) -> bool:
-    """Whether ``file`` has nothing that writing it as JSON loses, such as comments."""
+    """Return true if rewriting ``file`` as JSON loses nothing, such as comments."""
     text = read_text(file)
     try:
         json.loads(text or "{}")
@@ -260,7 +259,7 @@ def _parsed(text: str, file: Path, depth: int = 0) -> Any:
 
 @lru_cache(maxsize=16)
 def _json5(text: str) -> Any:
-    """What ``text`` holds, not to be changed; read once, as it takes 10 ms a kilobyte."""
+    """Parse ``text`` once, as it takes 10 ms a kilobyte; the result must not be changed."""
     import json5
 
     return json5.loads(text)
@@ -298,7 +297,7 @@ def _merged(below: Any, above: Any) -> Any:
 
 
 def read_text(file: Path) -> str | None:
-    """The text of ``file`` with its line ends as they are; ``None`` when there is no such file."""
+    """Return the text of ``file`` with its line ends; ``None`` if it does not exist."""
     try:
         return file.read_bytes().decode("utf-8")
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Settings: defaults < YAML file < OpenClaw plugin < environment < arguments, validated, each value's source kept.
+"""Settings: defaults < YAML file < OpenClaw plugin < environment < arguments, validated, with the source of each.
 
 Keys are dotted (``search.max_results``); the YAML file nests them, the environment writes them as
 ``OPENCLAW_MEMORY_SEARCH_MAX_RESULTS``.  The dataclasses below are the whole list.
@@ -35,9 +35,9 @@ def setting(
     maximum: float | None = None,
     entries: Mapping[str, Any] = MappingProxyType({}),
 ) -> Any:
-    """A dataclass field with its help text, its bounds, and the types by name of the entries that a mapping may have.
+    """Return a dataclass field with its help, its bounds, and the types of a mapping's entries by name.
 
-    Without ``entries`` a mapping has any names; the bounds of a mapping are those of its numbers.
+    Without ``entries`` a mapping may have any names; its bounds apply to its numbers.
     """
     meta = {"help": help, "minimum": minimum, "maximum": maximum, "entries": entries}
     if isinstance(default, (dict, list)):
@@ -58,9 +58,9 @@ class ExtraPath:
     workspace: str = ""
 
     def belongs_to(self, workspace: Path) -> bool:
-        """Whether it is read into ``workspace``."""
-        own = Path(os.path.expanduser(self.workspace)).resolve()
-        return not self.workspace or own == workspace.expanduser().resolve()
+        """Return true if it is read into ``workspace``."""
+        owner = Path(os.path.expanduser(self.workspace)).resolve()
+        return not self.workspace or owner == workspace.expanduser().resolve()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class SharedMemory:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingSettings:
-    """Where vectors come from."""
+    """Sources of vectors."""
 
     model: str = setting(
         "auto",
@@ -105,7 +105,7 @@ class EmbeddingSettings:
 
 @dataclass(frozen=True, slots=True)
 class IngestSettings:
-    """What is read, and how it is cut."""
+    """Files to read, and when to embed them."""
 
     extra_paths: list[ExtraPath] = setting([], "more folders: a list of {path, name, origin, workspace}")
     max_file_mb: float = setting(8.0, "a larger file is reported and skipped", minimum=0.001)
@@ -117,7 +117,7 @@ class IngestSettings:
 
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
-    """How answers are ranked and cut."""
+    """Ranking and size of answers."""
 
     mode: Literal["hybrid", "vector", "keyword", "graph"] = setting("hybrid", "which signals rank")
     fusion: Literal["score", "rrf"] = setting("score", "how signals are joined")
@@ -136,7 +136,7 @@ class SearchSettings:
 
 @dataclass(frozen=True, slots=True)
 class ContextSettings:
-    """What is put beside a message unasked."""
+    """Context that is added to messages."""
 
     enabled: bool = setting(True, "whether there is any")
     budget: int = setting(200, "most tokens of it", minimum=1, maximum=100_000)
@@ -146,7 +146,7 @@ class ContextSettings:
 
 @dataclass(frozen=True, slots=True)
 class ConsolidateSettings:
-    """How old notes become summaries."""
+    """Summaries of old notes."""
 
     automatic: Literal["ask", "on", "off"] = setting(
         "ask", "what a heartbeat does: report until it is enabled by 'consolidate --enable', consolidate, or nothing"
@@ -166,7 +166,7 @@ class ConsolidateSettings:
 
 @dataclass(frozen=True, slots=True)
 class CaptureSettings:
-    """What is kept of finished turns."""
+    """Capture of finished turns."""
 
     enabled: bool = setting(False, "whether hosts capture what is worth keeping of a finished turn")
 
@@ -195,14 +195,14 @@ class StoreSettings:
 
 @dataclass(frozen=True, slots=True)
 class StateSettings:
-    """What people and agents did that no note says: use, feedback, what was forgotten."""
+    """The state: usage, feedback, forgotten items, permissions."""
 
     folder: str = setting("", "folder of the states of workspaces; empty = state in the data folder")
 
 
 @dataclass(frozen=True, slots=True)
 class SharingSettings:
-    """Which other memories agents read beside their own."""
+    """Other memories that agents read."""
 
     read_from: list[str] = setting(
         [], "memories that are read too: names of sharing.memories, agents of OpenClaw, or 'parent' for sub-agents"
@@ -215,14 +215,14 @@ class SharingSettings:
 
 @dataclass(frozen=True, slots=True)
 class PluginSettings:
-    """Which plugins run."""
+    """Plugins that are left out."""
 
     disabled: list[str] = setting([], "names of plugins, built-in ones too, that are left out")
 
 
 @dataclass(frozen=True, slots=True)
 class RedactionSettings:
-    """What is taken for a secret."""
+    """Exceptions from redaction."""
 
     allow: list[str] = setting(
         [], "texts that are no secrets though they look like some, each exactly as it is written"
@@ -269,16 +269,16 @@ class Settings:
         overrides: Mapping[str, Any] | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> Settings:
-        """The settings in force; see :func:`load`."""
+        """Return the settings in force; see :func:`load`."""
         return load(config, overrides, environ)[0]
 
     def of_workspace(self, workspace: Path) -> Settings:
-        """The same without what belongs to other workspaces."""
+        """Return a copy without extra paths of other workspaces."""
         extras = [extra for extra in self.ingest.extra_paths if extra.belongs_to(workspace)]
         return replace(self, ingest=replace(self.ingest, extra_paths=extras))
 
     def with_values(self, values: Mapping[str, Any]) -> Settings:
-        """A copy with dotted ``values`` changed, validated like every other source."""
+        """Return a copy with dotted ``values`` changed and validated."""
         out = self
         for key, value in values.items():
             out = assign(out, key, value, "argument")
@@ -286,21 +286,21 @@ class Settings:
 
 
 def config_path() -> Path:
-    """Where the YAML file is looked for without ``--config``."""
+    """Return the default path of the YAML file."""
     import platformdirs
 
     return Path(platformdirs.user_config_dir(APP)) / "config.yaml"
 
 
 def data_dir() -> Path:
-    """Folder of what outlives the cache."""
+    """Return the folder of indexes and states."""
     import platformdirs
 
     return Path(platformdirs.user_data_dir(APP))
 
 
 def cache_dir() -> Path:
-    """Folder of the downloaded and converted models."""
+    """Return the folder of downloaded and converted models."""
     import platformdirs
 
     return Path(platformdirs.user_cache_dir(APP))
@@ -314,41 +314,40 @@ def load(
     index: str | Path | None = None,
     profile: str | None = None,
 ) -> tuple[Settings, dict[str, str]]:
-    """Merge all sources; return the settings and, per dotted key, where its value came from.
+    """Merge all sources; return the settings and the source of each by dotted key.
 
-    Where the index is that of the OpenClaw plugin, the plugin's own settings count, above the usual YAML file and
-    below everything that is said for this run; ``index`` is an index that is named beside the settings, and
-    ``profile`` one of OpenClaw's.  What is no setting is named in ``ignored`` and changes nothing.  Raises
-    :class:`SettingsError` naming the file (or variable), the key and what is wrong with its value.
+    If the index is one of the OpenClaw plugin, the plugin's settings apply, above the default YAML file and below
+    variables and arguments.  ``index`` is an index named outside the settings, ``profile`` one of OpenClaw's profiles.
+    Unknown keys are listed in ``ignored``.  Raises :class:`SettingsError` naming the source, the key and its problem.
     """
     from .openclaw_home import OpenClawHome
 
     environ = os.environ if environ is None else environ
     file = config or (Path(p) if (p := environ.get(ENV_PREFIX + "CONFIG")) else None)
-    said: list[_Source] = []
+    explicit: list[_Source] = []
     if file is not None:
         option = "--config" if config is not None else f"{ENV_PREFIX}CONFIG"
-        said += _of_file(file, f"leave {option} out")
-    variables, unknown = _of_environment(environ)
-    said += variables
-    said += [(key, value, "argument") for key, value in (overrides or {}).items()]
-    usual = _of_file(config_path()) if file is None and config_path().is_file() else []
-    home = OpenClawHome.of(environ, profile)
-    if _is_plugins(home, _merged([*usual, *said])[0], index):
-        theirs, values = home.plugin_config()
-        if theirs is not None and file is None:
-            usual = _of_file(theirs, f"mend {home.plugin_key('configFile')}")
+        explicit += _from_file(file, f"leave {option} out")
+    variables, unknown = _from_environment(environ)
+    explicit += variables
+    explicit += [(key, value, "argument") for key, value in (overrides or {}).items()]
+    defaults = _from_file(config_path()) if file is None and config_path().is_file() else []
+    home = OpenClawHome.for_environment(environ, profile)
+    if _is_plugins(home, _merge([*defaults, *explicit])[0], index):
+        plugin_file, values = home.plugin_config()
+        if plugin_file is not None and file is None:
+            defaults = _from_file(plugin_file, f"mend {home.plugin_key('configFile')}")
         where = home.plugin_key("settings")
-        usual += [(key, value, where) for key, value in values.items()]
-    settings, sources = _merged([*usual, *said])
+        defaults += [(key, value, where) for key, value in values.items()]
+    settings, sources = _merge([*defaults, *explicit])
     return replace(settings, ignored=(*unknown, *settings.ignored)), sources
 
 
-#: A dotted key, its value as it is given, and where that is.
+#: A dotted key, its unchecked value, and its source.
 _Source = tuple[str, Any, str]
 
 
-def _merged(sources: list[_Source]) -> tuple[Settings, dict[str, str]]:
+def _merge(sources: list[_Source]) -> tuple[Settings, dict[str, str]]:
     settings, ignored = Settings(), list[Problem]()
     origin = {key: "default" for key, _, _ in walk(settings)}
     for key, value, where in sources:
@@ -359,27 +358,27 @@ def _merged(sources: list[_Source]) -> tuple[Settings, dict[str, str]]:
     return replace(settings, ignored=tuple(dict.fromkeys(ignored))), origin
 
 
-def _of_file(file: Path, otherwise: str = "") -> list[_Source]:
+def _from_file(file: Path, otherwise: str = "") -> list[_Source]:
     if not file.exists() or file.is_dir():
         raise SettingsError(f"{file}: no such configuration file; create it or {otherwise}")
     return [(key, value, str(file)) for key, value in _read_yaml(file)]
 
 
 def _is_plugins(home: OpenClawHome, settings: Settings, index: str | Path | None) -> bool:
-    """Whether the index is one of those that the OpenClaw plugin uses."""
+    """Return true if the index is one of the OpenClaw plugin."""
     if named := index or settings.store.path or settings.store.folder:
         return Path(os.path.realpath(os.path.expanduser(named))).is_relative_to(os.path.realpath(home.ours / "index"))
     return home.ours.is_dir()
 
 
-#: Variables that are options of the command line rather than settings.
+#: Variables for options of the command line.
 HOST_VARIABLES = frozenset(
     ENV_PREFIX + name for name in ("CONFIG", "WORKSPACE", "AGENT", "DB", "JSON", "DEBUG", "COMMAND")
 )
 
 
-def _of_environment(environ: Mapping[str, str]) -> tuple[list[_Source], list[Problem]]:
-    """What the variables set, and what to say of those with our prefix that set nothing: others may use it too."""
+def _from_environment(environ: Mapping[str, str]) -> tuple[list[_Source], list[Problem]]:
+    """Return the settings of variables, and problems of other variables with our prefix, which others may use too."""
     keys = {key.upper().replace(".", "_"): key for key in all_keys(Settings())}
     mappings = {key.upper().replace(".", "_"): key for key, value, _ in walk(Settings()) if isinstance(value, dict)}
     rows: list[_Source] = []

@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING
 from ..config.settings import IngestSettings
 from ..errors import RedactionError, WorkspaceError
 from ..ingest.notes import NoteReader
-from ..ingest.survey import BESIDE as SURVEY
+from ..ingest.survey import SURVEY_SUFFIX
 from ..knowledge.concepts_file import FILE_NAME as CONCEPTS
 from ..knowledge.facts_file import NAME as FACTS
 from ..model import ForgetReport, joined
-from ..model.map import BESIDE
-from ..model.use import LAST_SHOWN
+from ..model.reports import LAST_SHOWN, MAP_SUFFIX
 from ..store.api import Store, TextsChanged
 from ..store.state import State, StateError
 from ..store.state.database import now
@@ -167,7 +166,7 @@ class Forgetter:
         self._clear()
         for file in self._store.files():
             # A map holds the same texts, a search paths and hashes of them, a survey what front matter says.
-            for suffix in (BESIDE, LAST_SHOWN, SURVEY):
+            for suffix in (MAP_SUFFIX, LAST_SHOWN, SURVEY_SUFFIX):
                 atomic.remove(Path(f"{file}{suffix}"))
         self._store.purge()
         self._end([row[0] for row in begun])

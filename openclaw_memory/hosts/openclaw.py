@@ -60,7 +60,7 @@ class OpenClaw:
     @property
     def home(self) -> OpenClawHome:
         """Where it keeps things."""
-        return OpenClawHome.of(self.environ, self.profile)
+        return OpenClawHome.for_environment(self.environ, self.profile)
 
     def validate(self) -> None:
         """Let OpenClaw check its configuration; raises :class:`HostError` when it would refuse to work with it."""

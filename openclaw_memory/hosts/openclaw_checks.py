@@ -26,7 +26,7 @@ _SETUP = f"run: {NAME} setup"
 
 def examine_openclaw() -> list[Check]:
     """The checks, in the order in which one failure explains the next; none when OpenClaw is not here."""
-    home = OpenClawHome.of()
+    home = OpenClawHome.for_environment()
     if not os.path.lexists(home.config_file):
         return []
     try:

@@ -15,7 +15,7 @@ from .notes import RawNote
 from .scan import Unreadable
 
 #: Suffix of the file beside the index.
-BESIDE = ".notes.json"
+SURVEY_SUFFIX = ".notes.json"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from ..config.workspace import expanded
 from ..errors import WorkspaceError
 from ..hookspecs import MemoryApi
 from ..model import FactRow, Grain, Kind, MapReport, Progress, Status, joined, silent
-from ..model.map import BESIDE
+from ..model.reports import MAP_SUFFIX
 from ..store.api import Store
 from ..system import atomic
 from ..version import __version__
@@ -125,7 +125,7 @@ def draw(
 
 def _target(store: Store, file: str | Path | None) -> Path:
     """Return the file to write.  Raises :class:`WorkspaceError` for an existing file that is no map."""
-    path = store.beside(BESIDE) if file is None else expanded(file).absolute()
+    path = store.beside(MAP_SUFFIX) if file is None else expanded(file).absolute()
     if path is None:
         raise WorkspaceError("the index is no local file, so no place for a map follows from it; name one with --out")
     target = Path(os.path.realpath(path)) if path.is_symlink() else path

@@ -1,4 +1,4 @@
-"""What a number, a choice or a list of a request may be, said in the same words to a library, a shell and a model."""
+"""Checks of values in requests, with the same messages for library, shell and model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..errors import RequestError
 P = ParamSpec("P")
 T = TypeVar("T")
 
-#: Characters of the longest name of a concept or a file: as many as a path has.
+#: Characters of the longest name of a concept or a file, as of a path.
 LONGEST_NAME = 4_096
 
 
@@ -43,7 +43,7 @@ def named_arguments(*options: str) -> Callable[[Callable[P, T]], Callable[P, T]]
 
 
 def number(name: str, value: Any, low: float | None, high: float | None = None, whole: bool = False) -> float:
-    """``value`` where it is a finite number within the bounds; else raises :class:`RequestError` naming ``name``."""
+    """Return ``value`` if it is a finite number within the bounds, else raise :class:`RequestError`."""
     noun = "a whole number" if whole else "a number"
     # A whole number is finite, and may be too large for a float.
     usable = not isinstance(value, bool) and (
@@ -69,18 +69,18 @@ def day(name: str, value: Any) -> None:
         raise RequestError(f"{name} must be a datetime.date, not {shown(value)}")
 
 
-def several(name: str, values: Any, of: Callable[[Any], T], noun: str) -> tuple[T, ...]:
-    """``values``, a list or tuple, each made by ``of``; raises :class:`RequestError` where that cannot be."""
+def several(name: str, values: Any, convert: Callable[[Any], T], noun: str) -> tuple[T, ...]:
+    """Convert each of ``values``, a list or tuple; raise :class:`RequestError` if that fails."""
     if not isinstance(values, (list, tuple)):
         raise RequestError(f"{name} must be a list, not {shown(values)}")
     try:
-        return tuple(map(of, values))
+        return tuple(map(convert, values))
     except (ValueError, TypeError):
         raise RequestError(f"{name} must be a list of {noun}, not {shown(values)}") from None
 
 
 def name(value: Any) -> str:
-    """``value`` where it is text that may name something; else raises ``TypeError`` or ``ValueError``."""
+    """Return ``value`` if it is text of a valid length, else raise ``TypeError`` or ``ValueError``."""
     if not isinstance(value, str):
         raise TypeError
     if len(value) > LONGEST_NAME:
@@ -89,6 +89,6 @@ def name(value: Any) -> str:
 
 
 def shown(value: Any) -> str:
-    """``value`` on one short line."""
+    """Return ``value`` on one short line."""
     line = " ".join(repr(value)[:600].split())
     return line if len(line) <= 60 else f"{line[:57]}..."

@@ -7,17 +7,17 @@ from datetime import date
 from enum import StrEnum
 from typing import Any, Literal
 
-#: What a unit is in its Markdown file; ``machine`` is a line that a program wrote: a log, a trace, JSON; ``struck`` one
-#: that is struck out as a whole.
+#: Form of a unit in its Markdown file; ``machine`` is a line of a program (log, trace, JSON), ``struck`` a line that is
+#: struck out as a whole.
 UnitForm = Literal[
     "line", "turn", "item", "sentence", "row", "code", "quote", "heading", "title", "meta", "machine", "struck"
 ]
-#: Forms of what nobody says: it is searched, and never told, taken as a fact or kept in a summary.
+#: Forms that are searched, but never given as context, taken as facts or kept in summaries.
 UNSAID = frozenset({"code", "meta", "machine", "struck"})
 
 
 class Kind(StrEnum):
-    """What a file is to the agent."""
+    """Role of a file for the agent."""
 
     CURATED = "curated"
     DAILY = "daily"
@@ -25,7 +25,7 @@ class Kind(StrEnum):
 
 
 class Grain(StrEnum):
-    """Resolution in time of a text, finest first."""
+    """Resolution of a text in time, finest first."""
 
     WORKING = "working"
     DAILY = "daily"
@@ -36,7 +36,7 @@ class Grain(StrEnum):
 
 
 class Origin(StrEnum):
-    """Who wrote a text, most trusted first."""
+    """Author of a text, most trusted first."""
 
     OWNER = "owner"
     AGENT = "agent"
@@ -44,7 +44,7 @@ class Origin(StrEnum):
     SYSTEM = "system"
 
 
-#: Only what these wrote is given unasked, or taken for what the owner holds.
+#: Origins whose text is given unasked, and taken as the owner's.
 TRUSTED = frozenset({Origin.OWNER, Origin.AGENT})
 
 DateSource = Literal["name", "heading", "front-matter", "mtime"]
@@ -68,12 +68,12 @@ class Unit:
 
     @property
     def search_text(self) -> str:
-        """The text to tokenise and to embed."""
+        """Return the text to tokenise and to embed."""
         return self.text if self.indexed is None else self.indexed
 
     @property
     def written(self) -> str:
-        """The unit's own words, also those that are struck out."""
+        """Return the unit's own words, also those that are struck out."""
         return self.search_text if self.form in ("line", "turn", "item", "quote") else self.text
 
 
@@ -104,9 +104,9 @@ class ParsedDocument:
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file that a scan found: where it is, what it is, and its cheap identity.
+    """A file of a scan, with its size and time.
 
-    ``top`` is the folder below which it was found; what leads from there to ``absolute`` is no link.
+    ``top`` is the folder below which it was found; no folder from there to ``absolute`` is a link.
     """
 
     path: str
@@ -120,7 +120,7 @@ class SourceFile:
 
     @property
     def day(self) -> date:
-        """The day of the file's last change; today for a time that no calendar has."""
+        """Return the day of the file's last change; today for a time outside the calendar."""
         try:
             return date.fromtimestamp(self.mtime_ns / 1e9)
         except (OverflowError, ValueError, OSError):
@@ -129,7 +129,7 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class SkippedFile:
-    """A file that was found and not read, and why, in words."""
+    """A file that was not read, and the reason."""
 
     path: str
     reason: str
@@ -137,10 +137,10 @@ class SkippedFile:
 
 @dataclass(frozen=True, slots=True)
 class ScanResult:
-    """What a scan of the workspace found.
+    """Result of a scan of the workspace.
 
-    ``unreadable`` names path prefixes (a file, or a folder ending in ``/``) that could not be
-    looked into just now: what the index holds below them is kept.
+    ``unreadable`` are path prefixes (a file, or a folder ending in ``/``) that could not be read now: their text stays
+    in the index.
     """
 
     files: tuple[SourceFile, ...]
@@ -150,9 +150,9 @@ class ScanResult:
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """What an ingest did; every count but ``files`` and ``skipped`` counts units.
+    """Result of an ingest; every number but ``files`` counts units.
 
-    ``concepts_linked`` counts places where the written units name what is, or may become, a concept.
+    ``concepts_linked`` counts mentions of concepts, and of names that may become concepts, in the written units.
     """
 
     files: int = 0

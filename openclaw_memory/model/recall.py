@@ -1,4 +1,4 @@
-"""The thread behind an answer."""
+"""Results of recall: the thread behind an answer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal
 
 from .search import SearchHit, SearchResult
 
-#: A thread starts from so many sections at most, and without a budget it is as long as so many hits.
+#: Most sections that a thread starts from; without a budget it is as long as so many hits.
 SEEDS = 5
 
 EdgeKind = Literal["references", "related_to", "parent_of", "follows", "derived_from"]
@@ -15,7 +15,7 @@ EdgeKind = Literal["references", "related_to", "parent_of", "follows", "derived_
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """One step of a thread: from what, to what, how strong in [0, 1], and the same in words.
+    """A step of a thread: its ends, its weight in [0, 1], and its description.
 
     ``source`` and ``target`` are citations (``path#L3-L9``) or names of concepts.
     """
@@ -31,8 +31,7 @@ class Edge:
 class RecallHit(SearchHit):
     """A hit of a thread: the edges that lead to it from a hit of the question, which has ``distance`` 0.
 
-    ``score`` compares the stops of one thread.  ``relevance`` is what a search would report: how surely the hit itself
-    answers, in [0, 1].
+    ``score`` is comparable within one thread.  ``relevance`` is the score of a search, in [0, 1].
     """
 
     via: tuple[Edge, ...] = ()
@@ -42,6 +41,6 @@ class RecallHit(SearchHit):
 
 @dataclass(frozen=True, slots=True)
 class RecallResult(SearchResult):
-    """A thread in order of time, and what answered the question that it starts from."""
+    """A thread in order of time, and the model and mode that found its start."""
 
     results: tuple[RecallHit, ...]

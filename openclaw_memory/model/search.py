@@ -1,4 +1,4 @@
-"""A search, and what it finds."""
+"""Requests and results of a search."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .size import ends
 
 Mode = Literal["hybrid", "vector", "keyword", "graph"]
 Fusion = Literal["score", "rrf"]
-#: Of a longer query, its beginning and its end are asked: no model and no index has a use for more.
+#: Characters of the beginning and the end of a longer query that are kept.
 _QUERY_FIRST, _QUERY_LAST = 6_000, 2_000
-#: Tokens up to which a hit grows over its neighbours.
+#: Tokens up to which a hit grows over neighbouring units.
 HIT_TOKENS = 400
-#: Seconds that a deadline may be away at most.
+#: Longest deadline in seconds.
 _LONGEST_DEADLINE = 86_400
 _WHOLE = {"max_results": (1, 1000), "budget": (1, 100_000), "max_distance": (1, 6)}
 _SHARES = ("min_score", "recency_weight", "vector_weight")
@@ -149,7 +149,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Repetition:
-    """Other lines that say the same as a hit, but for their days and times."""
+    """Other lines with the text of a hit, apart from days and times."""
 
     path: str
     start_line: int
@@ -159,16 +159,14 @@ class Repetition:
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """One result: exact lines, the text, and how its score came about.
+    """A result: exact lines, their text, and the parts of its score.
 
-    ``score`` is in [0, 1], the same whatever else is returned, and comparable across queries; as hits are ranked by
-    more than it, it may rise with rank.  The component scores are absolute too (``vector_score`` a cosine,
-    ``text_score`` a share of the query's BM25 mass, ``time_score`` the closeness to a date the query names).  In a
-    timeline hits stand in order of time, and where nothing was asked each has the score 1: being in the range is all
-    that was wanted.
-    ``best_line`` is the line that ranks, ``snippet_line`` the one that the snippet begins with.
-    ``also`` names the latest other lines that say the same, which are no hits of their own, in order of time.
-    ``memory`` is the name of another memory that it stands in, ``None`` for one's own.
+    ``score`` is in [0, 1], independent of the other hits, and comparable across queries; the ranking also uses other
+    features, so it may rise with rank.  The parts are absolute too: ``vector_score`` is a cosine, ``text_score`` a
+    share of the query's BM25 mass, ``time_score`` the closeness to a date of the query.  In a timeline without a query
+    each hit has the score 1.  ``best_line`` is the line that ranks, ``snippet_line`` the first line of the snippet.
+    ``also`` are the latest other lines with the same text, in order of time.  ``memory`` is the name of another memory
+    that contains the hit, ``None`` for its own.
     """
 
     path: str
@@ -200,10 +198,10 @@ class SearchHit:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """The hits of a search, best first, and what answered it.
+    """The hits of a search, best first, and the model and mode that found them.
 
-    ``corrected`` are words of the question that no note has, and what each was read as.  ``good_match`` is whether the
-    hits answer the question, ``left_out`` how many further sections the range of a timeline has.
+    ``corrected`` maps misspelt words of the question to those that were searched.  ``good_match`` is false if the hits
+    do not answer the question; ``left_out`` counts further sections in the range of a timeline.
     """
 
     results: tuple[SearchHit, ...]

@@ -1,8 +1,7 @@
-"""How long a text is, in tokens and in characters, and its two ends.
+"""Length of a text in tokens and in characters, and its two ends.
 
-A token is estimated by script, as tokenizers of language models cut text: they have whole words of what is written in
-Latin, Cyrillic or Greek letters, pieces of words of other alphabets, and 0.6 to 1 token for each Chinese, Japanese or
-Korean character.
+Tokens are estimated by script, as tokenizers of language models cut text: into whole words in Latin, Cyrillic or Greek
+letters, into pieces of words in other alphabets, and into 0.6 to 1 token for a Chinese, Japanese or Korean character.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import re
 CHARS_PER_TOKEN = 4
 #: Characters per token of other alphabets.
 _CHARS_PER_OTHER_TOKEN = 2.5
-#: These, from Armenian on, as ranges of a character class.
+#: Other alphabets, from Armenian on, as ranges of a character class.
 _FURTHER = "\u0530-\u1cff\u2c00-\u2e7f\ua000-\uabff\ufb13-\ufdff\ufe70-\ufeff"
 _OTHER = re.compile(f"[{_FURTHER}]+")
 #: Tokens per character of Han, kana, Hangul, full-width forms and pictographs.
@@ -24,12 +23,12 @@ _ALPHABETS = re.compile(f"[\u0370-\u052f{_FURTHER}]+")
 
 
 def ends(text: str, first: int, last: int) -> str:
-    """All of ``text``, or of a longer one its ``first`` and its ``last`` characters."""
+    """Return ``text``, or of a longer one its ``first`` and its ``last`` characters."""
     return text if len(text) <= first + last else f"{text[:first]} {text[-last:]}"
 
 
 def tokens_of(text: str) -> float:
-    """Length of ``text`` in tokens."""
+    """Return the length of ``text`` in tokens."""
     if text.isascii():
         return len(text) / CHARS_PER_TOKEN
     wide, other = (sum(map(len, some.findall(text))) for some in (_WIDE, _OTHER))
@@ -37,9 +36,9 @@ def tokens_of(text: str) -> float:
 
 
 def script_of(text: str) -> int:
-    """What ``text`` is written in: 0 for Latin letters, 1 for another alphabet, 2 for Chinese, Japanese or Korean.
+    """Return the script of ``text``: 0 for Latin letters, 1 for another alphabet, 2 for Chinese, Japanese or Korean.
 
-    A third of it decides, of wide characters a ninth for 1 and three in eight for 2, as these say more each.
+    A third of the characters decides; a ninth of wide ones for 1 and three eighths for 2, as each says more.
     """
     if text.isascii():
         return 0
@@ -49,5 +48,5 @@ def script_of(text: str) -> int:
 
 
 def chars_of(tokens: float, text: str) -> int:
-    """How many characters of a text that is written like ``text`` that many tokens pay for."""
+    """Return the number of characters of a text in the script of ``text`` that have so many tokens."""
     return int(tokens * (len(text) / tokens_of(text) if text else CHARS_PER_TOKEN))

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import Problem
-from .context import ContextUse
 from .notes import SkippedFile
-from .summaries import GrainUse
+from .reports import ContextUse, GrainUse
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Counted nouns, joined remarks, and callbacks."""
+"""Helpers for messages, and progress callbacks."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 
 
 def counted(number: int, noun: str) -> str:
-    """``1 file``, ``2 files``."""
+    """Return ``1 file``, ``2 files``."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def joined(parts: Sequence[str]) -> str | None:
-    """``parts`` as one sentence list, or ``None`` when there are none."""
+    """Join ``parts`` with semicolons; ``None`` without any."""
     return "; ".join(parts) or None
 
 
@@ -20,4 +20,4 @@ Progress = Callable[[str, int, int], None]
 
 
 def silent(stage: str, done: int, total: int) -> None:
-    """A progress callback that shows nothing."""
+    """Ignore progress."""

@@ -1,4 +1,4 @@
-"""Arguments of a call checked against a tool's input schema, with what is wrong in one line."""
+"""Check the arguments of a call against a tool's input schema."""
 
 from __future__ import annotations
 
@@ -13,26 +13,25 @@ from ..model.bounds import number, shown
 Schema = Mapping[str, Any]
 
 
-def checked(name: str, schema: Schema, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments as Python values: days as ``date``, whole numbers as ``int``; ``null`` means not given.
+def check_arguments(name: str, schema: Schema, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments as Python values: days as ``date``, whole numbers as ``int``, without ``null``.
 
     ``schema`` is an object of strings, numbers, booleans, days, objects and lists of them; within an inner object
-    ``null`` is a value like any other.  Raises :class:`RequestError` naming the tool, the argument and what it
-    must be.
+    ``null`` is a value.  Raises :class:`RequestError` naming the tool, the argument and its valid values.
     """
-    present = {key: value for key, value in given.items() if value is not None or key not in schema["properties"]}
+    present = {key: value for key, value in arguments.items() if value is not None or key not in schema["properties"]}
     return _object(name, f"{name}: ", schema, present)
 
 
-def _object(where: str, prefix: str, schema: Schema, given: Mapping[str, Any]) -> dict[str, Any]:
+def _object(where: str, prefix: str, schema: Schema, value: Mapping[str, Any]) -> dict[str, Any]:
     properties = schema["properties"]
-    for key in given:
+    for key in value:
         if key not in properties:
             near = difflib.get_close_matches(str(key), properties, n=1, cutoff=0.5)
             valid = ", ".join(properties)
             hint = f"did you mean '{near[0]}'?" if near else f"valid are {valid}" if valid else "it takes none"
             raise RequestError(f"{where}: there is no argument {shown(key)}; {hint}")
-    out = {key: _value(f"{prefix}{key}", properties[key], value) for key, value in given.items()}
+    out = {key: _value(f"{prefix}{key}", properties[key], inner) for key, inner in value.items()}
     for key in schema["required"]:
         if key not in out:
             raise RequestError(f"{where}: {key} is missing; {properties[key]['description']}")

@@ -1,4 +1,4 @@
-"""The memories of one server: opened on demand, one per agent and workspace, the model shared by all."""
+"""Memories of a server, opened on demand, one per agent and workspace, with shared models."""
 
 from __future__ import annotations
 
@@ -39,9 +39,8 @@ class _Entry:
 class Pool:
     """Memories by agent and workspace, at most ``most`` idle ones; safe to use from several threads.
 
-    ``workspace``, ``agent`` and ``db`` are what the server was started with: the defaults of a call.  An
-    index file that was named (``db`` or ``store.path``) holds that one memory; all others have files of
-    their own in ``store.folder``.
+    ``workspace``, ``agent`` and ``db`` are the defaults of a call.  A named index file (``db`` or ``store.path``) is
+    that of the default memory alone; the others have files in ``store.folder``.
     """
 
     def __init__(
@@ -63,7 +62,7 @@ class Pool:
         self._stopping = threading.Event()
         self._cold: queue.SimpleQueue[Key | None] = queue.SimpleQueue()
         self._warmer: threading.Thread | None = None
-        #: What closes the memories that were put out.
+        #: Threads that close evicted memories.
         self._closing: list[threading.Thread] = []
 
     @cached_property
@@ -76,9 +75,9 @@ class Pool:
     # -- memories -------------------------------------------------------------------------------------
 
     def key(self, agent: str | None = None, workspace: str | None = None) -> Key:
-        """The memory that a call means; what it leaves out is what the server was started with.
+        """Return the key of a call's memory; missing parts are the server's.
 
-        Raises :class:`WorkspaceError` when there is no workspace to be found.
+        Raises :class:`WorkspaceError` when there is no workspace.
         """
         if workspace:
             if not Path(workspace).is_absolute():
@@ -99,7 +98,7 @@ class Pool:
 
     @contextmanager
     def use(self, key: Key) -> Iterator[Memory]:
-        """The memory of ``key``, which stays open for the block; warmed in the background after its first use."""
+        """Keep the memory of ``key`` open for the block; it is warmed in the background after its first use."""
         with self._lock:
             if self._stopping.is_set():
                 raise Stopped("the server is ending; ask again when it is back")
@@ -109,7 +108,7 @@ class Pool:
             self._entries.move_to_end(key)
             entry.users += 1
             idle = self._surplus()
-            # Elsewhere: what it is reading may be large, and this call is another one's.
+            # In threads: closing waits for a large file that is being read.
             self._closing = [thread for thread in self._closing if thread.is_alive()]
             for memory in idle:
                 self._closing.append(threading.Thread(target=_close, args=(memory,), name="close", daemon=True))
@@ -119,7 +118,7 @@ class Pool:
         finally:
             with self._lock:
                 entry.users -= 1
-                # A model that could not be had is tried for again after ten minutes.
+                # A missing model is tried again after ten minutes.
                 cold = entry.warmed is None or (
                     time.monotonic() >= entry.warmed + 600.0 and entry.memory.resolve_embedder().embedder is None
                 )
@@ -134,7 +133,7 @@ class Pool:
         agent, workspace = key
         settings, named = self.settings, self._named()
         if settings.store.workspace and (named is None or workspace != named[1]):
-            # That is what the server's own workspace is called.
+            # That name is of the server's default workspace.
             settings = settings.with_values({"store.workspace": ""})
         if settings.store.path and key != named:
             settings = settings.with_values({"store.path": ""})
@@ -142,7 +141,7 @@ class Pool:
         return Memory(workspace, agent=agent, settings=settings, db=db, models=self.models, peers=self._beside)
 
     def _beside(self, source: Source) -> AbstractContextManager[Memory]:
-        """The memory that another one reads: the same that its own agent uses here."""
+        """Return the memory that another one reads, shared with its own agent."""
         return self.use((source.agent, source.workspace))
 
     def _named(self) -> Key | None:
@@ -152,7 +151,7 @@ class Pool:
             return None
 
     def _surplus(self) -> list[Memory]:
-        """Take out the least recently used memories that nobody uses, as far as there are too many."""
+        """Remove and return the least recently used idle memories beyond the limit."""
         idle = [key for key, entry in self._entries.items() if not entry.users]
         surplus = idle[: max(0, len(self._entries) - self._most)]
         return [self._entries.pop(key).memory for key in surplus]
@@ -160,7 +159,7 @@ class Pool:
     # -- warming up -------------------------------------------------------------------------------------
 
     def warm(self, key: Key | None = None) -> None:
-        """Get the model, read the files and load the index of ``key`` in the background; without one only our code."""
+        """Load model, files and index of ``key`` in the background; without a key only the code."""
         with self._lock:
             if self._stopping.is_set():
                 return
@@ -171,7 +170,7 @@ class Pool:
             self._cold.put(key)
 
     def _warm_all(self) -> None:
-        from .. import memory  # noqa: F401 - where nothing is compiled yet, that takes seconds
+        from .. import memory  # noqa: F401 - compiling it for the first time takes seconds
 
         while (key := self._cold.get()) is not None:
             try:
@@ -188,28 +187,28 @@ class Pool:
         with self.use(key) as memory:
             with self._lock:
                 self._entries[key].warmed = started
-            memory.freshen()  # first of all, what was noted since is found by its words
-            memory.pull_model(self._go_on)
+            memory.freshen()  # first, so that new notes are found by their words
+            memory.pull_model(self._check_stop)
             memory.warm()
-            memory.ingest(progress=self._go_on)
+            memory.ingest(progress=self._check_stop)
             memory.warm()
         log.info("%s of %s is ready after %.2f s", key[1], key[0], time.monotonic() - started)
 
-    def _go_on(self, stage: str, done: int, total: int) -> None:
+    def _check_stop(self, stage: str, done: int, total: int) -> None:
         if self._stopping.is_set():
             raise Stopped("the server is ending")
 
     # -- the end ----------------------------------------------------------------------------------------
 
     def stop(self) -> None:
-        """End what runs in the background at its next step; memories are no longer handed out."""
+        """Stop background work at its next step, and refuse further calls."""
         self._stopping.set()
         self._cold.put(None)
 
     def close(self, timeout: float) -> bool:
-        """Close every memory and the model; whether that was done within ``timeout`` seconds.
+        """Close every memory and the models; return true if that took less than ``timeout`` seconds.
 
-        What was committed is safe whether it is done or not.
+        Committed text is safe in any case.
         """
         self.stop()
         thread = threading.Thread(target=self._close, name="close", daemon=True)

@@ -1,4 +1,4 @@
-"""The tools: one list, so that a new capability is one entry."""
+"""The tools of the server: a new capability is one entry of the list."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 from ..model import (
+    CaptureReport,
     ConsolidateReport,
     ContextResult,
     FactsResult,
@@ -14,6 +15,7 @@ from ..model import (
     Grain,
     Heartbeat,
     IngestReport,
+    Origin,
     RecallResult,
     Replied,
     SearchRequest,
@@ -22,31 +24,26 @@ from ..model import (
     SessionStarted,
     Status,
 )
-from ..model.use import VERDICTS
-from .capture_tool import CAPTURE, TURN
+from ..model.reports import VERDICTS
 from .tool import Call, Tool, day, share, text, whole
 
-# -- what the tools do ----------------------------------------------------------------------------
+# -- functions of the tools -----------------------------------------------------------------------
 
 
 def _request(call: Call) -> dict[str, Any]:
-    """The arguments as fields of a :class:`SearchRequest`."""
-    given = call.arguments
-    if "maxResults" in given and "budget" in given:
+    """Return the arguments as fields of a :class:`SearchRequest`."""
+    arguments = call.arguments
+    if "maxResults" in arguments and "budget" in arguments:
         from ..errors import RequestError
 
         raise RequestError("give maxResults or budget, not both")
     fields = {"maxResults": "max_results", "minScore": "min_score"}
-    return {fields.get(key, key): value for key, value in given.items()} | {"deadline": call.until.left()}
+    return {fields.get(key, key): value for key, value in arguments.items()} | {"deadline": call.until.left()}
 
 
 def _dated(options: dict[str, Any]) -> SearchRequest:
-    """The request; where it names days, what is found tells its day."""
+    """Return the request; if it names days, snippets begin with theirs."""
     return SearchRequest(dates="since" in options or "until" in options, **options)
-
-
-def _search(call: Call) -> SearchResult:
-    return call.memory.search(_dated(_request(call)))
 
 
 def _recall(call: Call) -> RecallResult:
@@ -60,23 +57,12 @@ def _timeline(call: Call) -> SearchResult:
     return call.memory.timeline(options.pop("query", ""), **options)
 
 
-def _get(call: Call) -> FileText:
-    return call.memory.get(call.arguments["path"], call.arguments.get("from"), call.arguments.get("lines"))
-
-
-def _ingest(call: Call) -> IngestReport:
-    return call.memory.ingest(call.arguments.get("paths", ()), progress=call.progress, deadline=call.until.left())
-
-
-def _status(call: Call) -> Status:
-    return call.memory.status()
-
-
 def _session_start(call: Call) -> SessionStarted:
     started = time.monotonic()
-    given = call.arguments
-    session = Session(given.get("sessionId", ""), call.memory.agent, given.get("reason", "start"), call.until.left())
-    reports = [made for made in call.memory.session_start(session) if isinstance(made, IngestReport)]
+    arguments = call.arguments
+    reason = arguments.get("reason", "start")
+    session = Session(arguments.get("sessionId", ""), call.memory.agent, reason, call.until.left())
+    reports = [result for result in call.memory.session_start(session) if isinstance(result, IngestReport)]
     return SessionStarted(reports[0] if reports else None, (time.monotonic() - started) * 1000)
 
 
@@ -85,7 +71,7 @@ def _heartbeat(call: Call) -> Heartbeat:
     return Heartbeat(tuple(call.memory.heartbeat()), (time.monotonic() - started) * 1000)
 
 
-# -- what their arguments are ---------------------------------------------------------------------
+# -- descriptions of the tools --------------------------------------------------------------------
 
 
 _BUDGET = whole("Tokens of lines, instead of maxResults.", 1, 100_000)
@@ -97,14 +83,14 @@ _HITS = whole("Most hits; default 6.", 1, 50)
 
 
 def _context(call: Call) -> ContextResult:
-    given = call.arguments
+    arguments = call.arguments
     limit = call.memory.settings.context.deadline_ms / 1000
-    call.memory.ambient.count_missed(given.get("missed", 0))
+    call.memory.ambient.count_missed(arguments.get("missed", 0))
     return call.memory.context(
-        given["message"],
-        budget=given.get("budget"),
-        session=given.get("session"),
-        now=given.get("now"),
+        arguments["message"],
+        budget=arguments.get("budget"),
+        session=arguments.get("session"),
+        now=arguments.get("now"),
         deadline=call.until.within(limit),
     )
 
@@ -133,10 +119,6 @@ CONTEXT = Tool(
 )
 
 
-def _feedback(call: Call) -> FeedbackReport:
-    return call.memory.feedback(call.arguments["id"], call.arguments["verdict"])
-
-
 FEEDBACK = Tool(
     name="memory_feedback",
     title="Say whether a hit was of use",
@@ -150,7 +132,7 @@ FEEDBACK = Tool(
     },
     required=("id", "verdict"),
     result=FeedbackReport,
-    run=_feedback,
+    run=lambda call: call.memory.feedback(call.arguments["id"], call.arguments["verdict"]),
     deadline=10.0,
     read_only=False,
     idempotent=False,
@@ -171,13 +153,13 @@ REPLIED = Tool(
 
 
 def _consolidate(call: Call) -> ConsolidateReport:
-    given = call.arguments
+    arguments = call.arguments
     return call.memory.consolidate(
-        dry_run=given.get("dryRun", True),
-        older_than_days=given.get("olderThanDays"),
-        grain=Grain(given["grain"]) if "grain" in given else None,
-        now=given.get("now"),
-        deadline=call.until.left(0.5),  # the rest is for reading what was written into the index
+        dry_run=arguments.get("dryRun", True),
+        older_than_days=arguments.get("olderThanDays"),
+        grain=Grain(arguments["grain"]) if "grain" in arguments else None,
+        now=arguments.get("now"),
+        deadline=call.until.left(0.5),  # the other half is for ingesting the summaries
         progress=call.progress,
     )
 
@@ -213,14 +195,14 @@ _ASKING = ("subject", "predicate", "object", "asOf", "history")
 def _facts(call: Call) -> FactsResult:
     from ..errors import RequestError
 
-    given = dict(call.arguments)
-    action = given.pop("action")
+    arguments = dict(call.arguments)
+    action = arguments.pop("action")
     book = call.memory.facts
     if action == "query":
-        if strange := [key for key in given if key not in _ASKING]:
+        if strange := [key for key in arguments if key not in _ASKING]:
             raise RequestError(f"memory_facts: query takes no {strange[0]!r}; valid are {', '.join(_ASKING)}")
-        return book.query(as_of=given.pop("asOf", None), **given)
-    return book.batch([{"action": action, **given}])
+        return book.query(as_of=arguments.pop("asOf", None), **arguments)
+    return book.batch([{"action": action, **arguments}])
 
 
 FACTS = Tool(
@@ -257,6 +239,83 @@ FACTS = Tool(
 )  # fmt: skip
 
 
+def _capture(call: Call) -> CaptureReport:
+    from ..capture.capturer import Message, Turn
+
+    turn = Turn((Message("assistant", call.arguments["text"]),), agent=call.memory.agent, origin=Origin.AGENT)
+    return call.memory.capture(turn, everything=True, deadline=call.until.left())
+
+
+def _turn(call: Call) -> CaptureReport:
+    from ..capture.capturer import Message, Turn
+
+    arguments = call.arguments
+    trigger = arguments.get("trigger", "user")
+    if not call.memory.settings.capture.enabled:
+        return CaptureReport(skipped="capture is off (capture.enabled)")
+    if trigger != "user":
+        return CaptureReport(skipped=f"it is a turn of {trigger}, not of a user")
+    turn = Turn(
+        tuple(Message(message["role"], message["text"]) for message in arguments["messages"]),
+        session=arguments.get("sessionId", ""),
+        agent=call.memory.agent,
+        origin=Origin(arguments.get("origin", Origin.UNTRUSTED.value)),
+    )
+    return call.memory.capture(turn, deadline=call.until.left())
+
+
+CAPTURE = Tool(
+    name="memory_capture",
+    title="Remember something",
+    description=(
+        "Write down what should be remembered, in a few plain sentences that can be understood without the "
+        "conversation: name people and things, and give days as dates. It is found from then on. For one fact about a "
+        "name that can change, memory_facts is better."
+    ),
+    arguments={"text": text("What should be remembered, in plain sentences.")},
+    required=("text",),
+    result=CaptureReport,
+    run=_capture,
+    deadline=15.0,
+    read_only=False,
+    embeds=True,
+)
+
+TURN = Tool(
+    name="memory_turn",
+    title="A turn has ended",
+    description=(
+        "Told by the host when a turn has ended: the few sentences of it that are worth keeping and new are appended "
+        "to the captures of the day, if capture.enabled is set."
+    ),
+    arguments={
+        "messages": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "role": {"type": "string", "enum": ["user", "assistant"], "description": "Who said it."},
+                    "text": {"type": "string", "description": "What was said, without attachments and tool results."},
+                },
+                "required": ["role", "text"],
+                "additionalProperties": False,
+            },
+            "description": "What was said in the turn, in order.",
+        },
+        "sessionId": {"type": "string", "description": "The host's id of the session."},
+        "origin": {"type": "string", "enum": ["owner", "agent", "untrusted"],
+                   "description": "Who sent the message; what is not known to be the owner's is untrusted."},
+        "trigger": {"type": "string", "description": "What the turn was for; only turns of a user are captured."},
+    },
+    required=("messages",),
+    result=CaptureReport,
+    run=_turn,
+    deadline=10.0,
+    read_only=False,
+    embeds=True,
+    audience="host",
+)  # fmt: skip
+
 TOOLS = (
     Tool(
         name="memory_search",
@@ -279,7 +338,7 @@ TOOLS = (
         },
         required=("query",),
         result=SearchResult,
-        run=_search,
+        run=lambda call: call.memory.search(_dated(_request(call))),
         deadline=15.0,
         embeds=True,
         hint=(
@@ -355,7 +414,9 @@ TOOLS = (
         },
         required=("path",),
         result=FileText,
-        run=_get,
+        run=lambda call: call.memory.get(
+            call.arguments["path"], call.arguments.get("from"), call.arguments.get("lines")
+        ),
         deadline=10.0,
         hint="Read around a hit, or in a memory file that you answer from, with memory_get.",
         openclaw={"corpus": {"type": "string", "enum": ["memory", "wiki", "all"], "description": _CORPUS}},
@@ -372,7 +433,9 @@ TOOLS = (
                       "description": "Only these files and folders of the workspace."},
         },
         result=IngestReport,
-        run=_ingest,
+        run=lambda call: call.memory.ingest(
+            call.arguments.get("paths", ()), progress=call.progress, deadline=call.until.left()
+        ),
         deadline=600.0,
         read_only=False,
         embeds=True,
@@ -384,7 +447,7 @@ TOOLS = (
         title="State of the memory",
         description="Counts, sizes, embedding model, state of the vectors, plugins, and what is wrong, if anything.",
         result=Status,
-        run=_status,
+        run=lambda call: call.memory.status(),
         deadline=15.0,
         audience="client",
     ),
@@ -422,10 +485,10 @@ TOOLS = (
 
 
 def offered(for_host: bool) -> dict[str, Tool]:
-    """The tools that are listed, by name: those for models, and with ``for_host`` all."""
+    """Return the listed tools by name: those for models, and with ``for_host`` all."""
     return {tool.name: tool for tool in TOOLS if for_host or tool.audience == "model"}
 
 
 def answered(for_host: bool) -> dict[str, Tool]:
-    """The tools that may be called, by name: also those for clients, and with ``for_host`` all."""
+    """Return the callable tools by name: those for models and clients, and with ``for_host`` all."""
     return {tool.name: tool for tool in TOOLS if for_host or tool.audience != "host"}

@@ -1,4 +1,4 @@
-"""The registry as OpenClaw's plugin reads it: ``python -m openclaw_memory.serve.schema > hooks/tools.json``."""
+"""Write the tools for OpenClaw's plugin: ``python -m openclaw_memory.serve.schema > hooks/tools.json``."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from ..model import FactsResult, FileText, RecallResult, SearchResult
 from .registry import offered
 from .tool import Tool
 
-#: In which shape of OpenClaw's the plugin gives a result; any other is given as it is.
+#: Shape of OpenClaw in which the plugin returns a result; others are returned unchanged.
 _SHAPES: dict[type, str] = {SearchResult: "hits", RecallResult: "hits", FactsResult: "facts", FileText: "text"}
 
 
 def text() -> str:
-    """The tools for models as JSON, in the order of the registry; the same registry makes the same bytes."""
-    return json.dumps([_described(tool) for tool in offered(for_host=False).values()], indent=2) + "\n"
+    """Return the tools for models as JSON, in the order of the registry."""
+    return json.dumps([_describe(tool) for tool in offered(for_host=False).values()], indent=2) + "\n"
 
 
-def _described(tool: Tool) -> dict[str, Any]:
+def _describe(tool: Tool) -> dict[str, Any]:
     parameters = tool.input_schema
     return {
         "name": tool.name,

@@ -1,4 +1,4 @@
-"""The MCP server itself: tools listed and called, with deadlines, progress, cancellation and a clean end."""
+"""The MCP server: list and call tools, with deadlines, progress, cancellation and a clean end."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from ..system.deadline import Deadline
 from ..system.inert import inert_values, without_turns
 from ..system.serialize import to_json
 from ..version import __version__
-from .arguments import checked
+from .arguments import check_arguments
 from .pool import Pool
 from .registry import answered, offered
 from .tool import Call, Tool
@@ -46,20 +46,20 @@ from .transport import StdioTransport
 log = logging.getLogger("openclaw_memory.serve")
 
 AGENT, WORKSPACE, DEADLINE_MS = "openclaw-memory/agent", "openclaw-memory/workspace", "openclaw-memory/deadlineMs"
-#: The agent that started the one that calls, if it is a sub-agent.
+#: Parent agent of a calling sub-agent.
 PARENT = "openclaw-memory/parent"
-#: In the ``_meta`` of a failed call: whose fault it was, ``request``, ``workspace`` or ``failed``.
+#: Kind of error in the ``_meta`` of a failed call: ``request``, ``workspace`` or ``failed``.
 ERROR = "openclaw-memory/error"
 
-#: Threads that answer, and threads that tools with ``upkeep`` share, so that they never keep an answer waiting.
+#: Number of threads for answers, and for tools with ``upkeep``, which must not delay answers.
 _ANSWERING, _UPKEEP = 4, 2
-#: Seconds that a host may give a call at most.
+#: Longest deadline of a host, in seconds.
 _LONGEST = 86_400.0
-#: Seconds after its deadline at which a call is given up.
+#: Seconds after its deadline until a call fails.
 _GRACE = 0.25
 #: Seconds between two progress notifications.
 _BEAT = 0.1
-#: The end: seconds for answers when stdin closes, for closing the index, and until the process ends come what may.
+#: Seconds at the end: for the last answers, for closing the index, and until the process exits in any case.
 _LAST_ANSWERS, _CLOSING, _AT_LAST = 0.8, 0.6, 1.7
 
 INSTRUCTIONS = " ".join(
@@ -73,18 +73,18 @@ INSTRUCTIONS = " ".join(
 
 @dataclass
 class Work:
-    """What a call and the thread that works on it know of each other."""
+    """State that a call shares with its thread."""
 
     stop: threading.Event = field(default_factory=threading.Event)
-    #: Progress, total and words; progress only grows, over all stages.
+    #: Progress, total and description; progress only grows, over all stages.
     reached: tuple[int, int, str] | None = None
-    told: int = -1
+    reported: int = -1
     _stage: str = ""
     _before: int = 0
     _total: int = 0
 
     def progress(self, stage: str, done: int, total: int) -> None:
-        """Note how far it is; raises :class:`Stopped` when nobody wants to know any more."""
+        """Record the progress; raises :class:`Stopped` after a cancellation."""
         if self.stop.is_set():
             raise Stopped("cancelled; what was written is kept")
         if stage != self._stage:
@@ -97,7 +97,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Host:
-    """What the host's client says of a call in its ``_meta``; a model never sets it."""
+    """Values of the host in a call's ``_meta``, which a model never sets."""
 
     agent: str | None
     workspace: str | None
@@ -105,8 +105,8 @@ class Host:
     parent: str | None = None
 
     @classmethod
-    def of(cls, meta: Mapping[str, Any]) -> Host:
-        """Read it; raises :class:`RequestError` for a value that cannot be meant."""
+    def parse(cls, meta: Mapping[str, Any]) -> Host:
+        """Read the values; raises :class:`RequestError` for an invalid one."""
         for key in (AGENT, WORKSPACE, PARENT):
             value = meta.get(key)
             if value is not None and (not isinstance(value, str) or "\0" in value):
@@ -161,8 +161,8 @@ class MemoryServer:
             raise MCPError(code=INVALID_PARAMS, message=f"there is no tool {params.name}; {hint}")
         meta: Mapping[str, Any] = context.meta or {}
         try:
-            host = Host.of(meta)
-            arguments = checked(tool.name, tool.accepted_schema, params.arguments or {})
+            host = Host.parse(meta)
+            arguments = check_arguments(tool.name, tool.accepted_schema, params.arguments or {})
         except RequestError as error:
             return _failed(str(error), error)
         until = Deadline.after(host.deadline or tool.deadline)
@@ -178,11 +178,11 @@ class MemoryServer:
             work.stop.set()
             raise
         if "progress_token" in meta:
-            await self._tell(context, work)
+            await self._send_progress(context, work)
         return result
 
     async def _within(self, future: Future[str], until: Deadline, tool: Tool) -> CallToolResult:
-        """The result of the thread, or what went wrong, at the latest a little after the deadline."""
+        """Return the result of the thread or a failure, shortly after the deadline at the latest."""
         text = None
         with anyio.move_on_after(until.within() + _GRACE):
             try:
@@ -202,7 +202,7 @@ class MemoryServer:
         return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=json.loads(text))
 
     def _run(self, tool: Tool, host: Host, arguments: dict[str, Any], until: Deadline, work: Work) -> str:
-        """In a thread: call the tool, and make JSON of what it returns."""
+        """Call the tool and return its result as JSON; runs in a thread."""
         if work.stop.is_set() or until.passed:
             raise Stopped(f"{tool.name} did not begin before its deadline: all threads are busy; ask again in a moment")
         with self._pool.use(self._pool.key(host.agent, host.workspace)) as memory:
@@ -211,19 +211,19 @@ class MemoryServer:
     async def _report(self, context: ServerRequestContext[Any], work: Work) -> None:
         while True:
             await anyio.sleep(_BEAT)
-            await self._tell(context, work)
+            await self._send_progress(context, work)
 
-    async def _tell(self, context: ServerRequestContext[Any], work: Work) -> None:
-        """Send how far it is, if it is further than what was sent before."""
+    async def _send_progress(self, context: ServerRequestContext[Any], work: Work) -> None:
+        """Send the progress if it has grown."""
         reached = work.reached
-        if reached is not None and reached[0] > work.told:
-            work.told = reached[0]
+        if reached is not None and reached[0] > work.reported:
+            work.reported = reached[0]
             await context.session.report_progress(*reached)
 
     # -- life -----------------------------------------------------------------------------------------
 
     def run(self) -> None:
-        """Serve stdin and stdout until stdin closes or a signal comes; the process ends here."""
+        """Serve stdin and stdout until stdin closes or a signal comes; then exit the process."""
         transport = StdioTransport()
         status = 1
         try:
@@ -238,7 +238,7 @@ class MemoryServer:
             self._pool.close(_CLOSING)
             with contextlib.suppress(AttributeError, OSError, ValueError):  # it may be gone
                 sys.stderr.flush()
-            # Threads may be in a model, a lock or a read that nothing interrupts; nothing of theirs is lost.
+            # Threads may be in a model, a lock or a read that cannot be interrupted; they lose nothing.
             os._exit(status)
 
     async def _serve(self, transport: StdioTransport) -> None:
@@ -255,7 +255,7 @@ class MemoryServer:
             async def last_answers() -> None:
                 _end_at_last(0)
                 with anyio.move_on_after(_LAST_ANSWERS):
-                    await anyio.sleep(2 * _BEAT / 5)  # what was read last is on its way to its handler
+                    await anyio.sleep(2 * _BEAT / 5)  # the last request must reach its handler
                     while self._running:
                         await anyio.sleep(0.01)
                 self._pool.stop()
@@ -264,7 +264,7 @@ class MemoryServer:
             async def write() -> None:
                 try:
                     await transport.write(outgoing)
-                except OSError as error:  # nobody reads any more
+                except OSError as error:  # the client has closed its end
                     log.info("stdout was closed: %s", error)
                     end()
                 written.set()
@@ -291,7 +291,7 @@ def _heed_signals(end: Any) -> None:
     for name in ("SIGTERM", "SIGINT", "SIGHUP"):
         number = getattr(signal, name, None)
         if number is None or signal.getsignal(number) is signal.SIG_IGN:
-            continue  # started to ignore it, as by nohup
+            continue  # ignored by the parent, as with nohup
         try:
             loop.add_signal_handler(number, end)
         except NotImplementedError:  # Windows
@@ -299,14 +299,14 @@ def _heed_signals(end: Any) -> None:
 
 
 def _end_at_last(status: int) -> None:
-    """End the process in a moment, whatever is still waited for."""
+    """Exit the process soon, even if a thread hangs."""
     timer = threading.Timer(_AT_LAST, os._exit, (status,))
     timer.daemon = True
     timer.start()
 
 
 def _listed(tool: Tool, open_world: bool) -> ListedTool:
-    """A tool as a client is told of it; what it returns is in docs/schema.json, to keep the list short for models."""
+    """Return a tool for the client's list, without the schema of its result, which would lengthen it for models."""
     hints = ToolAnnotations(read_only_hint=tool.read_only, open_world_hint=open_world)
     if not tool.read_only:
         hints = hints.model_copy(update={"destructive_hint": tool.destructive, "idempotent_hint": tool.idempotent})
@@ -325,11 +325,11 @@ def _json(value: Any) -> str:
 
 def _failed(reason: str, error: Exception | None = None) -> CallToolResult:
     kinds = {RequestError: "request", WorkspaceError: "workspace"}
-    kind = next((kind for of, kind in kinds.items() if isinstance(error, of)), "failed")
-    words = TextContent(type="text", text=_in_utf8(without_turns(" ".join(reason.split()))))
-    return CallToolResult(content=[words], is_error=True, _meta={ERROR: kind})
+    kind = next((kind for type_, kind in kinds.items() if isinstance(error, type_)), "failed")
+    content = TextContent(type="text", text=_in_utf8(without_turns(" ".join(reason.split()))))
+    return CallToolResult(content=[content], is_error=True, _meta={ERROR: kind})
 
 
 def _in_utf8(text: str) -> str:
-    """``text`` without what a file name that is no UTF-8 leaves in it."""
+    """Return ``text`` without the surrogates of file names that are not UTF-8."""
     return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""What a tool is, and the schemas that its arguments are made of."""
+"""Tools of the server, and the schemas of their arguments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Call:
-    """One call of a tool: whose memory, the checked arguments, and how long there is to answer."""
+    """A call of a tool: the memory, the checked arguments, the deadline, and a callback for progress."""
 
     memory: Memory
     arguments: Mapping[str, Any]
@@ -25,17 +25,15 @@ class Call:
 
 @dataclass(frozen=True)
 class Tool:
-    """A capability as every host sees it.
+    """A capability of the server.
 
-    ``arguments`` are JSON Schemas by name, ``result`` is the dataclass that ``run`` returns, ``deadline``
-    the seconds it has unless the host says otherwise.  ``upkeep`` may take long and has threads of its
-    own.  ``embeds`` may send text to an embedding endpoint where one is configured.  A tool for a ``client`` may be
-    called by whoever knows of it and is not listed; one for a ``host`` only by a server that was started for a host.
-    A ``destructive`` one may take away what was written before.
-    ``hint`` tells a model when to call a tool of every day: it goes into the system prompt, and a host that lets the
-    model look for tools shows this one at once.  ``asks`` names the values of arguments with which a tool that writes
-    only reads.  ``host_arguments`` are accepted and not listed.
-    ``openclaw`` are arguments that OpenClaw's own tool of this name has and that its plugin answers.
+    ``arguments`` are JSON Schemas by name, ``result`` is the dataclass that ``run`` returns, ``deadline`` the default
+    in seconds.  A tool with ``upkeep`` may take long and has separate threads.  One that ``embeds`` may send text to a
+    configured embedding endpoint.  The ``audience`` ``client`` may call it though it is not listed; ``host`` needs a
+    server that was started for a host.  A ``destructive`` tool may remove text.  ``hint`` tells a model when to call
+    it, in the system prompt.  ``asks`` names the values of arguments with which a writing tool only reads.
+    ``host_arguments`` are accepted and not listed.  ``openclaw`` are arguments of OpenClaw's tool of the same name that
+    its plugin handles.
     """
 
     name: str
@@ -59,13 +57,13 @@ class Tool:
 
     @property
     def accepted_schema(self) -> dict[str, Any]:
-        """JSON Schema of the arguments of a model or a host."""
+        """Return the JSON Schema of the arguments of a model or a host."""
         schema = self.input_schema
         return {**schema, "properties": {**schema["properties"], **self.host_arguments}}
 
     @property
     def input_schema(self) -> dict[str, Any]:
-        """JSON Schema of the arguments of a model."""
+        """Return the JSON Schema of the arguments of a model."""
         return {
             "type": "object",
             "properties": dict(self.arguments),
@@ -75,21 +73,21 @@ class Tool:
 
 
 def text(description: str) -> dict[str, Any]:
-    """Schema of a text that is not empty."""
+    """Return the schema of a text that is not empty."""
     return {"type": "string", "minLength": 1, "description": description}
 
 
 def whole(description: str, minimum: int, maximum: int | None = None) -> dict[str, Any]:
-    """Schema of a whole number within bounds."""
+    """Return the schema of a whole number within bounds."""
     bounds = {"minimum": minimum} | ({} if maximum is None else {"maximum": maximum})
     return {"type": "integer", **bounds, "description": description}
 
 
 def day(description: str) -> dict[str, Any]:
-    """Schema of a day, ``YYYY-MM-DD``."""
+    """Return the schema of a day, ``YYYY-MM-DD``."""
     return {"type": "string", "format": "date", "description": description}
 
 
 def share(description: str) -> dict[str, Any]:
-    """Schema of a number from 0 to 1."""
+    """Return the schema of a number from 0 to 1."""
     return {"type": "number", "minimum": 0, "maximum": 1, "description": description}

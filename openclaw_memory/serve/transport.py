@@ -1,7 +1,7 @@
-"""The protocol on stdin and stdout, one JSON message a line, kept apart from everything else that prints.
+"""The transport on stdin and stdout, one JSON message a line, separate from everything else that prints.
 
-The SDK's own transport drops a line that it cannot read without an answer, cancels what is being answered
-as soon as stdin closes, and waits in a read that no signal ends; this one does none of that.
+The SDK's own transport drops invalid lines without an answer, cancels running calls when stdin closes, and blocks
+signals in a read; this one does not.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from ..text.characters import join_surrogates
 
 log = logging.getLogger("openclaw_memory.serve")
 
-#: Bytes of a line that are read at most; what is longer is refused without being kept.
+#: Longest line in bytes; a longer one is refused.
 LONGEST_LINE = 64 * 2**20
-#: So many calls and answers may wait for a client that does not read; then no more of its lines are read either.
+#: Most calls and answers that wait for a client; beyond that its lines are not read.
 MOST_WAITING = 64
 
 Incoming = MemoryObjectSendStream[SessionMessage | Exception]
@@ -45,9 +45,9 @@ Outgoing = MemoryObjectReceiveStream[SessionMessage]
 
 
 class StdioTransport:
-    """Owns the descriptors of the protocol; stdin is empty and stdout is stderr for everybody else.
+    """Owns the descriptors of the protocol; for all other code stdin is empty and stdout is stderr.
 
-    That holds for what plugins print, for llama.cpp and for child processes too.
+    That includes plugins, llama.cpp and child processes.
     """
 
     def __init__(self) -> None:
@@ -61,14 +61,14 @@ class StdioTransport:
         sys.stdout = sys.stderr
 
     def read(self, incoming: Incoming, closed: Callable[[], Awaitable[Any]], waiting: Callable[[], int]) -> None:
-        """Start to deliver what comes in to ``incoming``, from a thread; ``closed`` is awaited at the end.
+        """Start a thread that delivers messages to ``incoming``; ``closed`` is awaited at the end.
 
-        ``waiting`` tells how many calls and answers wait: beyond :data:`MOST_WAITING` nothing is taken in.
+        ``waiting`` returns the number of calls and answers that wait; see :data:`MOST_WAITING`.
         """
         loop = asyncio.get_running_loop()
 
         def deliver(step: Any) -> bool:
-            """Run it on the loop; whether somebody is still there to take the next line."""
+            """Run a coroutine on the loop; return false if the receiver is gone."""
             try:
                 asyncio.run_coroutine_threadsafe(step, loop).result()
             except (asyncio.CancelledError, anyio.ClosedResourceError, anyio.BrokenResourceError):
@@ -101,13 +101,13 @@ class StdioTransport:
             message = _message(line)
             if isinstance(message, JSONRPCNotification) and b'"id"' in line and "id" in json.loads(line):
                 raise ValueError("a request whose id is neither text nor a whole number")
-        except Exception:  # whatever a line does to a parser, it has an answer
+        except Exception:  # every line has an answer
             await self._refuse(line)
             return
         await incoming.send(SessionMessage(message))
 
     def _client_closed(self) -> bool:
-        """Whether no more than what is in the pipe will come in; then the end must be reached."""
+        """Return true if the client has closed its end, so that reading must reach it."""
         if not hasattr(select, "poll"):  # Windows
             return False
         poll = select.poll()
@@ -115,25 +115,25 @@ class StdioTransport:
         return bool(poll.poll(0))
 
     async def _refuse(self, line: bytes) -> None:
-        """Answer a line that is no message, as JSON-RPC 2.0 asks."""
-        given = None
+        """Answer an invalid line as JSON-RPC 2.0 requires."""
+        parsed = None
         if len(line) == LONGEST_LINE:
             error = ErrorData(code=PARSE_ERROR, message=f"the line is longer than {LONGEST_LINE} bytes; send less")
         else:
             try:
-                given = json.loads(line)
+                parsed = json.loads(line)
             except (ValueError, RecursionError):  # UnicodeDecodeError is a ValueError too
                 error = ErrorData(code=PARSE_ERROR, message="the line is not JSON; a message is one line of UTF-8")
             else:
                 error = ErrorData(code=INVALID_REQUEST, message="the line is JSON, but no JSON-RPC 2.0 message")
-        known = given.get("id") if isinstance(given, dict) else None
-        number = known if isinstance(known, (str, int)) and not isinstance(known, bool) else None
-        log.warning("%s: %d bytes", error.message, len(line))  # what is in it may be a secret
-        with contextlib.suppress(OSError):  # whoever writes the answers hears of that
+        id_ = parsed.get("id") if isinstance(parsed, dict) else None
+        number = id_ if isinstance(id_, (str, int)) and not isinstance(id_, bool) else None
+        log.warning("%s: %d bytes", error.message, len(line))  # its content may be secret
+        with contextlib.suppress(OSError):  # the writer of answers handles that
             await self._put(JSONRPCError(jsonrpc="2.0", id=number, error=error))
 
     async def write(self, outgoing: Outgoing) -> None:
-        """Write what comes out of ``outgoing`` until it ends or nobody reads any more."""
+        """Write the messages of ``outgoing`` until it ends or the client is gone."""
         async with outgoing:
             async for item in outgoing:
                 await self._put(item.message)
@@ -156,11 +156,9 @@ def _message(line: bytes) -> JSONRPCMessage:
         if b"\\ud" not in line.lower():
             raise
     # A text that was cut within a character leaves half a surrogate pair, which UTF-8 does not have.
-    given = json.loads(line)
-    message = jsonrpc_message_adapter.validate_json(
-        join_surrogates(json.dumps(given, ensure_ascii=False)), by_name=False
-    )
-    if getattr(message, "id", None) != given.get("id"):
+    parsed = json.loads(line)
+    message = jsonrpc_message_adapter.validate_json(join_surrogates(json.dumps(parsed, ensure_ascii=False)), by_name=False)
+    if getattr(message, "id", None) != parsed.get("id"):
         raise ValueError("an id that no answer can name")
     return message
 

@@ -80,7 +80,7 @@ def sources(
 
 def _workspace_of(agent: str) -> Path | None:
     """The workspace of one of OpenClaw's agents; ``None`` for another name, whichever agent is the default."""
-    home = OpenClawHome.of()
+    home = OpenClawHome.for_environment()
     try:
         known = agents_in(home.config())
     except HostError:

@@ -39,16 +39,16 @@ class Languages:
         ranked = sorted(self.weights.items(), key=lambda item: (-item[1], item[0]))
         return {name: round(weight / total, 3) for name, weight in ranked if weight >= 0.01 * total}
 
-    def known(self, embedder: Embedder | None) -> dict[str, float]:
+    def knowledge(self, embedder: Embedder | None) -> dict[str, float]:
         """Return how well a model knows each language, from 0 to 1; empty without a model."""
-        from ..embed.noise import knowledge
+        from ..embed import noise
 
         if embedder is None:
             return {}
         return {
             name: 1.0
             if name == language.ENGLISH
-            else round(knowledge(embedder, "\n".join(language.words_in(self.samples[name], name))), 2)
+            else round(noise.knowledge(embedder, "\n".join(language.words_in(self.samples[name], name))), 2)
             for name in self.shares()
         }
 
@@ -74,15 +74,15 @@ def other_than_english(workspace: Path, settings: IngestSettings, enough: int = 
 
 
 def unknown_languages(
-    shares: Mapping[str, float], known: Mapping[str, float], model: str | None, setting: str
+    shares: Mapping[str, float], knowledge: Mapping[str, float], model: str | None, setting: str
 ) -> Problem | None:
     """Return the problem of notes in languages that ``model`` does not know; ``None`` below a fifth of the notes.
 
-    ``shares`` and ``known`` are those of :class:`Languages`; ``setting`` is ``embedding.model``.
+    ``shares`` and ``knowledge`` are those of :class:`Languages`; ``setting`` is ``embedding.model``.
     """
     from ..embed.registry import AUTO, MULTILINGUAL
 
-    unknown = {name: share for name, share in shares.items() if known.get(name, 1.0) < 0.7}
+    unknown = {name: share for name, share in shares.items() if knowledge.get(name, 1.0) < 0.7}
     if sum(unknown.values()) < 0.2:
         return None
     languages = " and ".join(f"{share:.0%} {name.title()}" for name, share in list(unknown.items())[:2])

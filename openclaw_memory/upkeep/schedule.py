@@ -1,4 +1,4 @@
-"""Consolidation as the memory does it: by hand, or by itself when there is time and a person has allowed it."""
+"""Consolidation by hand, or by heartbeats once a person has enabled it."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("openclaw_memory.consolidate")
 
-#: Names in the state: whether heartbeats may write, and what the last of them did.
+#: Flags in the state: permission for heartbeats to write, and the result of the last run.
 _ENABLED, _RUN = "automatic", "last run"
-#: Seconds to wait for another process that notes its run.
+#: Seconds to wait for another process that writes its flag.
 _IN_TURN = 2.0
-#: The least time between two automatic runs, and the seconds that one takes.
+#: Least time between two automatic runs, and seconds of one run.
 _INTERVAL, _SLICE = timedelta(hours=1), 20.0
 
 
 class Upkeep:
-    """Runs consolidation for one memory; ``ingest`` brings its index up to date and says what files there are.
+    """Runs consolidation for one memory.
 
-    It says ``None`` where it has not read all of them.
+    ``ingest`` updates the index and returns the scan, or ``None`` if not all files were read.
     """
 
     def __init__(
@@ -54,15 +54,15 @@ class Upkeep:
         self._settings = settings.consolidate
         self._state = state
         self._ingest = ingest
-        #: The notes that retention took out.
+        #: Notes that retention removed from the index.
         self.retired = retired
-        self._made_of = workspace, settings, store, reader, plugins, retired
+        self._parts = workspace, settings, store, reader, plugins, retired
 
     @cached_property
     def _consolidator(self) -> Consolidator:
         from ..summarise.consolidator import Consolidator
 
-        return Consolidator(*self._made_of)
+        return Consolidator(*self._parts)
 
     def consolidate(
         self,
@@ -88,7 +88,7 @@ class Upkeep:
         until = Deadline.after(deadline)
         report, changed = self._consolidator.run(
             self._moment(now),
-            # What is embedded later is none the worse summarised now.
+            # Summaries need no vectors of new notes.
             lambda: self._ingest(embed="lazy", progress=shown, deadline=until.left()),
             until=until,
             **options,
@@ -103,7 +103,7 @@ class Upkeep:
         return replace(report, seconds=time.monotonic() - started)
 
     def _moment(self, now: date | None) -> datetime:
-        """The time it is; noon where only a day is given."""
+        """Return ``now`` as a time: noon of a day, the current time by default."""
         from ..text import calendar
 
         if now is None:
@@ -111,16 +111,16 @@ class Upkeep:
         return now if isinstance(now, datetime) else calendar.noon_in(self._settings.time_zone, now)
 
     def automatic(self, now: datetime) -> ConsolidateReport | None:
-        """What a heartbeat does: nothing when it is off or too soon, a report until it is enabled, else its work.
+        """Consolidate for some seconds, or only report until it is enabled; ``None`` if off or too soon.
 
-        It takes some seconds; the next run goes on where one was cut short.
+        The next run continues an interrupted one.
         """
         if self._settings.automatic == "off" or not self._is_due(now, self._last()):
             return None
         enabled = self.enabled
         begun = {"now": now.isoformat(), "dry_run": not enabled}
         try:
-            # Noted before it is done: of two processes one does it, and one that is killed does not try at once.
+            # The flag is written first: one of two processes works, and after a kill none tries again at once.
             if not self._state.change_flag(
                 _RUN, lambda last: begun if self._is_due(now, last) else None, _IN_TURN, False
             ):
@@ -128,7 +128,7 @@ class Upkeep:
         except StateError as problem:
             log.warning("the run is not noted: %s", problem)
         try:
-            # Half for the summaries, half for reading them into the index.
+            # The other half is for reading the summaries into the index.
             report = self._run(now, _SLICE / 2, silent, listing=not enabled)
         except (WorkspaceError, StoreError) as problem:
             self._note(now=now.isoformat(), dry_run=not enabled, problem=str(problem))
@@ -145,7 +145,7 @@ class Upkeep:
 
     @property
     def enabled(self) -> bool:
-        """Whether heartbeats may write: by the setting, or because a person has said so for this workspace."""
+        """Return true if heartbeats may write, by the setting or the permission for this workspace."""
         if self._settings.automatic != "ask":
             return self._settings.automatic == "on"
         try:
@@ -154,11 +154,11 @@ class Upkeep:
             return False
 
     def enable(self, on: bool) -> None:
-        """Say for good whether heartbeats may write.  Raises :class:`~openclaw_memory.errors.WorkspaceError`."""
+        """Permit or forbid heartbeats to write.  Raises :class:`~openclaw_memory.errors.WorkspaceError`."""
         self._state.set_flag(_ENABLED, on)
 
     def remark(self) -> str:
-        """How automatic consolidation stands, in words."""
+        """Describe the state of automatic consolidation."""
         if self._settings.automatic == "off":
             return "off (consolidate.automatic)"
         state = "on" if self.enabled else "reports only; to let it write: openclaw-memory consolidate --enable"
@@ -177,14 +177,14 @@ class Upkeep:
         return f"{state}; last run {str(last['now'])[:16].replace('T', ' ')}: {', '.join(did)}"
 
     def _last(self) -> dict[str, Any]:
-        """What the last automatic run of any process did; nothing where there was none."""
+        """Return the result of the last automatic run of any process; empty before the first."""
         try:
             return self._state.flag(_RUN) or {}
         except StateError:
             return {}
 
     def _note(self, **values: Any) -> None:
-        """Never fails: what cannot be noted is tried again."""
+        """Write the result of a run; a failure is logged."""
         try:
             self._state.set_flag(_RUN, values, _IN_TURN, lasting=False)
         except StateError as problem:

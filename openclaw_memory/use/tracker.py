@@ -14,7 +14,7 @@ from datetime import date
 
 from ..errors import OpenClawMemoryError, RequestError
 from ..model import FeedbackReport, SearchHit, UseRow
-from ..model.use import VERDICTS
+from ..model.reports import VERDICTS
 from ..store.state import State
 from ..store.state.database import renew_versions
 from ..store.state.use import NAME, UnitUsage, add_usage, drop_faded, usage_by_unit, usage_of_unit

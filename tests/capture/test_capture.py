@@ -25,7 +25,7 @@ from openclaw_memory.cli.main import cli
 from openclaw_memory.config.settings import Settings
 from openclaw_memory.errors import WorkspaceError
 from openclaw_memory.model import CaptureReport, Origin
-from openclaw_memory.serve.capture_tool import CAPTURE, TURN
+from openclaw_memory.serve.registry import CAPTURE, TURN
 from openclaw_memory.serve.tool import Call
 from openclaw_memory.system.atomic import OWN_FOLDER
 from openclaw_memory.system.deadline import Deadline

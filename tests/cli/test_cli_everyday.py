@@ -16,7 +16,7 @@ from fakes import Notes, open_memory
 
 from openclaw_memory.cli.main import ALIASES, COMMANDS, cli
 from openclaw_memory.cli.open import remember
-from openclaw_memory.model.use import LAST_SHOWN
+from openclaw_memory.model.reports import LAST_SHOWN
 
 
 def run(*arguments: str, code: int = 0) -> Result:

@@ -13,8 +13,8 @@ from rich.text import Text
 from tables import table
 
 from openclaw_memory.cli import context
-from openclaw_memory.cli.lines import marking, show_line
 from openclaw_memory.cli.main import cli
+from openclaw_memory.cli.search import marking, show_line
 from openclaw_memory.text.analysis import occurrences
 
 

@@ -28,7 +28,7 @@ def test_openclaw_resolves_the_same(given: Home, tmp_path: Path, openclaw: Path)
         )  # fmt: skip
         return json.loads(done.stdout)
 
-    home = OpenClawHome.of(environ, given.profile)
+    home = OpenClawHome.for_environment(environ, given.profile)
     moved = bool(given.environ or given.profile)  # else the workspaces show that the usual file was read
     with ThreadPoolExecutor() as pool:
         agents, *files = pool.map(told, ["agents list", *(["config file"] if moved else [])])

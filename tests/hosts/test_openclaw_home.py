@@ -20,7 +20,7 @@ from openclaw_memory.errors import WorkspaceError
 
 @pytest.mark.parametrize("given", HOMES.values(), ids=HOMES)
 def test_folders_are_where_openclaw_has_them(given: Home, tmp_path: Path) -> None:
-    home = OpenClawHome.of(given.make(tmp_path), given.profile)
+    home = OpenClawHome.for_environment(given.make(tmp_path), given.profile)
     assert str(home.config_file) == given.config.replace("~", str(tmp_path))
     found = {agent: str(home.workspace(agent)) for agent in given.workspaces}
     assert found == {agent: folder.replace("~", str(tmp_path)) for agent, folder in given.workspaces.items()}
@@ -28,7 +28,7 @@ def test_folders_are_where_openclaw_has_them(given: Home, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("given", HOMES.values(), ids=HOMES)
 def test_the_workspace_and_the_index_are_those_of_that_home(given: Home, tmp_path: Path) -> None:
-    home = OpenClawHome.of(given.make(tmp_path), given.profile)
+    home = OpenClawHome.for_environment(given.make(tmp_path), given.profile)
     home.ours.mkdir(parents=True)
     assert index_folder(environ=home.environ) == home.state / "openclaw-memory" / "index"
     for agent in given.workspaces:
@@ -41,9 +41,11 @@ def test_the_workspace_and_the_index_are_those_of_that_home(given: Home, tmp_pat
 
 
 def test_an_agent_that_openclaw_does_not_know_has_the_workspace_of_the_default_one(tmp_path: Path) -> None:
-    home = OpenClawHome.of(configured("{agents:{entries:{a:{},'Ops':{default:true}}}}").make(tmp_path))
+    home = OpenClawHome.for_environment(configured("{agents:{entries:{a:{},'Ops':{default:true}}}}").make(tmp_path))
     assert home.workspace("main") == home.workspace("OPS") == tmp_path / ".openclaw" / "workspace"
-    several = OpenClawHome.of(configured("{agents:{ownership:'explicit',entries:{a:{},b:{}}}}").make(tmp_path))
+    several = OpenClawHome.for_environment(
+        configured("{agents:{ownership:'explicit',entries:{a:{},b:{}}}}").make(tmp_path)
+    )
     assert several.workspace("main") is None
 
 

@@ -287,12 +287,14 @@ def test_results_may_begin_with_their_day(memory: Memory) -> None:
 
 def called(memory: Memory, tool: str, **arguments: Any) -> Any:
 
-    from openclaw_memory.serve.arguments import checked
+    from openclaw_memory.serve.arguments import check_arguments
     from openclaw_memory.serve.registry import offered
     from openclaw_memory.serve.tool import Call
 
     one = offered(False)[tool]
-    return one.run(Call(memory, checked(tool, one.input_schema, arguments), Deadline.after(30), lambda *_: None))
+    return one.run(
+        Call(memory, check_arguments(tool, one.input_schema, arguments), Deadline.after(30), lambda *_: None)
+    )
 
 
 def test_tools_take_days(memory: Memory) -> None:

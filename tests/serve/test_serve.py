@@ -165,9 +165,9 @@ def test_a_model_that_comes_later_is_noticed(
 
 
 def test_the_host_says_whose_memory_and_how_long() -> None:
-    assert Host.of({}) == Host(None, None, None)
-    assert Host.of({AGENT: "a", WORKSPACE: "/w", DEADLINE_MS: 1500}) == Host("a", "/w", 1.5)
-    assert Host.of({DEADLINE_MS: float("inf")}).deadline == 86_400
+    assert Host.parse({}) == Host(None, None, None)
+    assert Host.parse({AGENT: "a", WORKSPACE: "/w", DEADLINE_MS: 1500}) == Host("a", "/w", 1.5)
+    assert Host.parse({DEADLINE_MS: float("inf")}).deadline == 86_400
 
 
 @given(
@@ -176,7 +176,7 @@ def test_the_host_says_whose_memory_and_how_long() -> None:
 )
 def test_what_cannot_be_meant_is_refused(key: str, value: Any) -> None:
     with pytest.raises(RequestError, match=f"_meta {key} must be"):
-        Host.of({key: value})
+        Host.parse({key: value})
 
 
 def test_a_tool_that_may_call_an_endpoint_says_so(notes: Notes) -> None:

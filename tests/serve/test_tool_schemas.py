@@ -19,7 +19,7 @@ from tables import table
 
 from openclaw_memory.errors import RequestError
 from openclaw_memory.model import Check, ScanResult
-from openclaw_memory.serve.arguments import checked
+from openclaw_memory.serve.arguments import check_arguments
 from openclaw_memory.serve.registry import TOOLS, answered, offered
 from openclaw_memory.serve.server import _listed
 from openclaw_memory.serve.tool import Tool
@@ -138,7 +138,7 @@ def test_what_is_accepted_is_what_the_schema_says(tool: Tool, data: st.DataObjec
     valid = validator.is_valid(present)
     refused = None
     try:
-        made = checked(tool.name, tool.input_schema, given_)
+        made = check_arguments(tool.name, tool.input_schema, given_)
     except RequestError as error:
         refused = str(error)
     if refused is None:
@@ -158,13 +158,13 @@ def _leaves(value: Any) -> list[Any]:
 def test_what_is_wrong_is_said_in_one_line(name: str, given_: str, message: str) -> None:
     tool = answered(for_host=True)[name]
     with pytest.raises(RequestError) as caught:
-        checked(name, tool.input_schema, json.loads(given_))
+        check_arguments(name, tool.input_schema, json.loads(given_))
     assert str(caught.value) == f"{name}: {message}"
 
 
 def test_arguments_become_python_values() -> None:
     schema = offered(for_host=False)["memory_search"].input_schema
     given_ = {"query": "a", "maxResults": 3.0, "since": "2026-02-13", "until": "2026-02-14T10:00", "budget": None}
-    made = checked("memory_search", schema, given_)
+    made = check_arguments("memory_search", schema, given_)
     assert made == {"query": "a", "maxResults": 3, "since": date(2026, 2, 13), "until": date(2026, 2, 14)}
     assert isinstance(made["maxResults"], int)

@@ -1,0 +1,399 @@
+"""Reports and results of the capabilities other than search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from .notes import Grain, IngestReport, Origin, SkippedFile
+from .search import SearchHit
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """A captured sentence: its text, its score in [0, 1], and the lines where it was written."""
+
+    text: str
+    score: float
+    citation: str
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureReport:
+    """Sentences that were captured of a turn.
+
+    ``seen`` counts all sentences of the turn, ``not_kept`` has the first of those that were not captured; ``skipped``
+    is the reason why the turn was not read.
+    """
+
+    captured: tuple[Captured, ...] = ()
+    path: str | None = None
+    seen: int = 0
+    took_ms: float = 0.0
+    skipped: str | None = None
+    warning: str | None = None
+    not_kept: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFact:
+    """A statement that a rule found in a unit."""
+
+    subject: str
+    predicate: str
+    object: str
+    rule: str
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class FactRow:
+    """A fact; ``current`` unless it was superseded, ended or removed.
+
+    ``rule`` is ``stated`` for facts that an agent or person wrote; ``source`` is a citation; ``valid_from`` is the
+    first day of the fact, ``valid_to`` the first day after it.
+    """
+
+    id: str
+    subject: str
+    predicate: str
+    object: str
+    confidence: float
+    origin: Origin
+    rule: str
+    source: str | None
+    valid_from: date | None
+    valid_to: date | None
+    current: bool
+    superseded_by: str | None = None
+    #: Time of the statement, or day of a dated note.
+    recorded_at: str | None = None
+    #: Id of a newer value of the same subject and predicate, if it is uncertain whether that one ends this fact.
+    newer: str | None = None
+    #: Name in a heading above, which tells the subject from others of the same name.
+    under: str | None = None
+    #: Reason why it is a fact, in one line.
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FactsResult:
+    """Facts; after a change the numbers of those that were added, ended and removed."""
+
+    rows: tuple[FactRow, ...]
+    added: int = 0
+    updated: int = 0
+    removed: int = 0
+    took_ms: float = 0.0
+    warning: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConceptRow:
+    """A concept, found in the notes or curated: ``units`` counts its mentions, ``related`` are the closest others.
+
+    ``reason`` says in one line why it is a concept.
+    """
+
+    slug: str
+    name: str
+    kind: str | None
+    curated: bool
+    units: int
+    aliases: tuple[str, ...] = ()
+    parents: tuple[str, ...] = ()
+    children: tuple[str, ...] = ()
+    related: tuple[str, ...] = ()
+    first: date | None = None
+    last: date | None = None
+    score: float | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ConceptsResult:
+    """Concepts; after a change ``linked`` counts the units that got or lost a reference."""
+
+    rows: tuple[ConceptRow, ...]
+    total: int
+    linked: int = 0
+    took_ms: float = 0.0
+    warning: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ContextResult:
+    """Sentences that are relevant to a message; empty if there are none.
+
+    ``entities`` are the names of known concepts in the message; ``tokens`` is the length of ``text``.
+    """
+
+    text: str
+    tokens: int
+    entities: tuple[str, ...]
+    sources: tuple[SearchHit, ...]
+    facts: tuple[FactRow, ...] = ()
+    took_ms: float = 0.0
+    warning: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ContextUse:
+    """Use of ambient context since a day: ``share`` of the messages that got some, and tokens.
+
+    ``late`` counts calls that missed their deadline.
+    """
+
+    since: date | None
+    messages: int
+    with_context: int
+    share: float
+    entities_per_message: float
+    tokens_per_context: float
+    late: int
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """A text that is or was forgotten, with its citation."""
+
+    citation: str
+    text: str
+    grain: Grain
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetReport:
+    """Result of ``forget``; with ``dry_run`` the plan.
+
+    The numbers count rows of the index.  ``edited`` are files of ours that were changed; ``remains`` are places outside
+    the index that still contain a forgotten text or are named after it, which the person may change; ``below`` cites
+    the lines that stay under removed headings.  ``verified`` means that no column and no byte of the index has any of
+    it.
+    """
+
+    units: int = 0
+    vectors: int = 0
+    mentions: int = 0
+    facts: int = 0
+    summary_sentences: int = 0
+    access_records: int = 0
+    files: int = 0
+    texts: tuple[Forgotten, ...] = ()
+    edited: tuple[str, ...] = ()
+    remains: tuple[str, ...] = ()
+    below: tuple[str, ...] = ()
+    dry_run: bool = False
+    verified: bool = False
+    seconds: float = 0.0
+    warning: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ImportReport:
+    """Result of an import of another program's memories; with ``dry_run`` the plan.  Paths are relative.
+
+    ``entries`` counts conversations or memories in the export; ``edited`` are files that a person has changed or made,
+    which are left as they are; ``skipped`` are entries that became no file.
+    """
+
+    source: str
+    folder: str
+    dry_run: bool
+    entries: int = 0
+    written: tuple[str, ...] = ()
+    updated: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    unchanged: int = 0
+    edited: tuple[str, ...] = ()
+    skipped: tuple[SkippedFile, ...] = ()
+
+    @property
+    def changes(self) -> int:
+        """Return the number of files that are, or would be, changed."""
+        return len(self.written) + len(self.updated) + len(self.removed)
+
+
+#: Suffix of the map beside an index.
+MAP_SUFFIX = ".map.html"
+
+
+@dataclass(frozen=True, slots=True)
+class MapReport:
+    """Contents of a map: ``lines`` of the ``total_lines`` can be read in it, and so with concepts.
+
+    ``projected`` is the share of the variance that its two dimensions keep, ``None`` without vectors; ``fallback`` is
+    the reason.
+    """
+
+    file: str
+    bytes: int
+    lines: int
+    total_lines: int
+    concepts: int
+    total_concepts: int
+    facts: int
+    projected: float | None = None
+    seconds: float = 0.0
+    fallback: str | None = None
+    warning: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryPlan:
+    """A summary that is planned, was written, or was left as it is.
+
+    ``tokens`` is its length, ``source_tokens`` that of its sources; ``groups`` counts the concepts whose entries it
+    merges.
+    """
+
+    path: str
+    grain: Grain
+    period: str
+    sources: int
+    sentences: int
+    tokens: int
+    source_tokens: int
+    groups: int = 0
+    rebuilt: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ConsolidateReport:
+    """Result of a consolidation; with ``dry_run`` the plan.
+
+    ``groups`` counts the concepts whose entries were merged, ``archived`` the units that a summary now covers.
+    ``created`` are the summaries that were written, ``rebuilt`` those of them that replace an older one, ``kept`` those
+    that a person has edited, ``retired`` the notes that retention removed from the index and the summaries that it
+    removed from disk.  ``complete`` is false when time ran out; the next run continues.
+    """
+
+    groups: int = 0
+    created: tuple[str, ...] = ()
+    archived: int = 0
+    rebuilt: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+    retired: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    summaries: tuple[SummaryPlan, ...] = ()
+    dry_run: bool = False
+    complete: bool = True
+    seconds: float = 0.0
+    skipped: str | None = None
+    warning: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GrainUse:
+    """Size of a grain; ``units`` includes ``archived`` units and those ``hidden`` by a finer summary."""
+
+    grain: Grain
+    files: int
+    units: int
+    archived: int
+    hidden: int
+    bytes: int
+    first: date | None = None
+    last: date | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QueryResult:
+    """Answer of an SQL query: names of columns, and rows of plain values; ``truncated`` by a limit."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    took_ms: float = 0.0
+    truncated: bool = False
+    stale: bool = False
+    warning: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedTable:
+    """A file of an export: its table, its path, and its size in rows and bytes."""
+
+    name: str
+    file: str
+    rows: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExportReport:
+    """Files that an export wrote."""
+
+    folder: str
+    tables: tuple[ExportedTable, ...]
+    seconds: float = 0.0
+    stale: bool = False
+    warning: str | None = None
+
+
+#: Suffix of the file beside an index with path, line and id of each hit that a person was shown last.
+LAST_SHOWN = ".shown.json"
+#: Judgements of a hit.
+VERDICTS = ("useful", "irrelevant")
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackReport:
+    """Use of a unit after a feedback; ``boost`` in [-1, 1] moves it in the ranking."""
+
+    id: str
+    verdict: str
+    useful: float
+    irrelevant: float
+    used: float
+    shown: int
+    boost: float
+    last: date | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UseRow:
+    """Counts of how often a unit was shown, used (opened or quoted) and judged, their days, and its boost."""
+
+    id: str
+    path: str
+    shown: int
+    used: int
+    useful: int
+    irrelevant: int
+    first: date
+    last: date
+    boost: float
+
+
+@dataclass(frozen=True, slots=True)
+class Replied:
+    """Number of recent hits that a reply quotes, which count as used."""
+
+    quoted: int
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A session of the host; ``deadline`` is the time for all hooks together, in seconds."""
+
+    id: str
+    agent: str
+    reason: str = "start"
+    deadline: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionStarted:
+    """Result of the hooks at the begin of a session; ``report`` is that of the ingest."""
+
+    report: IngestReport | None
+    took_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Heartbeat:
+    """Results of the hooks of a heartbeat, as each plugin returned them."""
+
+    ran: tuple[Any, ...]
+    took_ms: float
