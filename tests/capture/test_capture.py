@@ -20,7 +20,7 @@ from tables import table
 
 from openclaw_memory import Memory
 from openclaw_memory.capture.capturer import Capturer, Message, Turn
-from openclaw_memory.capture.novelty import sentences, tidied, worth
+from openclaw_memory.capture.scoring import score_sentence, sentences, tidy
 from openclaw_memory.cli.main import cli
 from openclaw_memory.config.settings import Settings
 from openclaw_memory.errors import WorkspaceError
@@ -73,12 +73,12 @@ def written(notes: Notes, name: str = FILE) -> list[str]:
 )
 def test_what_states_something_for_later_is_worth_keeping(speaker: str, sentence: str) -> None:
     assert sentences(sentence) == [sentence]
-    assert worth(sentence, speaker) >= 0.5
+    assert score_sentence(sentence, speaker) >= 0.5
 
 
 @pytest.mark.parametrize(("speaker", "sentence"), table("capture.tsv", "talk questions and requests are not"))
 def test_talk_questions_and_requests_are_not(speaker: str, sentence: str) -> None:
-    assert worth(sentence, speaker) < 0.5
+    assert score_sentence(sentence, speaker) < 0.5
 
 
 def test_only_sentences_of_a_language_are_looked_at() -> None:
@@ -167,8 +167,8 @@ def test_nothing_of_what_was_put_into_a_message_is_a_sentence_of_it(
 @given(st.text(max_size=200) | st.text("-*+>#`~[]x1. |=_\n\r\tab", max_size=60), st.booleans())
 def test_a_sentence_is_one_line_that_opens_no_block(text: str, everything: bool) -> None:
     for sentence in sentences(text, everything):
-        assert sentence == tidied(sentence) == " ".join(sentence.split())
-        assert 0 <= worth(sentence, "user") <= 1
+        assert sentence == tidy(sentence) == " ".join(sentence.split())
+        assert 0 <= score_sentence(sentence, "user") <= 1
         units = [unit for section in parse(f"- {sentence}\n- end\n", path="", mtime=date.min, unit_tokens=9**9).sections
                  for unit in section.units]  # fmt: skip
         assert {unit.form for unit in units} <= {"item", "turn", "line"}

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 import openclaw_memory
-from openclaw_memory.capture import novelty
+from openclaw_memory.capture import scoring as capturing
 from openclaw_memory.config.settings import IngestSettings
 from openclaw_memory.context import prose
 from openclaw_memory.forget import masking, words
@@ -112,7 +112,7 @@ def readers() -> dict[str, Callable[[str], object]]:
         "private": withheld.without_private, "foreign": lambda text: withheld.without_foreign(text, True),
         "front matter": lambda text: front_matter.front_matter(split_lines(f"---\n{text}\n---\n")),
         "turns": lambda text: turns.find_turns(split_lines(text)), "plain": plain.plain, "inline": plain.inline,
-        "capture": novelty.sentences, "worth": lambda text: novelty.worth(text, "user"), "tidied": novelty.tidied,
+        "capture": capturing.sentences, "score": lambda text: capturing.score_sentence(text, "user"), "tidy": capturing.tidy,
         "searched": speech.searched, "bare": speech.bare, "wants": speech.wants, "kinds": speech.kinds, "reminds": speech.reminds,
         "terms": analysis.terms, "asked": analysis.asked, "words of": analysis.words_of, "is question": analysis.is_question,
         "time words": analysis.time_words, "amount": analysis.has_amount, "likeness": analysis.likeness, "hash": analysis.unit_hash,

@@ -148,8 +148,8 @@ class Document:
         if not tail or not following or (not goes_on and (tail[-1] in ".!?;|:" or _ENTRY.match(following))):
             return
         second = plain(self.lines[at + 1][:_LONGEST_WRAPPED], at + 1)
-        both = plain(tail.removesuffix("\\"), at).join(second.cut(_head(second.text)), " ")
-        self._replace_in(both, [span for span in _spans(both.text, why & ~_TOKEN) if span[1] > both.border])
+        pair = plain(tail.removesuffix("\\"), at).join(second.cut(_head(second.text)), " ")
+        self._replace_in(pair, [span for span in _spans(pair.text, why & ~_TOKEN) if span[1] > pair.border])
 
     def _redact_split(self, at: int) -> None:
         """Redact a token that begins at the end of line ``at`` and goes on in the next."""
@@ -159,8 +159,8 @@ class Document:
         tail, rest = _TAIL_RUN.search(first.text), _HEAD_RUN.match(second.text, _head(second.text))
         if tail is None or rest is None or any(shapes.spans(run[0]) for run in (tail, rest)):
             return
-        both = first.cut(tail.start()).join(second.cut(rest.start(), rest.end()), "")
-        self._replace_in(both, [span for span in shapes.spans(both.text) if span[0] < both.border < span[1]][:1])
+        pair = first.cut(tail.start()).join(second.cut(rest.start(), rest.end()), "")
+        self._replace_in(pair, [span for span in shapes.spans(pair.text) if span[0] < pair.border < span[1]][:1])
 
     def _redact_rest(self, at: int) -> None:
         """Redact line ``at`` if it is what is left of a token whose beginning was known by itself."""
@@ -198,19 +198,19 @@ class Document:
             if below.is_stamp(value.text):
                 continue
             value = value.cut(below.content(value.text))
-            both = label.join(value, ": ")
+            pair = label.join(value, ": ")
             spans = [
                 span
-                for span in labels.labelled(both.text)
-                if span[0] >= both.border
-                and (how == "question" or below.is_all(value.text, span[0] - both.border, span[1] - both.border, how))
+                for span in labels.labelled(pair.text)
+                if span[0] >= pair.border
+                and (how == "question" or below.is_all(value.text, span[0] - pair.border, span[1] - pair.border, how))
             ]
             if spans:
-                spans = [span for span in shapes.spans(both.text) if span[0] >= both.border] + spans
+                spans = [span for span in shapes.spans(pair.text) if span[0] >= pair.border] + spans
             if how == "question" and kind in ("password", "pin") and (answer := labels.answer(value.text)):
-                spans.append((answer[0] + both.border, answer[1] + both.border, answer[2]))
+                spans.append((answer[0] + pair.border, answer[1] + pair.border, answer[2]))
             before = lines[i]
-            self._replace_in(both, spans)
+            self._replace_in(pair, spans)
             if how != "question" or lines[i] != before:
                 return
 

@@ -169,12 +169,12 @@ def _of_service(line: str) -> Span | None:
 
 def _after(line: str, start: int, end: int, kind: str) -> Iterator[Span]:
     """Yield the secret behind a label, with a sign, a verb or a blank between."""
-    found = _value().match(line, end)
-    if found is None:
+    match = _value().match(line, end)
+    if match is None:
         return
-    group = next((name for name in _QUOTES if found[name] is not None), "bare")
-    at, stop = found.span(group)
-    strong = bool(found["strong"] or found["cell"])
+    group = _value_group(match)
+    at, stop = match.span(group)
+    strong = bool(match["strong"] or match["cell"])
     if kind == "seed-phrase":
         if (phrase := _LIST_OF_WORDS.match(line, at)) is not None:
             yield (*phrase.span("value"), kind)
@@ -183,16 +183,16 @@ def _after(line: str, start: int, end: int, kind: str) -> Iterator[Span]:
         yield from _codes(line, at)
         return
     if kind in NUMBERS:
-        if kind == "person-id" and not found["strong"] and _is_short(line, start, end):
+        if kind == "person-id" and not match["strong"] and _is_short(line, start, end):
             return
-        upper = line.upper() if found["strong"] and kind == "person-id" else line
+        upper = line.upper() if match["strong"] and kind == "person-id" else line
         number = numbered(kind, upper if len(upper) == len(line) else line, at)
-        if number and not (found["space"] and number[1] - at < NUMBERS[kind][1]):
+        if number and not (match["space"] and number[1] - at < NUMBERS[kind][1]):
             yield number
             return
         if kind != "pin":
             return
-    value = found[group] if group != "bare" else found[group].rstrip(_CLOSING)
+    value = match[group] if group != "bare" else match[group].rstrip(_CLOSING)
     behind = at + len(value)
     at_host = _AT_HOST.match(line, at)
     if at_host or kind in ("login", "test-login"):
@@ -200,18 +200,18 @@ def _after(line: str, start: int, end: int, kind: str) -> Iterator[Span]:
         pair = _PAIR.match(line, at_host.end() if at_host else behind) or (
             None if loose else _PAIR.search(line, at, stop)
         )
-        if pair is not None and found["space"] is None:
+        if pair is not None and match["space"] is None:
             password = pair["value"].rstrip(_CLOSING)
-            loose = loose or bool(found["qualified"]) or pair[0].lstrip().startswith(",")
+            loose = loose or bool(match["qualified"]) or pair[0].lstrip().startswith(",")
             ends = pair.start("value") + len(password)
             if (is_mixed(password) or not loose) and passes("password", password, "strong", line, ends):
                 yield pair.start("value"), ends, "password"
         return
-    if (kind == "password" or (kind in _KEYS and not found["space"])) and (groups := _GROUPS.match(line, at)):
+    if (kind == "password" or (kind in _KEYS and not match["space"])) and (groups := _GROUPS.match(line, at)):
         parts = re.split("[ -]", groups[0])
         mostly_digits = 2 * sum(any(map(str.isdigit, part)) for part in parts) >= len(parts)
-        of_four = all(len(part) == 4 for part in parts) and (found["strong"] or len(parts) == 4)
-        if of_four or (mostly_digits and not found["space"]):
+        of_four = all(len(part) == 4 for part in parts) and (match["strong"] or len(parts) == 4)
+        if of_four or (mostly_digits and not match["space"]):
             yield (*groups.span(), kind)
             return
     if kind == "passphrase" and (strong or group != "bare") and (phrase := _WORDS.match(line, at)):
@@ -221,7 +221,7 @@ def _after(line: str, start: int, end: int, kind: str) -> Iterator[Span]:
     if kind in ("password", "passphrase", "pass") and is_joined(value.replace(".", "-"), _JOINED):
         yield at, behind, "password"
         return
-    how = "strong" if strong else "weak" if found["weak"] or found["apart"] else "space"
+    how = "strong" if strong else "weak" if match["weak"] or match["apart"] else "space"
     if kind in ("pass", "service", "wifi"):
         if how == "strong" and (
             (kind == "wifi" and len(value) >= 8 and is_disorderly(value))
@@ -234,18 +234,23 @@ def _after(line: str, start: int, end: int, kind: str) -> Iterator[Span]:
     is_word = kind in PASSWORDS or kind == "passphrase"
     if group != "bare" and (how == "strong" or (is_word and (how == "weak" or is_mixed(value)))):
         how = "quoted"
-    elif (found["strong"] or "").strip() == "=" and line[start:end].isupper() and not is_word and len(value) >= 8:
+    elif (match["strong"] or "").strip() == "=" and line[start:end].isupper() and not is_word and len(value) >= 8:
         how = "env"
     if passes(kind, value, how, line, behind):
         yield at, behind, type_of(kind)
 
 
+def _value_group(match: re.Match[str]) -> str:
+    """Return the group that holds the value, one in quotes or the bare one."""
+    return next((name for name in _QUOTES if match[name] is not None), "bare")
+
+
 def _opening(line: str, start: int, end: int, kind: str, things: list[tuple[int, int]]) -> Iterator[Span]:
     """Yield the code that opens a thing: behind the thing and a sign, or near the thing and a word for a code."""
     if kind == "thing":
-        found = _value().match(line, end)
-        if found and found["strong"] and "=" not in found["strong"]:
-            number = numbered("door-code", line, found.end("strong"))
+        match = _value().match(line, end)
+        if match and match["strong"] and "=" not in match["strong"]:
+            number = numbered("door-code", line, match.start(_value_group(match)))
             if number and number[1] - number[0] >= 4:
                 yield number
     elif kind == "code":
@@ -302,10 +307,10 @@ def _named_by() -> re.Pattern[str]:
 
 def _before(line: str, start: int, end: int, kind: str) -> Iterator[Span]:
     """Yield the secret before its label, with a sign or a verb between: a number, or a word like a password."""
-    found = _named_by().search(line, max(0, start - 2 * _NEAR - 40), start)
-    if found is None or kind in NO_VALUE or not (found["quote"] or _ends_there().match(line, end)):
+    match = _named_by().search(line, max(0, start - 2 * _NEAR - 40), start)
+    if match is None or kind in NO_VALUE or not (match["quote"] or _ends_there().match(line, end)):
         return
-    value, stop = found["value"].lstrip("([{"), found.end("value")
+    value, stop = match["value"].lstrip("([{"), match.end("value")
     at = stop - len(value)
     if kind in NUMBERS and kind != "card-code":
         number = numbered(kind, line, at)
@@ -359,13 +364,13 @@ def _further(line: str, start: int, end: int, kind: str) -> Iterator[Span]:
         return
     if _WITHIN_WORD.search(line[start - 1 : start] + line[end : end + 1]):
         return
-    found = _OF.match(line, end)
-    if found is not None and (found["user"] or kind != "login"):
-        value = found["value"].rstrip(_CLOSING)
-        stop = found.start("value") + len(value)
+    match = _OF.match(line, end)
+    if match is not None and (match["user"] or kind != "login"):
+        value = match["value"].rstrip(_CLOSING)
+        stop = match.start("value") + len(value)
         logs_in = has_digit_or_symbol(value) and passes("password", value, "strong", line, stop)
         if logs_in if kind == "login" else is_mixed(value):
-            yield found.start("value"), stop, "password"
+            yield match.start("value"), stop, "password"
             return
     if kind != "login":
         stop = _sentence_end(line, end)

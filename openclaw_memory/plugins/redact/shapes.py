@@ -62,13 +62,13 @@ class Rule(NamedTuple):
 @cache
 def rules() -> tuple[Rule, ...]:
     """Return the table of shapes, our own before the others."""
-    own = []
+    listed = []
     for _, line in word_lists.lines_of(__package__, "shapes.txt"):
         name, needles, pattern = line.split("\t")
         start = _BORDER if pattern[0] == "^" else ""
         needed = () if needles == "-" else tuple(needles.split())
-        own.append(Rule(name, needed, start + pattern.removeprefix("^").replace("<value>", _VALUE)))
-    return (*own, *_gitleaks_rules())
+        listed.append(Rule(name, needed, start + pattern.removeprefix("^").replace("<value>", _VALUE)))
+    return (*listed, *_gitleaks_rules())
 
 
 def _gitleaks_rules() -> Iterator[Rule]:

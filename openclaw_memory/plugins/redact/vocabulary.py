@@ -96,7 +96,7 @@ def announced(line: str) -> str:
 
 def find_labels(low: str) -> Iterator[tuple[int, int, str]]:
     """Yield start, end and kind of the labels in a lower-case line."""
-    return (found for found in _find(low, automaton(not low.isascii())) if found[2])
+    return (label for label in _find(low, automaton(not low.isascii())) if label[2])
 
 
 def places(low: str) -> Iterator[tuple[int, bool]]:
