@@ -11,6 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from states import content, state_in
+from tables import table
 
 from openclaw_memory.forget.masking import INDEX_MARK, READ_MARK, mask, mask_for_index, mask_for_reader, masked_lines
 from openclaw_memory.forget.tombstones import NAME, Matcher, Scope, Tombstones, put
@@ -41,28 +42,7 @@ def said(text: str) -> list[str]:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "The vault opens with 7714 zebra",
-        "- the VAULT opens with 7714 zebra.",
-        "* [x] The **vault** opens with `7714` _zebra_!",
-        "12. 10:30 Mira: The vault opens with 7714 zebra",
-        "> The vault opens\n> with 7714\n> zebra",
-        "The vault\n   opens with\t7714   zebra",
-        "# The vault opens with 7714 zebra",
-        "| The vault | opens with | 7714 zebra |",
-        "- 2026-02-16: The vault opens with 7714 zebra. [memory/2026-02-16.md#L3-L4]",
-        "Said at noon: the vault opens with 7714 zebra, and then we left.",
-        "「The vault opens with 7714 zebra」",
-        "The vau\u00adlt opens\u200b with ７７１４ zebra",
-        "title: 'The vault opens with 7714 zebra'",
-        "The <b>vault</b> opens<br>with <span class='a b'>7714</span> zebra",
-        "The [vault](http://a.b/c_(d) 'where') opens with [7714][1] zebra[^note]",
-        "The ![drawn](v.png) [[Safe|vault]] opens with 7714<sup>2</sup> zebra",
-        "The vault <!-- which\none? --> opens with %%now%% 7714 zebra",
-        "The&nbsp;va&#117;lt opens with 77&#x31;4 z&#101;bra",
-        "The vault ope-\n> ns with 7714 ze-\n  bra",
-        "The <i>va</i>-\nult opens with ~~77~~14 ==zebra==",
-    ],
+    [*table("forgetting.tsv", "a forgotten text in any dress"), "# The vault opens with 7714 zebra"],
 )
 def test_it_is_recognised_in_any_dress(text: str) -> None:
     matcher = forgetting(f"- {SECRET}.")
@@ -73,17 +53,7 @@ def test_it_is_recognised_in_any_dress(text: str) -> None:
     assert masked_lines(text, "memory/any.md", matcher)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The vault opens with 7715 zebra",
-        "The vault opens with 7714",
-        "The vault often opens with 7714 zebra",
-        "Zebra 7714 opens the vault with",
-        "",
-        "- \n\n---\n",
-    ],
-)
+@pytest.mark.parametrize("text", table("forgetting.tsv", "other words than the forgotten ones"))
 def test_other_words_stay(text: str) -> None:
     assert mask(text, "memory/any.md", forgetting(SECRET)) == text
 
@@ -263,25 +233,7 @@ def test_what_is_forgotten_of_a_text_is_all_of_it(text: str) -> None:
     assert said(mask(text, "a.md", matcher).replace(INDEX_MARK, " ")) == [] or text.startswith("---")
 
 
-@pytest.mark.parametrize(
-    ("text", "again"),
-    [
-        ("İskeledeki ışık kırıldı ve pompa durdu", "iskeledeki ışık kırıldı ve pompa durdu"),
-        ("İskeledeki ışık kırıldı ve pompa durdu", "İSKELEDEKİ IŞIK KIRILDI VE POMPA DURDU"),
-        ("Пётр ещё живёт у маяка на севере", "петр еще живет у маяка на севере"),
-        ("Straße am Leuchtturm ist seit Mai gesperrt", "STRASSE AM LEUCHTTURM IST SEIT MAI GESPERRT"),
-        ("Ο φάρος στο νησί έσβησε χθες βράδυ", "Ο ΦΆΡΟΣ ΣΤΟ ΝΗΣΊ ΈΣΒΗΣΕ ΧΘΕΣ ΒΡΆΔΥ"),
-        ("مُحَمَّدٌ يَسْكُنُ عِنْدَ المَنارَةِ القَديمَة", "محمد يسكن عند المنارة القديمة"),
-        ("أحمد يعمل في المـــرفأ منذ ٢٠٢٤", "احمد يعمل في المرفأ منذ 2024"),
-        ("דָּוִד גָּר לְיַד הַמִּגְדַּלּוֹר", "דוד גר ליד המגדלור"),
-        ("کتاب علی در اسکلهٔ قدیمی است", "كتاب علي در اسكله قديمي است"),
-        ("陳曉東住在燈塔後面的舊屋裡", "陈晓东住在灯塔后面的旧屋里"),
-        ("渡邊さんは舊燈臺の鍵を持つ", "渡辺さんは旧灯台の鍵を持つ"),
-        ("ガラスのパイプが壊れた", "ｶﾞﾗｽのﾊﾟｲﾌﾟが壊れた"),
-        ("ガラスのパイプが壊れた", "カ\u3099ラスのハ\u309aイフ\u309aか\u3099壊れた"),
-        ("한국의 등대는 오래되었다", "\u1112\u1161\u11ab\u1100\u116e\u11a8의 등대는 오래되었다"),
-    ],
-)
+@pytest.mark.parametrize(("text", "again"), table("forgetting.tsv", "a forgotten text in the letters of its language"))
 @pytest.mark.parametrize("turned", [False, True])
 def test_it_is_recognised_in_the_letters_of_its_language(text: str, again: str, turned: bool) -> None:
     text, again = (again, text) if turned else (text, again)
