@@ -23,7 +23,7 @@ from ..text.dates import date_in_name
 from ..text.lines import split_lines
 from .masking import CAPTURES, READ_MARK, SUMMARIES, mask
 from .tombstones import Matcher, Tombstones
-from .words import lead
+from .words import leading_marks
 
 log = logging.getLogger("openclaw_memory")
 
@@ -152,7 +152,7 @@ def _without(text: str, path: str, matcher: Matcher, due: bool) -> str:
     if not changed and not (due and unedited):
         return text
     for at in changed:
-        if lines[at] == lead(lines[at]) + READ_MARK:
+        if lines[at] == leading_marks(lines[at]) + READ_MARK:
             lines[at] = ""
         if unedited:
             _drop_tags(lines, at)

@@ -29,7 +29,7 @@ from ..text import calendar
 from . import generated_files, masking
 from .planner import Plan, Planner, documents_holding
 from .selection import ForgetRequest, GraphView, Snapshot
-from .tombstones import NAME, Matcher, Tombstones, put
+from .tombstones import NAME, Matcher, Tombstones, insert_tombstones
 
 if TYPE_CHECKING:
     from ..use.tracker import Usage
@@ -133,7 +133,7 @@ class Forgetter:
         with self._state.writing(NAME) as connection:
             todo = {"ids": plan.ids, "paths": plan.paths, "notes": plan.notes, "concepts": concepts}
             connection.execute("INSERT INTO forgetting VALUES (?, ?, ?)", _todo_row(todo))
-            put(connection, key, plan.hashes)
+            insert_tombstones(connection, key, plan.hashes)
 
     def _finish(self) -> list[str]:
         """Do everything that was begun and not ended, and end it; return the generated files that changed.

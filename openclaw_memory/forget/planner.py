@@ -38,7 +38,7 @@ from .selection import (
     with_derived,
 )
 from .tombstones import Matcher, Scope
-from .words import LONG, WIDE, Phrase, Words, needles, phrases, split_words, weight
+from .words import LONG, WIDE, Phrase, Words, extract_needles, extract_phrases, split_words, weight
 
 if TYPE_CHECKING:
     from ..use.tracker import Usage
@@ -136,14 +136,14 @@ class Planner:
             path = snapshot.info(row).path
             if path not in written:
                 written[path] = split_lines(self._texts(files[path])[-1]) if path in files else []
-            spoken = phrases_of(unit)
+            spoken = unit_phrases(unit)
             if snapshot.is_summary(row) and unit.form in _TITLES:
                 # The others name a period.
                 spoken = [phrase for phrase in spoken if selection.says(" ".join(phrase.words))]
             elif spoken:
                 lines = "\n".join(written[path][unit.start_line - 1 : unit.end_line])
                 if not holds(split_words(lines).folded, split_words(unit.text).folded):
-                    spoken += phrases_of(replace(unit, text=lines))  # a plugin has changed what is written there
+                    spoken += unit_phrases(replace(unit, text=lines))  # a plugin has changed what is written there
             if spoken:
                 targets.append(Target(path, unit, spoken, row))
         return targets
@@ -168,7 +168,7 @@ class Planner:
                         0, 0, *span, planned.unit.form, planned.unit.speaker, planned.unit.written, planned.hash,
                         planned.occurrence,
                     )  # fmt: skip
-                    if spoken := phrases_of(unit):
+                    if spoken := unit_phrases(unit):
                         targets.append(Target(path, unit, spoken))
 
         def covers(path: str, first: int, last: int) -> bool:
@@ -417,17 +417,17 @@ def _sections(store: Store, snapshot: Snapshot) -> Iterator[tuple[int, int, Word
             yield document_of[section], text.start_line, split_words("\n".join(text.lines))
 
 
-def phrases_of(unit: UnitText) -> list[Phrase]:
+def unit_phrases(unit: UnitText) -> list[Phrase]:
     """Return the phrases of a unit to forget; none of a unit that merely states a day or describes its file."""
     day = date_in_heading(unit.text)
     if day is not None and merely_states(unit.text, day):
         return []
     if unit.form != "meta":
-        return phrases(unit.text, unit.speaker, code=unit.form == "code")
+        return extract_phrases(unit.text, unit.speaker, code=unit.form == "code")
     name, colon, _ = unit.text.partition(":")
     if name.strip().casefold() in _FILE_KEYS:
         return []
-    return phrases(unit.text, name if colon else None, code=True)
+    return extract_phrases(unit.text, name if colon else None, code=True)
 
 
 def _copies(targets: Sequence[Target], occurrences: _Occurrences, scout: Matcher) -> dict[str, set[int]]:
@@ -452,7 +452,7 @@ def _needles(targets: Sequence[Target], gone: set[bytes], scout: Matcher) -> tup
     texts: dict[str, None] = {}
     for target in targets:
         entirely = all(scout.digest("a", phrase.words) in gone for phrase in target.phrases)
-        for needle in needles(target.unit.text, target.unit.speaker):
+        for needle in extract_needles(target.unit.text, target.unit.speaker):
             words = split_words(needle).folded
             if (entirely and weight(words) >= WIDE) or scout.digest("a", words) in gone:
                 texts[needle] = None

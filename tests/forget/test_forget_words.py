@@ -14,8 +14,8 @@ from states import content, state_in
 from tables import table
 
 from openclaw_memory.forget.masking import INDEX_MARK, READ_MARK, mask, mask_for_index, mask_for_reader, masked_lines
-from openclaw_memory.forget.tombstones import NAME, Matcher, Scope, Tombstones, put
-from openclaw_memory.forget.words import LONG, needles, phrases, split_words
+from openclaw_memory.forget.tombstones import NAME, Matcher, Scope, Tombstones, insert_tombstones
+from openclaw_memory.forget.words import LONG, extract_needles, extract_phrases, split_words
 from openclaw_memory.model import Origin
 from openclaw_memory.store.api import StatedFact
 from openclaw_memory.store.state import State, StateError
@@ -30,7 +30,7 @@ def forgetting(*texts: str, speaker: str | None = None, path: str = "") -> Match
     """A matcher of units that were forgotten: everywhere, or in the file ``path`` alone."""
     matcher = Matcher(b"k" * 32)
     for text in texts:
-        for phrase in phrases(text, speaker):
+        for phrase in extract_phrases(text, speaker):
             scope: Scope = "file" if path else "anywhere" if len(phrase.words) >= LONG else "alone"
             matcher.add(matcher.tombstone(phrase.words, scope, path))
     return matcher
@@ -177,7 +177,7 @@ def test_a_line_that_is_read_otherwise_is_not_shown() -> None:
 
 def test_needles_are_what_stands_in_the_lines() -> None:
     text = "- [ ] 10:30 Mira: The vault opens\n  with 7714 zebra today. And that was all of it."
-    found = needles(text, "Mira")
+    found = extract_needles(text, "Mira")
     assert "The vault opens with 7714 zebra today." in found
     assert "with 7714 zebra today. And that was all of it." in found
     assert all(len(said(needle)) >= LONG for needle in found)
@@ -249,7 +249,7 @@ KEY = b"k" * 32
 def set_in(state: State, key: bytes, hashes: list[str]) -> None:
     state.add_key(key)
     with state.writing(NAME) as connection:
-        put(connection, key, hashes)
+        insert_tombstones(connection, key, hashes)
 
 
 def test_the_state_holds_no_word(tmp_path: Path) -> None:
@@ -258,7 +258,7 @@ def test_the_state_holds_no_word(tmp_path: Path) -> None:
     set_in(
         state,
         KEY,
-        [matcher.tombstone(phrase.words, "anywhere", "") for phrase in phrases(SECRET)],
+        [matcher.tombstone(phrase.words, "anywhere", "") for phrase in extract_phrases(SECRET)],
     )
     assert not re.search(b"vault|zebra|7714", content(tmp_path / "state"))
     again = Tombstones(state_in(tmp_path / "state"))
@@ -300,7 +300,9 @@ def test_facts_are_covered_by_id_and_by_their_words(tmp_path: Path) -> None:
     state = state_in(tmp_path / "state")
     matcher = Matcher(KEY)
     hashes = [
-        matcher.tombstone(phrase.words, "anywhere", "") for text in (SECRET, "PIN 7714") for phrase in phrases(text)
+        matcher.tombstone(phrase.words, "anywhere", "")
+        for text in (SECRET, "PIN 7714")
+        for phrase in extract_phrases(text)
     ]
     set_in(state, KEY, [*hashes, matcher.tombstone_of_fact("f-1")])
     tombstones = Tombstones(state)

@@ -127,7 +127,7 @@ def readers() -> dict[str, Callable[[str], object]]:
         "names": lambda text: names.names(text, False, "en", []),
         "prose": lambda text: (prose.plain_text(text), prose.end_sentence(text), prose.shorten(text, 300), prose.is_machine(text)),
         "summary": lambda text: (scoring.split_words(text), scoring.marker_points(text), line_tokens(text)),
-        "forget": words.phrases, "mask": lambda text: masking.mask(text, "memory/a.md", matcher),
+        "forget": words.extract_phrases, "mask": lambda text: masking.mask(text, "memory/a.md", matcher),
         "shown": lambda text: masking.mask_for_reader(text, text, "memory/a.md", matcher), "inert": inert.inert, "scalar": yaml_edit.scalar,
         "facts file": lambda text: refused(lambda: list(facts_file._parse_facts(Path("facts.yaml"), text))),
         "redact": redact_text,

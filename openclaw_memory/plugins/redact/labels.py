@@ -126,7 +126,7 @@ _LIST_OF_WORDS = re.compile(
 )
 
 
-def labelled(line: str) -> list[Span]:
+def find_labelled(line: str) -> list[Span]:
     """Return the secrets of ``line`` that a label announces."""
     # Of the labels that begin at one place the longest counts; one within another is part of it.
     labels = sorted(find_labels(lower(line)), key=lambda label: (label[0], -label[1]))
@@ -179,7 +179,7 @@ def _behind(line: str, start: int, end: int, kind: str) -> list[Span]:
         if kind == "person-id" and not match["strong"] and _is_short(line, start, end):
             return []
         upper = line.upper() if match["strong"] and kind == "person-id" else line
-        number = numbered(kind, upper if len(upper) == len(line) else line, at)
+        number = parse_number(kind, upper if len(upper) == len(line) else line, at)
         if number and not (match["space"] and number[1] - at < NUMBERS[kind][1]):
             return [number]
         if kind != "pin":
@@ -240,7 +240,7 @@ def _login(line: str, kind: str, match: re.Match[str], at_host: re.Match[str] | 
 def _opening(line: str, start: int, end: int, kind: str, things: list[tuple[int, int]]) -> list[Span]:
     """Return the code that opens a thing: behind the thing and a sign, or near the thing and a word for a code."""
     if kind == "thing" and (match := _value().match(line, end)) and "=" not in (match["strong"] or "="):
-        number = numbered("door-code", line, match.start(_value_group(match)))
+        number = parse_number("door-code", line, match.start(_value_group(match)))
         return [number] if number and number[1] - number[0] >= 4 else []
     near = [at for at in things if start - _NEAR <= at[1] <= start or end <= at[0] <= end + _NEAR]
     if kind != "code" or not near:
@@ -255,7 +255,7 @@ def _opening(line: str, start: int, end: int, kind: str, things: list[tuple[int,
 def _near_number(line: str, end: int, kind: str) -> list[Span]:
     """Return a number off its label, in the same sentence: behind a sign or a verb, or at the end."""
     match = _DIGIT_RUN.search(line, end, _sentence_end(line, end))
-    number = numbered(kind, line, match.start()) if match else None
+    number = parse_number(kind, line, match.start()) if match else None
     if number and sum(map(str.isdigit, line[number[0] : number[1]])) >= NUMBERS[kind][1]:
         if _is_before().search(line, end, number[0]) or _CLAUSE_END.match(line, number[1]):
             return [number]
@@ -302,7 +302,7 @@ def _before(line: str, start: int, end: int, kind: str) -> list[Span]:
     value, stop = match["value"].lstrip("([{"), match.end("value")
     at = stop - len(value)
     if kind in NUMBERS and kind != "card-code":
-        number = numbered(kind, line, at)
+        number = parse_number(kind, line, at)
         if number and number[1] == stop and stop - at >= 4:
             return [number]
     if kind in ("password", "pin", "passphrase"):
@@ -312,7 +312,7 @@ def _before(line: str, start: int, end: int, kind: str) -> list[Span]:
     return [(at, stop, type_of(kind))] if likely and has_digit_or_symbol(value) else []
 
 
-def answer(text: str) -> Span | None:
+def find_answer(text: str) -> Span | None:
     """Return the first word of an answer that looks like a password."""
     for match in _WORD_NEAR.finditer(text, 0, _NEAR):
         value = match[0].rstrip(_CLOSING)
@@ -388,7 +388,7 @@ def _codes(line: str, at: int) -> Iterator[Span]:
         at, pattern = code.end(), _NEXT_CODE
 
 
-def numbered(kind: str, line: str, at: int) -> Span | None:
+def parse_number(kind: str, line: str, at: int) -> Span | None:
     """Return the number of that ``kind`` that begins at ``at``; a year and a day are none."""
     if kind == "iban":
         end = iban_end(line, at)

@@ -69,7 +69,7 @@ def is_public(before: str) -> bool:
     return "://" in last or last.endswith(("/", "\\")) or _PUBLIC.search(before[-48:]) is not None
 
 
-def bare_tokens(line: str) -> Iterator[tuple[int, int, str]]:
+def find_tokens(line: str) -> Iterator[tuple[int, int, str]]:
     """Yield the long random strings of ``line``; hashes, addresses and files stay."""
     for match in _TOKEN.finditer(line):
         token = match[0].rstrip(".")
@@ -96,7 +96,7 @@ _SHORTEST_IBAN, _LONGEST_IBAN = 15, 34
 _NEXT_SIGN = re.compile(r"[ .-]{0,2}(?P<sign>[A-Za-z0-9])", re.ASCII)
 
 
-def account_numbers(line: str) -> Iterator[tuple[int, int, str]]:
+def find_account_numbers(line: str) -> Iterator[tuple[int, int, str]]:
     """Yield the numbers of cards and bank accounts in ``line``.
 
     A number in groups as on a card needs no right check digit; a mere row of digits does (ISO/IEC 7812), and so does an
@@ -140,7 +140,7 @@ def person_forms() -> dict[bytes, list[tuple[str, str]]]:
     return forms
 
 
-def person_numbers(line: str) -> Iterator[tuple[int, int, str]]:
+def find_person_numbers(line: str) -> Iterator[tuple[int, int, str]]:
     """Yield the numbers of persons in ``line``, in a form of their country and with the right check digits."""
     classes = line.encode("latin-1", "replace").translate(CLASSES)
     for form, modules in person_forms().items():

@@ -131,7 +131,7 @@ def _without_needle() -> frozenset[int]:
     return frozenset(n for n, rule in enumerate(rules()) if not rule.needles)
 
 
-def spans(line: str) -> list[tuple[int, int, str]]:
+def find_shapes(line: str) -> list[tuple[int, int, str]]:
     """Return the secrets of ``line`` that have a known shape."""
     numbers = sorted(_without_needle().union(*(several for _, several in _automaton().iter(lower(line)))))
     return [
