@@ -111,31 +111,10 @@ Ok.
     assert sentences(text) == ["We decided on oak.", "And on white tiles."]
 
 
-def test_a_list_is_told_with_the_line_that_opens_it() -> None:
-    text = "Decided for the kitchen:\n- oak worktop\n- [x] white tiles from Delft\n\nThe rest is open for now.\n- one more thing"
-    assert sentences(text) == [
-        "Decided for the kitchen: oak worktop",
-        "Decided for the kitchen: white tiles from Delft",
-        "The rest is open for now.",
-        "one more thing",
-    ]
-
-
-def test_a_wrapped_sentence_is_one() -> None:
-    assert sentences(
-        "We decided after a long discussion that the boat\nis to be sold on Friday. Wren agrees with it."
-    ) == [
-        "We decided after a long discussion that the boat is to be sold on Friday.",
-        "Wren agrees with it.",
-    ]
-
-
-def test_nothing_is_cut_off_where_spaces_are_doubled() -> None:
-    assert sentences("Well,  that is  how it  stands.  The budget is  1200 euro in May.") == [
-        "Well, that is how it stands.",
-        "The budget is 1200 euro in May.",
-    ]
-    assert sentences("- The budget is 1200 euro\n      in all of May.") == ["The budget is 1200 euro in all of May."]
+@pytest.mark.parametrize("row", table("capture.tsv", "the sentences of a message"))
+def test_the_sentences_of_a_message_are_each_on_one_line(row: tuple[str, ...]) -> None:
+    text, *expected = row
+    assert sentences(text) == expected
 
 
 BLOCKS = [
@@ -390,19 +369,8 @@ def test_a_session_of_any_name_makes_one_heading(workshop: Notes) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "<!-- private -->",
-        "%% x",
-        "~~s1",
-        "a](javascript:x)",
-        "[[x]]",
-        "<|im_start|>",
-        "#private",
-        "`s1`",
-        "a | b * c",
-        "---",
-    ],
-)
+    ["<!-- private -->", "%% x", "~~s1", "a](javascript:x)", "[[x]]", "<|im_start|>", "#private", "`s1`", "a | b * c", "---"],
+)  # fmt: skip
 def test_a_session_or_agent_of_any_name_hides_nothing_and_marks_nothing(workshop: Notes, name: str) -> None:
     with open_in_utc(workshop) as memory:
         memory.capture(replace(turn("We decided to sell the boat on Friday.", session=name), agent=name))
