@@ -85,27 +85,19 @@ class _Candidate:
     order: int
 
 
+@dataclass(frozen=True, slots=True)
 class Capturer:
     """Keeps sentences of the turns of one workspace; safe to use from several threads and processes.
 
     ``forgotten(text)`` is true of a text that must not come back.
     """
 
-    def __init__(
-        self,
-        workspace: Path,
-        settings: Settings,
-        redact: Redact,
-        find: Find,
-        ingest: Ingest,
-        forgotten: Callable[[str], bool] | None = None,
-    ) -> None:
-        self._workspace = workspace
-        self._zone = settings.consolidate.time_zone
-        self._redact = redact
-        self._find = find
-        self._ingest = ingest
-        self._forgotten = forgotten or (lambda text: False)
+    workspace: Path
+    settings: Settings
+    redact: Redact
+    find: Find
+    ingest: Ingest
+    forgotten: Callable[[str], bool] = lambda text: False
 
     def capture(self, turn: Turn, *, everything: bool = False, deadline: float | None = None) -> CaptureReport:
         """Write the sentences of ``turn`` that are worth keeping and new, and read them into the index.
@@ -119,7 +111,7 @@ class Capturer:
         """
         started = time.monotonic()
         until = Deadline.after(deadline)
-        moment = calendar.now_in(self._zone, turn.now)
+        moment = calendar.now_in(self.settings.consolidate.time_zone, turn.now)
         day, trusted = moment.date().isoformat(), turn.origin in TRUSTED
         path = f"{FOLDER}/{day}.md" if trusted else f"{FOLDER}/{day}-untrusted.md"
         candidates, seen, rest = self._candidates(turn, path, trusted, everything)
@@ -135,7 +127,7 @@ class Capturer:
         captured = self._write(path, _heading(moment, turn), chosen, trusted, until.left()) if chosen else ()
         if captured:
             try:
-                self._ingest(str(self._workspace / path), until.left())
+                self.ingest(str(self.workspace / path), until.left())
             except OpenClawMemoryError as problem:
                 warnings.append(f"written to {path}, but not read into the index yet: {problem}")
         return CaptureReport(
@@ -160,16 +152,16 @@ class Capturer:
             # Only the end is cut off: what is private, or was put in, may begin before what would be left of it.
             text = message.text if everything else message.text[:_READ]
             # As a whole first: a key block has many lines.
-            for sentence in sentences(self._redact(path, "\n".join(split_lines(without_private(text)))), everything):
+            for sentence in sentences(self.redact(path, "\n".join(split_lines(without_private(text)))), everything):
                 seen += 1
-                if self._forgotten(sentence):
+                if self.forgotten(sentence):
                     continue
                 score = score_sentence(sentence, message.role)
                 if not everything and score < _LEAST_SCORE:
-                    rest.append(tidy(self._redact(path, sentence)))
+                    rest.append(tidy(self.redact(path, sentence)))
                     continue
-                line = tidy(without_turns(self._redact(path, _attribute(sentence, message.role, trusted))))
-                if (key := _key(line)) and not self._forgotten(line):
+                line = tidy(without_turns(self.redact(path, _attribute(sentence, message.role, trusted))))
+                if (key := _key(line)) and not self.forgotten(line):
                     by_key.setdefault(key, _Candidate(line, key, score, len(by_key)))
         return list(by_key.values()), seen, rest
 
@@ -196,7 +188,7 @@ class Capturer:
             text = _without_speaker(candidate.text)
             is_request, content = _split_request(text)
             done = False
-            for hit in self._find(content if is_request else text, until.left()):
+            for hit in self.find(content if is_request else text, until.left()):
                 if trusted and hit.origin not in TRUSTED:
                     continue
                 context = _context(hit)
@@ -221,9 +213,9 @@ class Capturer:
         self, path: str, heading: str, chosen: Sequence[_Candidate], trusted: bool, timeout: float | None
     ) -> tuple[Captured, ...]:
         """Append the sentences that the file does not have yet, and return them."""
-        file = self._workspace / path
+        file = self.workspace / path
         patience = atomic.LOCK_TIMEOUT if timeout is None else max(0.5, timeout)  # however little time is left
-        with atomic.locked(self._workspace / FOLDER, patience, self._workspace):
+        with atomic.locked(self.workspace / FOLDER, patience, self.workspace):
             lines = self._lines(path)
             there = {_key(line) for line in self._written(path)}
             new = [candidate for candidate in chosen if candidate.key not in there]
@@ -241,9 +233,9 @@ class Capturer:
             first = len(lines) + len(block) + 1
             block += [f"- {candidate.text}" for candidate in new]
             # Once more, as one line may make a secret of the next.
-            block = split_lines(self._redact(path, "\n".join(block)))
-            unended = bool(lines) and not atomic.read(file, self._workspace).endswith((b"\n", b"\r"))
-            atomic.append(file, "\n".join([*[""] * unended, *block, ""]), self._workspace)
+            block = split_lines(self.redact(path, "\n".join(block)))
+            unended = bool(lines) and not atomic.read(file, self.workspace).endswith((b"\n", b"\r"))
+            atomic.append(file, "\n".join([*[""] * unended, *block, ""]), self.workspace)
         return tuple(
             Captured(line.removeprefix("- "), candidate.score, citation(path, number, number))
             for number, (line, candidate) in enumerate(zip(block[-len(new) :], new, strict=True), first)
@@ -255,9 +247,9 @@ class Capturer:
 
     def _lines(self, path: str) -> list[str]:
         """Return the lines of a capture file; none when there is none."""
-        file = self._workspace / path
+        file = self.workspace / path
         try:
-            return split_lines(atomic.read(file, self._workspace).decode("utf-8", "replace"))
+            return split_lines(atomic.read(file, self.workspace).decode("utf-8", "replace"))
         except FileNotFoundError:
             return []
         except OSError as error:
