@@ -312,6 +312,12 @@ def test_a_secret_that_is_split_is_redacted(text: str) -> None:
     assert not re.search("swordfish|hunter2|ｈｕｎｔｅｒ２", left)
 
 
+@pytest.mark.parametrize("following", ["and then we left", "Tomorrow: tea", "lunch with Mira"])
+def test_the_line_behind_a_whole_token_stays(following: str) -> None:
+    for token in (TOKENS["github-token"], TOKENS["anthropic-key"]):
+        assert redact_lines([f"- {token}", following])[1] == following
+
+
 def test_what_is_allowed_stays() -> None:
     assert redact_text("password: letmein", ["letmein"]) == "password: letmein"
     assert redact_text("password: letmein2", ["letmein"]) == "password: [redacted:password]"

@@ -30,7 +30,6 @@ _ENTRY = re.compile(r"(?:[-*+#|>]|\d{1,3}[.)])[ \t]|[|`~]|[-=]{3}")
 _TAIL_RUN = re.compile(r"[\w+/=.-]{4,200}$", re.ASCII)
 _HEAD_RUN = re.compile(r"[\w+/=.-]{4,200}", re.ASCII)
 _REST = re.compile(r"(?:(?<=[A-Za-z0-9_-])[A-Za-z0-9_-]+)?")
-_MARK_END = re.compile(r"\[redacted:[\w-]{1,40}\]$")
 
 
 def candidates(whole: str) -> dict[int, int]:
@@ -86,10 +85,10 @@ class Document:
         for first, last in seeds.find_blocks(lines):
             for at in range(first, last):
                 self._replace(at, [(*seeds.trim(lines[at]), "seed-phrase")])
-        tokens = [at for at, why in reasons.items() if why & _TOKEN]
-        for at in tokens:
-            self._redact_split(at - 1)
-            self._redact_split(at)
+        for at, why in reasons.items():
+            if why & _TOKEN:
+                self._redact_split(at - 1)
+                self._redact_split(at)
         for at, why in reasons.items():
             if why & _LABEL:
                 for cell_at, span in below.find_in_columns(lines, at):
@@ -104,9 +103,6 @@ class Document:
                 self._redact_wrapped(at, why)
             if why & _LABEL:
                 self._redact_below(at)
-        for at in tokens:
-            self._redact_rest(at)
-            self._redact_rest(at + 1)
 
     def _replace(self, at: int, spans: Iterable[Span]) -> None:
         """Replace what is at ``spans`` of a line; of two that overlap the first in the list names the whole."""
@@ -157,18 +153,12 @@ class Document:
             return
         first, second = read_plain(self.lines[at].rstrip(), at), read_plain(self.lines[at + 1], at + 1)
         tail, rest = _TAIL_RUN.search(first.text), _HEAD_RUN.match(second.text, _head(second.text))
-        if tail is None or rest is None or any(shapes.find_shapes(run[0]) for run in (tail, rest)):
+        if tail is None or rest is None:
             return
+        if any(shapes.find_shapes(run[0]) for run in (tail, rest)) and not values.is_disorderly(rest[0]):
+            return  # a whole token, and a word behind it
         pair = first.cut(tail.start()).join(second.cut(rest.start(), rest.end()), "")
         self._replace_in(pair, [span for span in shapes.find_shapes(pair.text) if span[0] < pair.border < span[1]][:1])
-
-    def _redact_rest(self, at: int) -> None:
-        """Redact line ``at`` if it is what is left of a token whose beginning was known by itself."""
-        if 0 < at < len(self.lines) and _MARK_END.search(self.lines[at - 1].rstrip()):
-            line = self.lines[at]
-            rest = _HEAD_RUN.match(line, _head(line))
-            if rest and rest.end() == len(line.rstrip()) and values.is_disorderly(rest[0]):
-                self._replace(at, [(*rest.span(), "token")])
 
     def _redact_below(self, at: int) -> None:
         """Redact the value that stands below its label on line ``at``, or answers the question there."""

@@ -116,8 +116,6 @@ def iban_end(line: str, start: int) -> int:
     """Return where the IBAN ends that begins at ``start``, its groups parted in any way; 0 where there is none."""
     from stdnum import iban
 
-    if _IBAN.match(line, start) is None:
-        return 0
     number, end, valid = line[start : start + 4], start + 4, 0
     while len(number) < _LONGEST_IBAN and (sign := _NEXT_SIGN.match(line, end)):
         number, end = number + sign["sign"], sign.end()
