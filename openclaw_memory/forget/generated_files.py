@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ..facts.history import build_history
 from ..facts.periods import STATED, name_key
+from ..ingest.captures import FOLDER as CAPTURES
 from ..ingest.summary_files import content_hash, is_edited, is_tag_line
 from ..knowledge import concepts_file
 from ..knowledge import facts_file as facts
@@ -19,9 +20,10 @@ from ..model import Grain, Origin, citation
 from ..store.api import StatedFact, Store
 from ..system import atomic
 from ..text import calendar
+from ..text.calendar import FOLDER as SUMMARIES
 from ..text.dates import date_in_name
 from ..text.lines import split_lines
-from .masking import CAPTURES, READ_MARK, SUMMARIES, mask
+from .masking import READ_MARK, mask
 from .tombstones import Matcher, Tombstones
 from .words import leading_marks
 

@@ -8,6 +8,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
+from ..ingest.captures import FOLDER as CAPTURES
+from ..text.calendar import FOLDER as SUMMARIES
 from ..text.front_matter import front_matter, front_matter_end
 from ..text.lines import split_lines
 from .tombstones import Matcher, Tombstones
@@ -16,9 +18,6 @@ from .words import Words, leading_marks, says_nothing, split_words
 #: Marks in the place of forgotten words: for ingest no word, so that nothing of it is searched, and for readers.
 INDEX_MARK = "[…]"
 READ_MARK = "[forgotten]"
-
-#: Folders of the files that this package writes, one text a line.
-SUMMARIES, CAPTURES = "memory/consolidated", "memory/captures"
 
 _BREAK = re.compile(r"(\r\n|\r|\n)")
 #: Keys of front matter that decide how far a file is trusted, when it is from, and whether it is read at all.

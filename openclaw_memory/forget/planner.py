@@ -47,8 +47,6 @@ if TYPE_CHECKING:
 _TITLES = ("heading", "title")
 #: Keys of front matter that describe the file rather than its subject.
 _FILE_KEYS = ("origin", "date", "grain", "period", "format", "digest", "content", "sources")
-#: Sections read from the store at once.
-_AT_ONCE = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -412,7 +410,7 @@ def _sections(store: Store, snapshot: Snapshot) -> Iterator[tuple[int, int, Word
     """Yield document, first line and words of every section; called within a session."""
     rows = snapshot.rows
     document_of = dict(zip(rows.section_id.tolist(), rows.document_id.tolist(), strict=True))
-    for some in batches(list(document_of), _AT_ONCE):
+    for some in batches(list(document_of), 400):
         for section, text in store.section_texts(some).items():
             yield document_of[section], text.start_line, split_words("\n".join(text.lines))
 
