@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -187,51 +187,62 @@ class Planner:
     ) -> Plan:
         decision = _Decision(targets, selection, snapshot, self.store, matcher.key)
         whole = _whole_files(selection, snapshot, files)
-        hashes = dict(decision.hashes)
-        for path in whole:
-            hashes |= dict.fromkeys(matcher.tombstone_of_text(text, path) for text in self._texts(files[path]))
-        hashes |= dict.fromkeys(map(matcher.tombstone_of_fact, sorted(selection.facts)))
+        hashes = dict.fromkeys(
+            [
+                *decision.hashes,
+                *(matcher.tombstone_of_text(text, path) for path in whole for text in self._texts(files[path])),
+                *map(matcher.tombstone_of_fact, sorted(selection.facts)),
+            ]
+        )
         for tombstone in hashes:
             matcher.add(tombstone)
         going = self._with_copies(targets, decision.passages, whole, snapshot, matcher)
+        ids = {hit_id(target.path, target.unit.hash, target.unit.occurrence) for target in going}
+        report = self._report(going, selection, snapshot, files, whole, ids, matcher)
+        common = (
+            f"other notes too have {decision.common} of these texts and keep them; to forget one everywhere, name its "
+            "words with --query"
+        )
+        return Plan(
+            replace(report, warning=common if decision.common else None),
+            tuple(hashes) if report.texts else (),
+            tuple(sorted(ids)),
+            tuple(whole),
+            selection.concepts,
+            tuple(sorted({*whole, *(target.path for target in going)})),
+            decision.needles,
+            lambda: self._remaining_names(selection, files, matcher),
+        )
+
+    def _report(
+        self,
+        going: Sequence[Target],
+        selection: Selection,
+        snapshot: Snapshot,
+        files: Mapping[str, SourceFile],
+        whole: Sequence[str],
+        ids: Collection[str],
+        matcher: Matcher,
+    ) -> ForgetReport:
         rows = [target.row for target in going if target.row is not None]
         traces = self.store.unit_traces([target.unit.id for target in going if target.row is not None])
-        ids = {hit_id(target.path, target.unit.hash, target.unit.occurrence) for target in going}
-        notes = {target.path for target in going}
         stated = [entry for entry in self.store.stated_facts() if entry.id in selection.facts]
-        listed = [
-            *(_listed(target, snapshot) for target in sorted(going, key=_reading_order)),
-            *(Forgotten(FACTS, _as_text(entry), Grain.WORKING) for entry in stated),
-            *(Forgotten(CONCEPTS, slug, Grain.WORKING) for slug in selection.concepts),
-        ]
-        report = ForgetReport(
+        return ForgetReport(
             units=len(rows),
             vectors=traces.vectors,
             mentions=traces.mentions,
             facts=traces.facts + len(stated),
             summary_sentences=sum(map(snapshot.is_summary, rows)),
             access_records=sum(unit in ids or path in whole for unit, (path, _) in self.uses.known().items()),
-            files=len(notes),
-            texts=tuple(listed),
+            files=len({target.path for target in going}),
+            texts=(
+                *(_listed(target, snapshot) for target in sorted(going, key=_reading_order)),
+                *(Forgotten(FACTS, _as_text(entry), Grain.WORKING) for entry in stated),
+                *(Forgotten(CONCEPTS, slug, Grain.WORKING) for slug in selection.concepts),
+            ),
             remains=tuple(self._remaining(going, whole, snapshot, files, matcher)),
             below=tuple(_below_headings(snapshot, rows)),
             dry_run=True,
-            warning=(
-                f"other notes too have {decision.common} of these texts and keep them; to forget one everywhere, name "
-                "its words with --query"
-            )
-            if decision.common
-            else None,
-        )
-        return Plan(
-            report,
-            tuple(hashes) if listed else (),
-            tuple(sorted(ids)),
-            tuple(whole),
-            selection.concepts,
-            tuple(sorted(notes | set(whole))),
-            decision.needles,
-            lambda: self._remaining_names(selection, files, matcher),
         )
 
     def _texts(self, file: SourceFile) -> list[str]:

@@ -187,12 +187,8 @@ def _behind(line: str, start: int, end: int, kind: str) -> list[Span]:
     at_host = _AT_HOST.match(line, at)
     if at_host or kind in ("login", "test-login"):
         return _login(line, kind, match, at_host)
-    if (kind == "password" or (kind in _KEYS and not match["space"])) and (groups := _GROUPS.match(line, at)):
-        parts = re.split("[ -]", groups[0])
-        mostly_digits = 2 * sum(any(map(str.isdigit, part)) for part in parts) >= len(parts)
-        of_four = all(len(part) == 4 for part in parts) and (match["strong"] or len(parts) == 4)
-        if of_four or (mostly_digits and not match["space"]):
-            return [(*groups.span(), kind)]
+    if (kind == "password" or kind in _KEYS) and (end_of_groups := _groups_end(line, at, kind, match)):
+        return [(at, end_of_groups, kind)]
     quoted = match["bare"] is None
     strong = match["strong"] or match["cell"]
     if kind == "passphrase" and (strong or quoted) and (phrase := _WORDS.match(line, at)):
@@ -221,6 +217,15 @@ def _behind(line: str, start: int, end: int, kind: str) -> list[Span]:
 def _value_group(match: re.Match[str]) -> str:
     """Return the group that holds the value, one in quotes or the bare one."""
     return next((name for name in _QUOTES if match[name] is not None), "bare")
+
+
+def _groups_end(line: str, at: int, kind: str, match: re.Match[str]) -> int:
+    """Return where a secret ends that begins at ``at`` and is written in groups; 0 if there is none."""
+    groups = _GROUPS.match(line, at) if kind == "password" or not match["space"] else None
+    parts = re.split("[ -]", groups[0]) if groups else []
+    mostly_digits = 2 * sum(any(map(str.isdigit, part)) for part in parts) >= len(parts)
+    of_four = all(len(part) == 4 for part in parts) and (match["strong"] or len(parts) == 4)
+    return groups.end() if groups and (of_four or (mostly_digits and not match["space"])) else 0
 
 
 def _login(line: str, kind: str, match: re.Match[str], at_host: re.Match[str] | None) -> list[Span]:
