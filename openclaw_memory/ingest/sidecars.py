@@ -21,8 +21,8 @@ from .reading import defect, reason_of
 def sync(workspace: Path, store: Store, plugins: Plugins, forgotten: Callable[[StatedFact], bool]) -> Mapping[str, str]:
     """Take over what changed; says of each file that cannot be read why, and what it held before stays."""
     takes: dict[str, Callable[[], object]] = {
-        FILE_NAME: lambda: take_concepts(workspace, store, partial(plugins.redacted, FILE_NAME)),
-        FACTS: lambda: take_facts(workspace, store, partial(plugins.redacted, FACTS), forgotten),
+        FILE_NAME: lambda: take_concepts(workspace, store, partial(plugins.redact_text, FILE_NAME)),
+        FACTS: lambda: take_facts(workspace, store, partial(plugins.redact_text, FACTS), forgotten),
     }
     broken = {}
     for name, take in takes.items():

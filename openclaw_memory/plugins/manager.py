@@ -177,7 +177,7 @@ class Plugins:
         prepared: list[str] = self._pass_on("openclaw_memory_prepare_lines", "lines", lines, _checked_lines, path=path)
         return prepared
 
-    def redacted(self, path: str, text: str) -> str:
+    def redact_text(self, path: str, text: str) -> str:
         """Return a text of the file ``path`` as the plugins let it into the index.  Raises :class:`RedactionError`."""
         return "\n".join(self.prepare_lines(path, text.split("\n")))
 

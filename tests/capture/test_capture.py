@@ -341,7 +341,7 @@ def test_secrets_are_redacted_before_anything_is_written(workshop: Notes) -> Non
 def test_what_was_forgotten_is_not_written_again(workshop: Notes) -> None:
     with open_in_utc(workshop) as memory:
         capturer = Capturer(
-            workshop.root, memory.settings, memory.plugins.redacted, lambda said, left: (), lambda path, left: None,
+            workshop.root, memory.settings, memory.plugins.redact_text, lambda said, left: (), lambda path, left: None,
             forgotten=lambda text: text == "We decided to sell the boat on Friday.",
         )  # fmt: skip
         report = capturer.capture(turn("We decided to sell the boat on Friday. We decided to keep the oars on Friday."))
