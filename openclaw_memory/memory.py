@@ -158,7 +158,7 @@ class Memory(Asking):
             workspace=self.workspace,
             store=self._store,
             freshen=self.freshen,
-            redact=partial(self.plugins.redacted, FACTS),
+            redact=partial(self.plugins.redact_text, FACTS),
             forgotten=self.forgotten.covers_fact,
             today=self.today,
         )
@@ -176,7 +176,7 @@ class Memory(Asking):
             view=self._questions.graph,
             changed=self._freshness.relink,
             similarities=self._questions.similarities,
-            redact=partial(self.plugins.redacted, FILE_NAME),
+            redact=partial(self.plugins.redact_text, FILE_NAME),
             forgotten=self.forgotten.covers_name,
         )
         self._forgetter = Forgetter(
@@ -366,7 +366,9 @@ class Memory(Asking):
         def read(path: str, seconds: float | None) -> IngestReport:
             return self.ingest([path], deadline=seconds)
 
-        capturer = Capturer(self.workspace, self.settings, self.plugins.redacted, search, read, self.forgotten.covers)
+        capturer = Capturer(
+            self.workspace, self.settings, self.plugins.redact_text, search, read, self.forgotten.covers
+        )
         until = Deadline.after(deadline)
         if not everything:  # the agent may have written a moment ago what the turn says
             self._freshness.freshen(until, anew=True)

@@ -1,1 +1,1 @@
-"""What of a finished turn is worth keeping, and new."""
+"""Keep the new sentences of finished turns that are worth it."""

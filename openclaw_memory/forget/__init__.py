@@ -1,1 +1,1 @@
-"""Forgetting: what goes, how it is kept from coming back, and proof that it is gone."""
+"""Forget texts for good: plan what goes, remove it, keep it from coming back, and verify that it is gone."""

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ..facts.history import build_history
 from ..facts.periods import STATED, name_key
+from ..ingest.scan import CAPTURES
 from ..ingest.summary_files import content_hash, is_edited, is_tag_line
 from ..knowledge import concepts_file
 from ..knowledge import facts_file as facts
@@ -19,11 +20,12 @@ from ..model import Grain, Origin, citation
 from ..store.api import StatedFact, Store
 from ..system import atomic
 from ..text import calendar
+from ..text.calendar import FOLDER as SUMMARIES
 from ..text.dates import date_in_name
 from ..text.lines import split_lines
-from .masking import CAPTURES, READ_MARK, SUMMARIES, mask
+from .masking import READ_MARK, mask
 from .tombstones import Matcher, Tombstones
-from .words import lead
+from .words import leading_marks
 
 log = logging.getLogger("openclaw_memory")
 
@@ -152,7 +154,7 @@ def _without(text: str, path: str, matcher: Matcher, due: bool) -> str:
     if not changed and not (due and unedited):
         return text
     for at in changed:
-        if lines[at] == lead(lines[at]) + READ_MARK:
+        if lines[at] == leading_marks(lines[at]) + READ_MARK:
             lines[at] = ""
         if unedited:
             _drop_tags(lines, at)

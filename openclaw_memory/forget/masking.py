@@ -8,17 +8,16 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
+from ..ingest.scan import CAPTURES
+from ..text.calendar import FOLDER as SUMMARIES
 from ..text.front_matter import front_matter_end, parse_front_matter
 from ..text.lines import split_lines
 from .tombstones import Matcher, Tombstones
-from .words import Words, lead, says_nothing, split_words
+from .words import Words, leading_marks, says_nothing, split_words
 
 #: Marks in the place of forgotten words: for ingest no word, so that nothing of it is searched, and for readers.
 INDEX_MARK = "[…]"
 READ_MARK = "[forgotten]"
-
-#: Folders of the files that this package writes, one text a line.
-SUMMARIES, CAPTURES = "memory/consolidated", "memory/captures"
 
 _BREAK = re.compile(r"(\r\n|\r|\n)")
 #: Keys of front matter that decide how far a file is trusted, when it is from, and whether it is read at all.
@@ -55,7 +54,7 @@ def mask_for_reader(text: str, indexed: str, path: str, matcher: Matcher) -> str
         at = 2 * number  # lines stand at even places, their ends between them
         if shown[at] == raw[at] and raw[at].strip():
             if not line.strip() or (INDEX_MARK in line and INDEX_MARK not in raw[at]):
-                shown[at] = lead(raw[at]) + READ_MARK
+                shown[at] = leading_marks(raw[at]) + READ_MARK
     return "".join(shown)
 
 
@@ -102,7 +101,7 @@ def _replace(text: str, spans: Sequence[tuple[int, int]], path: str, mark: str) 
     for at in range(2 * _front_end(raw[::2], path), len(raw), 2):
         line = masked[at]
         if line.strip() and line != raw[at] and "|" not in line and says_nothing(line.replace(mark, " ")):
-            masked[at] = lead(line) + mark
+            masked[at] = leading_marks(line) + mark
     masked[::2] = _keep_trust(raw[::2], masked[::2], path)
     if raw[-1] and not masked[-1]:
         masked[-1] = mark  # a last line without an end counts only while it is not empty

@@ -8,7 +8,7 @@ import secrets
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +28,7 @@ from ..text import calendar
 from . import generated_files, masking
 from .planner import Plan, Planner, documents_holding
 from .selection import ForgetRequest, GraphView, Snapshot
-from .tombstones import NAME, Matcher, Tombstones, put
+from .tombstones import NAME, Matcher, Tombstones, insert_tombstones
 
 if TYPE_CHECKING:
     from ..use.tracker import Usage
@@ -39,6 +39,7 @@ log = logging.getLogger("openclaw_memory")
 _PATIENCE = 30.0
 
 
+@dataclass(frozen=True, slots=True)
 class Forgetter:
     """Forgets in one workspace and its index; safe to use from several threads and processes.
 
@@ -46,28 +47,16 @@ class Forgetter:
     drops the texts that this process caches beside the index.
     """
 
-    def __init__(
-        self,
-        workspace: Path,
-        settings: IngestSettings,
-        store: Store,
-        reader: NoteReader,
-        state: State,
-        tombstones: Tombstones,
-        uses: Usage,
-        view: GraphView,
-        ingest: Callable[[], object],
-        clear: Callable[[], object],
-    ) -> None:
-        self._workspace = workspace
-        self._store = store
-        self._reader = reader
-        self._state = state
-        self._tombstones = tombstones
-        self._uses = uses
-        self._ingest = ingest
-        self._clear = clear
-        self._planner = Planner(workspace, settings, store, reader, view, uses)
+    workspace: Path
+    settings: IngestSettings
+    store: Store
+    reader: NoteReader
+    state: State
+    tombstones: Tombstones
+    uses: Usage
+    view: GraphView
+    ingest: Callable[[], object]
+    clear: Callable[[], object]
 
     def forget(self, request: ForgetRequest, dry_run: bool = False) -> ForgetReport:
         """Forget what ``request`` names, or with ``dry_run`` only report what that is.
@@ -78,17 +67,18 @@ class Forgetter:
         :class:`~openclaw_memory.errors.OpenClawMemoryError` when a file cannot be read or written.
         """
         started = time.monotonic()
-        generated_files.check_readable(self._workspace)
-        self._tombstones.check()
-        self._ingest()
-        key = self._state.key()
+        generated_files.check_readable(self.workspace)
+        self.tombstones.check()
+        self.ingest()
+        key = self.state.key()
+        planner = Planner(self.workspace, self.settings, self.store, self.reader, self.view, self.uses)
         if dry_run:
-            plan = self._planner.plan(request, key)
+            plan = planner.plan(request, key)
             report = plan.report
         else:
             with self._alone(_PATIENCE):
                 self._finish_others()
-                plan = self._planner.plan(request, key)
+                plan = planner.plan(request, key)
                 report = replace(plan.report, dry_run=False)
                 if report.texts:
                     self._begin(plan, key)
@@ -98,7 +88,7 @@ class Forgetter:
 
     def resume(self) -> bool:
         """Finish what was cut short; return true if there was anything and no other process is at it."""
-        if not unfinished(self._state):
+        if not unfinished(self.state):
             return False
         try:
             with self._alone(0):
@@ -112,12 +102,12 @@ class Forgetter:
 
         Raises :class:`~openclaw_memory.store.state.StateError` when the tombstones cannot be read.
         """
-        self._tombstones.check()
-        matcher = self._tombstones.matcher
+        self.tombstones.check()
+        matcher = self.tombstones.matcher
         if not matcher:
             return text
         try:
-            indexed = self._reader.clear_text(path, text)
+            indexed = self.reader.clear_text(path, text)
         except RedactionError:
             indexed = ""  # nothing of it is in the index
         return masking.mask_for_reader(text, indexed, path, matcher)
@@ -126,72 +116,72 @@ class Forgetter:
 
     def _begin(self, plan: Plan, key: bytes) -> None:
         """Write down the tombstones, and how to finish."""
-        self._state.add_key(key)
+        self.state.add_key(key)
         # A concept's name is a text too.
         concepts = [Matcher(key).concept_digest(slug) for slug in plan.concepts]
-        with self._state.writing(NAME) as connection:
+        with self.state.writing(NAME) as connection:
             todo = {"ids": plan.ids, "paths": plan.paths, "notes": plan.notes, "concepts": concepts}
             connection.execute("INSERT INTO forgetting VALUES (?, ?, ?)", _todo_row(todo))
-            put(connection, key, plan.hashes)
+            insert_tombstones(connection, key, plan.hashes)
 
     def _finish(self) -> list[str]:
         """Do everything that was begun and not ended, and end it; return the generated files that changed.
 
         Every step may be done again.
         """
-        begun = self._state.read("SELECT id, todo FROM forgetting")
+        begun = self.state.read("SELECT id, todo FROM forgetting")
         todos = [json.loads(todo) for _, todo in begun]
         ids, paths, notes, concepts = (
             list(dict.fromkeys(each for todo in todos for each in todo.get(name, ())))
             for name in ("ids", "paths", "notes", "concepts")
         )
-        version = self._tombstones.version  # before the matcher, which may be newer: then all is read again later
-        matcher = self._tombstones.matcher
-        edited = generated_files.edit_notes(self._workspace, matcher, notes)
-        if generated_files.edit_facts(self._workspace, self._store, self._tombstones):
+        version = self.tombstones.version  # before the matcher, which may be newer: then all is read again later
+        matcher = self.tombstones.matcher
+        edited = generated_files.edit_notes(self.workspace, matcher, notes)
+        if generated_files.edit_facts(self.workspace, self.store, self.tombstones):
             edited.append(FACTS)
         if concepts and generated_files.edit_concepts(
-            self._workspace, lambda slug: not matcher.concept_digests(slug).isdisjoint(concepts)
+            self.workspace, lambda slug: not matcher.concept_digests(slug).isdisjoint(concepts)
         ):
             edited.append(CONCEPTS)
-        with self._store.session():
-            snapshot = Snapshot(self._store)
-            affected = documents_holding(self._store, snapshot, matcher)
+        with self.store.session():
+            snapshot = Snapshot(self.store)
+            affected = documents_holding(self.store, snapshot, matcher)
             affected |= {snapshot.by_path[path] for path in paths if path in snapshot.by_path}
-            self._store.read_again(sorted(affected), version)
-        self._ingest()
+            self.store.read_again(sorted(affected), version)
+        self.ingest()
         self._drop_unread(affected)
         gone = set(paths)
-        self._uses.forget([*ids, *(unit for unit, (path, _) in self._uses.known().items() if path in gone)])
-        self._clear()
-        for file in self._store.files():
+        self.uses.forget([*ids, *(unit for unit, (path, _) in self.uses.known().items() if path in gone)])
+        self.clear()
+        for file in self.store.files():
             # A map holds the same texts, a search paths and hashes of them, a survey what front matter says.
             for suffix in (MAP_SUFFIX, LAST_SHOWN, SURVEY_SUFFIX):
                 atomic.remove(Path(f"{file}{suffix}"))
-        self._store.purge()
+        self.store.purge()
         self._end([row[0] for row in begun])
         return edited
 
     def _end(self, begun: Sequence[str]) -> None:
-        with self._state.writing() as connection:
+        with self.state.writing() as connection:
             connection.executemany("DELETE FROM forgetting WHERE id = ?", [[row_id] for row_id in begun])
-        self._state.wipe()
+        self.state.wipe()
 
     def _drop_unread(self, affected: set[int]) -> None:
         """Take documents out of the index that could not be read again: they come in when they can."""
         while True:
-            documents = self._store.documents()
+            documents = self.store.documents()
             left = [row.id for row in documents.by_path.values() if row.id in affected and not row.sha256]
             try:
                 if left:
-                    self._store.remove(left, documents.version)
+                    self.store.remove(left, documents.version)
                 return
             except TextsChanged:
                 log.debug("the index changed meanwhile; looking again for what could not be read")
 
     def _verified(self, report: ForgetReport, plan: Plan, edited: Sequence[str]) -> ForgetReport:
         """Return the report of what was done, with a warning if a column or a byte of the index still has any of it."""
-        left = self._store.contains(plan.needles)
+        left = self.store.contains(plan.needles)
         warnings = [report.warning] if report.warning else []
         if left:
             warnings.append(
@@ -202,7 +192,7 @@ class Forgetter:
 
     def _finish_others(self) -> bool:
         """Finish what another process began and did not end; return true if there was anything."""
-        begun = bool(unfinished(self._state))
+        begun = bool(unfinished(self.state))
         if begun:
             self._finish()
         return begun
@@ -210,8 +200,8 @@ class Forgetter:
     def _alone(self, patience: float) -> ExitStack:
         """Keep other processes from forgetting, and from writing summaries of what is being forgotten."""
         with ExitStack() as stack:
-            stack.enter_context(atomic.locked(self._workspace / ".forgetting", patience, self._workspace))
-            stack.enter_context(atomic.locked(self._workspace / calendar.FOLDER, patience, self._workspace))
+            stack.enter_context(atomic.locked(self.workspace / ".forgetting", patience, self.workspace))
+            stack.enter_context(atomic.locked(self.workspace / calendar.FOLDER, patience, self.workspace))
             return stack.pop_all()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,7 +38,7 @@ from .selection import (
     with_derived,
 )
 from .tombstones import Matcher, Scope
-from .words import LONG, WIDE, Phrase, Words, needles, phrases, split_words, weight
+from .words import LONG, WIDE, Phrase, Words, extract_needles, extract_phrases, split_words, weight
 
 if TYPE_CHECKING:
     from ..use.tracker import Usage
@@ -47,8 +47,6 @@ if TYPE_CHECKING:
 _TITLES = ("heading", "title")
 #: Keys of front matter that describe the file rather than its subject.
 _FILE_KEYS = ("origin", "date", "grain", "period", "format", "digest", "content", "sources")
-#: Sections read from the store at once.
-_AT_ONCE = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,14 +134,14 @@ class Planner:
             path = snapshot.info(row).path
             if path not in written:
                 written[path] = split_lines(self._texts(files[path])[-1]) if path in files else []
-            spoken = phrases_of(unit)
+            spoken = unit_phrases(unit)
             if snapshot.is_summary(row) and unit.form in _TITLES:
                 # The others name a period.
                 spoken = [phrase for phrase in spoken if selection.says(" ".join(phrase.words))]
             elif spoken:
                 lines = "\n".join(written[path][unit.start_line - 1 : unit.end_line])
                 if not holds(split_words(lines).folded, split_words(unit.text).folded):
-                    spoken += phrases_of(replace(unit, text=lines))  # a plugin has changed what is written there
+                    spoken += unit_phrases(replace(unit, text=lines))  # a plugin has changed what is written there
             if spoken:
                 targets.append(Target(path, unit, spoken, row))
         return targets
@@ -168,7 +166,7 @@ class Planner:
                         0, 0, *span, planned.unit.form, planned.unit.speaker, planned.unit.written, planned.hash,
                         planned.occurrence,
                     )  # fmt: skip
-                    if spoken := phrases_of(unit):
+                    if spoken := unit_phrases(unit):
                         targets.append(Target(path, unit, spoken))
 
         def covers(path: str, first: int, last: int) -> bool:
@@ -189,51 +187,62 @@ class Planner:
     ) -> Plan:
         decision = _Decision(targets, selection, snapshot, self.store, matcher.key)
         whole = _whole_files(selection, snapshot, files)
-        hashes = dict(decision.hashes)
-        for path in whole:
-            hashes |= dict.fromkeys(matcher.tombstone_of_text(text, path) for text in self._texts(files[path]))
-        hashes |= dict.fromkeys(map(matcher.tombstone_of_fact, sorted(selection.facts)))
+        hashes = dict.fromkeys(
+            [
+                *decision.hashes,
+                *(matcher.tombstone_of_text(text, path) for path in whole for text in self._texts(files[path])),
+                *map(matcher.tombstone_of_fact, sorted(selection.facts)),
+            ]
+        )
         for tombstone in hashes:
             matcher.add(tombstone)
         going = self._with_copies(targets, decision.passages, whole, snapshot, matcher)
+        ids = {hit_id(target.path, target.unit.hash, target.unit.occurrence) for target in going}
+        report = self._report(going, selection, snapshot, files, whole, ids, matcher)
+        common = (
+            f"other notes too have {decision.common} of these texts and keep them; to forget one everywhere, name its "
+            "words with --query"
+        )
+        return Plan(
+            replace(report, warning=common if decision.common else None),
+            tuple(hashes) if report.texts else (),
+            tuple(sorted(ids)),
+            tuple(whole),
+            selection.concepts,
+            tuple(sorted({*whole, *(target.path for target in going)})),
+            decision.needles,
+            lambda: self._remaining_names(selection, files, matcher),
+        )
+
+    def _report(
+        self,
+        going: Sequence[Target],
+        selection: Selection,
+        snapshot: Snapshot,
+        files: Mapping[str, SourceFile],
+        whole: Sequence[str],
+        ids: Collection[str],
+        matcher: Matcher,
+    ) -> ForgetReport:
         rows = [target.row for target in going if target.row is not None]
         traces = self.store.unit_traces([target.unit.id for target in going if target.row is not None])
-        ids = {hit_id(target.path, target.unit.hash, target.unit.occurrence) for target in going}
-        notes = {target.path for target in going}
         stated = [entry for entry in self.store.stated_facts() if entry.id in selection.facts]
-        listed = [
-            *(_listed(target, snapshot) for target in sorted(going, key=_reading_order)),
-            *(Forgotten(FACTS, _as_text(entry), Grain.WORKING) for entry in stated),
-            *(Forgotten(CONCEPTS, slug, Grain.WORKING) for slug in selection.concepts),
-        ]
-        report = ForgetReport(
+        return ForgetReport(
             units=len(rows),
             vectors=traces.vectors,
             mentions=traces.mentions,
             facts=traces.facts + len(stated),
             summary_sentences=sum(map(snapshot.is_summary, rows)),
             access_records=sum(unit in ids or path in whole for unit, (path, _) in self.uses.known().items()),
-            files=len(notes),
-            texts=tuple(listed),
+            files=len({target.path for target in going}),
+            texts=(
+                *(_listed(target, snapshot) for target in sorted(going, key=_reading_order)),
+                *(Forgotten(FACTS, _as_text(entry), Grain.WORKING) for entry in stated),
+                *(Forgotten(CONCEPTS, slug, Grain.WORKING) for slug in selection.concepts),
+            ),
             remains=tuple(self._remaining(going, whole, snapshot, files, matcher)),
             below=tuple(_below_headings(snapshot, rows)),
             dry_run=True,
-            warning=(
-                f"other notes too have {decision.common} of these texts and keep them; to forget one everywhere, name "
-                "its words with --query"
-            )
-            if decision.common
-            else None,
-        )
-        return Plan(
-            report,
-            tuple(hashes) if listed else (),
-            tuple(sorted(ids)),
-            tuple(whole),
-            selection.concepts,
-            tuple(sorted(notes | set(whole))),
-            decision.needles,
-            lambda: self._remaining_names(selection, files, matcher),
         )
 
     def _texts(self, file: SourceFile) -> list[str]:
@@ -412,22 +421,22 @@ def _sections(store: Store, snapshot: Snapshot) -> Iterator[tuple[int, int, Word
     """Yield document, first line and words of every section; called within a session."""
     rows = snapshot.rows
     document_of = dict(zip(rows.section_id.tolist(), rows.document_id.tolist(), strict=True))
-    for some in batches(list(document_of), _AT_ONCE):
+    for some in batches(list(document_of), 400):
         for section, text in store.section_texts(some).items():
             yield document_of[section], text.start_line, split_words("\n".join(text.lines))
 
 
-def phrases_of(unit: UnitText) -> list[Phrase]:
+def unit_phrases(unit: UnitText) -> list[Phrase]:
     """Return the phrases of a unit to forget; none of a unit that merely states a day or describes its file."""
     day = date_in_heading(unit.text)
     if day is not None and merely_states(unit.text, day):
         return []
     if unit.form != "meta":
-        return phrases(unit.text, unit.speaker, code=unit.form == "code")
+        return extract_phrases(unit.text, unit.speaker, code=unit.form == "code")
     name, colon, _ = unit.text.partition(":")
     if name.strip().casefold() in _FILE_KEYS:
         return []
-    return phrases(unit.text, name if colon else None, code=True)
+    return extract_phrases(unit.text, name if colon else None, code=True)
 
 
 def _copies(targets: Sequence[Target], occurrences: _Occurrences, scout: Matcher) -> dict[str, set[int]]:
@@ -452,7 +461,7 @@ def _needles(targets: Sequence[Target], gone: set[bytes], scout: Matcher) -> tup
     texts: dict[str, None] = {}
     for target in targets:
         entirely = all(scout.digest("a", phrase.words) in gone for phrase in target.phrases)
-        for needle in needles(target.unit.text, target.unit.speaker):
+        for needle in extract_needles(target.unit.text, target.unit.speaker):
             words = split_words(needle).folded
             if (entirely and weight(words) >= WIDE) or scout.digest("a", words) in gone:
                 texts[needle] = None

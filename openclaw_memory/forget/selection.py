@@ -24,7 +24,7 @@ from ..model import FactRow, FoundFact, Grain, Section, cited
 from ..model.bounds import LONGEST_NAME
 from ..store.api import RULES, Bools, DocumentInfo, Ints, PlannedUnit, StatedFact, Store
 from ..text import analysis
-from .masking import SUMMARIES
+from ..text.calendar import FOLDER as SUMMARIES
 from .words import split_words
 
 if TYPE_CHECKING:

@@ -192,7 +192,7 @@ class Matcher:
         return bits
 
 
-def put(connection: Transaction, key: bytes, hashes: Iterable[str]) -> None:
+def insert_tombstones(connection: Transaction, key: bytes, hashes: Iterable[str]) -> None:
     """Write tombstones, within a transaction of the state."""
     at = now()
     connection.executemany(

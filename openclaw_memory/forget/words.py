@@ -173,7 +173,7 @@ def _alike() -> dict[int, str | None]:
     return marks | dict.fromkeys(range(0xFE00, 0xFE10)) | equivalents() | {ord("ı"): "i", 0x307: None, ord("ё"): "е"}
 
 
-def phrases(text: str, speaker: str | None = None, code: bool = False) -> list[Phrase]:
+def extract_phrases(text: str, speaker: str | None = None, code: bool = False) -> list[Phrase]:
     """Return the phrases of a unit's text to forget: the whole, with and without what is around it, and its sentences.
 
     With ``code`` its lines count as its sentences do.
@@ -187,7 +187,7 @@ def phrases(text: str, speaker: str | None = None, code: bool = False) -> list[P
     return list(by_words.values())
 
 
-def needles(text: str, speaker: str | None = None) -> list[str]:
+def extract_needles(text: str, speaker: str | None = None) -> list[str]:
     """Return the texts, as they are written, by which a unit is recognised among the bytes of a file."""
     core = _forms(text, speaker)[-1]
     pieces = dict.fromkeys((*_lines(core), *_sentences(core)))
@@ -196,13 +196,13 @@ def needles(text: str, speaker: str | None = None) -> list[str]:
 
 def says_nothing(line: str) -> bool:
     """Return true if a line has nothing but marks, stamps, a name and citations."""
-    rest = _STAMP.sub("", _CITATION.sub(" ", line.removeprefix(lead(line))), count=1)
+    rest = _STAMP.sub("", _CITATION.sub(" ", line.removeprefix(leading_marks(line))), count=1)
     if speaker := _SPEAKER.match(rest):
         rest = rest[speaker.end() :]
     return _WORD.search(rest) is None
 
 
-def lead(line: str) -> str:
+def leading_marks(line: str) -> str:
     """Return the marks that open a line: of a list, a quote, a heading, a task."""
     match = _LEAD.match(line)
     return match[0] if match else ""
@@ -219,7 +219,7 @@ def _add(phrases: dict[tuple[str, ...], Phrase], text: str, part: bool, least: i
 
 def _forms(text: str, speaker: str | None) -> list[str]:
     """Return ``text`` with less and less around it: marks of Markdown, a day or time, the speaker's name."""
-    bare = _CITATION.sub(" ", "\n".join(line.removeprefix(lead(line)) for line in text.split("\n"))).strip()
+    bare = _CITATION.sub(" ", "\n".join(line.removeprefix(leading_marks(line)) for line in text.split("\n"))).strip()
     forms = [text, bare]
     stamped = _STAMP.match(bare)
     if stamped and stamped.end() < len(bare):

@@ -89,7 +89,7 @@ class Freshness:
     def relink(self) -> int:
         """Take over the curated concepts of the workspace; return the number of references that changed."""
         with self._ingesting:
-            linked = sidecars.take_concepts(self._workspace, self._store, partial(self._plugins.redacted, FILE_NAME))
+            linked = sidecars.take_concepts(self._workspace, self._store, partial(self._plugins.redact_text, FILE_NAME))
             self._broken = {name: reason for name, reason in self._broken.items() if name != FILE_NAME}
             return linked
 

@@ -21,8 +21,8 @@ from .scan import describe_defect, describe_error
 def sync(workspace: Path, store: Store, plugins: Plugins, forgotten: Callable[[StatedFact], bool]) -> Mapping[str, str]:
     """Take over the files that changed; return the fault of each that cannot be read, whose old content stays."""
     takes: dict[str, Callable[[], object]] = {
-        FILE_NAME: lambda: take_concepts(workspace, store, partial(plugins.redacted, FILE_NAME)),
-        FACTS: lambda: take_facts(workspace, store, partial(plugins.redacted, FACTS), forgotten),
+        FILE_NAME: lambda: take_concepts(workspace, store, partial(plugins.redact_text, FILE_NAME)),
+        FACTS: lambda: take_facts(workspace, store, partial(plugins.redact_text, FACTS), forgotten),
     }
     broken = {}
     for name, take in takes.items():

@@ -1,4 +1,4 @@
-"""The plugin manager: built-ins and entry points registered the same way, each call fenced off."""
+"""Register built-ins, entry points and objects as plugins, and fence off every call of their hooks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ log = logging.getLogger("openclaw_memory.plugins")
 
 T = TypeVar("T")
 
-#: The plugin without whose work no text is indexed, unless it is disabled.
+#: The plugin without whose work no text is indexed unless it is disabled.
 REDACTION = "redact"
 
 #: Built-in plugins: name and module.
@@ -75,19 +75,19 @@ class Plugins:
     def _register(self, plugin: object, name: str | None) -> None:
         """Register a plugin, or note what is wrong with it and go on without it."""
         try:
-            known = self.manager.register(plugin, name)
+            registered = self.manager.register(plugin, name)
         except Exception as error:
             self._note(name or type(plugin).__name__, "load", error)
             # pluggy keeps the hooks that it had seen before the wrong one.
             if self.manager.is_registered(plugin):
                 self.manager.unregister(plugin)
             return
-        if known is None:  # blocked: disabled by the settings
+        if registered is None:  # blocked: disabled by the settings
             return
         try:
             self._check(plugin)
         except (pluggy.PluginValidationError, TypeError) as error:
-            self._note(known, "load", error)
+            self._note(registered, "load", error)
             self.manager.unregister(plugin)
 
     def _check(self, plugin: object) -> None:
@@ -102,27 +102,27 @@ class Plugins:
                     raise TypeError(f"{caller.name} is a wrapper, which is not supported")
 
     def names(self) -> list[str]:
-        """Names of the registered plugins, in order of registration."""
+        """Return the names of the registered plugins, in order of registration."""
         return [name for name, plugin in self.manager.list_name_plugin() if plugin is not None]
 
     def blocked(self) -> list[str]:
-        """Names of the plugins that are there and were left out."""
+        """Return the names of the plugins that are installed and disabled."""
         from importlib.metadata import entry_points
 
-        there = {*BUILTINS, *(point.name for point in entry_points(group=hookspecs.PROJECT))}
-        return sorted(name for name in there if self.manager.is_blocked(name))
+        installed = {*BUILTINS, *(point.name for point in entry_points(group=hookspecs.PROJECT))}
+        return sorted(name for name in installed if self.manager.is_blocked(name))
 
     def has_any(self, hook: str) -> bool:
-        """Whether a plugin implements ``hook``: lets hot loops skip the call."""
+        """Return true if a plugin implements ``hook``: lets hot loops skip the call."""
         return bool(getattr(self.manager.hook, hook).get_hookimpls())
 
     def _each(self, hook: str, **arguments: Any) -> Iterator[tuple[str, Any]]:
-        """Call the implementations one by one, last registered first: plugin and result, but ``None``."""
+        """Call the implementations, last registered first; yield each plugin and its result unless that is ``None``."""
         for implementation in reversed(getattr(self.manager.hook, hook).get_hookimpls()):
             try:
                 result = implementation.function(*(arguments[name] for name in implementation.argnames))
             except Exception as error:
-                # What the built-ins do is the call itself: their failure is the caller's to hear.
+                # The built-ins do the work of the call: their failure is that of the caller.
                 if implementation.plugin_name in BUILTINS:
                     raise
                 self._note(implementation.plugin_name, hook, error)
@@ -131,10 +131,10 @@ class Plugins:
                 yield implementation.plugin_name, result
 
     def _pass_on(self, hook: str, argument: str, value: Any, check: Callable[[Any, Any], Any], **others: Any) -> Any:
-        """``value`` after every plugin has been given what the ones before made of it, first registered first.
+        """Pass ``value`` through the plugins, first registered first, and return what the last one makes of it.
 
-        ``check`` makes the next value of a result, ``None`` for the last, or raises.  Where a plugin fails, hits stay
-        as they are; of a note it may be what keeps something out, so :class:`RedactionError` is raised.
+        ``check(result, value)`` returns the next value, ``None`` for the last, or raises.  When a plugin fails, hits
+        stay as they are; of a note it may be what keeps something out, so :class:`RedactionError` is raised.
         """
         for implementation in getattr(self.manager.hook, hook).get_hookimpls():
             # A list is copied: a plugin may change it in place, and then say nothing.
@@ -161,33 +161,33 @@ class Plugins:
         """Call every implementation and collect the results."""
         return [result for _, result in self._each(hook, **arguments)]
 
-    def first(self, hook: str, wanted: type[T], **arguments: Any) -> T | None:
-        """The first result of the type ``wanted``, or ``None``; others are noted and passed over."""
+    def first(self, hook: str, result_type: type[T], **arguments: Any) -> T | None:
+        """Return the first result of ``result_type``, or ``None``; others are noted and passed over."""
         for plugin, result in self._each(hook, **arguments):
-            if isinstance(result, wanted):
+            if isinstance(result, result_type):
                 return result
-            self._note(plugin, hook, TypeError(f"returned {type(result).__name__}, not {wanted.__name__}"))
+            self._note(plugin, hook, TypeError(f"returned {type(result).__name__}, not {result_type.__name__}"))
         return None
 
     def prepare_lines(self, path: str, lines: list[str]) -> list[str]:
-        """Lines of a file after every plugin has seen them; a changed count of lines is refused.
+        """Return the lines of a file after every plugin has seen them; a changed count of lines is refused.
 
         Raises :class:`RedactionError` when a plugin fails.
         """
         prepared: list[str] = self._pass_on("openclaw_memory_prepare_lines", "lines", lines, _checked_lines, path=path)
         return prepared
 
-    def redacted(self, path: str, text: str) -> str:
-        """A text that is no note's as the plugins let it into the index.  Raises :class:`RedactionError`."""
+    def redact_text(self, path: str, text: str) -> str:
+        """Return a text of the file ``path`` as the plugins let it into the index.  Raises :class:`RedactionError`."""
         return "\n".join(self.prepare_lines(path, text.split("\n")))
 
     def without_secrets(self, text: str) -> str:
-        """``text`` after the built-in redaction alone, unless that is disabled: for names, and files that are ours."""
+        """Return ``text`` after the built-in redaction alone, if enabled: for names, and generated files."""
         redaction = self.manager.get_plugin(REDACTION)
         return text if redaction is None else str(redaction.redact(text))
 
     def prepare_unit(self, unit: Unit) -> Unit | None:
-        """The unit after every plugin has seen it; ``None`` when one drops it.  Raises as :meth:`prepare_lines`."""
+        """Return the unit after every plugin has seen it, ``None`` if one drops it; raises as :meth:`prepare_lines`."""
         prepared: Unit | None = self._pass_on("openclaw_memory_prepare_unit", "unit", unit, _checked_unit)
         return prepared
 
@@ -204,7 +204,7 @@ class Plugins:
         return ranked
 
     def rerank(self, query: str, hits: Sequence[SearchHit]) -> list[SearchHit]:
-        """The hits after every plugin has reordered them."""
+        """Return the hits after every plugin has reordered them."""
         return list(self._pass_on("openclaw_memory_rerank", "hits", tuple(hits), _checked_hits, query=query))
 
 

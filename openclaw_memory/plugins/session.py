@@ -1,4 +1,4 @@
-"""What happens by itself: ingest when a session starts, upkeep when the host is idle, the search."""
+"""Ingest when a session starts, maintain the index when the host is idle, and answer searches."""
 
 from __future__ import annotations
 

@@ -157,7 +157,9 @@ def _message(line: bytes) -> JSONRPCMessage:
             raise
     # A text that was cut within a character leaves half a surrogate pair, which UTF-8 does not have.
     parsed = json.loads(line)
-    message = jsonrpc_message_adapter.validate_json(join_surrogates(json.dumps(parsed, ensure_ascii=False)), by_name=False)
+    message = jsonrpc_message_adapter.validate_json(
+        join_surrogates(json.dumps(parsed, ensure_ascii=False)), by_name=False
+    )
     if getattr(message, "id", None) != parsed.get("id"):
         raise ValueError("an id that no answer can name")
     return message

@@ -209,7 +209,7 @@ class Asking:
         from ..text.withheld import READ_MARK, without_private
 
         def readable(path: str, text: str) -> str:
-            return self.plugins.redacted(path, self._forgetter.readable(path, without_private(text, READ_MARK)))
+            return self.plugins.redact_text(path, self._forgetter.readable(path, without_private(text, READ_MARK)))
 
         return read_lines(self.workspace, self.settings.ingest, path, from_line, lines, readable)
 

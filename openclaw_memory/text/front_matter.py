@@ -69,8 +69,8 @@ def parse_front_matter(lines: Sequence[str]) -> FrontMatter:
         return FrontMatter({})
     end = front_matter_end(lines)
     if not end:
-        fault = f"no line '{_FENCES[fence][0]}' ends it within {_MAX_LINES} lines; write one below it"
-        return FrontMatter(_unread(lines[opening:]), 0, fault)
+        unended = f"no line '{_FENCES[fence][0]}' ends it within {_MAX_LINES} lines; write one below it"
+        return FrontMatter(_unread(lines[opening:]), 0, unended)
     # The object in JSON stands between no lines of its own.
     inner = lines[opening:end] if fence == "{" else lines[opening + 1 : end - 1]
     values, fault = read_values(inner, fence, opening + 2)

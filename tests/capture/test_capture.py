@@ -20,7 +20,7 @@ from tables import table
 
 from openclaw_memory import Memory
 from openclaw_memory.capture.capturer import Capturer, Message, Turn
-from openclaw_memory.capture.novelty import sentences, tidied, worth
+from openclaw_memory.capture.scoring import score_sentence, sentences, tidy
 from openclaw_memory.cli.main import cli
 from openclaw_memory.config.settings import Settings
 from openclaw_memory.errors import WorkspaceError
@@ -73,12 +73,12 @@ def written(notes: Notes, name: str = FILE) -> list[str]:
 )
 def test_what_states_something_for_later_is_worth_keeping(speaker: str, sentence: str) -> None:
     assert sentences(sentence) == [sentence]
-    assert worth(sentence, speaker) >= 0.5
+    assert score_sentence(sentence, speaker) >= 0.5
 
 
 @pytest.mark.parametrize(("speaker", "sentence"), table("capture.tsv", "talk questions and requests are not"))
 def test_talk_questions_and_requests_are_not(speaker: str, sentence: str) -> None:
-    assert worth(sentence, speaker) < 0.5
+    assert score_sentence(sentence, speaker) < 0.5
 
 
 def test_only_sentences_of_a_language_are_looked_at() -> None:
@@ -111,31 +111,10 @@ Ok.
     assert sentences(text) == ["We decided on oak.", "And on white tiles."]
 
 
-def test_a_list_is_told_with_the_line_that_opens_it() -> None:
-    text = "Decided for the kitchen:\n- oak worktop\n- [x] white tiles from Delft\n\nThe rest is open for now.\n- one more thing"
-    assert sentences(text) == [
-        "Decided for the kitchen: oak worktop",
-        "Decided for the kitchen: white tiles from Delft",
-        "The rest is open for now.",
-        "one more thing",
-    ]
-
-
-def test_a_wrapped_sentence_is_one() -> None:
-    assert sentences(
-        "We decided after a long discussion that the boat\nis to be sold on Friday. Wren agrees with it."
-    ) == [
-        "We decided after a long discussion that the boat is to be sold on Friday.",
-        "Wren agrees with it.",
-    ]
-
-
-def test_nothing_is_cut_off_where_spaces_are_doubled() -> None:
-    assert sentences("Well,  that is  how it  stands.  The budget is  1200 euro in May.") == [
-        "Well, that is how it stands.",
-        "The budget is 1200 euro in May.",
-    ]
-    assert sentences("- The budget is 1200 euro\n      in all of May.") == ["The budget is 1200 euro in all of May."]
+@pytest.mark.parametrize("row", table("capture.tsv", "the sentences of a message"))
+def test_the_sentences_of_a_message_are_each_on_one_line(row: tuple[str, ...]) -> None:
+    text, *expected = row
+    assert sentences(text) == expected
 
 
 BLOCKS = [
@@ -167,8 +146,8 @@ def test_nothing_of_what_was_put_into_a_message_is_a_sentence_of_it(
 @given(st.text(max_size=200) | st.text("-*+>#`~[]x1. |=_\n\r\tab", max_size=60), st.booleans())
 def test_a_sentence_is_one_line_that_opens_no_block(text: str, everything: bool) -> None:
     for sentence in sentences(text, everything):
-        assert sentence == tidied(sentence) == " ".join(sentence.split())
-        assert 0 <= worth(sentence, "user") <= 1
+        assert sentence == tidy(sentence) == " ".join(sentence.split())
+        assert 0 <= score_sentence(sentence, "user") <= 1
         units = [unit for section in parse(f"- {sentence}\n- end\n", path="", mtime=date.min, unit_tokens=9**9).sections
                  for unit in section.units]  # fmt: skip
         assert {unit.form for unit in units} <= {"item", "turn", "line"}
@@ -362,7 +341,7 @@ def test_secrets_are_redacted_before_anything_is_written(workshop: Notes) -> Non
 def test_what_was_forgotten_is_not_written_again(workshop: Notes) -> None:
     with open_in_utc(workshop) as memory:
         capturer = Capturer(
-            workshop.root, memory.settings, memory.plugins.redacted, lambda said, left: (), lambda path, left: None,
+            workshop.root, memory.settings, memory.plugins.redact_text, lambda said, left: (), lambda path, left: None,
             forgotten=lambda text: text == "We decided to sell the boat on Friday.",
         )  # fmt: skip
         report = capturer.capture(turn("We decided to sell the boat on Friday. We decided to keep the oars on Friday."))
@@ -390,19 +369,8 @@ def test_a_session_of_any_name_makes_one_heading(workshop: Notes) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "<!-- private -->",
-        "%% x",
-        "~~s1",
-        "a](javascript:x)",
-        "[[x]]",
-        "<|im_start|>",
-        "#private",
-        "`s1`",
-        "a | b * c",
-        "---",
-    ],
-)
+    ["<!-- private -->", "%% x", "~~s1", "a](javascript:x)", "[[x]]", "<|im_start|>", "#private", "`s1`", "a | b * c", "---"],
+)  # fmt: skip
 def test_a_session_or_agent_of_any_name_hides_nothing_and_marks_nothing(workshop: Notes, name: str) -> None:
     with open_in_utc(workshop) as memory:
         memory.capture(replace(turn("We decided to sell the boat on Friday.", session=name), agent=name))

@@ -9,17 +9,17 @@ from fakes import Notes, open_memory
 from tables import table
 
 from openclaw_memory.capture.capturer import Message, Turn
-from openclaw_memory.capture.novelty import worth
+from openclaw_memory.capture.scoring import score_sentence
 
 
 @pytest.mark.parametrize("sentence", table("capture.tsv", "what states something for later in any language"))
 def test_a_statement_for_later_is_worth_keeping_in_any_language(sentence: str) -> None:
-    assert worth(sentence, "user") >= 0.5
+    assert score_sentence(sentence, "user") >= 0.5
 
 
 @pytest.mark.parametrize("sentence", table("capture.tsv", "courtesies requests and suppositions in any language"))
 def test_courtesies_requests_and_suppositions_are_not_in_any_language(sentence: str) -> None:
-    assert worth(sentence, "user") < 0.5
+    assert score_sentence(sentence, "user") < 0.5
 
 
 @pytest.mark.parametrize(("first", "then"), table("capture_languages.tsv", "a decision and its opposite are both kept"))

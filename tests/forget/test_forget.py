@@ -134,6 +134,8 @@ def test_nothing_that_matches_is_no_error(notes: Notes) -> None:
         ({"path": "memory/none.md"}, "no memory file"),
         ({"path": "memory/none.md#L3"}, "no memory file"),
         ({"path": "../outside.md"}, "no memory file"),
+        ({"path": "facts.yaml"}, "--fact, a concept with --concept"),
+        ({"path": "./concepts.yaml"}, "--fact, a concept with --concept"),
         ({"concept": "Nobody"}, "no concept"),
         ({"fact": "f-none"}, "no fact"),
         ({"since": date(2026, 2, 2), "until": date(2026, 2, 1)}, "before since"),
@@ -249,6 +251,14 @@ def test_names_that_still_hold_it_are_told(notes: Notes, query: str, name: str, 
         assert memory.forget(query=query).remains == ()
 
 
+@pytest.mark.parametrize(("query", "is_named"), [("memory", False), ("2026", True)])
+def test_of_words_that_every_path_has_no_file_is_named(notes: Notes, query: str, is_named: bool) -> None:
+    filled(notes)
+    with open_memory(notes) as memory:
+        remains = memory.forget(query=query, dry_run=True).remains
+        assert any(place.endswith("(its name)") for place in remains) is is_named
+
+
 def test_what_goes_is_not_told_as_what_stays(notes: Notes) -> None:
     notes.write("MEMORY.md", "- Project Falcon starts soon.\n- Lunch was late.\n")
     notes.write(
@@ -264,14 +274,6 @@ def test_what_goes_is_not_told_as_what_stays(notes: Notes) -> None:
         }  # fmt: skip
         for report in (memory.forget(concept="falcon", dry_run=True), memory.forget(concept="falcon")):
             assert {place for place in report.remains if "yaml" in place} == wanted
-
-
-def test_of_words_that_every_path_has_no_file_is_told(notes: Notes) -> None:
-    filled(notes)
-    with open_memory(notes) as memory:
-        for query, told in (("memory", False), ("2026", True)):
-            remains = memory.forget(query=query, dry_run=True).remains
-            assert any(place.endswith("(its name)") for place in remains) is told
 
 
 def test_a_name_without_spaces_in_it_goes_from_everywhere(notes: Notes) -> None:
@@ -820,14 +822,6 @@ def test_a_summary_as_a_whole_is_no_thing_to_forget(notes: Notes) -> None:
     gone(notes, "zebra", "own remark")
 
 
-def test_facts_and_concepts_have_their_own_options(notes: Notes) -> None:
-    filled(notes)
-    with open_memory(notes) as memory:
-        for name in ("facts.yaml", "./concepts.yaml"):
-            with pytest.raises(RequestError, match="--fact, a concept with --concept"):
-                memory.forget(path=name)
-
-
 def test_front_matter_of_which_nothing_is_left_says_nothing(notes: Notes) -> None:
     notes.write("memory/case.md", "---\nzebra: [vault\n---\n- Bought a lamp.\n")
     notes.write("memory/court.md", "---\ntitle: The vault of the zebra: a tale\n---\n- Bought a chair.\n")
@@ -909,34 +903,25 @@ def _texts(memory: Memory) -> set[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(
-    ("said", "longer"),
+    ("text", "longer", "stays"),
     [
-        ("今天我们开会了", "今天我们开会了，讨论预算和新的计划。"),
-        ("今日は会議だった", "今日は会議だったので疲れた。"),
-        ("วันนี้ประชุม", "วันนี้ประชุมเรื่องงบประมาณกับทีมงาน"),
+        ("今天我们开会了", "今天我们开会了，讨论预算和新的计划。", True),
+        ("今日は会議だった", "今日は会議だったので疲れた。", True),
+        ("วันนี้ประชุม", "วันนี้ประชุมเรื่องงบประมาณกับทีมงาน", True),
+        ("保险柜的密码写在蓝色笔记本的最后一页", "他说保险柜的密码写在蓝色笔记本的最后一页，别告诉别人。", False),
     ],
 )
-def test_a_few_words_of_a_script_without_spaces_stay_inside_of_longer_sentences(
-    notes: Notes, said: str, longer: str
+def test_a_few_words_of_a_script_without_spaces_stay_inside_of_longer_sentences_and_a_sentence_goes(
+    notes: Notes, text: str, longer: str, stays: bool
 ) -> None:
-    notes.write("memory/2026-02-16.md", f"- {said}。\n- Bought milk.\n")
+    notes.write(DAY, f"- {text}。\n- Bought milk.\n")
     with open_memory(notes) as memory:
-        memory.forget(path="memory/2026-02-16.md#L1")
+        memory.forget(path=f"{DAY}#L1")
         notes.write("memory/2026-02-17.md", f"- {longer}\n")
         memory.ingest()
-        texts = [text for _, text in _texts(memory)]
-        assert any(longer in text for text in texts), texts
-        assert not any(text.strip("- 。") == said for text in texts)
-
-
-def test_a_long_sentence_of_a_script_without_spaces_goes_from_wherever_it_is(notes: Notes) -> None:
-    secret = "保险柜的密码写在蓝色笔记本的最后一页"
-    notes.write("memory/2026-02-16.md", f"- {secret}。\n")
-    with open_memory(notes) as memory:
-        memory.forget(path="memory/2026-02-16.md#L1")
-        notes.write("memory/2026-02-17.md", f"- 他说{secret}，别告诉别人。\n")
-        memory.ingest()
-        assert not any(secret in text for _, text in _texts(memory))
+        texts = [row for _, row in _texts(memory)]
+        assert any(text in row for row in texts) is any(longer in row for row in texts) is stays
+        assert not any(row.strip("- 。") == text for row in texts)
 
 
 def test_lines_below_a_heading_that_goes_are_named(notes: Notes) -> None:

@@ -11,10 +11,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from states import content, state_in
+from tables import table
 
 from openclaw_memory.forget.masking import INDEX_MARK, READ_MARK, mask, mask_for_index, mask_for_reader, masked_lines
-from openclaw_memory.forget.tombstones import NAME, Matcher, Scope, Tombstones, put
-from openclaw_memory.forget.words import LONG, needles, phrases, split_words
+from openclaw_memory.forget.tombstones import NAME, Matcher, Scope, Tombstones, insert_tombstones
+from openclaw_memory.forget.words import LONG, extract_needles, extract_phrases, split_words
 from openclaw_memory.model import Origin
 from openclaw_memory.store.api import StatedFact
 from openclaw_memory.store.state import State, StateError
@@ -29,7 +30,7 @@ def forgetting(*texts: str, speaker: str | None = None, path: str = "") -> Match
     """A matcher of units that were forgotten: everywhere, or in the file ``path`` alone."""
     matcher = Matcher(b"k" * 32)
     for text in texts:
-        for phrase in phrases(text, speaker):
+        for phrase in extract_phrases(text, speaker):
             scope: Scope = "file" if path else "anywhere" if len(phrase.words) >= LONG else "alone"
             matcher.add(matcher.tombstone(phrase.words, scope, path))
     return matcher
@@ -41,28 +42,7 @@ def said(text: str) -> list[str]:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "The vault opens with 7714 zebra",
-        "- the VAULT opens with 7714 zebra.",
-        "* [x] The **vault** opens with `7714` _zebra_!",
-        "12. 10:30 Mira: The vault opens with 7714 zebra",
-        "> The vault opens\n> with 7714\n> zebra",
-        "The vault\n   opens with\t7714   zebra",
-        "# The vault opens with 7714 zebra",
-        "| The vault | opens with | 7714 zebra |",
-        "- 2026-02-16: The vault opens with 7714 zebra. [memory/2026-02-16.md#L3-L4]",
-        "Said at noon: the vault opens with 7714 zebra, and then we left.",
-        "「The vault opens with 7714 zebra」",
-        "The vau\u00adlt opens\u200b with ７７１４ zebra",
-        "title: 'The vault opens with 7714 zebra'",
-        "The <b>vault</b> opens<br>with <span class='a b'>7714</span> zebra",
-        "The [vault](http://a.b/c_(d) 'where') opens with [7714][1] zebra[^note]",
-        "The ![drawn](v.png) [[Safe|vault]] opens with 7714<sup>2</sup> zebra",
-        "The vault <!-- which\none? --> opens with %%now%% 7714 zebra",
-        "The&nbsp;va&#117;lt opens with 77&#x31;4 z&#101;bra",
-        "The vault ope-\n> ns with 7714 ze-\n  bra",
-        "The <i>va</i>-\nult opens with ~~77~~14 ==zebra==",
-    ],
+    [*table("forgetting.tsv", "a forgotten text in any dress"), "# The vault opens with 7714 zebra"],
 )
 def test_it_is_recognised_in_any_dress(text: str) -> None:
     matcher = forgetting(f"- {SECRET}.")
@@ -73,17 +53,7 @@ def test_it_is_recognised_in_any_dress(text: str) -> None:
     assert masked_lines(text, "memory/any.md", matcher)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The vault opens with 7715 zebra",
-        "The vault opens with 7714",
-        "The vault often opens with 7714 zebra",
-        "Zebra 7714 opens the vault with",
-        "",
-        "- \n\n---\n",
-    ],
-)
+@pytest.mark.parametrize("text", table("forgetting.tsv", "other words than the forgotten ones"))
 def test_other_words_stay(text: str) -> None:
     assert mask(text, "memory/any.md", forgetting(SECRET)) == text
 
@@ -207,7 +177,7 @@ def test_a_line_that_is_read_otherwise_is_not_shown() -> None:
 
 def test_needles_are_what_stands_in_the_lines() -> None:
     text = "- [ ] 10:30 Mira: The vault opens\n  with 7714 zebra today. And that was all of it."
-    found = needles(text, "Mira")
+    found = extract_needles(text, "Mira")
     assert "The vault opens with 7714 zebra today." in found
     assert "with 7714 zebra today. And that was all of it." in found
     assert all(len(said(needle)) >= LONG for needle in found)
@@ -263,25 +233,7 @@ def test_what_is_forgotten_of_a_text_is_all_of_it(text: str) -> None:
     assert said(mask(text, "a.md", matcher).replace(INDEX_MARK, " ")) == [] or text.startswith("---")
 
 
-@pytest.mark.parametrize(
-    ("text", "again"),
-    [
-        ("İskeledeki ışık kırıldı ve pompa durdu", "iskeledeki ışık kırıldı ve pompa durdu"),
-        ("İskeledeki ışık kırıldı ve pompa durdu", "İSKELEDEKİ IŞIK KIRILDI VE POMPA DURDU"),
-        ("Пётр ещё живёт у маяка на севере", "петр еще живет у маяка на севере"),
-        ("Straße am Leuchtturm ist seit Mai gesperrt", "STRASSE AM LEUCHTTURM IST SEIT MAI GESPERRT"),
-        ("Ο φάρος στο νησί έσβησε χθες βράδυ", "Ο ΦΆΡΟΣ ΣΤΟ ΝΗΣΊ ΈΣΒΗΣΕ ΧΘΕΣ ΒΡΆΔΥ"),
-        ("مُحَمَّدٌ يَسْكُنُ عِنْدَ المَنارَةِ القَديمَة", "محمد يسكن عند المنارة القديمة"),
-        ("أحمد يعمل في المـــرفأ منذ ٢٠٢٤", "احمد يعمل في المرفأ منذ 2024"),
-        ("דָּוִד גָּר לְיַד הַמִּגְדַּלּוֹר", "דוד גר ליד המגדלור"),
-        ("کتاب علی در اسکلهٔ قدیمی است", "كتاب علي در اسكله قديمي است"),
-        ("陳曉東住在燈塔後面的舊屋裡", "陈晓东住在灯塔后面的旧屋里"),
-        ("渡邊さんは舊燈臺の鍵を持つ", "渡辺さんは旧灯台の鍵を持つ"),
-        ("ガラスのパイプが壊れた", "ｶﾞﾗｽのﾊﾟｲﾌﾟが壊れた"),
-        ("ガラスのパイプが壊れた", "カ\u3099ラスのハ\u309aイフ\u309aか\u3099壊れた"),
-        ("한국의 등대는 오래되었다", "\u1112\u1161\u11ab\u1100\u116e\u11a8의 등대는 오래되었다"),
-    ],
-)
+@pytest.mark.parametrize(("text", "again"), table("forgetting.tsv", "a forgotten text in the letters of its language"))
 @pytest.mark.parametrize("turned", [False, True])
 def test_it_is_recognised_in_the_letters_of_its_language(text: str, again: str, turned: bool) -> None:
     text, again = (again, text) if turned else (text, again)
@@ -297,7 +249,7 @@ KEY = b"k" * 32
 def set_in(state: State, key: bytes, hashes: list[str]) -> None:
     state.add_key(key)
     with state.writing(NAME) as connection:
-        put(connection, key, hashes)
+        insert_tombstones(connection, key, hashes)
 
 
 def test_the_state_holds_no_word(tmp_path: Path) -> None:
@@ -306,7 +258,7 @@ def test_the_state_holds_no_word(tmp_path: Path) -> None:
     set_in(
         state,
         KEY,
-        [matcher.tombstone(phrase.words, "anywhere", "") for phrase in phrases(SECRET)],
+        [matcher.tombstone(phrase.words, "anywhere", "") for phrase in extract_phrases(SECRET)],
     )
     assert not re.search(b"vault|zebra|7714", content(tmp_path / "state"))
     again = Tombstones(state_in(tmp_path / "state"))
@@ -348,7 +300,9 @@ def test_facts_are_covered_by_id_and_by_their_words(tmp_path: Path) -> None:
     state = state_in(tmp_path / "state")
     matcher = Matcher(KEY)
     hashes = [
-        matcher.tombstone(phrase.words, "anywhere", "") for text in (SECRET, "PIN 7714") for phrase in phrases(text)
+        matcher.tombstone(phrase.words, "anywhere", "")
+        for text in (SECRET, "PIN 7714")
+        for phrase in extract_phrases(text)
     ]
     set_in(state, KEY, [*hashes, matcher.tombstone_of_fact("f-1")])
     tombstones = Tombstones(state)

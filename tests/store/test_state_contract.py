@@ -18,7 +18,7 @@ from states import state_in
 
 from openclaw_memory import Memory, Settings
 from openclaw_memory.errors import StoreError, StoreUnreachable
-from openclaw_memory.forget.tombstones import Tombstones, put
+from openclaw_memory.forget.tombstones import Tombstones, insert_tombstones
 from openclaw_memory.model import Origin
 from openclaw_memory.store.postgres.state import ServerState
 from openclaw_memory.store.state import State, StateError
@@ -147,8 +147,8 @@ def test_what_was_forgotten_needs_its_key(make: Make, tmp_path: Path) -> None:
     key = state.key()
     state.add_key(key)
     with state.writing("forgotten") as connection:
-        put(connection, key, ["a2.0001." + "ab" * 16])
-        put(connection, key, ["a2.0001." + "ab" * 16])
+        insert_tombstones(connection, key, ["a2.0001." + "ab" * 16])
+        insert_tombstones(connection, key, ["a2.0001." + "ab" * 16])
     assert dict(make().keys()) == dict(state.keys()) and len(state.read("SELECT hash FROM tombstones")) == 1
     Tombstones(make()).check()
     assert key.hex() not in str(rows_of(state))
@@ -189,7 +189,7 @@ def test_a_backup_brings_everything_from_one_kind_to_the_other(
         first.add_key(key)
         with first.writing("use", "forgotten") as connection:
             add_usage(connection, "u", UnitUsage.for_day("memory/a.md", date(2026, 3, 1), {"shown": 3, "used": 1}))
-            put(connection, key, ["a2.0001." + "ab" * 16])
+            insert_tombstones(connection, key, ["a2.0001." + "ab" * 16])
         first.backup(folder / "one.sqlite", with_key=True)
         server.restore(folder / "one.sqlite")
         server.backup(folder / "two.sqlite", with_key=True)

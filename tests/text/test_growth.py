@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 import openclaw_memory
-from openclaw_memory.capture import novelty
+from openclaw_memory.capture import scoring as capturing
 from openclaw_memory.config.settings import IngestSettings
 from openclaw_memory.context import prose
 from openclaw_memory.forget import masking, words
@@ -110,7 +110,7 @@ def readers() -> dict[str, Callable[[str], object]]:
         "private": withheld.without_private, "foreign": lambda text: withheld.without_foreign(text, True),
         "front matter": lambda text: front_matter.parse_front_matter(split_lines(f"---\n{text}\n---\n")),
         "turns": lambda text: turns.find_turns(split_lines(text)), "plain": plain.plain, "inline": plain.inline,
-        "capture": novelty.sentences, "worth": lambda text: novelty.worth(text, "user"), "tidied": novelty.tidied,
+        "capture": capturing.sentences, "score": lambda text: capturing.score_sentence(text, "user"), "tidy": capturing.tidy,
         "searched": speech.without_small_talk, "bare": speech.without_request, "wants": speech.wants, "kinds": speech.phrase_kinds, "reminds": speech.reminds,
         "terms": analysis.terms, "asked": analysis.content_terms, "words of": analysis.words_by_term, "is question": analysis.is_question,
         "time words": analysis.time_words, "amount": analysis.has_amount, "likeness": analysis.likeness, "hash": analysis.unit_hash,
@@ -125,7 +125,7 @@ def readers() -> dict[str, Callable[[str], object]]:
         "names": lambda text: names.names(text, False, "en", []),
         "prose": lambda text: (prose.plain_text(text), prose.end_sentence(text), prose.shorten(text, 300), prose.is_machine(text)),
         "summary": lambda text: (scoring.split_words(text), scoring.marker_points(text), line_tokens(text)),
-        "forget": words.phrases, "mask": lambda text: masking.mask(text, "memory/a.md", matcher),
+        "forget": words.extract_phrases, "mask": lambda text: masking.mask(text, "memory/a.md", matcher),
         "shown": lambda text: masking.mask_for_reader(text, text, "memory/a.md", matcher), "inert": inert.inert, "scalar": yaml_edit.scalar,
         "facts file": lambda text: refused(lambda: list(facts_file._parse_facts(Path("facts.yaml"), text))),
         "redact": redact_text,

@@ -52,7 +52,7 @@ def redact_lines(lines: Iterable[str], allow: Collection[str] = ()) -> list[str]
 def redact_text(text: str, allow: Collection[str] = ()) -> str:
     """Return ``text`` with its secrets replaced and its line feeds where they were."""
     lines = text.split("\n")
-    if "PRIVATE KEY" in text or "Private-Lines" in text or candidates(text) or any(seeds.below(lines)):
+    if "PRIVATE KEY" in text or "Private-Lines" in text or candidates(text) or any(seeds.find_blocks(lines)):
         return "\n".join(redact_lines(lines, allow) if allow else redact_lines(lines))
     return text
 

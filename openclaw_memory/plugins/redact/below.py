@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ...text.lines import ITEM
-from .labels import CODE, NUMBERS, Span, numbered, type_of
+from .labels import CODE, NUMBERS, Span, parse_number, type_of
 from .values import has_digit_or_symbol, passes
 from .vocabulary import NO_VALUE, find_labels, is_whole
 
@@ -35,7 +35,7 @@ def is_table_head(lines: list[str], at: int) -> bool:
     return "--" in under and not under.strip(" \t|:->")
 
 
-def columns(lines: list[str], at: int) -> Iterator[tuple[int, Span]]:
+def find_in_columns(lines: list[str], at: int) -> Iterator[tuple[int, Span]]:
     """Yield the secrets below line ``at``, each with its line, if that is the head of a table, of CSV or of columns."""
     for sign, cell in _CELLS.items() if len(lines[at]) <= _LONGEST_ROW else ():
         if sign not in lines[at].strip():
@@ -67,7 +67,7 @@ def _kind_of_head(cell: str) -> str:
 
 def _passes_in_cell(kind: str, value: str) -> bool:
     """Return true if a cell below such a head is a secret."""
-    if kind in NUMBERS and (number := numbered(kind, value, 0)):
+    if kind in NUMBERS and (number := parse_number(kind, value, 0)):
         return number[1] == len(value)
     if kind == "recovery-code":
         return CODE.match(value) is not None
@@ -86,7 +86,7 @@ def announces(line: str) -> str:
     return "short" if text[-1] not in ".,;!" and len(text.split()) <= 7 else ""
 
 
-def content(line: str) -> int:
+def content_start(line: str) -> int:
     """Return where the words of ``line`` begin: behind marks of quotes and lists, the time, and the speaker's name."""
     return _SPEAKER.match(line, _OPENS.match(line).end()).end()  # type: ignore[union-attr]
 

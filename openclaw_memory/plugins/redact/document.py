@@ -11,7 +11,7 @@ from itertools import accumulate
 from . import below, labels, opaque, seeds, shapes, values, vocabulary
 from .keys import redact_key_blocks
 from .labels import Span
-from .plain import Plain, lower, plain, plain_text
+from .plain import Plain, lower, plain_text, read_plain
 
 #: Reasons to look at a line.
 _LABEL, _TOKEN, _NUMBER, _PHRASE, _SIGN = 1, 2, 4, 8, 16
@@ -30,14 +30,13 @@ _ENTRY = re.compile(r"(?:[-*+#|>]|\d{1,3}[.)])[ \t]|[|`~]|[-=]{3}")
 _TAIL_RUN = re.compile(r"[\w+/=.-]{4,200}$", re.ASCII)
 _HEAD_RUN = re.compile(r"[\w+/=.-]{4,200}", re.ASCII)
 _REST = re.compile(r"(?:(?<=[A-Za-z0-9_-])[A-Za-z0-9_-]+)?")
-_MARK_END = re.compile(r"\[redacted:[\w-]{1,40}\]$")
 
 
 def candidates(whole: str) -> dict[int, int]:
     """Return the lines of a text that may hold a secret, in order, each with the reasons to look at it."""
     text = plain_text(whole)
-    places: dict[int, list[int]] = {_LABEL: [], _SIGN: [], _TOKEN: [], _PHRASE: list(seeds.places(text))}
-    for end, is_label in vocabulary.places(lower(text)):
+    places: dict[int, list[int]] = {_LABEL: [], _SIGN: [], _TOKEN: [], _PHRASE: list(seeds.find_lines(text))}
+    for end, is_label in vocabulary.find_places(lower(text)):
         places[_LABEL if is_label else _SIGN].append(end)
     raw = text.encode("latin-1", "replace")
     classes = raw.translate(opaque.CLASSES)
@@ -83,20 +82,20 @@ class Document:
         lines = self.lines
         redact_key_blocks(lines)
         reasons = candidates("\n".join(lines))
-        for first, last in seeds.below(lines):
+        for first, last in seeds.find_blocks(lines):
             for at in range(first, last):
-                self._replace(at, [(*seeds.bare(lines[at]), "seed-phrase")])
-        tokens = [at for at, why in reasons.items() if why & _TOKEN]
-        for at in tokens:
-            self._redact_split(at - 1)
-            self._redact_split(at)
+                self._replace(at, [(*seeds.trim(lines[at]), "seed-phrase")])
+        for at, why in reasons.items():
+            if why & _TOKEN:
+                self._redact_split(at - 1)
+                self._redact_split(at)
         for at, why in reasons.items():
             if why & _LABEL:
-                for cell_at, span in below.columns(lines, at):
+                for cell_at, span in below.find_in_columns(lines, at):
                     self._replace(cell_at, [span])
             if why & _TOKEN and any(map(opaque.is_data, lines[max(0, at - 1) : at + 1])):
                 why &= ~_TOKEN
-            line = plain(lines[at], at)
+            line = read_plain(lines[at], at)
             # Beside a label in the head of a table stands the next label.
             beside = why & ~(_LABEL | _SIGN) if below.is_table_head(lines, at) else why
             self._replace_in(line, _spans(line.text, beside))
@@ -104,9 +103,6 @@ class Document:
                 self._redact_wrapped(at, why)
             if why & _LABEL:
                 self._redact_below(at)
-        for at in tokens:
-            self._redact_rest(at)
-            self._redact_rest(at + 1)
 
     def _replace(self, at: int, spans: Iterable[Span]) -> None:
         """Replace what is at ``spans`` of a line; of two that overlap the first in the list names the whole."""
@@ -147,28 +143,22 @@ class Document:
         goes_on = tail.endswith("\\")  # as a command does
         if not tail or not following or (not goes_on and (tail[-1] in ".!?;|:" or _ENTRY.match(following))):
             return
-        second = plain(self.lines[at + 1][:_LONGEST_WRAPPED], at + 1)
-        both = plain(tail.removesuffix("\\"), at).join(second.cut(_head(second.text)), " ")
-        self._replace_in(both, [span for span in _spans(both.text, why & ~_TOKEN) if span[1] > both.border])
+        second = read_plain(self.lines[at + 1][:_LONGEST_WRAPPED], at + 1)
+        pair = read_plain(tail.removesuffix("\\"), at).join(second.cut(_head(second.text)), " ")
+        self._replace_in(pair, [span for span in _spans(pair.text, why & ~_TOKEN) if span[1] > pair.border])
 
     def _redact_split(self, at: int) -> None:
         """Redact a token that begins at the end of line ``at`` and goes on in the next."""
         if not 0 <= at < len(self.lines) - 1:
             return
-        first, second = plain(self.lines[at].rstrip(), at), plain(self.lines[at + 1], at + 1)
+        first, second = read_plain(self.lines[at].rstrip(), at), read_plain(self.lines[at + 1], at + 1)
         tail, rest = _TAIL_RUN.search(first.text), _HEAD_RUN.match(second.text, _head(second.text))
-        if tail is None or rest is None or any(shapes.spans(run[0]) for run in (tail, rest)):
+        if tail is None or rest is None:
             return
-        both = first.cut(tail.start()).join(second.cut(rest.start(), rest.end()), "")
-        self._replace_in(both, [span for span in shapes.spans(both.text) if span[0] < both.border < span[1]][:1])
-
-    def _redact_rest(self, at: int) -> None:
-        """Redact line ``at`` if it is what is left of a token whose beginning was known by itself."""
-        if 0 < at < len(self.lines) and _MARK_END.search(self.lines[at - 1].rstrip()):
-            line = self.lines[at]
-            rest = _HEAD_RUN.match(line, _head(line))
-            if rest and rest.end() == len(line.rstrip()) and values.is_disorderly(rest[0]):
-                self._replace(at, [(*rest.span(), "token")])
+        if any(shapes.find_shapes(run[0]) for run in (tail, rest)) and not values.is_disorderly(rest[0]):
+            return  # a whole token, and a word behind it
+        pair = first.cut(tail.start()).join(second.cut(rest.start(), rest.end()), "")
+        self._replace_in(pair, [span for span in shapes.find_shapes(pair.text) if span[0] < pair.border < span[1]][:1])
 
     def _redact_below(self, at: int) -> None:
         """Redact the value that stands below its label on line ``at``, or answers the question there."""
@@ -176,9 +166,9 @@ class Document:
         how = below.announces(lines[at]) if len(lines[at]) <= _LONGEST_WRAPPED else ""
         if not how:
             return
-        label = plain(lines[at].rstrip(), at)
+        label = read_plain(lines[at].rstrip(), at)
         label = label.cut(0, len(label.text.rstrip(" \t:：=>?？|\"'`*_)]")))
-        kind = vocabulary.announced(label.text)
+        kind = vocabulary.announced_kind(label.text)
         for i in range(at + 1, min(at + 5, len(lines))):
             if lines[i].strip(" \t>").startswith(("```", "~~~")):
                 how = "fence"
@@ -192,41 +182,41 @@ class Document:
             if kind == "recovery-code":
                 for code_at, codes in enumerate(below.listed_codes(lines[i : i + 100]), i):
                     self._replace(code_at, codes)
-            value = plain(lines[i], i)
+            value = read_plain(lines[i], i)
             if below.is_chat(label.text) and below.is_chat(value.text):
                 how = "question"
             if below.is_stamp(value.text):
                 continue
-            value = value.cut(below.content(value.text))
-            both = label.join(value, ": ")
+            value = value.cut(below.content_start(value.text))
+            pair = label.join(value, ": ")
             spans = [
                 span
-                for span in labels.labelled(both.text)
-                if span[0] >= both.border
-                and (how == "question" or below.is_all(value.text, span[0] - both.border, span[1] - both.border, how))
+                for span in labels.find_labelled(pair.text)
+                if span[0] >= pair.border
+                and (how == "question" or below.is_all(value.text, span[0] - pair.border, span[1] - pair.border, how))
             ]
             if spans:
-                spans = [span for span in shapes.spans(both.text) if span[0] >= both.border] + spans
-            if how == "question" and kind in ("password", "pin") and (answer := labels.answer(value.text)):
-                spans.append((answer[0] + both.border, answer[1] + both.border, answer[2]))
+                spans = [span for span in shapes.find_shapes(pair.text) if span[0] >= pair.border] + spans
+            if how == "question" and kind in ("password", "pin") and (answer := labels.find_answer(value.text)):
+                spans.append((answer[0] + pair.border, answer[1] + pair.border, answer[2]))
             before = lines[i]
-            self._replace_in(both, spans)
+            self._replace_in(pair, spans)
             if how != "question" or lines[i] != before:
                 return
 
 
 def _spans(line: str, why: int) -> list[Span]:
     """Return all secrets of a line, those of known shapes first."""
-    spans = shapes.spans(line)
+    spans = shapes.find_shapes(line)
     if why & _NUMBER:
-        spans += opaque.account_numbers(line)
-        spans += opaque.person_numbers(line)
+        spans += opaque.find_account_numbers(line)
+        spans += opaque.find_person_numbers(line)
     if why & (_LABEL | _SIGN):
-        spans += labels.labelled(line)
+        spans += labels.find_labelled(line)
     if why & _TOKEN:
-        spans += opaque.bare_tokens(line)
+        spans += opaque.find_tokens(line)
     if why & _PHRASE:
-        spans += seeds.in_line(line)
+        spans += seeds.find_phrases(line)
     return spans
 
 

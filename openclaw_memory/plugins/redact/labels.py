@@ -126,146 +126,145 @@ _LIST_OF_WORDS = re.compile(
 )
 
 
-def labelled(line: str) -> Iterator[Span]:
-    """Yield the secrets of ``line`` that a label announces."""
+def find_labelled(line: str) -> list[Span]:
+    """Return the secrets of ``line`` that a label announces."""
     # Of the labels that begin at one place the longest counts; one within another is part of it.
     labels = sorted(find_labels(lower(line)), key=lambda label: (label[0], -label[1]))
     things = [(start, end) for start, end, kind in labels if kind in ("thing", "place")]
+    secrets: list[Span] = []
     last = 0
     for start, end, kind in labels:
         if end <= last:
             continue
         if kind in ("thing", "place", "code"):
-            spans = list(_opening(line, start, end, kind, things))
-            last = spans[-1][1] if spans else last
+            spans = _opening(line, start, end, kind, things)
         elif kind == "other-code":
             spans, last = [], end
         else:
+            last = end
             if kind in ("login", "test-login", "service", "wifi"):
                 pair = _QUOTED_PAIR.search(line, end, end + _NEAR + 140)
                 if pair and pair.start() - end <= _NEAR and is_mixed(pair["value"]):
-                    yield (*pair.span("value"), "password")
+                    secrets.append((*pair.span("value"), "password"))
             spans = (
-                list(_after(line, start, end, kind))
-                or list(_further(line, start, end, kind))
-                or list(_before(line, start, end, kind))
+                _behind(line, start, end, kind) or _further(line, start, end, kind) or _before(line, start, end, kind)
             )
-            last = max([end, *(span[1] for span in spans)])
-        yield from spans
-    if " / " in line and (span := _of_service(line)):
-        yield span
+        last = max([last, *(span[1] for span in spans)])
+        secrets += spans
+    return secrets + (_of_service(line) if " / " in line else [])
 
 
-def _of_service(line: str) -> Span | None:
+def _of_service(line: str) -> list[Span]:
     """Return the password of ``service: user / password``: in disorder behind a usual user, at random behind another."""
-    match = _SERVICE.match(line)
-    if match is None:
-        return None
+    if (match := _SERVICE.match(line)) is None:
+        return []
     value = match["value"].rstrip(_CLOSING)
-    if is_no_secret(value) or not (is_random(value, 8) or (match["user"].lower() in USERS and is_disorderly(value))):
-        return None
-    return match.start("value"), match.start("value") + len(value), "password"
+    likely = is_random(value, 8) or (match["user"].lower() in USERS and is_disorderly(value))
+    start = match.start("value")
+    return [(start, start + len(value), "password")] if likely and not is_no_secret(value) else []
 
 
-def _after(line: str, start: int, end: int, kind: str) -> Iterator[Span]:
-    """Yield the secret behind a label, with a sign, a verb or a blank between."""
-    found = _value().match(line, end)
-    if found is None:
-        return
-    group = next((name for name in _QUOTES if found[name] is not None), "bare")
-    at, stop = found.span(group)
-    strong = bool(found["strong"] or found["cell"])
+def _behind(line: str, start: int, end: int, kind: str) -> list[Span]:
+    """Return the secret behind a label, with a sign, a verb or a blank between."""
+    match = _value().match(line, end)
+    if match is None:
+        return []
+    at = match.start(_value_group(match))
     if kind == "seed-phrase":
-        if (phrase := _LIST_OF_WORDS.match(line, at)) is not None:
-            yield (*phrase.span("value"), kind)
-        return
+        phrase = _LIST_OF_WORDS.match(line, at)
+        return [(*phrase.span("value"), kind)] if phrase else []
     if kind == "recovery-code":
-        yield from _codes(line, at)
-        return
+        return list(_codes(line, at))
     if kind in NUMBERS:
-        if kind == "person-id" and not found["strong"] and _is_short(line, start, end):
-            return
-        upper = line.upper() if found["strong"] and kind == "person-id" else line
-        number = numbered(kind, upper if len(upper) == len(line) else line, at)
-        if number and not (found["space"] and number[1] - at < NUMBERS[kind][1]):
-            yield number
-            return
+        if kind == "person-id" and not match["strong"] and _is_short(line, start, end):
+            return []
+        upper = line.upper() if match["strong"] and kind == "person-id" else line
+        number = parse_number(kind, upper if len(upper) == len(line) else line, at)
+        if number and not (match["space"] and number[1] - at < NUMBERS[kind][1]):
+            return [number]
         if kind != "pin":
-            return
-    value = found[group] if group != "bare" else found[group].rstrip(_CLOSING)
-    behind = at + len(value)
+            return []
     at_host = _AT_HOST.match(line, at)
     if at_host or kind in ("login", "test-login"):
-        loose = at_host is not None or kind == "test-login"
-        pair = _PAIR.match(line, at_host.end() if at_host else behind) or (
-            None if loose else _PAIR.search(line, at, stop)
-        )
-        if pair is not None and found["space"] is None:
-            password = pair["value"].rstrip(_CLOSING)
-            loose = loose or bool(found["qualified"]) or pair[0].lstrip().startswith(",")
-            ends = pair.start("value") + len(password)
-            if (is_mixed(password) or not loose) and passes("password", password, "strong", line, ends):
-                yield pair.start("value"), ends, "password"
-        return
-    if (kind == "password" or (kind in _KEYS and not found["space"])) and (groups := _GROUPS.match(line, at)):
-        parts = re.split("[ -]", groups[0])
-        mostly_digits = 2 * sum(any(map(str.isdigit, part)) for part in parts) >= len(parts)
-        of_four = all(len(part) == 4 for part in parts) and (found["strong"] or len(parts) == 4)
-        if of_four or (mostly_digits and not found["space"]):
-            yield (*groups.span(), kind)
-            return
-    if kind == "passphrase" and (strong or group != "bare") and (phrase := _WORDS.match(line, at)):
+        return _login(line, kind, match, at_host)
+    if (kind == "password" or kind in _KEYS) and (end_of_groups := _groups_end(line, at, kind, match)):
+        return [(at, end_of_groups, kind)]
+    quoted = match["bare"] is None
+    strong = match["strong"] or match["cell"]
+    if kind == "passphrase" and (strong or quoted) and (phrase := _WORDS.match(line, at)):
         if not any(word.lower() in words()[title] for word in phrase[0].split() for title in ("is", "for", "nothing")):
-            yield (*phrase.span(), "password")
-            return
+            return [(*phrase.span(), "password")]
+    value = match[_value_group(match)] if quoted else match["bare"].rstrip(_CLOSING)
+    span = at, at + len(value), type_of(kind)
     if kind in ("password", "passphrase", "pass") and is_joined(value.replace(".", "-"), _JOINED):
-        yield at, behind, "password"
-        return
-    how = "strong" if strong else "weak" if found["weak"] or found["apart"] else "space"
+        return [(*span[:2], "password")]
+    how = "strong" if strong else "weak" if match["weak"] or match["apart"] else "space"
     if kind in ("pass", "service", "wifi"):
-        if how == "strong" and (
-            (kind == "wifi" and len(value) >= 8 and is_disorderly(value))
-            or (kind == "pass" and is_mixed(value) and sum(map(str.isdigit, value)) > 1)
-        ):
-            yield at, behind, "password"
-        return
+        likely = (kind == "wifi" and len(value) >= 8 and is_disorderly(value)) or (
+            kind == "pass" and is_mixed(value) and sum(map(str.isdigit, value)) > 1
+        )
+        return [(*span[:2], "password")] if how == "strong" and likely else []
     if how == "space" and _FLAG.search(line[max(0, start - 66) : start]):
         how = "strong"
     is_word = kind in PASSWORDS or kind == "passphrase"
-    if group != "bare" and (how == "strong" or (is_word and (how == "weak" or is_mixed(value)))):
+    if quoted and (how == "strong" or (is_word and (how == "weak" or is_mixed(value)))):
         how = "quoted"
-    elif (found["strong"] or "").strip() == "=" and line[start:end].isupper() and not is_word and len(value) >= 8:
+    elif (match["strong"] or "").strip() == "=" and line[start:end].isupper() and not is_word and len(value) >= 8:
         how = "env"
-    if passes(kind, value, how, line, behind):
-        yield at, behind, type_of(kind)
+    return [span] if passes(kind, value, how, line, span[1]) else []
 
 
-def _opening(line: str, start: int, end: int, kind: str, things: list[tuple[int, int]]) -> Iterator[Span]:
-    """Yield the code that opens a thing: behind the thing and a sign, or near the thing and a word for a code."""
-    if kind == "thing":
-        found = _value().match(line, end)
-        if found and found["strong"] and "=" not in found["strong"]:
-            number = numbered("door-code", line, found.end("strong"))
-            if number and number[1] - number[0] >= 4:
-                yield number
-    elif kind == "code":
-        near = [at for at in things if start - _NEAR <= at[1] <= start or end <= at[0] <= end + _NEAR]
-        if near:
-            yield from (
-                list(_after(line, start, end, "door-code"))
-                or list(_near_number(line, end, "door-code"))
-                or list(_before(line, min(start, near[0][0]), max(end, near[-1][1]), "door-code"))
-            )
+def _value_group(match: re.Match[str]) -> str:
+    """Return the group that holds the value, one in quotes or the bare one."""
+    return next((name for name in _QUOTES if match[name] is not None), "bare")
 
 
-def _near_number(line: str, end: int, kind: str) -> Iterator[Span]:
-    """Yield a number off its label, in the same sentence: behind a sign or a verb, or at the end."""
-    for match in _DIGIT_RUN.finditer(line, end, _sentence_end(line, end)):
-        number = numbered(kind, line, match.start())
-        if number and sum(map(str.isdigit, line[number[0] : number[1]])) >= NUMBERS[kind][1]:
-            if _is_before().search(line, end, number[0]) or _CLAUSE_END.match(line, number[1]):
-                yield number
-        return
+def _groups_end(line: str, at: int, kind: str, match: re.Match[str]) -> int:
+    """Return where a secret ends that begins at ``at`` and is written in groups; 0 if there is none."""
+    groups = _GROUPS.match(line, at) if kind == "password" or not match["space"] else None
+    parts = re.split("[ -]", groups[0]) if groups else []
+    mostly_digits = 2 * sum(any(map(str.isdigit, part)) for part in parts) >= len(parts)
+    of_four = all(len(part) == 4 for part in parts) and (match["strong"] or len(parts) == 4)
+    return groups.end() if groups and (of_four or (mostly_digits and not match["space"])) else 0
+
+
+def _login(line: str, kind: str, match: re.Match[str], at_host: re.Match[str] | None) -> list[Span]:
+    """Return the password behind a user, of the value that ``match`` found behind a label."""
+    start, stop = match.span(_value_group(match))
+    loose = at_host is not None or kind == "test-login"
+    user = start + len(line[start:stop].rstrip(_CLOSING if match["bare"] else ""))
+    pair = _PAIR.match(line, at_host.end() if at_host else user) or (None if loose else _PAIR.search(line, start, stop))
+    if pair is None or match["space"] is not None:
+        return []
+    loose = loose or bool(match["qualified"]) or pair[0].lstrip().startswith(",")
+    value, at = pair["value"].rstrip(_CLOSING), pair.start("value")
+    likely = (is_mixed(value) or not loose) and passes("password", value, "strong", line, at + len(value))
+    return [(at, at + len(value), "password")] if likely else []
+
+
+def _opening(line: str, start: int, end: int, kind: str, things: list[tuple[int, int]]) -> list[Span]:
+    """Return the code that opens a thing: behind the thing and a sign, or near the thing and a word for a code."""
+    if kind == "thing" and (match := _value().match(line, end)) and "=" not in (match["strong"] or "="):
+        number = parse_number("door-code", line, match.start(_value_group(match)))
+        return [number] if number and number[1] - number[0] >= 4 else []
+    near = [at for at in things if start - _NEAR <= at[1] <= start or end <= at[0] <= end + _NEAR]
+    if kind != "code" or not near:
+        return []
+    return (
+        _behind(line, start, end, "door-code")
+        or _near_number(line, end, "door-code")
+        or _before(line, min(start, near[0][0]), max(end, near[-1][1]), "door-code")
+    )
+
+
+def _near_number(line: str, end: int, kind: str) -> list[Span]:
+    """Return a number off its label, in the same sentence: behind a sign or a verb, or at the end."""
+    match = _DIGIT_RUN.search(line, end, _sentence_end(line, end))
+    number = parse_number(kind, line, match.start()) if match else None
+    if number and sum(map(str.isdigit, line[number[0] : number[1]])) >= NUMBERS[kind][1]:
+        if _is_before().search(line, end, number[0]) or _CLAUSE_END.match(line, number[1]):
+            return [number]
+    return []
 
 
 def _sentence_end(line: str, start: int) -> int:
@@ -300,30 +299,25 @@ def _named_by() -> re.Pattern[str]:
     )
 
 
-def _before(line: str, start: int, end: int, kind: str) -> Iterator[Span]:
-    """Yield the secret before its label, with a sign or a verb between: a number, or a word like a password."""
-    found = _named_by().search(line, max(0, start - 2 * _NEAR - 40), start)
-    if found is None or kind in NO_VALUE or not (found["quote"] or _ends_there().match(line, end)):
-        return
-    value, stop = found["value"].lstrip("([{"), found.end("value")
+def _before(line: str, start: int, end: int, kind: str) -> list[Span]:
+    """Return the secret before its label, with a sign or a verb between: a number, or a word like a password."""
+    match = _named_by().search(line, max(0, start - 2 * _NEAR - 40), start)
+    if match is None or kind in NO_VALUE or not (match["quote"] or _ends_there().match(line, end)):
+        return []
+    value, stop = match["value"].lstrip("([{"), match.end("value")
     at = stop - len(value)
     if kind in NUMBERS and kind != "card-code":
-        number = numbered(kind, line, at)
+        number = parse_number(kind, line, at)
         if number and number[1] == stop and stop - at >= 4:
-            yield number
-            return
-    if kind in NUMBERS and kind != "pin":
-        return
-    if (
-        is_made_up(value)
-        if kind in ("password", "pin", "passphrase")
-        else passes(kind, value, "strong", value, len(value))
-    ):
-        if has_digit_or_symbol(value):
-            yield at, stop, type_of(kind)
+            return [number]
+    if kind in ("password", "pin", "passphrase"):
+        likely = is_made_up(value)
+    else:
+        likely = kind not in NUMBERS and passes(kind, value, "strong", value, len(value))
+    return [(at, stop, type_of(kind))] if likely and has_digit_or_symbol(value) else []
 
 
-def answer(text: str) -> Span | None:
+def find_answer(text: str) -> Span | None:
     """Return the first word of an answer that looks like a password."""
     for match in _WORD_NEAR.finditer(text, 0, _NEAR):
         value = match[0].rstrip(_CLOSING)
@@ -332,51 +326,51 @@ def answer(text: str) -> Span | None:
     return None
 
 
-def _further(line: str, start: int, end: int, kind: str) -> Iterator[Span]:
-    """Yield a secret off its label: in brackets, behind what it is for, or in the same sentence if it looks like one."""
+def _further(line: str, start: int, end: int, kind: str) -> list[Span]:
+    """Return a secret off its label: in brackets, behind what it is for, or in the same sentence if it looks like one."""
     if kind == "person-id" and _is_short(line, start, end):
-        return
+        return []
     if kind in NUMBERS and kind not in ("card-code", "account-number"):
-        yield from _near_number(line, end, kind)
-        return
-    if (inside := _IN_BRACKETS.match(line, end)) and kind not in NO_VALUE:
-        value = inside["value"]
-        if passes(kind, value, "strong", value, len(value)) and has_digit_or_symbol(value):
-            yield (*inside.span("value"), type_of(kind))
-        return
-    if kind in _KEYS and not _WITHIN_WORD.match(line, end):
-        for match in _RUN_NEAR.finditer(line, end, _sentence_end(line, end) + 256):
-            if match.start() > end + _NEAR or "[redacted:" in line[end : match.start()]:
-                return
-            before = line[end : match.start()]
-            if before.count(":") + before.count("=") > 1:
-                return
-            by_verb = _is_before().search(line, end, match.start()) is not None
-            if is_keylike(match[0], line[max(0, match.start() - 400) : match.start()], by_verb):
-                yield (*match.span(), "token" if kind == "key" else kind)
-                return
+        return _near_number(line, end, kind)
+    if (match := _IN_BRACKETS.match(line, end)) and kind not in NO_VALUE:
+        value = match["value"]
+        likely = has_digit_or_symbol(value) and passes(kind, value, "strong", value, len(value))
+        return [(*match.span("value"), type_of(kind))] if likely else []
+    if kind in _KEYS:
+        return [] if _WITHIN_WORD.match(line, end) else _near_key(line, end, kind)
     if kind not in ("password", "passphrase", "login"):
-        return
+        return []
     if _WITHIN_WORD.search(line[start - 1 : start] + line[end : end + 1]):
-        return
-    found = _OF.match(line, end)
-    if found is not None and (found["user"] or kind != "login"):
-        value = found["value"].rstrip(_CLOSING)
-        stop = found.start("value") + len(value)
+        return []
+    if (match := _OF.match(line, end)) and (match["user"] or kind != "login"):
+        value, at = match["value"].rstrip(_CLOSING), match.start("value")
+        stop = at + len(value)
         logs_in = has_digit_or_symbol(value) and passes("password", value, "strong", line, stop)
         if logs_in if kind == "login" else is_mixed(value):
-            yield found.start("value"), stop, "password"
-            return
-    if kind != "login":
-        stop = _sentence_end(line, end)
-        for match in _WORD_NEAR.finditer(line, end, stop):
-            value = match[0].rstrip(_CLOSING)
-            if len(value) >= 8 and is_disorderly(value) and (_SIGN.search(value) or is_random(value, 8)):
-                yield match.start(), match.start() + len(value), "password"
-                return
-        joined = _JOINED_NEAR.search(line, end, stop + 2 * _NEAR)
-        if joined is not None and joined.start() < stop and is_joined(joined[0], _JOINED_NEAR):
-            yield (*joined.span(), "password")
+            return [(at, stop, "password")]
+    return [] if kind == "login" else _near_password(line, end)
+
+
+def _near_key(line: str, end: int, kind: str) -> list[Span]:
+    for match in _RUN_NEAR.finditer(line, end, _sentence_end(line, end) + 256):
+        before = line[end : match.start()]
+        if match.start() > end + _NEAR or "[redacted:" in before or before.count(":") + before.count("=") > 1:
+            break
+        announced = _is_before().search(line, end, match.start()) is not None
+        if is_keylike(match[0], line[max(0, match.start() - 400) : match.start()], announced):
+            return [(*match.span(), "token" if kind == "key" else kind)]
+    return []
+
+
+def _near_password(line: str, end: int) -> list[Span]:
+    stop = _sentence_end(line, end)
+    for match in _WORD_NEAR.finditer(line, end, stop):
+        value = match[0].rstrip(_CLOSING)
+        if len(value) >= 8 and is_disorderly(value) and (_SIGN.search(value) or is_random(value, 8)):
+            return [(match.start(), match.start() + len(value), "password")]
+    joined = _JOINED_NEAR.search(line, end, stop + 2 * _NEAR)
+    likely = joined is not None and joined.start() < stop and is_joined(joined[0], _JOINED_NEAR)
+    return [(*joined.span(), "password")] if joined and likely else []
 
 
 def _is_short(line: str, start: int, end: int) -> bool:
@@ -399,7 +393,7 @@ def _codes(line: str, at: int) -> Iterator[Span]:
         at, pattern = code.end(), _NEXT_CODE
 
 
-def numbered(kind: str, line: str, at: int) -> Span | None:
+def parse_number(kind: str, line: str, at: int) -> Span | None:
     """Return the number of that ``kind`` that begins at ``at``; a year and a day are none."""
     if kind == "iban":
         end = iban_end(line, at)

@@ -69,7 +69,7 @@ def is_public(before: str) -> bool:
     return "://" in last or last.endswith(("/", "\\")) or _PUBLIC.search(before[-48:]) is not None
 
 
-def bare_tokens(line: str) -> Iterator[tuple[int, int, str]]:
+def find_tokens(line: str) -> Iterator[tuple[int, int, str]]:
     """Yield the long random strings of ``line``; hashes, addresses and files stay."""
     for match in _TOKEN.finditer(line):
         token = match[0].rstrip(".")
@@ -96,7 +96,7 @@ _SHORTEST_IBAN, _LONGEST_IBAN = 15, 34
 _NEXT_SIGN = re.compile(r"[ .-]{0,2}(?P<sign>[A-Za-z0-9])", re.ASCII)
 
 
-def account_numbers(line: str) -> Iterator[tuple[int, int, str]]:
+def find_account_numbers(line: str) -> Iterator[tuple[int, int, str]]:
     """Yield the numbers of cards and bank accounts in ``line``.
 
     A number in groups as on a card needs no right check digit; a mere row of digits does (ISO/IEC 7812), and so does an
@@ -116,8 +116,6 @@ def iban_end(line: str, start: int) -> int:
     """Return where the IBAN ends that begins at ``start``, its groups parted in any way; 0 where there is none."""
     from stdnum import iban
 
-    if _IBAN.match(line, start) is None:
-        return 0
     number, end, valid = line[start : start + 4], start + 4, 0
     while len(number) < _LONGEST_IBAN and (sign := _NEXT_SIGN.match(line, end)):
         number, end = number + sign["sign"], sign.end()
@@ -140,7 +138,7 @@ def person_forms() -> dict[bytes, list[tuple[str, str]]]:
     return forms
 
 
-def person_numbers(line: str) -> Iterator[tuple[int, int, str]]:
+def find_person_numbers(line: str) -> Iterator[tuple[int, int, str]]:
     """Yield the numbers of persons in ``line``, in a form of their country and with the right check digits."""
     classes = line.encode("latin-1", "replace").translate(CLASSES)
     for form, modules in person_forms().items():

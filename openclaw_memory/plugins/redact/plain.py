@@ -88,7 +88,7 @@ class Plain(NamedTuple):
         return [(line, *span) for line, span in columns.items()]
 
 
-def plain(line: str, number: int) -> Plain:
+def read_plain(line: str, number: int) -> Plain:
     """Return ``line``, which has that ``number``, in plain signs."""
     if not line.isascii():
         line = line.translate(_same())

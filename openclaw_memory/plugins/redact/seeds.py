@@ -70,31 +70,31 @@ def _is_phrase(words: Sequence[str]) -> bool:
     return any(Mnemonic(f"chinese_{script}").check(" ".join(words)) for script in ("simplified", "traditional"))
 
 
-def in_line(line: str) -> Iterator[tuple[int, int, str]]:
+def find_phrases(line: str) -> Iterator[tuple[int, int, str]]:
     """Yield the seed phrases of ``line``."""
     if len(line) < 2 * _LEAST or line.count(" ") + line.count("\u3000") < _LEAST - 1:
         return
     words = [word for word in re.finditer(r"\S+", line) if word[0].strip(_AROUND)]
     for first, last in _runs([word[0] for word in words]):
         start, end = words[first].start(), words[last - 1].end()
-        yield start + bare(line[start:end])[0], start + bare(line[start:end])[1], "seed-phrase"
+        yield start + trim(line[start:end])[0], start + trim(line[start:end])[1], "seed-phrase"
 
 
-def places(text: str) -> Iterator[int]:
+def find_lines(text: str) -> Iterator[int]:
     """Yield where lines with seed phrases begin in ``text``."""
     at = 0
     for line in text.split("\n"):
-        if next(in_line(line), None) is not None:
+        if next(find_phrases(line), None) is not None:
             yield at
         at += len(line) + 1
 
 
-def bare(text: str) -> tuple[int, int]:
+def trim(text: str) -> tuple[int, int]:
     """Return the first and behind the last character of the words of ``text``, without the signs around them."""
     return len(text) - len(text.lstrip(_AROUND)), len(text.rstrip(_AROUND))
 
 
-def below(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+def find_blocks(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Yield runs of lines, first and behind the last, of nothing but words of one phrase, fewer than 12 each."""
     at = 0
     while at < len(lines):

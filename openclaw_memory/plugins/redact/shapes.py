@@ -62,13 +62,13 @@ class Rule(NamedTuple):
 @cache
 def rules() -> tuple[Rule, ...]:
     """Return the table of shapes, our own before the others."""
-    own = []
+    listed = []
     for _, line in word_lists.lines_of(__package__, "shapes.txt"):
         name, needles, pattern = line.split("\t")
         start = _BORDER if pattern[0] == "^" else ""
         needed = () if needles == "-" else tuple(needles.split())
-        own.append(Rule(name, needed, start + pattern.removeprefix("^").replace("<value>", _VALUE)))
-    return (*own, *_gitleaks_rules())
+        listed.append(Rule(name, needed, start + pattern.removeprefix("^").replace("<value>", _VALUE)))
+    return (*listed, *_gitleaks_rules())
 
 
 def _gitleaks_rules() -> Iterator[Rule]:
@@ -131,7 +131,7 @@ def _without_needle() -> frozenset[int]:
     return frozenset(n for n, rule in enumerate(rules()) if not rule.needles)
 
 
-def spans(line: str) -> list[tuple[int, int, str]]:
+def find_shapes(line: str) -> list[tuple[int, int, str]]:
     """Return the secrets of ``line`` that have a known shape."""
     numbers = sorted(_without_needle().union(*(several for _, several in _automaton().iter(lower(line)))))
     return [

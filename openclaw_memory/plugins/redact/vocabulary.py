@@ -84,7 +84,7 @@ def choice(title: str, spaced: bool) -> str:
     return "|".join(map(re.escape, chosen))
 
 
-def announced(line: str) -> str:
+def announced_kind(line: str) -> str:
     """Return the kind that the last label in ``line`` announces, with nothing but what it is for behind it."""
     labels = [
         (end, end - start, kind)
@@ -96,10 +96,10 @@ def announced(line: str) -> str:
 
 def find_labels(low: str) -> Iterator[tuple[int, int, str]]:
     """Yield start, end and kind of the labels in a lower-case line."""
-    return (found for found in _find(low, automaton(not low.isascii())) if found[2])
+    return (label for label in _find(low, automaton(not low.isascii())) if label[2])
 
 
-def places(low: str) -> Iterator[tuple[int, bool]]:
+def find_places(low: str) -> Iterator[tuple[int, bool]]:
     """Yield the last characters of labels in a lower-case text, with true, and of what announces a shape, with false."""
     for _, end, kind in _find(low, automaton(False)):
         yield end - 1, kind != ""
