@@ -16,7 +16,7 @@ from pathlib import Path
 
 import psutil
 
-from openclaw_memory.embed.bindings import Binding, candidates
+from openclaw_memory.embed.bindings import Binding, installed_bindings
 from openclaw_memory.embed.llama import LlamaCppEmbedder, available_cores
 from openclaw_memory.embed.pull import pull
 from openclaw_memory.embed.registry import DEFAULT
@@ -33,7 +33,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     chosen = parser.parse_args()
     path = pull(chosen.model).path
-    found = candidates()
+    found = installed_bindings()
     texts = list(corpus.units(QUESTIONS + LINES))
     measured: dict[str, list[dict[str, float]]] = {binding.name: [] for binding in found}
     for _ in range(chosen.rounds):

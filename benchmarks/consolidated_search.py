@@ -22,7 +22,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from openclaw_memory import Memory, SearchRequest, Settings
-from openclaw_memory.embed.factory import resolve
+from openclaw_memory.embed.manager import choose_embedder
 from openclaw_memory.ingest.summary_files import parse_line
 from openclaw_memory.model import Grain
 from openclaw_memory.summarise import builder
@@ -108,7 +108,7 @@ def reached(memory: Memory, row: dict[str, object], archived: bool) -> float:
 def measure(root: Path, cache: Path | None, seeds: int) -> dict[str, Figures]:
     """Figures by kind of selection."""
     settings = Settings.load(overrides={"ingest.fresh_seconds": 1e9})
-    embedder = resolve(settings).embedder
+    embedder = choose_embedder(settings).embedder
     cached = DiskCachedEmbedder(embedder, cache) if cache and embedder else None
     ways: dict[str, Summarise | None] = {"notes": None, "ours": summarise, "lead": same_length(list)}
     ways |= {f"random {seed}": same_length(shuffled(seed)) for seed in range(seeds)}

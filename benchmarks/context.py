@@ -263,9 +263,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.model:
         values["embedding.model"] = options.model
     settings = Settings.load(overrides={"ingest.fresh_seconds": 1e9, **values})
-    from openclaw_memory.embed.factory import resolve
+    from openclaw_memory.embed.manager import choose_embedder
 
-    embedder: Embedder | None = resolve(settings).embedder
+    embedder: Embedder | None = choose_embedder(settings).embedder
     if embedder is not None and options.embedding_cache:
         embedder = DiskCachedEmbedder(embedder, options.embedding_cache)
     tally = Tally()

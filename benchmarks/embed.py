@@ -29,11 +29,11 @@ import psutil
 
 from openclaw_memory import Memory, Settings
 from openclaw_memory.embed import registry
-from openclaw_memory.embed.bindings import COMPILED, Binding, candidates
-from openclaw_memory.embed.factory import repacks
+from openclaw_memory.embed.bindings import COMPILED, Binding, installed_bindings
 from openclaw_memory.embed.llama import LlamaCppEmbedder
-from openclaw_memory.embed.pending import embed_pending
+from openclaw_memory.embed.manager import repacks
 from openclaw_memory.embed.pull import pull
+from openclaw_memory.embed.vectorizer import embed_pending
 
 from . import corpus, random_qwen3
 
@@ -84,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with tempfile.TemporaryDirectory() as folder:
         for name in chosen.model:
             path, entry = _file(name, Path(folder), texts)
-            for binding in candidates(chosen.binding):
+            for binding in installed_bindings(chosen.binding):
                 print(f"\n{name}, {binding}, {len(texts)} lines, threads: {chosen.threads}{', GPU' * chosen.gpu}")
                 one = Chosen(binding, path, entry, chosen.threads, chosen.gpu)
                 if chosen.gpu and not _has_gpu(one):
@@ -103,7 +103,7 @@ def _file(name: str, folder: Path, texts: Sequence[str]) -> tuple[Path, registry
 def _has_gpu(one: Chosen) -> bool:
     embedder = one.embedder("asked")
     try:
-        return embedder.opened().gpu
+        return embedder.gpu
     finally:
         embedder.close()
 
@@ -156,8 +156,8 @@ def _memory(folder: Path, texts: Sequence[str]) -> Memory:
 def _ingest(memory: Memory, embedder: LlamaCppEmbedder) -> None:
     """Embed what is pending, as an ingest does; under another name all of it is."""
     embedder.model = f"{embedder.model}+"
-    done = embed_pending(memory.store, embedder)
-    assert done.done and not done.failed
+    done, failed = embed_pending(memory.store, embedder)
+    assert done and not failed
 
 
 def _timed(step: Callable[[], object], lines: int) -> tuple[float, float]:

@@ -31,7 +31,7 @@ from typing import Any
 
 from benchmarks import corpus
 from openclaw_memory import Settings
-from openclaw_memory.embed.factory import resolve
+from openclaw_memory.embed.manager import choose_embedder
 from openclaw_memory.embed.pull import pull
 from openclaw_memory.model.embedder import Embedder
 
@@ -181,7 +181,7 @@ def main() -> None:
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     openclaw = (asked.openclaw or cache / "openclaw-memory-e2e") / "node_modules" / ".bin"
     model_file = pull("all-minilm-l6-v2").path
-    embedder = resolve(Settings()).embedder
+    embedder = choose_embedder(Settings()).embedder
     assert embedder is not None, "no embedding model"
     with tempfile.TemporaryDirectory() as folder:
         notes = Path(folder) / "notes"

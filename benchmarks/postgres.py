@@ -24,7 +24,7 @@ import psutil
 from benchmarks import copies, corpus
 from benchmarks.hashing import HashingEmbedder
 from benchmarks.postgres_crowd import opened
-from openclaw_memory.embed.models import model_of
+from openclaw_memory.embed.manager import model_of
 from openclaw_memory.memory import Memory
 
 #: Of the vectors, as those of the default model.

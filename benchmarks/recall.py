@@ -19,7 +19,7 @@ from typing import Any
 
 from benchmarks.retrieval import DiskCachedEmbedder, questions
 from openclaw_memory import Memory, SearchHit, Settings
-from openclaw_memory.embed.factory import resolve
+from openclaw_memory.embed.manager import choose_embedder
 from openclaw_memory.model import CHARS_PER_TOKEN
 
 Lines = set[tuple[str, int]]
@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--categories", nargs="+", help="only questions of these categories")
     options = parser.parse_args(arguments)
     settings = Settings.load(overrides={"ingest.fresh_seconds": 1e9})
-    embedder = resolve(settings).embedder
+    embedder = choose_embedder(settings).embedder
     assert embedder is not None, "needs a model"
     cached = DiskCachedEmbedder(embedder, options.embedding_cache)
     shares: defaultdict[tuple[int, str, str], list[float]] = defaultdict(list)

@@ -97,9 +97,9 @@ def run(
     root: Path, settings: Settings, request: dict[str, object], cache: Path | None, misspelt: bool = False
 ) -> Iterator[dict[str, object]]:
     """Rows of the result file, workspace by workspace."""
-    from openclaw_memory.embed.factory import resolve
+    from openclaw_memory.embed.manager import choose_embedder
 
-    resolved = resolve(settings)
+    resolved = choose_embedder(settings)
     if resolved.embedder is None:
         print(f"without vectors: {resolved.reason}", file=sys.stderr)
     embedder: Embedder | None = resolved.embedder

@@ -28,7 +28,7 @@ import pytest
 from benchmarks import corpus
 from benchmarks.hashing import HashingEmbedder
 from openclaw_memory import Memory, SearchRequest, Settings
-from openclaw_memory.embed.pending import embed_pending
+from openclaw_memory.embed.vectorizer import embed_pending
 
 #: Index modes that are measured; ``vss`` builds its graph in memory, which takes minutes from 100k units on.
 MODES = [("exact", "postings"), ("vss", "postings"), ("exact", "fts")]

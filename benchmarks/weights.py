@@ -72,7 +72,7 @@ def ask(workspace: Path, questions: Sequence[Row], index: Path) -> Iterator[Aske
             now = date.fromisoformat(question["date_asked"]) if question.get("date_asked") else date.today()
             request = SearchRequest(question["query"], mode="hybrid", now=now, min_score=0.0)
             memory.search(request)
-            vector = asked._vectorizer.query(request.query)[3]
+            vector = asked._vectorizer.embed_question(request.query)[3]
             with asked._store.session(), engine.lock:
                 yield Asked(question, files, engine.graph.corpus, engine.weigh(request, "hybrid", now, vector)[0])
 

@@ -18,7 +18,7 @@ from .config.openclaw_home import OpenClawHome
 from .config.settings import Settings
 from .config.workspace import expanded, find_workspace
 from .context.service import ContextService
-from .embed.models import Models
+from .embed.manager import EmbedderManager
 from .embed.vectorizer import Vectorizer
 from .errors import OpenClawMemoryError
 from .facts.service import FactBook
@@ -70,7 +70,7 @@ from .use.tracker import Usage
 
 if TYPE_CHECKING:
     from .capture.capturer import Turn
-    from .embed.factory import Resolved
+    from .embed.manager import EmbedderChoice
     from .model.embedder import Embedder
     from .sharing.sources import Source
     from .store.api import Store, VectorModel
@@ -103,7 +103,7 @@ class Memory(Asking):
         embedder: Embedder | None = None,
         plugins: Sequence[object] = (),
         store: Store | str | None = None,
-        models: Models | None = None,
+        models: EmbedderManager | None = None,
         state: str | Path | None = None,
         read_from: Sequence[str] | None = None,
         peers: Callable[[Source], AbstractContextManager[Asking]] | None = None,
@@ -121,7 +121,7 @@ class Memory(Asking):
             server = server_of(self.workspace, agent, self.settings, store or db)
             store = open_index(self.workspace, agent, self.settings, store or db)
         self._store = store
-        self._models = Models(self.settings, embedder) if models is None else models
+        self._models = EmbedderManager(self.settings, embedder) if models is None else models
         self._models_are_ours = models is None
         foreign = partial(other_than_english, self.workspace, self.settings.ingest)
         self._vectorizer = Vectorizer(self.settings, self._store, self.plugins, self._models, foreign)
@@ -189,7 +189,7 @@ class Memory(Asking):
             uses=self.usage,
             view=self._questions.graph,
             ingest=self.ingest,
-            clear=self._vectorizer.forget,
+            clear=self._vectorizer.forget_questions,
         )
         self.upkeep = Upkeep(
             workspace=self.workspace,
@@ -245,21 +245,21 @@ class Memory(Asking):
 
     # -- the model --------------------------------------------------------------------------------
 
-    def resolve_embedder(self) -> Resolved:
+    def resolve_embedder(self) -> EmbedderChoice:
         """Return the embedder in use, or the reason why there is none; load no model."""
         return self._vectorizer.resolve()
 
-    def prove_embedder(self) -> Resolved:
+    def prove_embedder(self) -> EmbedderChoice:
         """Return :meth:`resolve_embedder` after trying builds of llama.cpp again that have failed before."""
-        from .embed.proofs import Proofs
+        from .embed.llama import CrashRecord
         from .embed.pull import models_dir
 
-        Proofs(models_dir()).clear()
+        CrashRecord(models_dir()).clear()
         return self._vectorizer.resolve()
 
     def vectors_in_use(self) -> tuple[Embedder | None, VectorModel | None, str | None]:
         """Return the embedder, the key of its vectors, and why there is none or another; may load the model."""
-        return self._vectorizer.known()
+        return self._vectorizer.embedder_in_use()
 
     def pull_model(self, progress: Progress = silent) -> str | None:
         """Download and convert the configured model if it is missing; return why it is not available, if so.
@@ -270,7 +270,7 @@ class Memory(Asking):
 
     def warm(self) -> None:
         """Load the model and the index before the first search does."""
-        _, model, _, _ = self._vectorizer.query("warm")
+        _, model, _, _ = self._vectorizer.embed_question("warm")
         self._questions.engine().refresh(model)
         if self.settings.context.enabled:
             self.ambient.entities("")  # loads the names of all concepts

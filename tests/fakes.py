@@ -49,9 +49,9 @@ class CountingEmbedder(HashingEmbedder):
 
     def taken(self) -> list[str]:
         """The texts embedded since the last call, the probes of the noise measurement aside."""
-        from openclaw_memory.embed import noise
+        from openclaw_memory.embed.vectorizer import NOISE_STATEMENTS
 
-        texts, self.texts = [text for text in self.texts if text not in noise._STATEMENTS], []
+        texts, self.texts = [text for text in self.texts if text not in NOISE_STATEMENTS], []
         return texts
 
 

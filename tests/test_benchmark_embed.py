@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import embed, random_qwen3
-from openclaw_memory.embed.bindings import candidates
+from openclaw_memory.embed.bindings import installed_bindings
 from openclaw_memory.embed.llama import LlamaCppEmbedder
 
 
@@ -16,9 +16,9 @@ def test_what_is_printed(tiny_gguf: Path, capsys: pytest.CaptureFixture[str], mo
     monkeypatch.setattr(embed, "BESIDE", (1, 4))
     embed.main(["--model", str(tiny_gguf), "--lines", "12", "--rounds", "1"])
     printed = capsys.readouterr().out
-    for binding in candidates():
+    for binding in installed_bindings():
         assert f"{binding}, 12 lines, threads: 1" in printed
-    assert printed.count("our worker") == printed.count("an ingest") == len(candidates()) > 0
+    assert printed.count("our worker") == printed.count("an ingest") == len(installed_bindings()) > 0
 
 
 def test_the_shape_of_qwen3_with_random_weights(
@@ -32,7 +32,7 @@ def test_the_shape_of_qwen3_with_random_weights(
     embedder = LlamaCppEmbedder(path, model="random")
     try:
         assert embedder.embed_documents(texts).shape == (3, random_qwen3.WIDTH)
-        if not embedder.opened().gpu:
+        if not embedder.gpu:
             embed.main(["--model", str(path), "--lines", "2", "--gpu"])
             assert "left out: this build computes on no GPU" in capsys.readouterr().out
     finally:

@@ -40,7 +40,7 @@ from benchmarks.peers.peer import Span, embed
 from benchmarks.peers.report import write
 from benchmarks.retrieval import DiskCachedEmbedder
 from openclaw_memory import Settings
-from openclaw_memory.embed.factory import resolve
+from openclaw_memory.embed.manager import choose_embedder
 
 #: Results and tokens by which recall is measured.
 FIRST = (1, 5, 10)
@@ -214,7 +214,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             rows = {"answers": [*map(asdict, answers)], "sizes": [*map(asdict, sizes)], "skipped": skipped}
             options.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")
 
-    embedder = resolve(Settings()).embedder
+    embedder = choose_embedder(Settings()).embedder
     if embedder is None:
         parser.error("there is no embedding model; run: openclaw-memory models pull")
     with tempfile.TemporaryDirectory() as folder:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..config.settings import Settings
-    from ..embed.factory import Resolved
+    from ..embed.manager import EmbedderChoice
     from ..memory import Memory
 
 
@@ -215,7 +215,7 @@ def _sidecars(workspace: Path) -> Iterator[Check]:
 # -- the model --------------------------------------------------------------------------------------
 
 
-def model_checks(resolved: Resolved, settings: Settings) -> list[Check]:
+def model_checks(resolved: EmbedderChoice, settings: Settings) -> list[Check]:
     """Embed a text, and describe the model and the llama.cpp that runs it."""
     embedder = resolved.embedder
     if embedder is None:
@@ -241,7 +241,7 @@ def _llama_cpp(settings: Settings, embedder: object) -> list[Check]:
     for failure in embedder.setbacks:
         what = f"{failure}; {embedder.binding} is used instead"
         checks.append(Check("llama.cpp", True, what, "uninstall it, or install another build", remark=True))
-    idle = _graphics() if settings.embedding.gpu and not embedder.opened().gpu else None
+    idle = _graphics() if settings.embedding.gpu and not embedder.gpu else None
     if idle:
         what = f"{idle} is idle: {embedder.binding} computes on the CPU only"
         build = "pip install --force-reinstall --no-binary llama-cpp-python llama-cpp-python"

@@ -21,11 +21,11 @@ def model() -> None:
 def list_models(obj: Any) -> None:
     """Show the models that are known by name and those that are in the cache."""
     from ..embed import registry
-    from ..embed.pull import installed
+    from ..embed.pull import list_installed
 
-    cached = {file.name: file for file in installed()}
+    cached = {file.name: file for file in list_installed()}
     chosen = obj.settings().embedding.model
-    in_use = registry.names_of(chosen.lower())
+    in_use = registry.candidate_names(chosen.lower())
     rows = []
     for name in dict.fromkeys([*(entry.name for entry in registry.ENTRIES), *cached]):
         entry, local = registry.get(name), cached.get(name)
@@ -66,7 +66,7 @@ def pull_model(obj: Any, name: str | None, sha256: str | None) -> None:
     Without NAME: the model of the configuration, or the two that 'auto' chooses from.  A URL is that of a GGUF file.
     """
     from ..embed import registry
-    from ..embed.factory import is_path
+    from ..embed.manager import is_path
     from ..embed.pull import pull
     from .progress import model_progress
 
@@ -75,7 +75,7 @@ def pull_model(obj: Any, name: str | None, sha256: str | None) -> None:
     if name is None and (chosen.lower() == "none" or is_path(chosen)):
         chosen = registry.DEFAULT.name
     rows = []
-    for each in registry.names_of(chosen)[: 1 if sha256 else None]:
+    for each in registry.candidate_names(chosen)[: 1 if sha256 else None]:
         with model_progress(obj) as tell:
             pulled = pull(each, progress=tell, offline=settings.embedding.offline, sha256=sha256)
         row = {"name": pulled.name, "path": str(pulled.path), "size": pulled.size, "sha256": pulled.sha256}
@@ -95,10 +95,9 @@ def pull_model(obj: Any, name: str | None, sha256: str | None) -> None:
 def use_model(obj: Any, name: str) -> None:
     """Make NAME (or a GGUF file, 'none', or 'auto' by the notes' languages) the model of the configuration file."""
     from ..embed import registry
-    from ..embed.factory import is_path
-    from ..embed.fetch import PULL_COMMAND
     from ..embed.gguf_file import check_gguf
-    from ..embed.pull import lookup
+    from ..embed.manager import is_path
+    from ..embed.pull import PULL_COMMAND, find_installed
     from .config import set_value, settings_file
 
     value, present = name, True
@@ -108,7 +107,7 @@ def use_model(obj: Any, name: str) -> None:
         value = str(file)
     elif name.lower() not in ("none", registry.AUTO):
         value = name.lower()
-        present = lookup(value) is not None
+        present = find_installed(value) is not None
         if not present and registry.get(value) is None:
             names = ", ".join(["none", registry.AUTO, *(entry.name for entry in registry.ENTRIES)])
             raise click.UsageError(f"no model is called {name!r}; give one of {names}, or the path of a GGUF file")

@@ -10,7 +10,7 @@ from itertools import islice
 
 import numpy as np
 
-from ..embed.general import General
+from ..embed.smalltalk import SmalltalkMatch
 from ..graph.view import GraphView
 from ..model import TRUSTED, Kind, SearchRequest
 from ..search import hits
@@ -107,7 +107,7 @@ def rank_message(
     today: date,
     entities: Sequence[Entity],
     vector: Floats | None,
-    general: General | None,
+    general: SmalltalkMatch | None,
     superseded: Mapping[int, tuple[str, ...]],
     curated_files: bool,
 ) -> RankedMessage:

@@ -16,7 +16,7 @@ from math import exp, log, log1p
 import numpy as np
 from numpy.typing import NDArray
 
-from ..embed.general import General
+from ..embed.smalltalk import SmalltalkMatch
 from ..search.bm25 import KeywordScores
 from ..search.confidence import Parts
 from ..search.engine import Ranked
@@ -77,7 +77,7 @@ def extract_features(
     evidence: Evidence | None,
     best: Sequence[tuple[int, Parts]],
     noise: float,
-    general: General | None,
+    general: SmalltalkMatch | None,
     allowed: Bools,
     vectors: Rows,
 ) -> dict[str, float]:
@@ -125,7 +125,7 @@ def extract_features(
 
 
 def _vector_features(
-    ranked: Ranked, best: int, noise: float, general: General, allowed: Bools, vectors: Rows
+    ranked: Ranked, best: int, noise: float, general: SmalltalkMatch, allowed: Bools, vectors: Rows
 ) -> dict[str, float]:
     """Return the features by meaning."""
     similarities = ranked.similarities
@@ -136,7 +136,7 @@ def _vector_features(
     near: Ints = closest[cosines[closest] > -1].astype(np.int32)
     features = {
         "general": min(0.5, (general.highest - general.mean) / (1 - noise)),  # closer ones do not tell more
-        "particular": general.particular,
+        "particular": general.personal,
     }
     if len(near):
         # A row as close to small talk as to the message is close to anything: Conneau et al. (2018), "Word

@@ -32,7 +32,7 @@ from .compose import Composition, Item, compose
 from .usage import SessionHistory, UsageCounters
 
 if TYPE_CHECKING:
-    from ..embed.general import General
+    from ..embed.smalltalk import SmalltalkMatch
     from ..embed.vectorizer import Vectorizer
     from ..graph.view import GraphView
     from ..ingest.freshness import Freshen
@@ -211,12 +211,12 @@ class ContextService:
         text, message = rewritten(text, corrections), replace(message, text=rewritten(message.text, corrections))
         model: VectorModel | None = None
         vector: Floats | None = None
-        general: General | None = None
+        general: SmalltalkMatch | None = None
         if terms and self._settings.search.mode != "keyword":
-            embedder, model, fallback, vector = self._vectorizer.query(text, until.left(0.5))
+            embedder, model, fallback, vector = self._vectorizer.embed_question(text, until.left(0.5))
             if embedder is not None and vector is not None:
-                engine.noise = self._vectorizer.noise(embedder, until.left(0.25))
-                general = self._vectorizer.general(embedder, text, vector, until.left(0.25))
+                engine.noise = self._vectorizer.noise_level(embedder, until.left(0.25))
+                general = self._vectorizer.compare_with_smalltalk(embedder, text, vector, until.left(0.25))
             elif fallback and self._vectorizer.resolve().embedder is not None:
                 remarks = [*remarks, fallback]  # there is a model, and it was not ready
         with self._store.session(until.left()):
@@ -226,7 +226,7 @@ class ContextService:
                     yield replace(draft, remarks=tuple(remarks))
 
     def _drafts_from(
-        self, engine: SearchEngine, message: _Message, text: str, vector: Floats | None, general: General | None
+        self, engine: SearchEngine, message: _Message, text: str, vector: Floats | None, general: SmalltalkMatch | None
     ) -> Iterator[_Draft]:
         """Yield the entities, then the notes, then the facts; the caller holds the engine."""
         view, terms = engine.graph, subject_terms(text)

@@ -1,4 +1,4 @@
-"""The Python bindings of llama.cpp: what a session of one is, which are installed, and which goes first."""
+"""The Python bindings of llama.cpp: which are installed, which is preferred, and the session that each opens."""
 
 from __future__ import annotations
 
@@ -9,13 +9,18 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Protocol
 
+#: Characters of a text that are tokenized for each token that it may have.  A token of prose is far shorter, so the
+#: model would not read more, and the regular expressions of BPE tokenizers, which can overflow their stack, never see
+#: a megabyte.
+CHARS_PER_TOKEN = 64
+
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """How a model is opened.
+    """Options of opening a model.
 
     ``batch_tokens`` and ``max_tokens`` count the model's own tokens; ``context`` is the longest text that the model
-    was trained for, 0 when that is not known.
+    was trained for, 0 when unknown.
     """
 
     path: str
@@ -39,16 +44,16 @@ class EngineSession(Protocol):
 
     @property
     def gpu(self) -> bool:
-        """Whether this build can compute on a GPU."""
+        """True if this build can compute on a GPU."""
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """The pooled vector of each text: *d* values of float32, not normalised."""
+        """Return the pooled vector of each text: *d* values of float32, not normalised."""
 
     def set_threads(self, count: int) -> None:
         """Use ``count`` CPU threads from the next batch on."""
 
     def free(self) -> None:
-        """Give the memory back to the system; calling twice is harmless."""
+        """Release the memory; calling twice is harmless."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +66,7 @@ class Binding:
 
     @property
     def version(self) -> str:
-        """Its version, or ``unknown`` for one that was not installed by a package manager."""
+        """Its version, or ``unknown`` if no package manager installed it."""
         from importlib import metadata
 
         try:
@@ -74,19 +79,16 @@ class Binding:
 
     @property
     def installed(self) -> bool:
-        """Whether its package is there; nothing of it is imported."""
+        """True if its package is installed; imports nothing of it."""
         return find_spec(self.package) is not None
 
     def open(self, options: ModelOptions) -> EngineSession:
-        """Load a model; raises :class:`~openclaw_memory.errors.ModelError` when that fails.
-
-        Native code runs in this process from here on.
-        """
-        opened: EngineSession = import_module(self.module).EngineSession(options)
-        return opened
+        """Load a model with native code in this process; raises :class:`~openclaw_memory.errors.ModelError`."""
+        session: EngineSession = import_module(self.module).EngineSession(options)
+        return session
 
 
-#: The compiled one goes first: a person who built it did so for this machine, often for its GPU.
+#: The compiled one is preferred: its owner built it for this machine, often for its GPU.
 BINDINGS = (
     Binding("llama-cpp-python", "llama_cpp", "openclaw_memory.embed.llama_session"),
     Binding("xllamacpp", "xllamacpp", "openclaw_memory.embed.xllamacpp_session"),
@@ -94,12 +96,28 @@ BINDINGS = (
 COMPILED, PREBUILT = BINDINGS
 
 
-def candidates(setting: str = "auto") -> tuple[Binding, ...]:
-    """The installed bindings in the order in which they are tried; ``setting`` is one's name or ``auto``."""
+def installed_bindings(setting: str = "auto") -> tuple[Binding, ...]:
+    """Return the installed bindings in the order of preference; ``setting`` is the name of one, or ``auto``."""
     return tuple(binding for binding in BINDINGS if setting in ("auto", binding.name) and binding.installed)
 
 
-def missing(setting: str = "auto") -> str:
-    """What to say when there is none: the command that brings one into this Python."""
+def install_advice(setting: str = "auto") -> str:
+    """Return the message for a Python without a binding: the command that installs one."""
     name = setting if setting != "auto" else f"{PREBUILT.name} (or {COMPILED.name}, where that has no wheel)"
     return f"no binding of llama.cpp is installed, so there are no vectors; run: {sys.executable} -m pip install {name}"
+
+
+def pack(lengths: Sequence[int], budget: int, limit: int = 64) -> list[list[int]]:
+    """Group positions of similar length, shortest first, so that a batch computes little padding.
+
+    A group has at most ``limit`` positions and at most ``budget`` of length; a longer text is a group of its own.
+    """
+    groups: list[list[int]] = []
+    size = budget
+    for i in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if not groups or size + lengths[i] > budget or len(groups[-1]) == limit:
+            groups.append([])
+            size = 0
+        groups[-1].append(i)
+        size += lengths[i]
+    return groups

@@ -1,4 +1,4 @@
-"""What has to be known of a GGUF file before llama.cpp reads it."""
+"""Read the metadata of a GGUF file, before or without llama.cpp."""
 
 from __future__ import annotations
 
@@ -10,6 +10,15 @@ from typing import Any, BinaryIO
 from ..errors import ModelError
 
 _MAGIC = b"GGUF"
+#: llama.cpp's number for the pooling of a cross-encoder.
+_POOLING_RANK = 4
+#: GGUF's types of metadata and their sizes in bytes: numbers, then strings (8) and arrays (9).
+_SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
+_STRING, _ARRAY = 8, 9
+#: Bytes at the beginning of a file that hold its vocabulary; one of 250,000 tokens ends before.
+_VOCABULARY_BYTES = 6_000_000
+#: Marks of a token that begins a word: in vocabularies of words and pieces, and in those of bytes.
+_WORD_MARKS = ("\u2581", "\u0120")
 
 
 def check_gguf(path: Path) -> None:
@@ -27,32 +36,24 @@ def check_gguf(path: Path) -> None:
 
 
 def is_reranker(path: Path) -> bool:
-    """Whether the model is a cross-encoder, which scores a question and a text together."""
-    return list(metadata(path, ".pooling_type").values()) == [_RANK]
+    """Return true if the model is a cross-encoder, which scores a question and a text together."""
+    return list(metadata(path, ".pooling_type").values()) == [_POOLING_RANK]
 
 
 def is_causal(path: Path) -> bool:
-    """Whether the model is a decoder, whose last token has seen all the others; an encoder's tokens are averaged."""
-    found = metadata(path, "general.architecture", ".attention.causal")
-    architecture = found.pop("general.architecture", b"")
-    return b"bert" not in architecture and all(found.values())
-
-
-#: How llama.cpp numbers the pooling of a cross-encoder.
-_RANK = 4
-#: GGUF's types of metadata and their sizes: numbers, then strings (8) and arrays (9).
-_SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
-_STRING, _ARRAY = 8, 9
+    """Return true if the model is a decoder, whose last token has seen all the others."""
+    values = metadata(path, "general.architecture", ".attention.causal")
+    architecture = values.pop("general.architecture", b"")
+    return b"bert" not in architecture and all(values.values())
 
 
 def metadata(path: Path, *endings: str) -> dict[str, Any]:
-    """The first value of a file's metadata whose name ends with each of these, by its name.
+    """Return the first value whose name ends with each of ``endings``, by name; empty for an unreadable file.
 
-    A number is its bytes as an unsigned one, a text is bytes, an array a list, or the bytes of its numbers.  Nothing of
-    a file that cannot be read.
+    A number is its bytes as an unsigned one, a text is bytes, an array a list, or the bytes of its numbers.
     """
-    found: dict[str, Any] = {}
-    wanted = {ending.encode() for ending in endings}
+    values: dict[str, Any] = {}
+    missing = {ending.encode() for ending in endings}
     try:
         with path.open("rb") as file:
             magic, _, _, fields = struct.unpack("<4sIQQ", file.read(24))
@@ -60,36 +61,30 @@ def metadata(path: Path, *endings: str) -> dict[str, Any]:
                 return {}
             for _ in range(fields):
                 name, value = _text(file), _value(file, _number(file, 4))
-                ending = next((each for each in wanted if name.endswith(each)), None)
+                ending = next((each for each in missing if name.endswith(each)), None)
                 if ending is not None:
-                    found[name.decode()] = value
-                    wanted.remove(ending)
-                if not wanted:
+                    values[name.decode()] = value
+                    missing.remove(ending)
+                if not missing:
                     break
     except (OSError, struct.error, ValueError, KeyError, OverflowError, MemoryError, RecursionError):
         return {}
-    return found
-
-
-#: Bytes at the beginning of a file that hold its vocabulary; one of 250,000 tokens ends before.
-_VOCABULARY = 6_000_000
-#: What a token that begins a word begins with: in vocabularies of words and pieces, and in those of bytes.
-_MARKS = ("\u2581", "\u0120")
+    return values
 
 
 @lru_cache(maxsize=4096)
 def has_word(path: Path, *forms: str) -> bool:
-    """Whether a token of the model is one of these words, whole; not so for a file that cannot be read.
+    """Return true if one of these words is a whole token of the model; false for an unreadable file.
 
-    They are looked for among the bytes: to read all tokens of a large vocabulary takes half a second.
+    The bytes are searched: parsing all tokens of a large vocabulary takes half a second.
     """
     try:
         with path.open("rb") as file:
-            held = file.read(_VOCABULARY)
+            beginning = file.read(_VOCABULARY_BYTES)
     except OSError:
         return False
-    tokens = [f"{mark}{form}".encode() for form in forms for mark in _MARKS]
-    return any(struct.pack("<Q", len(token)) + token in held for token in tokens)
+    tokens = [f"{mark}{form}".encode() for form in forms for mark in _WORD_MARKS]
+    return any(struct.pack("<Q", len(token)) + token in beginning for token in tokens)
 
 
 def _value(file: BinaryIO, kind: int) -> Any:

@@ -1,7 +1,7 @@
 """Embeddings from an OpenAI-compatible endpoint, within limits per minute and per day.
 
-This is the only module that sends text anywhere, and it is used only when ``embedding.provider`` is
-``http``.  The day's usage is kept in a small file, so that the limit holds across processes.
+This is the only module that sends text anywhere, and only when ``embedding.provider`` is ``http``.  A small file holds
+the day's usage, so that all processes share the limit.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,13 +33,13 @@ CHARS_PER_TOKEN = 4
 
 @dataclass(slots=True)
 class _Patience:
-    """The seconds that are left for sending, retries and the limit per minute: an ingest can take its time."""
+    """Seconds left for sending, retries and the limit per minute."""
 
     left: float = 90.0
 
 
 class HttpEmbedder:
-    """Embeds texts by ``POST {url}/embeddings``.
+    """Embed texts by ``POST {url}/embeddings``.
 
     ``api_key_env`` names the environment variable that holds the bearer key; empty means that the
     endpoint needs none.  ``dimensions`` 0 takes the endpoint's own.  ``max_tokens`` cuts longer texts
@@ -82,7 +82,7 @@ class HttpEmbedder:
         self._name = model
         self._host = host
         self._key_env = api_key_env
-        self._asked_dimensions = dimensions
+        self._requested_dimensions = dimensions
         self._dimensions = dimensions
         self._per_minute = requests_per_minute
         self._per_day = tokens_per_day
@@ -111,15 +111,15 @@ class HttpEmbedder:
         return self._embed(texts, "document", None, progress)
 
     def embed_query(self, texts: Sequence[str]) -> Vectors:
-        """Embed questions: ``float32[n, d]``, unit rows; takes a few seconds at most."""
-        return self._embed(texts, "query", _Patience(3.0), None)  # the host waits
+        """Embed questions within a few seconds, as a host waits: ``float32[n, d]``, unit rows."""
+        return self._embed(texts, "query", _Patience(3.0), None)
 
     def check_key(self) -> None:
         """Raise :class:`~openclaw_memory.errors.ModelError` when the key is missing; sends nothing."""
         self._headers()
 
     def usage(self) -> dict[str, Any]:
-        """What was sent on this UTC day by every process that shares the usage folder, and the limits; 0 is none."""
+        """Return the requests and tokens of all processes on this UTC day, and the limits (0: none)."""
         state = self._read_usage()
         del state["dimensions"]
         return {**state, "tokens_per_day": self._per_day, "requests_per_minute": self._per_minute}
@@ -133,10 +133,10 @@ class HttpEmbedder:
                 self._client = None
 
     def _embed(self, texts: Sequence[str], kind: str, patience: _Patience | None, progress: Progress | None) -> Vectors:
-        """Without ``patience`` each request has that of documents."""
+        """Embed in batches; without ``patience`` each request has that of documents."""
         if not texts:
             return np.empty((0, self.dimensions), np.float32)
-        prepared = [self._prepared(self._prefixes[kind] + text) for text in texts]
+        prepared = [self._prepare(self._prefixes[kind] + text) for text in texts]
         parts = []
         for batch in _batches(prepared):
             parts.append(self._request(batch, patience or _Patience()))
@@ -144,7 +144,7 @@ class HttpEmbedder:
                 progress(len(batch))
         return np.concatenate(parts)
 
-    def _prepared(self, text: str) -> str:
+    def _prepare(self, text: str) -> str:
         cut = text[: self._max_tokens * CHARS_PER_TOKEN].replace("\0", " ")
         # Lone surrogates have no JSON form in UTF-8, and endpoints refuse an empty input.
         return cut.encode("utf-8", "replace").decode("utf-8").strip() or "-"
@@ -153,12 +153,12 @@ class HttpEmbedder:
         headers = self._headers()
         tokens = sum(_tokens(text) for text in batch)
         body: dict[str, Any] = {"model": self._name, "input": list(batch)}
-        if self._asked_dimensions:
-            body["dimensions"] = self._asked_dimensions
+        if self._requested_dimensions:
+            body["dimensions"] = self._requested_dimensions
         vectors = self._vectors(self._post(body, headers, tokens, patience), len(batch))
         if not self._dimensions:
             self._dimensions = vectors.shape[1]
-            with self._changed_usage() as state:
+            with self._update_usage() as state:
                 state["dimensions"][self.model] = self._dimensions
         return vectors
 
@@ -197,12 +197,13 @@ class HttpEmbedder:
                 patience.left -= time.monotonic() - started
                 if response.is_success:
                     return response
-                reason = f"answered {response.status_code}: {_message(response)}"
+                reason = f"answered {response.status_code}: {_error_message(response)}"
                 if response.status_code in (401, 403):
                     raise ModelError(f"{self._host} refused the key in {self._key_env or 'no variable'} ({reason})")
                 if response.status_code not in (408, 409, 425, 429, 500, 502, 503, 504, 529):
                     raise ModelError(f"{self._url} {reason}; check embedding.http_url and embedding.http_model")
-                delay = self._retry_after(response, delay)
+                with suppress(KeyError, ValueError):
+                    delay = max(0.0, float(response.headers["retry-after"]))
             if delay > patience.left:
                 raise ModelError(
                     f"{self._url} {reason}; gave up after {attempt} attempts, try again later or set "
@@ -220,12 +221,6 @@ class HttpEmbedder:
             if self._client is None:
                 self._client = httpx.Client()
             return self._client
-
-    def _retry_after(self, response: Any, default: float) -> float:
-        try:
-            return max(0.0, float(response.headers["retry-after"]))
-        except (KeyError, ValueError):
-            return default
 
     def _wait_for_turn(self, patience: _Patience) -> None:
         """Wait until one more request fits into the last 60 seconds."""
@@ -269,10 +264,10 @@ class HttpEmbedder:
         vectors /= norms
         return vectors
 
-    # The usage file
+    # -- the usage file ---------------------------------------------------------------------------------
 
     def _spend(self, tokens: int, requests: int = 1) -> None:
-        with self._changed_usage() as state:
+        with self._update_usage() as state:
             if tokens > 0 and self._per_day and state["tokens"] + tokens > self._per_day:
                 raise ModelError(
                     f"day limit reached: {state['tokens']:,} of {self._per_day:,} tokens were sent to "
@@ -282,8 +277,8 @@ class HttpEmbedder:
             state["requests"] = max(0, state["requests"] + requests)
 
     @contextmanager
-    def _changed_usage(self) -> Iterator[dict[str, Any]]:
-        """The day's usage, written when the block ends; no other process changes it meanwhile."""
+    def _update_usage(self) -> Iterator[dict[str, Any]]:
+        """Lock the day's usage for the block, and write it at the end."""
         try:
             with atomic.locked(self._usage_file):
                 state = self._read_usage()
@@ -304,8 +299,7 @@ class HttpEmbedder:
             if stored["date"] == today:
                 state |= {"requests": int(stored["requests"]), "tokens": int(stored["tokens"])}
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            # No file yet, or one that somebody edited: the day starts at zero.
-            pass
+            pass  # no file yet, or an edited one: the day starts at zero
         return state
 
 
@@ -314,7 +308,7 @@ def _tokens(text: str) -> int:
 
 
 def _batches(texts: Sequence[str], most_texts: int = 64, most_tokens: int = 8_000) -> list[list[str]]:
-    """The texts by request, each within what every known endpoint takes."""
+    """Group the texts into requests of a size that every known endpoint takes."""
     batches: list[list[str]] = []
     size = 0
     for text in texts:
@@ -326,7 +320,7 @@ def _batches(texts: Sequence[str], most_texts: int = 64, most_tokens: int = 8_00
     return batches
 
 
-def _message(response: Any) -> str:
+def _error_message(response: Any) -> str:
     try:
         error = response.json()["error"]
         text = str(error["message"] if isinstance(error, dict) else error)

@@ -1,12 +1,13 @@
 """Embeddings by llama.cpp, for encoders (BERT) and for decoders with last-token pooling (Qwen3).
 
-llama.cpp runs in a child process (:mod:`.worker`), because native code can end the process that it runs in.  A binding
-that dies on its first use is left for the next one, and that is remembered; one that dies later costs what it was
-asked, and is started again.  Texts are sent in small requests, so that a query does not wait for a background ingest.
+llama.cpp runs in a child process (:mod:`.worker`), because native code can end the process that it runs in.  When a
+binding crashes on its first use, the next one takes its place, and a record keeps the crash; a later crash costs the
+texts in hand, and the worker is started again.  Requests are small, so that a query does not wait for an ingest.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import sys
@@ -14,8 +15,9 @@ import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Self
 
@@ -23,34 +25,145 @@ import numpy as np
 
 from ..errors import EngineError, ModelError
 from ..model.embedder import LocalModel, Progress, Vectors
-from .bindings import BINDINGS, Binding, ModelOptions, candidates, missing
+from ..system import atomic
+from ..system.child import Child
+from .bindings import BINDINGS, Binding, ModelOptions, install_advice, installed_bindings, pack
 from .gguf_file import check_gguf
-from .noise import without_unknown
-from .packing import packed
-from .process import Opened, Worker, WorkerEnded
-from .proofs import Proofs
+from .vocabulary import blank_unknown_characters
 
 log = logging.getLogger("openclaw_memory")
 
-#: This many ends in this many seconds, and the worker is left alone for as long, as after a start that failed.
-_ENDS, _SECONDS = 8, 600.0
+#: After this many crashes in this many seconds the worker rests for as long, as after a start that failed.
+_CRASHES, _REST = 8, 600.0
+#: Seconds until an answer counts as missing, and bytes of model a second that any disk can read.
+_ANSWER_SECONDS, _BYTES_A_SECOND = 600.0, 5e6
 
 
 def available_cores() -> int:
-    """CPU cores that this process may use."""
+    """Return the number of CPU cores that this process may use."""
     if sys.platform == "linux":
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
+class WorkerEnded(EngineError):
+    """The worker ended without an answer; ``passing`` if the machine's state of the moment may be the cause."""
+
+    def __init__(self, message: str, passing: bool) -> None:
+        super().__init__(message)
+        self.passing = passing
+
+
+class Worker:
+    """One child process with one model.
+
+    The constructor starts it, and the model is loading when that returns.  For one thread at a time.  Every method
+    raises :class:`WorkerEnded` when the process is gone, :class:`~openclaw_memory.errors.ModelError` when it lives
+    and cannot do its task.  ``dimensions`` and ``gpu`` are known after :meth:`wait_until_ready`.
+    """
+
+    dimensions = 0
+    gpu = False
+
+    def __init__(self, binding: Binding, options: ModelOptions) -> None:
+        self.binding = binding
+        self._model = Path(options.path).name
+        try:
+            # Without the variable llama.cpp starts a debugger when it gives up.
+            self._child = Child(f"{__package__}.worker", {"GGML_NO_BACKTRACE": "1"})
+        except OSError as error:
+            raise WorkerEnded(f"{sys.executable} cannot be started ({error.strerror or error})", True) from error
+        self._limit = _ANSWER_SECONDS
+        with suppress(OSError):
+            self._limit += os.path.getsize(options.path) / _BYTES_A_SECOND
+        self._child.send({"op": "open", "binding": binding.name, "options": asdict(options)})
+
+    def wait_until_ready(self) -> None:
+        """Wait until the model is open and the build has proved that it computes."""
+        header, _ = self._receive("on its first use")
+        self.dimensions, self.gpu = header["dimensions"], header["gpu"]
+
+    def embed(self, texts: Sequence[str], threads: int) -> bytes:
+        """Return the vectors of ``texts`` as float32 in a row, computed by ``threads`` CPU threads."""
+        self._child.send({"op": "embed", "texts": texts, "threads": threads})
+        return self._receive(f"on a batch of {len(texts)} texts")[1]
+
+    def end(self) -> None:
+        """End the process now; it has nothing to lose.  Calling twice is harmless."""
+        self._child.end()
+
+    def _receive(self, occasion: str) -> tuple[dict[str, Any], bytes]:
+        hung = threading.Event()
+
+        def give_up() -> None:
+            hung.set()
+            self._child.kill()
+
+        timer = threading.Timer(self._limit, give_up)
+        timer.daemon = True
+        timer.start()
+        try:
+            frame = self._child.receive()
+        finally:
+            timer.cancel()
+        if frame is None:
+            cause, passing, last_words = self._child.wait_for_end()
+            if hung.is_set():
+                cause, passing = "because it did not answer", True
+            self.end()
+            raise WorkerEnded(f"{self.binding} ended {cause} {occasion} with {self._model}{last_words}", passing)
+        header, body = frame
+        if "error" not in header:
+            return header, body
+        raise (EngineError if header["kind"] == "engine" else ModelError)(header["error"])
+
+
+class CrashRecord:
+    """The builds of llama.cpp that a signal ended on this CPU, with their model, in a file of the models' folder.
+
+    All processes share it, so that not every command starts a build that crashes.  Another version is tried at once,
+    another build of the same version when ``doctor`` or ``setup`` runs.  Where the folder cannot be written, each
+    process tries for itself.
+    """
+
+    def __init__(self, models: Path) -> None:
+        self._file = models / ".proofs.json"
+
+    def find(self, binding: Binding, model: str, options: ModelOptions) -> str | None:
+        """Return the message of the crash of this build with a model; ``None`` if it did not crash."""
+        return self._read().get(_crash_key(binding, model, options))
+
+    def add(self, binding: Binding, model: str, options: ModelOptions, failure: str) -> None:
+        """Record a crash."""
+        crashes = {**self._read(), _crash_key(binding, model, options): failure}
+        with suppress(OSError):
+            atomic.swap(self._file, json.dumps(crashes, indent=1).encode(), 0o600)
+
+    def clear(self) -> None:
+        """Let the next use try every build again."""
+        with suppress(OSError):
+            self._file.unlink(missing_ok=True)
+
+    def _read(self) -> dict[str, str]:
+        try:
+            crashes = json.loads(self._file.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return crashes if isinstance(crashes, dict) else {}
+
+
+def _crash_key(binding: Binding, model: str, options: ModelOptions) -> str:
+    return f"{binding}, {model}, gpu {options.gpu}, repack {options.repack}"
+
+
 class LlamaCppEmbedder(LocalModel):
-    """Embeds texts with a GGUF model in a process of its own.
+    """Embed texts with a GGUF model in a process of its own.
 
     ``model`` is the identity of the vectors; ``dimensions``, when given, is what the file must have, ``context`` the
-    longest text that it was trained for.  A text, prefix included, is cut to ``max_tokens`` of the model's own tokens.
-    The prefixes are put before what is embedded.  ``binding`` is the name of
-    one, or ``auto`` for the first that works; ``proofs`` remembers which do not.  The model is loaded on first use or
-    by :meth:`load`; every method is safe to call from several threads.
+    longest text that it was trained for.  The prefixes are put before the texts, and the result is cut to
+    ``max_tokens`` of the model's own tokens.  ``binding`` is the name of one, or ``auto`` for the first that works;
+    ``crashes`` names those that do not.  The model is loaded on first use or by :meth:`load`; every method is safe to
+    call from several threads.
     """
 
     provider = "llama.cpp"
@@ -70,7 +183,7 @@ class LlamaCppEmbedder(LocalModel):
         query_prefix: str = "",
         document_prefix: str = "",
         binding: str = "auto",
-        proofs: Proofs | None = None,
+        crashes: CrashRecord | None = None,
     ) -> None:
         self.path = Path(path)
         self.model = model
@@ -81,18 +194,17 @@ class LlamaCppEmbedder(LocalModel):
         self.threads = threads
         self._options = ModelOptions(str(self.path), threads, gpu, repack, batch_tokens, max_tokens, context)
         self._binding = binding
+        self._crashes = crashes
         self._loading = threading.Lock()
-        self._proofs = proofs
         self._turn = threading.Condition()
         self._busy = False
         self._urgent = 0
         self._worker: Worker | None = None
-        self._opened: Opened | None = None
-        self._ends: deque[float] = deque(maxlen=_ENDS)
+        self._crash_times: deque[float] = deque(maxlen=_CRASHES)
         self._failure: str | None = None
-        #: When what failed is tried again.
-        self._again = 0.0
-        #: How bindings failed that go before the one in use.
+        #: The time at which a failed start is tried again.
+        self._retry_at = 0.0
+        #: The failures of the bindings that precede the one in use.
         self.setbacks: tuple[str, ...] = ()
         self._closed = False
         self._release: weakref.finalize[[], LlamaCppEmbedder] | None = None
@@ -103,64 +215,65 @@ class LlamaCppEmbedder(LocalModel):
         return self._dimensions or self.load()._dimensions or 0
 
     @property
+    def gpu(self) -> bool:
+        """True if the build in use can compute on a GPU; loads the model."""
+        with self._take_turn(urgent=True):
+            return self._running_worker().gpu
+
+    @property
     def loaded(self) -> bool:
-        """Whether the model is in memory."""
-        return self._opened is not None
+        """True if the model is in memory."""
+        return self._worker is not None
 
     @property
     def failure(self) -> str | None:
-        """Why llama.cpp cannot be used, in a sentence; ``None`` while it can, as far as is known."""
-        if time.monotonic() < self._again:
+        """The reason why llama.cpp cannot be used, in a sentence; ``None`` while no failure is known."""
+        if time.monotonic() < self._retry_at:
             return self._failure
-        bindings = candidates(self._binding)
-        known = [failure for each in bindings if (failure := self._known(each)) is not None]
-        if len(known) < len(bindings):
+        bindings = installed_bindings(self._binding)
+        crashes = [crash for binding in bindings if (crash := self._find_crash(binding)) is not None]
+        if len(crashes) < len(bindings):
             return None
-        return f"{'; '.join(known)}; {_next_step(bindings)}" if bindings else missing(self._binding)
+        return f"{'; '.join(crashes)}; {_next_step(bindings)}" if bindings else install_advice(self._binding)
 
     @property
     def binding(self) -> Binding | None:
-        """The binding that computes, or the one that will as far as is known; ``None`` when there is none."""
-        worker = self._worker
-        if worker is not None:
+        """The binding in use, or the first one without a known crash; ``None`` when there is none."""
+        if (worker := self._worker) is not None:
             return worker.binding
-        usable = (each for each in candidates(self._binding) if self._known(each) is None)
+        usable = (each for each in installed_bindings(self._binding) if self._find_crash(each) is None)
         return next(usable, None)
 
     def load(self) -> Self:
         """Load the model now; raises :class:`~openclaw_memory.errors.ModelError` if that fails."""
-        self.opened()
+        with self._take_turn(urgent=True):
+            self._running_worker()
         return self
 
     def start(self) -> None:
-        """Begin to load the model; what fails is told by the first call that needs it."""
+        """Begin to load the model; a failure is raised by the first call that needs it."""
 
         def load() -> None:
             try:
                 with suppress(ModelError):
-                    self.opened()
+                    self.load()
             finally:
                 self._loading.release()
 
         if not self.loaded and not self._closed and self._loading.acquire(blocking=False):
             threading.Thread(target=load, name="model", daemon=True).start()
 
-    def opened(self) -> Opened:
-        """What the worker says of the model, which it has loaded then; raises as :meth:`load`."""
-        with self._next(urgent=True):
-            return self._running()[1]
-
     def close(self) -> None:
         """Release the model; calling twice is harmless, embedding afterwards is an error."""
-        with self._next(urgent=True):
+        with self._take_turn(urgent=True):
             self._closed = True
-            self._drop()
+            self._drop_worker()
 
     # -- one at a time --------------------------------------------------------------------------------
 
     @contextmanager
-    def _next(self, urgent: bool) -> Iterator[None]:
-        """Have the worker for the block; questions go before documents."""
+    def _take_turn(self, urgent: bool) -> Iterator[None]:
+        """Have the worker for the block; questions precede documents."""
         with self._turn:
             self._urgent += urgent
             try:
@@ -175,103 +288,103 @@ class LlamaCppEmbedder(LocalModel):
                 self._busy = False
                 self._turn.notify_all()
 
-    def _asked(self, request: Mapping[str, Any], urgent: bool) -> Vectors:
-        """The values that the worker answers with, of all texts of the request in a row."""
-        with self._next(urgent):
-            worker, _ = self._running()
+    def _request(self, texts: Sequence[str], urgent: bool) -> Vectors:
+        """Return the worker's vectors of ``texts``, not normalised: ``float32[n, d]``."""
+        with self._take_turn(urgent):
+            worker = self._running_worker()
             try:
-                return np.frombuffer(worker.ask(request, self.threads), np.float32)
+                return np.frombuffer(worker.embed(texts, self.threads), np.float32).reshape(len(texts), -1)
             except WorkerEnded as error:
-                self._ended(error)
+                self._count_crash(error)
                 raise
             except ModelError:
                 raise
-            except BaseException:  # interrupted: the answer would be taken for that of the next request
-                self._drop()
+            except BaseException:  # interrupted: the next request would read this one's answer
+                self._drop_worker()
                 raise
 
     # -- the worker -------------------------------------------------------------------------------------
 
-    def _running(self) -> tuple[Worker, Opened]:
-        """The worker with the model open; whoever calls has the turn."""
+    def _running_worker(self) -> Worker:
+        """Return the worker with the model open; the caller has the turn."""
         if self._closed:
             raise ModelError(f"{self.model}: the embedder was closed; open the memory again")
-        if self._worker is None or self._opened is None:
+        if self._worker is None:
             check_gguf(self.path)
-            worker, opened = self._start()
-            if self._dimensions and opened.dimensions != self._dimensions:
+            worker = self._start_worker()
+            if self._dimensions and worker.dimensions != self._dimensions:
                 worker.end()
                 raise ModelError(
-                    f"{self.path}: makes vectors of {opened.dimensions} dimensions where {self.model} has "
+                    f"{self.path}: makes vectors of {worker.dimensions} dimensions where {self.model} has "
                     f"{self._dimensions}; pull the model again, or name the file itself in embedding.model"
                 )
-            self._dimensions = opened.dimensions
-            self._worker, self._opened = worker, opened
+            self._dimensions = worker.dimensions
+            self._worker = worker
             self._release = weakref.finalize(self, worker.end)
-        return self._worker, self._opened
+        return self._worker
 
-    def _start(self) -> tuple[Worker, Opened]:
-        """The first binding that opens the model; one that is known to fail is not tried."""
+    def _start_worker(self) -> Worker:
+        """Open the model with the first binding that can; those with a known crash are not tried."""
         if (failure := self.failure) is not None:
             raise EngineError(failure)
         failures: list[ModelError] = []
-        bindings = candidates(self._binding)
+        bindings = installed_bindings(self._binding)
         for binding in bindings:
             try:
-                worker, opened = self._opened_by(binding)
+                worker = self._open_with(binding)
                 self.setbacks = tuple(map(str, failures))
-                return worker, opened
+                return worker
             except ModelError as error:
                 log.info("%s", error)
                 failures.append(error)
-        # A file that one of them refuses is more telling than a build that does not run.
+        # A file that one of them refuses says more than a build that does not run.
         refused = [error for error in failures if not isinstance(error, EngineError)]
         if refused:
             raise refused[0]
-        raise EngineError(self._rest(f"{'; '.join(map(str, failures))}; {_next_step(bindings)}"))
+        failure = f"{'; '.join(map(str, failures))}; {_next_step(bindings)}"
+        self._rest(failure)
+        raise EngineError(failure)
 
-    def _rest(self, failure: str) -> str:
-        """Start nothing for a while, because of ``failure``, which is returned."""
-        self._failure, self._again = failure, time.monotonic() + _SECONDS
-        return failure
+    def _rest(self, failure: str) -> None:
+        """Start nothing for ten minutes, because of ``failure``."""
+        self._failure, self._retry_at = failure, time.monotonic() + _REST
 
-    def _opened_by(self, binding: Binding) -> tuple[Worker, Opened]:
-        if (known := self._known(binding)) is not None:
-            raise EngineError(known)
+    def _open_with(self, binding: Binding) -> Worker:
+        if (crash := self._find_crash(binding)) is not None:
+            raise EngineError(crash)
         worker = Worker(binding, self._options)
         try:
-            return worker, worker.ready()
+            worker.wait_until_ready()
         except BaseException as error:
             worker.end()
-            if self._proofs is not None and isinstance(error, WorkerEnded) and not error.passing:
+            if self._crashes is not None and isinstance(error, WorkerEnded) and not error.passing:
                 # A signal comes again with the same build.
-                self._proofs.put(binding, self.model, self._options, str(error))
+                self._crashes.add(binding, self.model, self._options, str(error))
             raise
+        return worker
 
-    def _known(self, binding: Binding) -> str | None:
-        return None if self._proofs is None else self._proofs.failure(binding, self.model, self._options)
+    def _find_crash(self, binding: Binding) -> str | None:
+        return None if self._crashes is None else self._crashes.find(binding, self.model, self._options)
 
-    def _ended(self, error: WorkerEnded) -> None:
-        """The worker is gone; the next request starts another, unless that happens too often."""
+    def _count_crash(self, error: WorkerEnded) -> None:
+        """Drop the worker; the next request starts another, unless there were too many crashes."""
         log.warning("%s", error)
-        self._drop()
-        self._ends.append(time.monotonic())
-        if len(self._ends) == _ENDS and self._ends[-1] <= self._ends[0] + _SECONDS:
-            self._ends.clear()
-            self._rest(f"{error}, {_ENDS} times; it is tried again in {_SECONDS / 60:g} minutes")
+        self._drop_worker()
+        times = self._crash_times
+        times.append(time.monotonic())
+        if len(times) == _CRASHES and times[-1] <= times[0] + _REST:
+            times.clear()
+            self._rest(f"{error}, {_CRASHES} times; it is tried again in {_REST / 60:g} minutes")
 
-    def _drop(self) -> None:
+    def _drop_worker(self) -> None:
         if self._release is not None:
             self._release()
-        self._worker = self._opened = self._release = None
+        self._worker = self._release = None
 
     # -- embedding --------------------------------------------------------------------------------------
 
     def embed_documents(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
-        """Embed stored texts: ``float32[n, d]``, in the order of ``texts``.
-
-        Rows have the length 1; that of a text of which the model knows no character is 0.
-        """
+        """Embed stored texts: ``float32[n, d]``, unit rows; 0 for a text of which the model has no character."""
         return self._embed(self.document_prefix, texts, progress, urgent=False)
 
     def embed_query(self, texts: Sequence[str]) -> Vectors:
@@ -280,17 +393,16 @@ class LlamaCppEmbedder(LocalModel):
 
     def _embed(self, prefix: str, texts: Sequence[str], progress: Progress | None, urgent: bool) -> Vectors:
         out = np.zeros((len(texts), self.dimensions), np.float32)
-        known = [without_unknown(self.path, text) for text in texts]
-        some = [i for i, text in enumerate(known) if text == texts[i] or text.strip()]
-        out[some] = self._unit_rows([prefix + known[i] for i in some], progress, urgent)
+        readable = [blank_unknown_characters(self.path, text) for text in texts]
+        rows = [i for i, text in enumerate(readable) if text == texts[i] or text.strip()]
+        out[rows] = self._unit_rows([prefix + readable[i] for i in rows], progress, urgent)
         return out
 
     def _unit_rows(self, texts: Sequence[str], progress: Progress | None, urgent: bool) -> Vectors:
         rows = np.empty((len(texts), self.dimensions), np.float32)
         lengths = [len(text.encode("utf-8", "replace")) for text in texts]
-        for group in packed(lengths, self._batch_bytes):
-            request = {"op": "embed", "texts": [texts[i] for i in group]}
-            rows[group] = self._asked(request, urgent).reshape(len(group), -1)
+        for group in pack(lengths, self._batch_bytes):
+            rows[group] = self._request([texts[i] for i in group], urgent)
             if progress is not None:
                 progress(len(group))
         norms = np.linalg.norm(rows, axis=1, keepdims=True)

@@ -18,11 +18,10 @@ from types import ModuleType
 from typing import Any, Literal
 
 from ..errors import EngineError, ModelError
-from .bindings import COMPILED, ModelOptions
+from .bindings import CHARS_PER_TOKEN, COMPILED, ModelOptions, pack
 from .gguf_file import check_gguf, is_causal
-from .packing import CHARS_PER_TOKEN, packed
 
-#: Sequences of one batch: llama.cpp sizes tables by it, and 192 tokens rarely hold more lines.
+#: Sequences of a batch: llama.cpp sizes tables by it, and 192 tokens rarely hold more lines.
 MAX_SEQUENCES = 64
 
 # C keeps the pointer for the life of the process, so the callback must never be collected.
@@ -32,7 +31,7 @@ _GGML_LOG_WARN, _GGML_LOG_ERROR = 3, 4
 
 
 def _llama() -> Any:
-    """The C API of ``llama_cpp`` with its log kept off stderr."""
+    """Return the C API of ``llama_cpp``, with its log kept off stderr."""
     global _log_callback
     try:
         c = _c_api()
@@ -51,21 +50,21 @@ def _llama() -> Any:
 
 
 def _c_api() -> Any:
-    """The module with the C API alone: the package around it loads chat templates and numpy, which takes 16 MB."""
+    """Import the C API alone: the package around it loads chat templates and numpy, which takes 16 MB."""
     name = COMPILED.package
-    found = find_spec(name)
-    if name not in sys.modules and found is not None and found.submodule_search_locations:
+    spec = find_spec(name)
+    if name not in sys.modules and spec is not None and spec.submodule_search_locations:
         package = ModuleType(name)
-        package.__path__ = list(found.submodule_search_locations)
+        package.__path__ = list(spec.submodule_search_locations)
         sys.modules[name] = package
         try:
             return import_module(f"{name}.{name}")
         except ImportError:
-            del sys.modules[name]  # laid out in another way: then all of it
+            del sys.modules[name]  # another layout: import all of it
     return import_module(name)
 
 
-def _logged() -> str:
+def _last_error() -> str:
     return f" (llama.cpp: {_log_errors[-1]})" if _log_errors else ""
 
 
@@ -88,7 +87,7 @@ class EngineSession:
         self._model = c.llama_model_load_from_file(os.fsencode(path), params)
         if not self._model:
             raise ModelError(
-                f"{path}: llama.cpp cannot load this model{_logged()}; pull it again, "
+                f"{path}: llama.cpp cannot load this model{_last_error()}; pull it again, "
                 "or upgrade llama-cpp-python if the model is newer than it"
             )
         try:
@@ -129,7 +128,7 @@ class EngineSession:
             context = c.llama_init_from_model(self._model, params)
         if not context:
             raise ModelError(
-                f"{self._path}: llama.cpp cannot make room for {self._size} tokens{_logged()}; free memory, "
+                f"{self._path}: llama.cpp cannot make room for {self._size} tokens{_last_error()}; free memory, "
                 "or choose a smaller model"
             )
         kind = int(c.llama_pooling_type(context))
@@ -138,7 +137,7 @@ class EngineSession:
         c.llama_free(context)
         if pooling is not None:
             raise ModelError(f"{self._path}: does not allow {pooling} pooling; choose another model")
-        # The file does not say.
+        # The file does not name its pooling.
         return self._open_context(threads, on_gpu, "last" if is_causal(self._path) else "mean")
 
     def _make_batch(self) -> None:
@@ -149,14 +148,14 @@ class EngineSession:
         pointer = ctypes.POINTER(c.llama_seq_id)
         first, step = ctypes.addressof(self._sequence), ctypes.sizeof(c.llama_seq_id)
         self._lists = (pointer * size)(*(ctypes.cast(first + step * i, pointer) for i in range(size)))
-        self._counts, self._wanted = (ctypes.c_int32 * size)(*[1] * size), (ctypes.c_int8 * size)(*[1] * size)
+        self._counts, self._outputs = (ctypes.c_int32 * size)(*[1] * size), (ctypes.c_int8 * size)(*[1] * size)
         self._batch = batch = c.llama_batch()
         for field, values in (
             ("token", self._token),
             ("pos", self._position),
             ("n_seq_id", self._counts),
             ("seq_id", self._lists),
-            ("logits", self._wanted),
+            ("logits", self._outputs),
         ):
             setattr(batch, field, ctypes.cast(values, dict(batch._fields_)[field]))
 
@@ -165,24 +164,24 @@ class EngineSession:
         self._c.llama_set_n_threads(self._context, count, count)
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """The pooled vector of each text: *d* values of float32, not normalised."""
+        """Return the pooled vector of each text: *d* values of float32, not normalised."""
         tokens = [self.tokenize(text) for text in texts]
         rows = [b""] * len(tokens)
-        for group in packed([len(t) for t in tokens], self.batch_tokens, MAX_SEQUENCES):
+        for group in pack([len(t) for t in tokens], self.batch_tokens, MAX_SEQUENCES):
             for i, row in zip(group, self._run([tokens[i] for i in group]), strict=True):
                 rows[i] = row
         return rows
 
     def tokenize(self, text: str) -> list[int]:
-        """The model's tokens of ``text``, at least one and at most ``max_tokens``; the closing one is kept."""
-        tokens = self._raw(text) or self._nothing()
+        """Return the tokens of ``text``, at least one and at most ``max_tokens``; the closing one is kept."""
+        tokens = self._all_tokens(text) or self._empty_text()
         cut = tokens[: self.max_tokens]
         if len(cut) < len(tokens) and self._c.llama_vocab_is_control(self._vocabulary, tokens[-1]):
             cut[-1] = tokens[-1]
         return cut
 
-    def _raw(self, text: str) -> list[int]:
-        """All tokens of ``text`` and those that the model opens and closes a text with."""
+    def _all_tokens(self, text: str) -> list[int]:
+        """Return the tokens of ``text`` with those that the model opens and closes a text with."""
         data = text[: self.max_tokens * CHARS_PER_TOKEN].encode("utf-8", "replace")
         room = len(data) + 8
         buffer = (self._c.llama_token * room)()
@@ -192,13 +191,13 @@ class EngineSession:
             count = self._c.llama_tokenize(self._vocabulary, data, len(data), buffer, -count, True, False)
         return list(buffer[: max(0, count)])
 
-    def _nothing(self) -> list[int]:
+    def _empty_text(self) -> list[int]:
         c = self._c
         ends = (c.llama_vocab_eos(self._vocabulary), c.llama_vocab_bos(self._vocabulary), 0)
         return [next(t for t in ends if t >= 0)]
 
     def _run(self, group: Sequence[list[int]]) -> list[bytes]:
-        """The pooled vectors of one batch of token lists."""
+        """Return the pooled vectors of one batch of token lists."""
         c, n = self._c, 0
         for number, tokens in enumerate(group):
             end = n + len(tokens)
@@ -214,19 +213,19 @@ class EngineSession:
             code = c.llama_encode(self._context, self._batch)
         if code:
             raise ModelError(
-                f"{self._path}: llama.cpp failed on a batch of {n} tokens with code {code}{_logged()}; "
+                f"{self._path}: llama.cpp failed on a batch of {n} tokens with code {code}{_last_error()}; "
                 "choose a smaller model"
             )
         rows = []
         for i in range(len(group)):
             pointer = c.llama_get_embeddings_seq(self._context, i)
             if not pointer:
-                raise ModelError(f"{self._path}: llama.cpp gave no vector{_logged()}; choose another model")
+                raise ModelError(f"{self._path}: llama.cpp gave no vector{_last_error()}; choose another model")
             rows.append(ctypes.string_at(pointer, self.dimensions * ctypes.sizeof(ctypes.c_float)))
         return rows
 
     def free(self) -> None:
-        """Give the memory back to the system; calling twice is harmless."""
+        """Release the memory; calling twice is harmless."""
         if self._context:
             self._c.llama_free(self._context)
         if self._model:

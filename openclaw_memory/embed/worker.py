@@ -1,6 +1,6 @@
-"""The child process in which llama.cpp runs: what native code does there ends this process and no other.
+"""The child process in which llama.cpp runs: a crash of native code ends this process and no other.
 
-The body of an answer is float32 values: those of vectors.
+The body of an answer holds the vectors as float32.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from ..system.child import serve, write_frame
 if TYPE_CHECKING:
     from .bindings import EngineSession
 
-#: Two texts that no model takes for the same; their vectors prove that a build computes on this CPU.
-_PROOF = ("The cat sleeps on the warm roof.", "Invoice 2210 was paid twice by mistake.")
+#: Two texts that no model confuses; their vectors prove that a build computes on this CPU.
+_PROBES = ("The cat sleeps on the warm roof.", "Invoice 2210 was paid twice by mistake.")
 
 
 def main() -> None:
@@ -28,38 +28,38 @@ def main() -> None:
         request, _ = frames.get()
         try:
             if request["op"] == "open":
-                session, header = _open(request)
-                write_frame(answers, header)
+                session = _open(request)
+                write_frame(answers, {"dimensions": session.dimensions, "gpu": session.gpu})
             else:
                 assert session is not None
                 session.set_threads(request["threads"])
                 write_frame(answers, {}, b"".join(session.embed(request["texts"])))
         except Exception as error:
-            write_frame(answers, _failure(error))
+            write_frame(answers, _describe(error))
 
 
-def _open(request: dict[str, Any]) -> tuple[EngineSession, dict[str, Any]]:
+def _open(request: dict[str, Any]) -> EngineSession:
     from ..errors import ModelError
     from .bindings import BINDINGS, ModelOptions
     from .gguf_file import is_reranker
 
     path = Path(request["options"]["path"])
-    if is_reranker(path):  # llama.cpp would end the process, or give what was in memory for a vector
+    if is_reranker(path):  # llama.cpp would end the process, or return uninitialised memory as a vector
         raise ModelError(f"{path}: is a reranker, not an embedding model; choose another")
     binding = next(each for each in BINDINGS if each.name == request["binding"])
     session = binding.open(ModelOptions(**request["options"]))
     _prove(session, str(binding))
-    return session, {"dimensions": session.dimensions, "gpu": session.gpu}
+    return session
 
 
 def _prove(session: EngineSession, binding: str) -> None:
-    """Raise :class:`EngineError` unless texts have the vectors alone that they have together, and each its own."""
+    """Raise :class:`EngineError` unless texts have the same vectors alone and together, and each its own."""
     from ..errors import EngineError
 
-    together = [_unit(row) for row in session.embed(_PROOF)]
-    alone = [_unit(session.embed([text])[0]) for text in _PROOF]
+    together = [_unit(row) for row in session.embed(_PROBES)]
+    alone = [_unit(session.embed([text])[0]) for text in _PROBES]
     if not all(math.isfinite(value) for row in together for value in row):
-        return  # weights that are not numbers are the file's fault, which embedding says
+        return  # weights that are not numbers are the file's fault, which embedding reports
     if min(map(_dot, together, alone)) < 0.99 or _dot(*together) > 0.9999:
         raise EngineError(f"{binding} computes nonsense on this machine")
 
@@ -74,9 +74,9 @@ def _dot(a: list[float], b: list[float]) -> float:
     return float(sum(map(operator.mul, a, b)))
 
 
-def _failure(error: Exception) -> dict[str, Any]:
+def _describe(error: Exception) -> dict[str, Any]:
     from ..errors import EngineError, ModelError
 
-    kinds = {EngineError: "engine", ModelError: "model"}
-    kind = next((kind for of, kind in kinds.items() if isinstance(error, of)), "defect")
-    return {"kind": kind, "error": str(error) if kind != "defect" else f"{type(error).__name__}: {error}"}
+    if isinstance(error, ModelError):
+        return {"kind": "engine" if isinstance(error, EngineError) else "model", "error": str(error)}
+    return {"kind": "defect", "error": f"{type(error).__name__}: {error}"}

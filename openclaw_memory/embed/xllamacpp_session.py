@@ -1,7 +1,7 @@
-"""The session of xllamacpp: llama.cpp's own server object, prebuilt, asked in this process.
+"""The session of xllamacpp: llama.cpp's own server object, prebuilt, called in this process.
 
-The object also listens and takes over the process's signals, so it is only ever made in the worker; it listens on a
-socket without a name where the system has such sockets, and for nobody without its key.
+The object also listens and takes over the process's signals, so only the worker creates it; it listens on a socket
+whose name is deleted at once, where the system has such sockets, and refuses requests without a random key.
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import EngineError, ModelError
-from .bindings import PREBUILT, ModelOptions
+from .bindings import CHARS_PER_TOKEN, PREBUILT, ModelOptions
 from .gguf_file import check_gguf, is_causal
-from .packing import CHARS_PER_TOKEN, plain
 
 
 class EngineSession:
@@ -44,15 +43,15 @@ class EngineSession:
         self._pooling = "unspecified"
         self._server = self._open()
         try:
-            first = self._ask(["a"])[0]
+            probe = self._request(["a"])[0]
         except ModelError as error:
             if "ooling" not in str(error):
                 raise
-            # The file does not say how its tokens are pooled.
+            # The file does not name its pooling.
             self._pooling = "last" if is_causal(path) else "mean"
             self._server = self._open()
-            first = self._ask(["a"])[0]
-        self.dimensions = len(first) // 4
+            probe = self._request(["a"])[0]
+        self.dimensions = len(probe) // 4
 
     def _open(self) -> Any:
         x, options = self._x, self._options
@@ -63,7 +62,7 @@ class EngineSession:
         params.pooling_type = getattr(x.llama_pooling_type, f"LLAMA_POOLING_TYPE_{self._pooling.upper()}")
         size = max(options.batch_tokens, self.max_tokens)
         params.n_ctx = params.n_batch = params.n_ubatch = size
-        params.n_parallel = 1  # the vector of a text would depend on those beside it
+        params.n_parallel = 1  # else the vector of a text depends on those beside it
         params.n_threads_http = 1
         params.cpuparams.n_threads = params.cpuparams_batch.n_threads = options.threads
         params.n_gpu_layers = -1 if options.gpu and self.gpu else 0
@@ -74,9 +73,9 @@ class EngineSession:
         params.api_keys = [secrets.token_hex(16)]
         folder = tempfile.mkdtemp(prefix="ocm-")
         try:
-            named = os.path.join(folder, "s.sock")
-            if sys.platform != "win32" and len(named) <= 100:  # some systems have no longer ones
-                params.hostnames = [named]
+            socket = os.path.join(folder, "s.sock")
+            if sys.platform != "win32" and len(socket) <= 100:  # the limit of some systems
+                params.hostnames = [socket]
             return x.Server(params)
         except RuntimeError as error:
             raise ModelError(
@@ -87,25 +86,25 @@ class EngineSession:
             shutil.rmtree(folder, ignore_errors=True)
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """The pooled vector of each text: *d* values of float32, not normalised."""
-        whole = [plain(text[: self.max_tokens * CHARS_PER_TOKEN]) for text in texts]
+        """Return the pooled vector of each text: *d* values of float32, not normalised."""
+        plain = [_break_control_tokens(text[: self.max_tokens * CHARS_PER_TOKEN]) for text in texts]
         try:
-            return self._ask(whole)
+            return self._request(plain)
         except _TooLongError:
-            return [self._cut(text) for text in whole]
+            return [self._embed_beginning(text) for text in plain]
 
-    def _cut(self, text: str) -> bytes:
-        """The vector of the longest beginning of ``text`` that is known to fit."""
+    def _embed_beginning(self, text: str) -> bytes:
+        """Return the vector of the longest beginning of ``text`` that is known to fit."""
         while True:
             try:
-                return self._ask([text])[0]
+                return self._request([text])[0]
             except _TooLongError as error:
                 if error.limit:
                     self.max_tokens = min(self.max_tokens, error.limit)
                 kept = int(len(text) * self.max_tokens / error.tokens)
                 text = text[: max(len(text) > 1, min(kept, len(text) - 1))]
 
-    def _ask(self, texts: Sequence[str]) -> list[bytes]:
+    def _request(self, texts: Sequence[str]) -> list[bytes]:
         request = json.dumps({"input": list(texts), "encoding_format": "base64"})
         try:
             answer = json.loads(self._server.handle_embeddings(request))
@@ -122,14 +121,14 @@ class EngineSession:
         return [base64.b64decode(row["embedding"]) for row in rows]
 
     def set_threads(self, count: int) -> None:
-        """Use at least ``count`` CPU threads from the next batch on; the server must be opened again for more."""
+        """Use at least ``count`` CPU threads from the next batch on; for more of them the server opens again."""
         if count > self._options.threads:
             self._options = replace(self._options, threads=count)
             self._server = None  # two at a time would take twice the memory
             self._server = self._open()
 
     def free(self) -> None:
-        """Give the memory back to the system; calling twice is harmless."""
+        """Release the memory; calling twice is harmless."""
         self._server = None
 
 
@@ -138,3 +137,9 @@ class _TooLongError(Exception):
         super().__init__(tokens)
         self.tokens = tokens
         self.limit = limit
+
+
+def _break_control_tokens(text: str) -> str:
+    """Put a blank into the spelling of control tokens, so that the server reads text; drop what has no UTF-8."""
+    encodable = text.encode("utf-8", "replace").decode("utf-8")
+    return re.sub(r"(?<=[\[<])(?=(?:CLS|SEP|PAD|UNK|MASK)\]|[|/]?\w+[|]?>)", " ", encodable)

@@ -116,7 +116,7 @@ class Freshness:
             self._ingesting.release()
         try:
             with self._store.patience(until):
-                embedded, pending, remark = self._vectorizer.after_ingest(
+                embedded, pending, remark = self._vectorizer.embed_after_ingest(
                     embed or self._settings.embed, progress, until
                 )
                 if outcome.wrote:
@@ -226,7 +226,7 @@ class Freshness:
                 self._reader = reader
                 reader.start()
         if outcome.wrote:
-            self._vectorizer.after_freshening(until)
+            self._vectorizer.embed_after_refresh(until)
             self._maintain(until)
         if outcome.complete:
             return False, self._standing()

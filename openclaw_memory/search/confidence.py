@@ -46,7 +46,7 @@ SURE = registry.DEFAULT.sure
 
 def sure(model: str) -> float:
     """:data:`SURE` of a model, which may crowd what is alike into less of that way."""
-    entry = registry.like(model)
+    entry = registry.find_similar(model)
     return SURE if entry is None else entry.sure
 
 

@@ -69,7 +69,7 @@ _WIDER = 0.5
 
 def weights(own: Mapping[str, float], model: str | None = None) -> dict[str, float]:
     """The weight of each feature with the vectors of a ``model``; the ``own`` ones hold with any, if there is such."""
-    entry = registry.like(model) if model else None
+    entry = registry.find_similar(model) if model else None
     counts = 1.0 if entry is None else entry.weight
     known = {name: weight for name, weight in own.items() if name in WEIGHTS}
     return WEIGHTS | {name: counts * WEIGHTS[name] for name in VECTOR_FEATURES} | known

@@ -170,7 +170,7 @@ class Questions:
         That gives the cosine with every unit, in the order of the graph's corpus, which it brings up to date;
         ``None`` without a model.  Embedding takes its time, and so is not done while the graph is held.
         """
-        _, model, _, vector = self._vectorizer.query(question)
+        _, model, _, vector = self._vectorizer.embed_question(question)
 
         def scored() -> Floats | None:
             if vector is None:
@@ -206,10 +206,10 @@ class Questions:
             return self._engine
 
     def _knowledge(self, text: str) -> float:
-        from ..embed.noise import knowledge
+        from ..embed.vocabulary import language_coverage
 
         embedder = self._vectorizer.resolve().embedder
-        return 1.0 if embedder is None else knowledge(embedder, text)
+        return 1.0 if embedder is None else language_coverage(embedder, text)
 
     @contextmanager
     def _asking(self, request: SearchRequest) -> Iterator[Deadline]:
@@ -233,7 +233,7 @@ class Questions:
             self._correct(asked)
         if by_meaning:
             # Half of what is left: ranking needs some of it.
-            asked.embedder, asked.model, asked.fallback, asked.vector = self._vectorizer.query(
+            asked.embedder, asked.model, asked.fallback, asked.vector = self._vectorizer.embed_question(
                 asked.request.query, asked.until.left(0.5)
             )
             if asked.vector is None and asked.mode != "graph":
@@ -247,7 +247,7 @@ class Questions:
                 return
             engine = self.engine()
         with self._store.reading():
-            engine.refresh(self._vectorizer.expected() if by_meaning else None)
+            engine.refresh(self._vectorizer.expected_model() if by_meaning else None)
             self._superseded()
 
     def _correct(self, asked: _Asked) -> None:
@@ -266,7 +266,7 @@ class Questions:
             return self._settled(engine, asked.model, lambda: answer(engine, asked.mode, day, asked.vector), asked)
 
         if asked.embedder is not None:
-            engine.noise = self._vectorizer.noise(asked.embedder, asked.until.left(0.5))
+            engine.noise = self._vectorizer.noise_level(asked.embedder, asked.until.left(0.5))
         found = ranked()
         if asked.embedder is not None and self._embed_candidates(asked, engine, asked.embedder):
             found = ranked()
@@ -331,7 +331,7 @@ class Questions:
             return False
         candidates = engine.keyword_candidates(asked.request.query, LAZY_CANDIDATES)
         until = Deadline.after(asked.until.within(freshness.LOOK_SECONDS, 0.5))
-        return self._vectorizer.candidates(embedder, candidates, LAZY_CANDIDATES, until) > 0
+        return self._vectorizer.embed_candidates(embedder, candidates, LAZY_CANDIDATES, until) > 0
 
 
 def _dated(request: SearchRequest, hits: list[H]) -> list[H]:

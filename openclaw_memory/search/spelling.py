@@ -49,7 +49,7 @@ def misspelt(
             found = {word: _meant(word, there, corpus, index) for word in unknown}
     except (LeaseTimeout, StoreUnreachable):
         return {}
-    meant = {word: other for word, other in found.items() if other is not None and not vectorizer.is_word(word)}
+    meant = {word: other for word, other in found.items() if other is not None and not vectorizer.knows_word(word)}
     return meant if 2 * (len(none) - len(meant)) <= asked else {}
 
 

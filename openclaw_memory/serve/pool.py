@@ -19,7 +19,7 @@ from ..config.workspace import expanded, find_workspace
 from ..errors import OpenClawMemoryError, Stopped, WorkspaceError
 
 if TYPE_CHECKING:  # a host waits for the server to be there: what memories are made of is loaded after that
-    from ..embed.models import Models
+    from ..embed.manager import EmbedderManager
     from ..memory import Memory
     from ..sharing.sources import Source
 
@@ -66,11 +66,11 @@ class Pool:
         self._closing: list[threading.Thread] = []
 
     @cached_property
-    def models(self) -> Models:
+    def models(self) -> EmbedderManager:
         """The embedding models, which all memories share."""
-        from ..embed.models import Models
+        from ..embed.manager import EmbedderManager
 
-        return Models(self.settings)
+        return EmbedderManager(self.settings)
 
     # -- memories -------------------------------------------------------------------------------------
 

@@ -39,7 +39,7 @@ class Languages:
         ranked = sorted(self.weights.items(), key=lambda item: (-item[1], item[0]))
         return {name: round(weight / total, 3) for name, weight in ranked if weight >= 0.01 * total}
 
-    def knowledge(self, embedder: Embedder | None) -> dict[str, float]:
+    def language_coverage(self, embedder: Embedder | None) -> dict[str, float]:
         """Return how well a model knows each language, from 0 to 1; empty without a model."""
         from ..embed import noise
 

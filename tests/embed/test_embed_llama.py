@@ -18,10 +18,10 @@ from properties import examples
 from tiny_gguf import make_tiny_decoder, make_tiny_reranker
 
 from openclaw_memory.config.settings import Settings
-from openclaw_memory.embed.bindings import BINDINGS, candidates
-from openclaw_memory.embed.factory import repacks, resolve
+from openclaw_memory.embed.bindings import BINDINGS, installed_bindings
 from openclaw_memory.embed.gguf_file import is_reranker
 from openclaw_memory.embed.llama import LlamaCppEmbedder, available_cores
+from openclaw_memory.embed.manager import choose_embedder, repacks
 from openclaw_memory.errors import ModelError
 from openclaw_memory.model.embedder import Embedder
 
@@ -40,7 +40,7 @@ AWKWARD = [
 @pytest.fixture(scope="module", params=[binding.name for binding in BINDINGS if binding.installed] or ["none"])
 def binding(request) -> str:
     """Each binding that is installed; at least one must be."""
-    assert candidates(), "the tests need a binding of llama.cpp: pip install xllamacpp"
+    assert installed_bindings(), "the tests need a binding of llama.cpp: pip install xllamacpp"
     return request.param
 
 
@@ -222,11 +222,11 @@ def test_llama_cpp_is_quiet_and_exits_cleanly(tiny_gguf: Path, binding: str) -> 
 
 
 def test_the_bindings_give_the_same_vectors(tiny_gguf: Path) -> None:
-    if len(candidates()) < 2:
+    if len(installed_bindings()) < 2:
         pytest.skip("only one binding is installed")
     texts = ["a line of a note", "", "[CLS] [SEP]", "é 日本語 🦞", "word " * 20]
     rows = []
-    for each in candidates():
+    for each in installed_bindings():
         embedder = LlamaCppEmbedder(tiny_gguf, model="tiny", binding=each.name)
         rows.append(embedder.embed_documents(texts))
         embedder.close()
@@ -254,17 +254,17 @@ def test_factory_takes_a_file_and_knows_its_content(tiny_gguf: Path, tmp_path: P
     mine.parent.mkdir()
     mine.write_bytes(tiny_gguf.read_bytes())
     chosen = Settings().with_values({"embedding.model": str(mine)})
-    embedder = resolve(chosen).embedder
+    embedder = choose_embedder(chosen).embedder
     assert isinstance(embedder, LlamaCppEmbedder)
     assert embedder.model.startswith("nomic-embed-text-v1.5.q8_0@")
     assert embedder.query_prefix == "search_query: "
     assert embedder.dimensions == 32
-    again = resolve(chosen).embedder
+    again = choose_embedder(chosen).embedder
     assert again is not None
     assert again.model == embedder.model
     assert [f.name for f in mine.parent.iterdir()] == [mine.name]
     mine.write_bytes(make_tiny_decoder(tmp_path / "d.gguf").read_bytes())
-    changed = resolve(chosen).embedder
+    changed = choose_embedder(chosen).embedder
     assert changed is not None
     assert changed.model != embedder.model
     embedder.close()
@@ -273,12 +273,12 @@ def test_factory_takes_a_file_and_knows_its_content(tiny_gguf: Path, tmp_path: P
 def test_factory_prefers_plugins_and_survives_theirs(tiny_gguf: Path, tmp_path: Path) -> None:
     mine = LlamaCppEmbedder(tiny_gguf, model="mine")
     chosen = Settings().with_values({"embedding.model": "mine"})
-    assert resolve(chosen, extra={"mine": lambda _: mine}).embedder is mine
+    assert choose_embedder(chosen, extra={"mine": lambda _: mine}).embedder is mine
 
     def broken(_: Settings) -> Embedder:
         raise RuntimeError("no licence")
 
-    found = resolve(chosen, extra={"mine": broken})
+    found = choose_embedder(chosen, extra={"mine": broken})
     assert found.embedder is None
     assert "no licence" in (found.reason or "")
 
@@ -290,10 +290,10 @@ def test_factory_http_without_a_key_searches_by_keywords_and_says_so(tmp_path: P
         "embedding.http_model": "m",
         "embedding.http_api_key_env": "NO_SUCH_KEY_HERE",
     }
-    found = resolve(Settings().with_values(values))
+    found = choose_embedder(Settings().with_values(values))
     assert found.embedder is None
     assert "NO_SUCH_KEY_HERE" in (found.reason or "") and "searching by keywords" in (found.reason or "")
-    chosen = resolve(Settings().with_values({**values, "embedding.http_api_key_env": ""}))
+    chosen = choose_embedder(Settings().with_values({**values, "embedding.http_api_key_env": ""}))
     assert chosen.embedder is not None
     assert chosen.embedder.model == "http:127.0.0.1:9/m"
 
@@ -301,14 +301,14 @@ def test_factory_http_without_a_key_searches_by_keywords_and_says_so(tmp_path: P
 def test_one_thread_loads_however_often_it_is_told_to_start(tiny_gguf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = LlamaCppEmbedder(tiny_gguf, model="tiny")
     gate, loads = threading.Event(), []
-    opened = model.opened
+    load = model.load
 
     def slow() -> object:
         loads.append(threading.current_thread())
         assert gate.wait(20)
-        return opened()
+        return load()
 
-    monkeypatch.setattr(model, "opened", slow)
+    monkeypatch.setattr(model, "load", slow)
     for _ in range(40):
         model.start()
     gate.set()

@@ -18,9 +18,8 @@ from serving import serving
 
 from openclaw_memory import Memory, Settings
 from openclaw_memory.cli.checks import examine
-from openclaw_memory.embed.bindings import BINDINGS, candidates, missing
-from openclaw_memory.embed.llama import LlamaCppEmbedder
-from openclaw_memory.embed.proofs import Proofs
+from openclaw_memory.embed.bindings import BINDINGS, install_advice, installed_bindings
+from openclaw_memory.embed.llama import CrashRecord, LlamaCppEmbedder
 from openclaw_memory.errors import EngineError, ModelError
 
 SIGNALS = [("SIGSEGV", "segmentation fault"), ("SIGILL", "illegal instruction"), ("SIGABRT", "aborted")]
@@ -137,7 +136,7 @@ def test_nonsense_is_a_failed_proof(bindings: Bindings, tiny_gguf: Path, tmp_pat
     bindings.frail()
     file = bindings.folder / "xllamacpp" / "__init__.py"
     file.write_text(file.read_text().replace("rows = [[", "rows = [[len(texts) * 9.0 * (i % 2) +"))
-    embedder = LlamaCppEmbedder(tiny_gguf, model="m", binding="xllamacpp", proofs=Proofs(tmp_path))
+    embedder = LlamaCppEmbedder(tiny_gguf, model="m", binding="xllamacpp", crashes=CrashRecord(tmp_path))
     with pytest.raises(EngineError, match="nonsense"):
         embedder.embed_query(["now"])
     embedder.close()
@@ -162,7 +161,7 @@ def test_ends_without_number_are_not_answered_by_starts_without_number(
     bindings: Bindings, tiny_gguf: Path, tmp_path: Path
 ) -> None:
     bindings.frail()
-    embedder = LlamaCppEmbedder(tiny_gguf, model="m", binding="xllamacpp", proofs=Proofs(tmp_path))
+    embedder = LlamaCppEmbedder(tiny_gguf, model="m", binding="xllamacpp", crashes=CrashRecord(tmp_path))
     for _ in range(30):
         with pytest.raises(ModelError):
             embedder.embed_query(["poison"])
@@ -177,7 +176,7 @@ def test_a_read_only_cache_starts_a_dead_build_once_a_process(
     bindings.signalled("xllamacpp", "SIGILL")
     in_the_way = tmp_path / "a-file"
     in_the_way.write_text("")
-    embedder = LlamaCppEmbedder(tiny_gguf, model="m", binding="xllamacpp", proofs=Proofs(in_the_way / "models"))
+    embedder = LlamaCppEmbedder(tiny_gguf, model="m", binding="xllamacpp", crashes=CrashRecord(in_the_way / "models"))
     for _ in range(3):
         with pytest.raises(EngineError, match="SIGILL"):
             embedder.embed_query(["now"])
@@ -206,8 +205,8 @@ def test_without_a_binding_every_output_names_the_command_that_brings_one(
 ) -> None:
     monkeypatch.setattr("openclaw_memory.embed.bindings.find_spec", lambda name: None)
     command = f"{sys.executable} -m pip install"
-    assert command in missing()
-    assert candidates() == ()
+    assert command in install_advice()
+    assert installed_bindings() == ()
     with memory_of(workspace, tiny_gguf) as memory:
         assert command in (memory.ingest().warning or "")
         assert command in (memory.search("backups").fallback or "")

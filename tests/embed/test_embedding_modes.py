@@ -270,13 +270,13 @@ def test_a_model_that_is_down_fails_no_text_and_no_ingest(notes: Notes, embedder
 def test_a_model_that_cannot_be_measured_is_used_all_the_same(
     notes: Notes, embedder: CountingEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from openclaw_memory.embed import noise
+    from openclaw_memory.embed import vectorizer
 
     def fail(*_: Any) -> float:
         raise ModelError("the endpoint is down")
 
     with open_memory(notes, embedder) as memory:
-        monkeypatch.setattr(noise, "measure", fail)
+        monkeypatch.setattr(vectorizer, "measure_noise", fail)
         assert memory.ingest().embedded == 4
         assert memory.search("tents").mode == "hybrid"
 

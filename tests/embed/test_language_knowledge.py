@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks.hashing import HashingEmbedder
-from openclaw_memory.embed import noise
+from openclaw_memory.embed import vocabulary
 from openclaw_memory.model.embedder import LocalModel
 from openclaw_memory.search import ranking
 from openclaw_memory.search.bm25 import KeywordScores
@@ -65,28 +65,34 @@ ENGLISH = [
 
 def test_a_model_knows_the_languages_that_its_tokenizer_has_words_for(tmp_path: Path) -> None:
     english = Reading(gguf(tmp_path / "en.gguf", ENGLISH))
-    assert noise.knowledge(english, "Where is the invoice?") == 1
-    assert noise.knowledge(english, "café") == 1
-    assert noise.knowledge(english, "где мой счёт") == 0
-    assert noise.knowledge(english, "服务器在哪里") == 0
-    assert 0 < noise.knowledge(english, "invoice 服务器") < 1
-    assert noise.knowledge(english, "Kde je moje faktura") == 0, "without a letter that English does not have"
-    assert 0 < noise.knowledge(english, "Rechnung") < noise.knowledge(english, "Rechnung invoice")
+    assert vocabulary.language_coverage(english, "Where is the invoice?") == 1
+    assert vocabulary.language_coverage(english, "café") == 1
+    assert vocabulary.language_coverage(english, "где мой счёт") == 0
+    assert vocabulary.language_coverage(english, "服务器在哪里") == 0
+    assert 0 < vocabulary.language_coverage(english, "invoice 服务器") < 1
+    assert vocabulary.language_coverage(english, "Kde je moje faktura") == 0, (
+        "without a letter that English does not have"
+    )
+    assert (
+        0
+        < vocabulary.language_coverage(english, "Rechnung")
+        < vocabulary.language_coverage(english, "Rechnung invoice")
+    )
     several = Reading(gguf(tmp_path / "many.gguf", [*ENGLISH, "\u2581где", "\u2581мой", "\u2581счёт", "服务", "哪里"]))
-    assert noise.knowledge(several, "где мой счёт") == 1
-    assert noise.knowledge(several, "服务哪里") == 1
-    assert noise.knowledge(Reading(gguf(tmp_path / "bytes.gguf", ["\u0120where", "ing"])), "счёт") == 1, (
+    assert vocabulary.language_coverage(several, "где мой счёт") == 1
+    assert vocabulary.language_coverage(several, "服务哪里") == 1
+    assert vocabulary.language_coverage(Reading(gguf(tmp_path / "bytes.gguf", ["\u0120where", "ing"])), "счёт") == 1, (
         "not told by bytes"
     )
-    assert noise.knowledge(english, "24/7?") == 1
+    assert vocabulary.language_coverage(english, "24/7?") == 1
 
 
 @pytest.mark.parametrize("content", [b"", b"GGUF", b"GGUF" + b"\xff" * 60, b"no model at all" * 9])
 def test_a_vocabulary_that_cannot_be_read_says_nothing(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "m.gguf").write_bytes(content)
-    assert noise.knowledge(Reading(tmp_path / "m.gguf"), "счёт") == 1
-    assert noise.knowledge(Reading(tmp_path / "none.gguf"), "счёт") == 1
-    assert noise.knowledge(HashingEmbedder(), "счёт") == 1
+    assert vocabulary.language_coverage(Reading(tmp_path / "m.gguf"), "счёт") == 1
+    assert vocabulary.language_coverage(Reading(tmp_path / "none.gguf"), "счёт") == 1
+    assert vocabulary.language_coverage(HashingEmbedder(), "счёт") == 1
 
 
 @pytest.mark.parametrize(("held", "knowledge", "first"), [(0.3, 0.0, 0), (0.3, 1.0, 1), (0.0, 0.0, 1)])
@@ -105,8 +111,8 @@ def test_vectors_that_mean_nothing_leave_it_to_the_words(held: float, knowledge:
 def test_a_word_that_the_tokenizer_has_whole_is_known(tmp_path: Path) -> None:
     model = Reading(gguf(tmp_path / "m.gguf", [*ENGLISH, "\u2581Datei", "\u2581где", "\u0120server", "\u2581invo"]))
     for word in ("invoice", "Invoice", "café", "datei", "где", "Server"):
-        assert noise.knows_word(model, word), word
+        assert vocabulary.knows_word(model, word), word
     for word in ("invocie", "nun", "voice", "invoices", "гдее", "服务"):
-        assert not noise.knows_word(model, word), word
-    assert not noise.knows_word(Reading(tmp_path / "none.gguf"), "invoice")
-    assert not noise.knows_word(HashingEmbedder(), "invoice")
+        assert not vocabulary.knows_word(model, word), word
+    assert not vocabulary.knows_word(Reading(tmp_path / "none.gguf"), "invoice")
+    assert not vocabulary.knows_word(HashingEmbedder(), "invoice")

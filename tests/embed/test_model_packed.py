@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from packed import cut, make_packed
 from test_model_convert import bert
 
-from openclaw_memory.embed.convert_packed import character_map, convert_packed
+from openclaw_memory.embed.convert import character_map, convert_packed
 from openclaw_memory.embed.llama import LlamaCppEmbedder
 from openclaw_memory.embed.pull import pull
 from openclaw_memory.embed.registry import MULTILINGUAL

