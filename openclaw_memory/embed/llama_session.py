@@ -78,6 +78,7 @@ class EngineSession:
         self._path = path
         self._model: Any = None
         self._context: Any = None
+        self._batch: Any = None
         _log_errors.clear()
         self.gpu = bool(c.llama_supports_gpu_offload())
         on_gpu = options.gpu and self.gpu
@@ -100,7 +101,9 @@ class EngineSession:
             self._size = max(self.batch_tokens, self.max_tokens)
             self._context = self._open_context(options.threads, on_gpu)
             self._memory = c.llama_get_memory(self._context)
-            self._make_batch()
+            self._batch = c.llama_batch_init(self._size, 0, 1)
+            for i in range(self._size):
+                self._batch.n_seq_id[i] = self._batch.logits[i] = 1
         except BaseException:
             self.free()
             raise
@@ -139,25 +142,6 @@ class EngineSession:
             raise ModelError(f"{self._path}: does not allow {pooling} pooling; choose another model")
         # The file does not name its pooling.
         return self._open_context(threads, on_gpu, "last" if is_causal(self._path) else "mean")
-
-    def _make_batch(self) -> None:
-        c, size = self._c, self._size
-        self._token, self._position = (c.llama_token * size)(), (c.llama_pos * size)()
-        self._sequence = (c.llama_seq_id * size)()
-        # Each token names its sequences by a pointer to a list; here all the lists have length one.
-        pointer = ctypes.POINTER(c.llama_seq_id)
-        first, step = ctypes.addressof(self._sequence), ctypes.sizeof(c.llama_seq_id)
-        self._lists = (pointer * size)(*(ctypes.cast(first + step * i, pointer) for i in range(size)))
-        self._counts, self._outputs = (ctypes.c_int32 * size)(*[1] * size), (ctypes.c_int8 * size)(*[1] * size)
-        self._batch = batch = c.llama_batch()
-        for field, values in (
-            ("token", self._token),
-            ("pos", self._position),
-            ("n_seq_id", self._counts),
-            ("seq_id", self._lists),
-            ("logits", self._outputs),
-        ):
-            setattr(batch, field, ctypes.cast(values, dict(batch._fields_)[field]))
 
     def set_threads(self, count: int) -> None:
         """Use ``count`` CPU threads from the next batch on."""
@@ -198,19 +182,17 @@ class EngineSession:
 
     def _run(self, group: Sequence[list[int]]) -> list[bytes]:
         """Return the pooled vectors of one batch of token lists."""
-        c, n = self._c, 0
+        c, batch, n = self._c, self._batch, 0
         for number, tokens in enumerate(group):
-            end = n + len(tokens)
-            self._token[n:end] = tokens
-            self._position[n:end] = list(range(len(tokens)))
-            self._sequence[n:end] = [number] * len(tokens)
-            n = end
-        self._batch.n_tokens = n
+            for position, token in enumerate(tokens):
+                batch.token[n], batch.pos[n], batch.seq_id[n][0] = token, position, number
+                n += 1
+        batch.n_tokens = n
         if self._memory:
             c.llama_memory_clear(self._memory, True)
-            code = c.llama_decode(self._context, self._batch)
+            code = c.llama_decode(self._context, batch)
         else:
-            code = c.llama_encode(self._context, self._batch)
+            code = c.llama_encode(self._context, batch)
         if code:
             raise ModelError(
                 f"{self._path}: llama.cpp failed on a batch of {n} tokens with code {code}{_last_error()}; "
@@ -226,8 +208,10 @@ class EngineSession:
 
     def free(self) -> None:
         """Release the memory; calling twice is harmless."""
+        if self._batch:
+            self._c.llama_batch_free(self._batch)
         if self._context:
             self._c.llama_free(self._context)
         if self._model:
             self._c.llama_model_free(self._model)
-        self._context = self._model = None
+        self._batch = self._context = self._model = None
