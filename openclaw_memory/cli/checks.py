@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 def examine(memory: Memory) -> list[Check]:
     """Return every check of ``doctor``, in the order of ``setup``; reads each note once and changes nothing."""
-    from ..hosts.openclaw_checks import examine_openclaw
+    from ..hosts.openclaw_checks import check_openclaw
 
     checks = [
         Check(problem.path or "settings", True, problem.what, problem.next_step, remark=True)
         for problem in memory.settings.ignored
     ]
     checks += [Check.from_problem("settings", error.problem) for error in useless_values(memory.settings)]
-    checks += examine_openclaw()
+    checks += check_openclaw()
     checks += model_checks(memory.prove_embedder(), memory.settings)
     scanned, reading = None, NoteReading()
     documents, index = _index(memory)
@@ -252,13 +252,13 @@ def _llama_cpp(settings: Settings, embedder: object) -> list[Check]:
 def _graphics() -> str | None:
     """Return the name of an NVIDIA GPU of this machine."""
     from ..hosts import HostError
-    from ..hosts.process import find, run
+    from ..hosts.process import find_program, run_command
 
-    tool = find("nvidia-smi")
+    tool = find_program("nvidia-smi")
     if tool is None:
         return None
     try:
-        answer = run([tool, "--query-gpu=name", "--format=csv,noheader"], timeout=20)
+        answer = run_command([tool, "--query-gpu=name", "--format=csv,noheader"], timeout=20)
     except HostError:
         return None  # a driver that does not answer runs nothing
     return None if answer.code else next(filter(None, map(str.strip, answer.out.splitlines())), None)

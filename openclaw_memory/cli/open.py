@@ -115,7 +115,7 @@ def open_in_editor(file: Path, line: int | None = None) -> None:
     Raises :class:`~openclaw_memory.errors.OpenClawMemoryError` when there is no such program, or it fails.
     """
     from ..system import shell
-    from ..system.child import programs, start
+    from ..system.child import find_programs, start
 
     chosen = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     command = shell.split(chosen) if chosen else _default_editor()
@@ -132,7 +132,7 @@ def open_in_editor(file: Path, line: int | None = None) -> None:
         # Where standard output is read as JSON, an editor in the terminal takes that of errors.
         stdout = None if sys.stdout.isatty() else 2
         # With its ending, which Windows wants of scripts such as code.cmd.
-        program = next(programs(os.path.expanduser(command[0])), command[0])
+        program = next(find_programs(os.path.expanduser(command[0])), command[0])
         with start([program, *command[1:], *place], stdout=stdout) as editor:
             code = editor.wait()
     except OSError as error:
@@ -144,10 +144,10 @@ def open_in_editor(file: Path, line: int | None = None) -> None:
 
 
 def _default_editor() -> list[str]:
-    from ..system.child import programs
+    from ..system.child import find_programs
 
     names = ["notepad"] if os.name == "nt" else ["sensible-editor", "nano", "vim", "vi"]
-    program = next((file for name in names for file in programs(name)), None)
+    program = next((file for name in names for file in find_programs(name)), None)
     if program is None:
         raise OpenClawMemoryError("there is no editor; set EDITOR to yours")
     return [program]

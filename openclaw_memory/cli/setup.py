@@ -68,8 +68,7 @@ def _register(cli: CliContext, chosen: SetupOptions, reporter: Reporter) -> None
     """Add the MCP server to a host's configuration, or remove it."""
     from importlib import import_module
 
-    from ..hosts.json_hosts import JSON_HOSTS
-    from ..hosts.mcp import Registration
+    from ..hosts.mcp import JSON_HOSTS, Registration
 
     for option, value in (
         ("--openclaw", chosen.executable), ("--profile", chosen.profile), ("--query", chosen.query),
@@ -206,7 +205,7 @@ class Reporter:
 
 def install(cli: CliContext, chosen: SetupOptions, reporter: Reporter) -> None:
     """Put this memory into OpenClaw's memory slot, and run a search."""
-    from ..hosts.openclaw_config import wanted_changes, without_slot
+    from ..hosts.openclaw_config import disable_before_install, setup_changes
     from ..hosts.plugin_files import same_files
 
     if cli.db is not None:
@@ -215,7 +214,7 @@ def install(cli: CliContext, chosen: SetupOptions, reporter: Reporter) -> None:
     settings = _settings(cli, chosen, host)
     host.validate()
     command, config = _command(host), host.home.config()
-    changes, folder, agents = wanted_changes(config, command), host.plugin_folder(), _agents(cli, host)
+    changes, folder, agents = setup_changes(config, command), host.plugin_folder(), _agents(cli, host)
     installs = not chosen.installed and (folder is None or not same_files(folder))
     if not (changes or installs):
         reporter.step("openclaw", "the plugin is installed and has the memory slot; nothing to change")
@@ -232,39 +231,38 @@ def install(cli: CliContext, chosen: SetupOptions, reporter: Reporter) -> None:
     with _as_it_was(chosen, host):
         if installs:
             reporter.say("\ninstalling the plugin …")
-            host.change(without_slot(config))
+            host.change(disable_before_install(config))
             host.install_plugin()
             reporter.step("plugin", f"installed in {host.plugin_folder()}")
         # The slot comes last: until this memory has answered, OpenClaw keeps the one that it has.
         _read_and_search(cli, chosen, reporter, settings, _remembering(reporter, host, agents))
-        host.change(wanted_changes(host.home.config(), command))
-        if left := wanted_changes(host.home.config(), command):
+        host.change(setup_changes(host.home.config(), command))
+        if left := setup_changes(host.home.config(), command):
             keys = ", ".join(".".join(change.path) for change in left)
             raise HostError(f"{host.home.config_file}: OpenClaw did not take {keys}; run: openclaw doctor")
     reporter.record["applied"] = True
     reporter.step("configuration", f"{host.home.config_file}; what it was before is kept in {home / 'setup.json'}")
     if chosen.installed:
         _remove_old_environments(reporter, host)
-    _next(reporter, host, bool(host.said))
+    _next(reporter, host, bool(host.outputs))
 
 
 def uninstall(cli: CliContext, chosen: SetupOptions, reporter: Reporter) -> None:
     """Restore OpenClaw's configuration, and remove the plugin."""
     from ..config.openclaw_home import value_at
-    from ..hosts.environments import made
-    from ..hosts.openclaw_config import SLOT
-    from ..hosts.remembered import Before, forget, recall
+    from ..hosts.openclaw_config import SLOT, ConfigSnapshot
+    from ..hosts.plugin_files import list_environments
 
     host = _find_host(chosen, reporter)
     host.validate()
     config, home = host.home.config(), host.home.ours
-    before, folder = recall(home), host.plugin_folder()
+    before, folder = ConfigSnapshot.load(home), host.plugin_folder()
     if before is None and (folder is not None or value_at(config, SLOT) == NAME):
         where = f"{home / 'setup.json'}: is not there or not readable, so what was before is not known"
         undo = f"config unset {'.'.join(SLOT)}" if folder is None else f"plugins uninstall {NAME}"
         raise HostError(f"{where}; run: openclaw {undo}")
-    before = before or Before.of(config, host.home.config_file, plugin_installed=False)
-    changes = before.restoring(config)
+    before = before or ConfigSnapshot.take(config, host.home.config_file, plugin_installed=False)
+    changes = before.changes_back(config)
     removes = folder is not None and not before.plugin_installed
     if removes or changes:
         _show(reporter, host, changes, [f"- plugin in {folder}"] if removes else [])
@@ -278,7 +276,7 @@ def uninstall(cli: CliContext, chosen: SetupOptions, reporter: Reporter) -> None
         if removes:
             reporter.say("\nremoving the plugin …")
             host.uninstall_plugin()
-        host.change(before.restoring(host.home.config()))
+        host.change(before.changes_back(host.home.config()))
         reporter.record["applied"] = True
         what = "what concerns this memory is as it was before setup; the notes were not touched"
         reporter.step("configuration", f"{host.home.config_file}: {what}")
@@ -286,7 +284,7 @@ def uninstall(cli: CliContext, chosen: SetupOptions, reporter: Reporter) -> None
             reporter.step("comments", f"the file as it was before setup, with its comments, is {copy}")
     if chosen.dry_run:
         return
-    forget(home)
+    ConfigSnapshot.delete(home)
     if folder is not None and before.plugin_installed:
         reporter.step("plugin", f"it was there before setup and stays; to remove it: openclaw plugins uninstall {NAME}")
     if any((home / "index").glob("*/*.duckdb")):
@@ -294,9 +292,9 @@ def uninstall(cli: CliContext, chosen: SetupOptions, reporter: Reporter) -> None
     for workspace, state in states.items():
         purge = shell.join(["openclaw-memory", "-w", str(workspace), "state", "purge"])
         reporter.step("state", f"kept in {state}; to remove it: {purge}")
-    for environment in made(home):
+    for environment in list_environments(home):
         reporter.step("environment", f"kept in {environment}; to remove it: delete that folder")
-    _next(reporter, host, bool(host.said), gone=True)
+    _next(reporter, host, bool(host.outputs), gone=True)
 
 
 # -- checks -----------------------------------------------------------------------------------------
@@ -348,17 +346,17 @@ def _settings(cli: CliContext, chosen: SetupOptions, host: OpenClaw) -> Settings
 
 def _command(host: OpenClaw) -> str | None:
     """Return the command for the plugin to start; ``None`` in an environment that the plugin made and finds itself."""
-    from ..hosts.environments import made
+    from ..hosts.plugin_files import list_environments
     from ..hosts.process import own_command
 
     command = Path(own_command())
-    return None if any(map(command.is_relative_to, made(host.home.ours))) else str(command)
+    return None if any(map(command.is_relative_to, list_environments(host.home.ours))) else str(command)
 
 
 def _remove_old_environments(reporter: Reporter, host: OpenClaw) -> None:
-    from ..hosts.environments import remove_unused
+    from ..hosts.plugin_files import remove_unused_environments
 
-    for environment in remove_unused(host.home.ours):
+    for environment in remove_unused_environments(host.home.ours):
         reporter.step("environment", f"removed {environment}: another one is in use, and nothing ran from it")
 
 
@@ -395,17 +393,16 @@ def _home(host: OpenClaw, config: dict[str, object], installed: bool) -> Path:
     """Return our folder in OpenClaw's state after recording the configuration there, unless an earlier setup did."""
     from ..config.openclaw_home import is_plain_json, value_at
     from ..errors import remedy
-    from ..hosts.change import read_text
-    from ..hosts.openclaw_config import SLOT
-    from ..hosts.remembered import Before, recall, remember
+    from ..hosts.config_file import read_text
+    from ..hosts.openclaw_config import SLOT, ConfigSnapshot
     from ..system import atomic
 
     home, file = host.home.ours, host.home.config_file
     try:
         atomic.make_folder(home, 0o700)
         ours = installed or value_at(config, SLOT) == NAME
-        if recall(home) is None or not ours:
-            remember(home, Before.of(config, file, installed))
+        if ConfigSnapshot.load(home) is None or not ours:
+            ConfigSnapshot.take(config, file, installed).save(home)
             if not is_plain_json(file):
                 atomic.swap(_copy(home, host), (read_text(file) or "").encode("utf-8"), 0o600)
     except OSError as error:
@@ -418,14 +415,14 @@ def _home(host: OpenClaw, config: dict[str, object], installed: bool) -> Path:
 def _as_it_was(chosen: SetupOptions, host: OpenClaw) -> Iterator[None]:
     """Restore OpenClaw's configuration when the block fails, and add the next step to the error."""
     from ..errors import OpenClawMemoryError
-    from ..hosts.remembered import Before
+    from ..hosts.openclaw_config import ConfigSnapshot
 
-    before = Before.of(host.home.config(), host.home.config_file, plugin_installed=False)
+    before = ConfigSnapshot.take(host.home.config(), host.home.config_file, plugin_installed=False)
     try:
         yield
     except BaseException as error:
         with contextlib.suppress(HostError):
-            host.change(before.restoring(host.home.config()))
+            host.change(before.changes_back(host.home.config()))
         if not isinstance(error, OpenClawMemoryError):
             raise
         profile = f" --profile {chosen.profile}" if chosen.profile else ""
@@ -454,13 +451,13 @@ def _states(cli: CliContext, chosen: SetupOptions, host: OpenClaw) -> dict[Path,
 
 def _remembering(reporter: Reporter, host: OpenClaw, agents: list[Agent]) -> list[Agent]:
     """Return the agents whose notes may be read."""
-    from ..hosts.openclaw_config import remembers
+    from ..hosts.openclaw_config import memory_search_enabled
 
     config = host.home.config()
     for agent in agents:
-        if not remembers(config, agent.id):
+        if not memory_search_enabled(config, agent.id):
             reporter.step(f"notes of {agent.id}", "not read: memory search is off for this agent")
-    return [agent for agent in agents if remembers(config, agent.id)]
+    return [agent for agent in agents if memory_search_enabled(config, agent.id)]
 
 
 def _read_and_search(

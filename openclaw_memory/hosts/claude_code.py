@@ -10,26 +10,26 @@ from typing import Any
 from ..config.settings import data_dir
 from ..system import atomic
 from . import NAME, HostError
-from .change import read_text, writable
+from .config_file import read_text, writable
 from .json_edit import entry_in
-from .mcp import SERVERS, Registration, Server, added_to_json, entry_diff, removed_from_json
-from .process import find, run
+from .mcp import SERVERS, Registration, Server, add_to_json, entry_diff, remove_from_json
+from .process import find_program, run_command
 
 TITLE = "Claude Code"
 
 
 def register(server: Server, project: Path | None) -> Registration:
-    """Add the server, or bring its command up to date."""
+    """Plan to add the server, or to bring its command up to date."""
     then = "restart Claude Code; '/mcp' shows it with its tools"
     if project is not None:
         then += ". It asks once whether to trust the project's servers"
-        return added_to_json(project / ".mcp.json", server, then)
+        return add_to_json(project / ".mcp.json", server, then)
     claude, file = _claude(), _user_file()
     before = entry_in(read_text(file) or "", file, SERVERS, NAME)
     entry = server.entry(before)
 
     def apply() -> None:
-        # Its file is changed by its own command only: a running Claude Code writes there too.
+        # Only its own command changes its file: a running Claude Code writes there too.
         if before is None:
             _add(claude, entry)
         else:
@@ -40,10 +40,10 @@ def register(server: Server, project: Path | None) -> Registration:
 
 
 def unregister(project: Path | None) -> Registration:
-    """Take the server out again."""
+    """Plan to take the server out again."""
     then = "restart Claude Code"
     if project is not None:
-        return removed_from_json(project / ".mcp.json", then)
+        return remove_from_json(project / ".mcp.json", then)
     file = _user_file()
     before = entry_in(read_text(file) or "", file, SERVERS, NAME)
     where = f"{SERVERS}.{NAME} of {file}"
@@ -59,7 +59,7 @@ def _add(claude: str, entry: dict[str, Any]) -> None:
 
 
 def _replace(claude: str, before: dict[str, Any], entry: dict[str, Any]) -> None:
-    """Put our entry in the place of the one ``before``, which is kept in a file until that is done."""
+    """Replace our entry ``before``, which a file keeps until that is done."""
     copy = data_dir() / "claude-code-entry.json"
     with writable(copy):
         atomic.swap(copy, json.dumps(before, indent=2, ensure_ascii=False).encode(), 0o600)
@@ -79,13 +79,13 @@ def _replace(claude: str, before: dict[str, Any], entry: dict[str, Any]) -> None
 
 
 def _claude() -> str:
-    found = find("claude")
-    if found is None:
+    claude = find_program("claude")
+    if claude is None:
         raise HostError(
             "claude is not on PATH, and only Claude Code itself changes the settings of all projects; "
             "put it on PATH, or give one project: --project DIR writes DIR/.mcp.json"
         )
-    return found
+    return claude
 
 
 def _user_file() -> Path:
@@ -94,6 +94,6 @@ def _user_file() -> Path:
 
 
 def _run(claude: str, *arguments: str) -> None:
-    done = run([claude, "mcp", *arguments], timeout=60)
-    if done.code:
-        raise HostError(f"'claude mcp {arguments[0]}' failed: {done.reason}; run it yourself, or use --project DIR")
+    result = run_command([claude, "mcp", *arguments], timeout=60)
+    if result.code:
+        raise HostError(f"'claude mcp {arguments[0]}' failed: {result.reason}; run it yourself, or use --project DIR")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from ..system.yaml_edit import line_break
 from . import NAME, HostError
-from .change import member, read_text
-from .mcp import Registration, Server, added, removed
+from .config_file import get_entry, read_text
+from .mcp import Registration, Server, plan_addition, plan_removal
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
@@ -20,22 +20,22 @@ _TABLE = "mcp_servers"
 
 
 def register(server: Server, project: Path | None) -> Registration:
-    """Add the server, or bring its command up to date."""
+    """Plan to add the server, or to bring its command up to date."""
     file = _file(project)
     text = read_text(file)
     then = "restart Codex; '/mcp' shows it with its tools"
     if project is not None:
         then += ". Codex reads a project's file only when the project is trusted"
-    new = _entry(_parsed(text or "", file), file) is None
-    return added(file, text, _with_entry(text or "", file, server), new, then)
+    new = _entry(_parse(text or "", file), file) is None
+    return plan_addition(file, text, _with_entry(text or "", file, server), new, then)
 
 
 def unregister(project: Path | None) -> Registration:
-    """Take the server out again."""
+    """Plan to take the server out again."""
     file = _file(project)
     text = read_text(file)
     after = _without_entry(text or "", file)
-    return removed(file, text, after, not after.strip(), "restart Codex")
+    return plan_removal(file, text, after, not after.strip(), "restart Codex")
 
 
 def _file(project: Path | None) -> Path:
@@ -45,36 +45,36 @@ def _file(project: Path | None) -> Path:
 
 
 def _with_entry(text: str, file: Path, server: Server) -> str:
-    """``text`` with the command of the server in our table; its other keys and its own tables stay."""
+    """Put the command of the server into our table; its other keys and its own tables stay."""
     import tomlkit
     from tomlkit.items import InlineTable
 
-    document, wanted = _parsed(text, file), {"command": server.command, "args": server.args}
+    document, command = _parse(text, file), {"command": server.command, "args": server.args}
     before = _entry(document, file)
-    if before is not None and all(before.get(key) == value for key, value in wanted.items()):
+    if before is not None and all(before.get(key) == value for key, value in command.items()):
         return text
     tables = document.setdefault(_TABLE, tomlkit.table(is_super_table=True))
     if before is None:
         tables[NAME] = tomlkit.inline_table() if isinstance(tables, InlineTable) else tomlkit.table()
-    tables[NAME].update(wanted)
-    return _dumped(document, text)
+    tables[NAME].update(command)
+    return _dump(document, text)
 
 
 def _without_entry(text: str, file: Path) -> str:
-    document = _parsed(text, file)
+    document = _parse(text, file)
     if _entry(document, file) is None:
         return text
     del document[_TABLE][NAME]
     if not document[_TABLE]:
         del document[_TABLE]
-    return _dumped(document, text)
+    return _dump(document, text)
 
 
 def _entry(document: TOMLDocument, file: Path) -> dict[str, object] | None:
-    return member(document.unwrap(), _TABLE, NAME, file, "a table")
+    return get_entry(document.unwrap(), _TABLE, NAME, file, "a table")
 
 
-def _parsed(text: str, file: Path) -> TOMLDocument:
+def _parse(text: str, file: Path) -> TOMLDocument:
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
@@ -84,8 +84,8 @@ def _parsed(text: str, file: Path) -> TOMLDocument:
         raise HostError(f"{file}: not valid TOML ({error}); mend it and try again") from error
 
 
-def _dumped(document: TOMLDocument, before: str) -> str:
-    """The text of ``document`` with the line ends that it had."""
+def _dump(document: TOMLDocument, before: str) -> str:
+    """Return the text of ``document`` with the line breaks of the text ``before``."""
     import tomlkit
 
     return re.sub(r"\r?\n", line_break(before), tomlkit.dumps(document))

@@ -1,7 +1,7 @@
-"""Setting and removing one member of a JSON file while every other byte of it stays as it is.
+"""Set and remove one member of a JSON file while every other byte of it stays as it is.
 
-Comments and a comma behind the last member, as editors allow them in their settings, stay too: what Python has for JSON
-with comments reads it, or writes it without them.
+Comments and a comma behind the last member, as editors allow them in their settings, stay too: Python's libraries for
+JSON with comments read it, or write it without them.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from typing import Any, NamedTuple
 
 from ..system.yaml_edit import line_break
 from . import HostError
-from .change import member
+from .config_file import get_entry
 
-#: What an entry is in this format.
-KIND = "an object {…}"
+#: The kind of an entry in an error message.
+_KIND = "an object {…}"
 _STRING = r'"(?:[^"\\\n]|\\.)*+"'
-_COMMENT = re.compile(rf"{_STRING}|(?P<gone>//[^\r\n]*|/\*(?s:.*?)\*/)")
-_LAST_COMMA = re.compile(rf"{_STRING}|(?P<gone>,)(?=[ \t\r\n]*+[}}\]])")
+_COMMENT = re.compile(rf"{_STRING}|(?P<blank>//[^\r\n]*|/\*(?s:.*?)\*/)")
+_LAST_COMMA = re.compile(rf"{_STRING}|(?P<blank>,)(?=[ \t\r\n]*+[}}\]])")
 
 
 class _Member(NamedTuple):
-    """Where a member lies in the text: its key begins at ``key``, its value spans ``value``..``end``."""
+    """Position of a member in the text: its key begins at ``key``, its value spans ``value:end``."""
 
     key: int
     value: int
@@ -32,7 +32,7 @@ class _Member(NamedTuple):
 
 
 def load(text: str, file: Path) -> dict[str, Any]:
-    """The object that ``text`` holds; raises :class:`HostError` that names the line when it holds none."""
+    """Parse ``text``; raises :class:`HostError` that names the line unless it holds an object."""
     try:
         loaded = json.loads(_plain(text)) if text.strip() else {}
     except json.JSONDecodeError as error:
@@ -45,58 +45,58 @@ def load(text: str, file: Path) -> dict[str, Any]:
 
 
 def entry_in(text: str, file: Path, group: str, name: str) -> dict[str, Any] | None:
-    """The object at ``group.name`` of the text, or ``None`` when it is not there."""
-    return member(load(text, file), group, name, file, KIND)
+    """Return the object at ``group.name`` of the text, or ``None`` if it is missing."""
+    return get_entry(load(text, file), group, name, file, _KIND)
 
 
 def set_member(text: str, file: Path, group: str, name: str, value: dict[str, Any]) -> str:
-    """``text`` with ``group.name`` set to ``value``; what is new stands first in its object."""
+    """Set ``group.name`` to ``value``; a new member comes first in its object."""
     tree = load(text, file)
-    before = member(tree, group, name, file, KIND)
+    before = get_entry(tree, group, name, file, _KIND)
     if before == value:
         return text
     if not text.strip():
         return json.dumps({group: {name: value}}, indent=2, ensure_ascii=False) + "\n"
-    wanted = copy.deepcopy(tree)
-    wanted.setdefault(group, {})[name] = value
+    expected = copy.deepcopy(tree)
+    expected.setdefault(group, {})[name] = value
     root = _plain(text).index("{")
     groups = _members(text, root)
     if group not in groups:
-        changed = _with_first(text, root, group, {name: value})
+        changed = _insert_first(text, root, group, {name: value})
     elif before is None:
-        changed = _with_first(text, groups[group].value, name, value)
+        changed = _insert_first(text, groups[group].value, name, value)
     else:
         at = _members(text, groups[group].value)[name]
         changed = text[: at.value] + _dump(text, value, _indent(text, at.key)) + text[at.end :]
-    return _checked(changed, wanted, file)
+    return _verify(changed, expected, file)
 
 
 def remove_member(text: str, file: Path, group: str, name: str) -> str:
-    """``text`` without ``group.name``, and without the ``group`` where nothing else is in it."""
+    """Remove ``group.name``, and the ``group`` if nothing else is in it."""
     tree = load(text, file)
-    if member(tree, group, name, file, KIND) is None:
+    if get_entry(tree, group, name, file, _KIND) is None:
         return text
-    wanted = copy.deepcopy(tree)
-    del wanted[group][name]
+    expected = copy.deepcopy(tree)
+    del expected[group][name]
     at = _members(text, _plain(text).index("{"))[group]
-    if wanted[group]:
+    if expected[group]:
         at = _members(text, at.value)[name]
     else:
-        del wanted[group]
-    return _checked(_without(text, at), wanted, file)
+        del expected[group]
+    return _verify(_remove(text, at), expected, file)
 
 
 def _plain(text: str) -> str:
-    """The JSON that ``text`` is without its comments and last commas; every other character keeps its place."""
+    """Blank out comments and last commas; every other character keeps its place."""
     return _blank(_blank(text, _COMMENT), _LAST_COMMA)
 
 
-def _blank(text: str, what: re.Pattern[str]) -> str:
-    return what.sub(lambda match: re.sub(r"[^\r\n]", " ", match[0]) if match["gone"] else match[0], text)
+def _blank(text: str, pattern: re.Pattern[str]) -> str:
+    return pattern.sub(lambda match: re.sub(r"[^\r\n]", " ", match[0]) if match["blank"] else match[0], text)
 
 
 def _members(text: str, start: int) -> dict[str, _Member]:
-    """The members of the object that begins at ``start``; of those of one name the last counts, as for every reader."""
+    """Return the members of the object at ``start``; of duplicates the last counts, as for every reader."""
     decoder, plain = json.JSONDecoder(), _plain(text)
     members = {}
     at = _skip(plain, start + 1)
@@ -109,8 +109,8 @@ def _members(text: str, start: int) -> dict[str, _Member]:
     return members
 
 
-def _with_first(text: str, start: int, name: str, value: dict[str, Any]) -> str:
-    """``text`` with a member before those of the object that begins at ``start``, on a line of its own if they are."""
+def _insert_first(text: str, start: int, name: str, value: dict[str, Any]) -> str:
+    """Insert a member before those of the object at ``start``, on a line of its own if they are."""
     plain, end = _plain(text), line_break(text)
     first = _skip(plain, start + 1)
     head, tail = text[: start + 1], text[start + 1 :]
@@ -126,8 +126,8 @@ def _with_first(text: str, start: int, name: str, value: dict[str, Any]) -> str:
     return f"{head}{end}{inner}{json.dumps(name)}: {_dump(text, value, inner)},{tail}"
 
 
-def _without(text: str, at: _Member) -> str:
-    """``text`` without a member and one comma; no comment goes with it."""
+def _remove(text: str, at: _Member) -> str:
+    """Remove a member and one comma, but no comment."""
     uncommented = _blank(text, _COMMENT)
     head, tail = text[: at.key], text[at.end :]
     after, before = _skip(uncommented, at.end), len(uncommented[: at.key].rstrip()) - 1
@@ -140,29 +140,29 @@ def _without(text: str, at: _Member) -> str:
     return head + tail.lstrip(" \t")
 
 
-def _checked(changed: str, wanted: dict[str, Any], file: Path) -> str:
+def _verify(changed: str, expected: dict[str, Any], file: Path) -> str:
     try:
-        kept = json.loads(_plain(changed)) == wanted
+        intact = json.loads(_plain(changed)) == expected
     except json.JSONDecodeError:
-        kept = False
-    if not kept:  # a key that is there twice, for example
+        intact = False
+    if not intact:  # a duplicate key, for example
         raise HostError(f"{file}: cannot be changed without changing more than our entry; change it by hand")
     return changed
 
 
 def _skip(text: str, at: int) -> int:
-    """Where the white space that begins at ``at`` ends."""
+    """Return the end of the white space that begins at ``at``."""
     return len(text) - len(text[at:].lstrip(" \t\r\n"))
 
 
 def _indent(text: str, at: int) -> str:
-    """The white space at the beginning of the line of ``at``."""
+    """Return the white space at the beginning of the line of ``at``."""
     line = text[: at + 1].rpartition("\n")[2]
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
 def _step(text: str) -> str:
-    """One level of indentation: that of the first line which has any."""
+    """Return one level of indentation: that of the first indented line."""
     lines = (line[: len(line) - len(line.lstrip(" \t"))] for line in text.splitlines() if line.strip())
     return next(filter(None, lines), "  ")
 

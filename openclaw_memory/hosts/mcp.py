@@ -1,4 +1,4 @@
-"""What every MCP host is told: the command of the server, and the change that registers it."""
+"""Register the MCP server with a host: plan the change of its configuration, show it, apply it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import NAME, HostError, backup
-from .change import FileChange, read_text
+import platformdirs
+
+from . import NAME, HostError
+from .config_file import forget_original, read_text, remember_original, restored, write_change
 from .json_edit import entry_in, load, remove_member, set_member
 
-#: In JSON files of hosts the servers stand below this key.
+#: The key of the servers in the JSON files of most hosts.
 SERVERS = "mcpServers"
 
 
@@ -44,13 +46,13 @@ class Server:
         return [*args, "serve"]
 
     def entry(self, before: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Its JSON entry; what else a person wrote into the one ``before``, such as ``env``, is kept."""
+        """Return its JSON entry; further keys of the entry ``before``, such as ``env``, are kept."""
         return {"type": "stdio", **(before or {}), "command": self.command, "args": self.args}
 
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """One change of a host's configuration: what it looks like, how it is made, and what comes then."""
+    """A planned change of a host's configuration: its place, its diff, its action, and the person's next step."""
 
     where: str
     lines: list[str]
@@ -59,57 +61,92 @@ class Registration:
 
     @property
     def needed(self) -> bool:
-        """Whether anything changes."""
+        """True if anything changes."""
         return bool(self.lines)
 
 
-def added(file: Path, before: str | None, after: str, new: bool, then: str) -> Registration:
-    """The registration that writes our entry into a file; ``new`` unless it has one."""
-    change = FileChange(file, before, after)
+def plan_addition(file: Path, before: str | None, after: str, new: bool, then: str) -> Registration:
+    """Plan to write ``after``, which holds our entry, into ``file``; ``new`` unless ``before`` has one."""
 
     def apply() -> None:
-        backup.keep(file, before, after, new)
-        change.write()
+        remember_original(file, before, after, new)
+        write_change(file, before, after)
 
-    return Registration(str(file), change.diff() if change.needed else [], apply, then)
+    return Registration(str(file), _diff(str(file), before, after), apply, then)
 
 
-def removed(file: Path, before: str | None, after: str, empty: bool, then: str) -> Registration:
-    """The registration that takes our entry out of a file, and the ``empty`` file if setup has made it.
-
-    A file that nobody has changed since setup is put back as it was.
-    """
-    change, kept = FileChange(file, before, after), backup.kept(file)
-    if kept is not None and after != (before or ""):
-        wanted = kept.text if kept.is_of(before) else None if kept.text is None and empty else after
-        change = FileChange(file, before, wanted, tuple(map(Path, kept.folders)))
+def plan_removal(file: Path, before: str | None, after: str, empty: bool, then: str) -> Registration:
+    """Plan to restore ``file``, or to write ``after``, which lacks our entry and may be ``empty``."""
+    text, folders = restored(file, before, after, empty)
 
     def apply() -> None:
-        change.write()
-        backup.drop(file)
+        write_change(file, before, text, folders)
+        forget_original(file)
 
-    return Registration(str(file), change.diff() if change.needed else [], apply, then)
+    return Registration(str(file), _diff(str(file), before, text), apply, then)
 
 
-def added_to_json(file: Path, server: Server, then: str, group: str = SERVERS) -> Registration:
-    """:func:`added` for a JSON file with the servers below ``group``."""
+def add_to_json(file: Path, server: Server, then: str, group: str = SERVERS) -> Registration:
+    """Plan to add the server to a JSON file with the servers below ``group``, or to bring its command up to date."""
     text = read_text(file)
     before = entry_in(text or "", file, group, NAME)
     after = set_member(text or "", file, group, NAME, server.entry(before))
-    return added(file, text, after, before is None, then)
+    return plan_addition(file, text, after, before is None, then)
 
 
-def removed_from_json(file: Path, then: str, group: str = SERVERS) -> Registration:
-    """:func:`removed` for a JSON file with the servers below ``group``."""
+def remove_from_json(file: Path, then: str, group: str = SERVERS) -> Registration:
+    """Plan to take the server out of a JSON file with the servers below ``group``."""
     text = read_text(file)
     after = remove_member(text or "", file, group, NAME)
-    return removed(file, text, after, not load(after, file), then)
+    return plan_removal(file, text, after, not load(after, file), then)
 
 
 def entry_diff(where: str, before: dict[str, Any] | None, after: dict[str, Any] | None) -> list[str]:
-    """The diff of one JSON entry, for a host that changes its file itself."""
-    old, new = (
-        [] if entry is None else json.dumps(entry, indent=2, ensure_ascii=False).split("\n")
-        for entry in (before, after)
-    )
+    """Return the diff of one JSON entry, for a host that changes its file itself."""
+    old, new = (None if entry is None else json.dumps(entry, indent=2, ensure_ascii=False) for entry in (before, after))
+    return _diff(where, old, new)
+
+
+def _diff(where: str, before: str | None, after: str | None) -> list[str]:
+    """Return the changed lines with two lines of context, as ``diff -u`` prints them."""
+    old, new = (before or "").splitlines(), (after or "").splitlines()
     return list(difflib.unified_diff(old, new, where, where, lineterm="", n=2))
+
+
+@dataclass(frozen=True, slots=True)
+class JsonHost:
+    """A host with its MCP servers below ``group`` in a JSON file that it reads by itself: ``user`` or ``project``."""
+
+    TITLE: str
+    user: Callable[[], Path]
+    project: str
+    then: str
+    group: str = SERVERS
+
+    def register(self, server: Server, project: Path | None) -> Registration:
+        """Plan to add the server, or to bring its command up to date.  Raises :class:`HostError`."""
+        return add_to_json(self._file(project), server, self.then, self.group)
+
+    def unregister(self, project: Path | None) -> Registration:
+        """Plan to take the server out again.  Raises :class:`HostError`."""
+        return remove_from_json(self._file(project), self.then, self.group)
+
+    def _file(self, project: Path | None) -> Path:
+        return self.user() if project is None else project / self.project
+
+
+JSON_HOSTS = {
+    "cursor": JsonHost(
+        "Cursor",
+        lambda: Path("~/.cursor/mcp.json").expanduser(),
+        ".cursor/mcp.json",
+        "Cursor reads it at once: Settings > MCP shows it with its tools",
+    ),
+    "vscode": JsonHost(
+        "VS Code",
+        lambda: Path(platformdirs.user_config_dir("Code", appauthor=False, roaming=True), "User/mcp.json"),
+        ".vscode/mcp.json",
+        "the command 'MCP: List Servers' of VS Code shows it, and starts it",
+        "servers",
+    ),
+}

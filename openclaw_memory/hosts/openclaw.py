@@ -1,4 +1,4 @@
-"""OpenClaw through its own command: what it is, what it has, installing the plugin and changing the configuration."""
+"""OpenClaw through its own command: inspect it, install the plugin, change the configuration."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from ..config.openclaw_home import OpenClawHome
 from ..config.workspace import expanded
 from . import NAME, HostError
 from .openclaw_config import KeyChange, as_patch
-from .plugin_files import MANIFEST, stage
-from .process import Done, find, run
+from .plugin_files import MANIFEST, copy_plugin
+from .process import CommandResult, find_program, run_command
 
 OLDEST = (2026, 9, 6)
 
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """An agent of OpenClaw's, and the folder of its memory."""
+    """An agent of OpenClaw, and the folder of its memory."""
 
     id: str
     workspace: Path
@@ -36,52 +36,54 @@ class OpenClaw:
     command: str
     profile: str | None = None
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
-    #: What its command said when it changed something.
-    said: list[str] = field(default_factory=list)
+    #: Output of its commands that changed something.
+    outputs: list[str] = field(default_factory=list)
 
-    def call(self, *arguments: str, timeout: float = 120, input: str | None = None) -> Done:
+    def call(self, *arguments: str, timeout: float = 120, input: str | None = None) -> CommandResult:
         """Run ``openclaw`` with these arguments; a Raspberry Pi takes ten times as long as a laptop."""
         options = ["--profile", self.profile] if self.profile else []
-        node = [find("node") or "node"] if self.command.endswith((".js", ".mjs")) else []
-        return run([*node, self.command, *options, *arguments], timeout=timeout, input=input, environ=self.environ)
+        node = [find_program("node") or "node"] if self.command.endswith((".js", ".mjs")) else []
+        return run_command(
+            [*node, self.command, *options, *arguments], timeout=timeout, input=input, environ=self.environ
+        )
 
     def version(self) -> tuple[int, ...]:
-        """Its version; raises :class:`HostError` when it does not run, or is too old."""
-        done = self.call("--version")
-        found = re.search(r"(\d+)\.(\d+)\.(\d+)", done.out)
-        if done.code or not found:
-            raise HostError(f"'{self.command} --version' failed: {done.reason}")
-        version = tuple(int(part) for part in found.groups())
+        """Return its version; raises :class:`HostError` when it does not run, or is too old."""
+        result = self.call("--version")
+        match = re.search(r"(\d+)\.(\d+)\.(\d+)", result.out)
+        if result.code or not match:
+            raise HostError(f"'{self.command} --version' failed: {result.reason}")
+        version = tuple(int(part) for part in match.groups())
         if version < OLDEST:
             oldest = ".".join(map(str, OLDEST))
-            raise HostError(f"OpenClaw {found[0]} is too old: this needs {oldest}; run: openclaw update")
+            raise HostError(f"OpenClaw {match[0]} is too old: this needs {oldest}; run: openclaw update")
         return version
 
     @property
     def home(self) -> OpenClawHome:
-        """Where it keeps things."""
+        """Its folders."""
         return OpenClawHome.for_environment(self.environ, self.profile)
 
     def validate(self) -> None:
         """Let OpenClaw check its configuration; raises :class:`HostError` when it would refuse to work with it."""
         file = self.home.config_file
-        done = self.call("config", "validate", "--json") if file.exists() else None
-        if done is not None and done.code:
-            raise HostError(f"{file}: OpenClaw does not accept it: {done.reason}; run: openclaw doctor --fix")
+        result = self.call("config", "validate", "--json") if file.exists() else None
+        if result is not None and result.code:
+            raise HostError(f"{file}: OpenClaw does not accept it: {result.reason}; run: openclaw doctor --fix")
 
     def read_only(self) -> str | None:
-        """Why its configuration cannot be changed by its command; ``None`` when it can."""
+        """Return the reason why its command cannot change its configuration; ``None`` if it can."""
         for name in ("OPENCLAW_NIX_MODE", "OPENCLAW_CONFIG_READONLY"):
             if self.environ.get(name) == "1":
                 return f"{name}=1: OpenClaw's configuration is managed elsewhere"
         return None
 
     def agents(self) -> list[Agent]:
-        """Its agents, the default one first."""
-        done = self.call("agents", "list", "--json")
-        rows = done.json
-        if done.code or not isinstance(rows, list):
-            raise HostError(f"'openclaw agents list' failed: {done.reason}; run: openclaw doctor")
+        """Return its agents, the default one first."""
+        result = self.call("agents", "list", "--json")
+        rows = result.json
+        if result.code or not isinstance(rows, list):
+            raise HostError(f"'openclaw agents list' failed: {result.reason}; run: openclaw doctor")
         agents = [
             Agent(str(row["id"]), Path(row["workspace"]), bool(row.get("isDefault")))
             for row in rows
@@ -90,24 +92,24 @@ class OpenClaw:
         return sorted(agents, key=lambda agent: not agent.default)
 
     def plugin_folder(self) -> Path | None:
-        """Where the plugin is installed; ``None`` when it is not."""
-        return usual_plugin_folder(self.home.state) or self.told_plugin_folder()
+        """Return the folder of the installed plugin, or ``None``."""
+        return find_plugin_folder(self.home.state) or self.reported_plugin_folder()
 
-    def told_plugin_folder(self) -> Path | None:
-        """Where OpenClaw itself says that the plugin is: it knows more places."""
-        done = self.call("plugins", "inspect", NAME, "--json")
-        told = done.json
-        root = told.get("plugin", {}).get("rootDir") if isinstance(told, dict) and not done.code else None
+    def reported_plugin_folder(self) -> Path | None:
+        """Return the plugin's folder as OpenClaw reports it: it knows more places."""
+        result = self.call("plugins", "inspect", NAME, "--json")
+        report = result.json
+        root = report.get("plugin", {}).get("rootDir") if isinstance(report, dict) and not result.code else None
         return Path(root) if root and (Path(root) / MANIFEST).is_file() else None
 
     def install_plugin(self) -> None:
         """Install the plugin that this package carries."""
         with tempfile.TemporaryDirectory(prefix="openclaw-memory-plugin-") as temporary:
-            folder = stage(Path(temporary) / NAME)
+            folder = copy_plugin(Path(temporary) / NAME)
             self._change("plugins", "install", str(folder), "--force", "--accept-capabilities")
 
     def uninstall_plugin(self) -> None:
-        """Take the plugin, and all that the configuration says of it, away."""
+        """Remove the plugin and its part of the configuration."""
         self._change("plugins", "uninstall", NAME, "--force")
 
     def change(self, changes: Iterable[KeyChange]) -> None:
@@ -117,38 +119,38 @@ class OpenClaw:
             self._change("config", "patch", "--stdin", input=json.dumps(patch, ensure_ascii=False))
 
     def _change(self, *arguments: str, input: str | None = None) -> None:
-        done = self.call(*arguments, timeout=600, input=input)  # an install may wait for the network
-        if done.code:
+        result = self.call(*arguments, timeout=600, input=input)  # an install may wait for the network
+        if result.code:
             shown = " ".join(arguments[:2])
-            raise HostError(f"'openclaw {shown}' failed: {done.reason}; mend that and run this again")
-        self.said.append(done.out + done.err)
+            raise HostError(f"'openclaw {shown}' failed: {result.reason}; mend that and run this again")
+        self.outputs.append(result.out + result.err)
 
     @property
     def wants_restart(self) -> bool:
-        """Whether what was changed reaches a running gateway only when it starts again."""
+        """True if a running gateway applies the changes only when it starts again."""
         return any(
-            words in said
-            for said in self.said
+            words in output
+            for output in self.outputs
             for words in ("Saved for the next Gateway start", "Restart the gateway to apply")
         )
 
     def gateway_runs(self) -> bool:
-        """Whether a gateway of this configuration answers."""
-        done = self.call("gateway", "status", "--json")
-        rpc = done.json.get("rpc") if isinstance(done.json, dict) else None
+        """Return true if a gateway of this configuration answers."""
+        result = self.call("gateway", "status", "--json")
+        rpc = result.json.get("rpc") if isinstance(result.json, dict) else None
         return isinstance(rpc, dict) and rpc.get("ok") is True
 
 
-def usual_plugin_folder(state: Path) -> Path | None:
-    """The plugin's folder where an install from a folder, an archive or npm puts it."""
+def find_plugin_folder(state: Path) -> Path | None:
+    """Return the plugin's folder where an install from a folder, an archive or npm puts it, or ``None``."""
     folders = [state / "extensions" / NAME]
     folders += sorted(state.glob(f"npm/projects/*/node_modules/{NAME}"))
     return next((folder for folder in folders if (folder / MANIFEST).is_file()), None)
 
 
-def find_openclaw(given: str | None) -> str | None:
-    """The command as ``given``, a script of OpenClaw's included, else from PATH; ``None`` when it is not there."""
-    if given is not None and given.endswith((".js", ".mjs")):
-        script = os.path.abspath(expanded(given))
+def find_openclaw(path: str | None) -> str | None:
+    """Return the command at ``path``, which may be a script of OpenClaw, else the one on PATH, or ``None``."""
+    if path is not None and path.endswith((".js", ".mjs")):
+        script = os.path.abspath(expanded(path))
         return script if os.path.isfile(script) else None
-    return find("openclaw", given)
+    return find_program("openclaw", path)

@@ -1,4 +1,4 @@
-"""What ``doctor`` looks at in OpenClaw: whether its agents really get this memory.
+"""Checks of ``doctor`` that OpenClaw's agents really get this memory.
 
 Nothing is started but the configured executable, to ask for its version: a start of OpenClaw takes seconds.
 """
@@ -12,28 +12,27 @@ from typing import Any
 
 from ..config.openclaw_home import MISSING, OpenClawHome, value_at
 from ..model import Check
-from ..system.child import programs
+from ..system.child import find_programs
 from ..version import DISTRIBUTION, __version__, build_id
 from . import NAME, HostError
-from .environments import current
-from .openclaw import OpenClaw, usual_plugin_folder
-from .openclaw_config import COMMAND, HOOKS, SLOT, wanted_changes
-from .plugin_files import plugin_version
-from .process import find, own_command, run
+from .openclaw import OpenClaw, find_plugin_folder
+from .openclaw_config import COMMAND, HOOKS, SLOT, setup_changes
+from .plugin_files import current_environment, plugin_version
+from .process import find_program, own_command, run_command
 
 _SETUP = f"run: {NAME} setup"
 
 
-def examine_openclaw() -> list[Check]:
-    """The checks, in the order in which one failure explains the next; none when OpenClaw is not here."""
+def check_openclaw() -> list[Check]:
+    """Run the checks in the order in which one failure explains the next; none where OpenClaw is not installed."""
     home = OpenClawHome.for_environment()
     if not os.path.lexists(home.config_file):
         return []
     try:
         config = home.config()
     except HostError as error:
-        return [Check("openclaw", False, str(error))]  # the reason says what to do
-    folder = usual_plugin_folder(home.state) or _asked()
+        return [Check("openclaw", False, str(error))]  # the reason names the next step
+    folder = find_plugin_folder(home.state) or _reported_plugin_folder()
     if folder is None and value_at(config, SLOT) != NAME:
         return [Check("openclaw", True, f"its memory is not this one; to change that, run: {NAME} setup")]
     if folder is None:
@@ -53,27 +52,27 @@ def _plugin(folder: Path) -> Check:
 
 
 def _configuration(config: dict[str, Any]) -> Check:
-    """Whether setup would change a key, those aside that may be left out."""
+    """Check that setup would change no key, except those that may be left out."""
     name = "openclaw configuration"
     if value_at(config, ("plugins", "enabled")) is False:
         fix = "run: openclaw config set plugins.enabled true"
         return Check(name, False, "plugins.enabled is false: OpenClaw loads no plugin", fix)
     command = value_at(config, COMMAND)
-    wanted = wanted_changes(config, command if isinstance(command, str) else None)
-    changes = [change for change in wanted if change.before is not MISSING or change.path in (SLOT, HOOKS[0])]
+    planned = setup_changes(config, command if isinstance(command, str) else None)
+    changes = [change for change in planned if change.before is not MISSING or change.path in (SLOT, HOOKS[0])]
     if not changes:
         return Check(name, True, f"the memory slot is {NAME}'s, which may see conversations and add to prompts")
     lines = "; ".join(line for change in changes for line in change.lines())
     return Check(name, False, f"it keeps agents from this memory, or from a part of it: {lines}", _SETUP)
 
 
-def _asked() -> Path | None:
-    """OpenClaw's own word on where the plugin is, before it is called missing: it knows more places."""
-    command = find("openclaw")
+def _reported_plugin_folder() -> Path | None:
+    """Ask OpenClaw for the plugin's folder, before it counts as missing: OpenClaw knows more places."""
+    command = find_program("openclaw")
     if command is None:
         return None
     try:
-        return OpenClaw(command).told_plugin_folder()
+        return OpenClaw(command).reported_plugin_folder()
     except HostError:
         return None
 
@@ -82,15 +81,15 @@ def _executable(config: dict[str, Any], home: OpenClawHome) -> Check:
     name = "openclaw python"
     configured = value_at(config, COMMAND)
     ending = ("Scripts", f"{NAME}.exe") if sys.platform == "win32" else ("bin", NAME)
-    private = current(home.ours).joinpath(*ending)
+    private = current_environment(home.ours).joinpath(*ending)
     if isinstance(configured, str) and configured:
         command, where = home.filled(configured, config), ".".join(COMMAND)
     elif private.is_file():
         command, where = str(private), "the plugin's own environment"
     else:
-        command, where = _ours_on_path() or "", "PATH"
+        command, where = _find_on_path() or "", "PATH"
     if not command:
-        others = f"; {find(NAME)} does not say that it is {DISTRIBUTION}" if find(NAME) else ""
+        others = f"; {find_program(NAME)} does not say that it is {DISTRIBUTION}" if find_program(NAME) else ""
         return Check(name, False, f"{'.'.join(COMMAND)} is not set, and {NAME} is not on PATH{others}", _SETUP)
     try:
         if os.path.samefile(command, own_command()):
@@ -98,13 +97,13 @@ def _executable(config: dict[str, Any], home: OpenClawHome) -> Check:
     except (HostError, OSError):
         pass
     try:
-        done = run([command, "--version", "--json"], timeout=60)
+        result = run_command([command, "--version", "--json"], timeout=60)
     except HostError as error:
         return Check(name, False, f"{where}: {error}", _SETUP)
-    told = done.json
-    if done.code or not isinstance(told, dict):
-        return Check(name, False, f"{where}: {command} does not run: {done.reason}", _SETUP)
-    version, build = told.get("version"), told.get("build")
+    report = result.json
+    if result.code or not isinstance(report, dict):
+        return Check(name, False, f"{where}: {command} does not run: {result.reason}", _SETUP)
+    version, build = report.get("version"), report.get("build")
     if version != __version__:
         return Check(name, False, f"{where}: {command} is {version}, this is {__version__}", _SETUP)
     if build != build_id():
@@ -112,13 +111,13 @@ def _executable(config: dict[str, Any], home: OpenClawHome) -> Check:
     return Check(name, True, f"{command}, {version}")
 
 
-def _ours_on_path() -> str | None:
-    """The first executable on PATH that says it is ours, as the plugin wants it: another project has the same name."""
-    for command in programs(NAME):
+def _find_on_path() -> str | None:
+    """Return the first executable on PATH that says it is ours, as the plugin does: another project shares the name."""
+    for command in find_programs(NAME):
         try:
-            told = run([command, "--version", "--json"], timeout=5).json
+            report = run_command([command, "--version", "--json"], timeout=5).json
         except HostError:
             continue
-        if isinstance(told, dict) and told.get("name") == DISTRIBUTION:
+        if isinstance(report, dict) and report.get("name") == DISTRIBUTION:
             return command
     return None

@@ -1,8 +1,11 @@
-"""The OpenClaw plugin that ships inside this package, put together as a folder that OpenClaw can install."""
+"""The files of the OpenClaw plugin: the folder that OpenClaw installs, and the Python environments that it uses."""
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import re
 import shutil
 from pathlib import Path
 
@@ -16,7 +19,7 @@ _ALWAYS = ("package.json", MANIFEST, "README.md", "LICENSE")
 
 
 def plugin_source() -> Path:
-    """The folder of the plugin's manifest: in a wheel below the package, else the repository.
+    """Return the folder of the plugin's manifest: in a wheel below the package, else the repository.
 
     Raises :class:`HostError` when this copy of the package has none.
     """
@@ -28,7 +31,7 @@ def plugin_source() -> Path:
 
 
 def plugin_version(folder: Path) -> str | None:
-    """The version that the manifest in ``folder`` states."""
+    """Return the version in the manifest of ``folder``."""
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -37,16 +40,16 @@ def plugin_version(folder: Path) -> str | None:
     return version if isinstance(version, str) else None
 
 
-def stage(target: Path) -> Path:
-    """Copy the plugin into ``target``, with the Python source as the npm package has it; returns ``target``."""
+def copy_plugin(target: Path) -> Path:
+    """Copy the plugin into ``target``, with the Python source as in the npm package; returns ``target``."""
     for name, file in sorted(_files().items()):
         atomic.make_folder((target / name).parent)
-        shutil.copy(file, target / name)  # with its mode: the skill has scripts
+        shutil.copy(file, target / name)  # keeps the mode: the skill has scripts
     return target
 
 
 def same_files(folder: Path) -> bool:
-    """Whether ``folder`` holds this plugin as it is here, byte for byte."""
+    """Return true if ``folder`` holds this plugin, byte for byte."""
     try:
         return all((folder / name).read_bytes() == file.read_bytes() for name, file in _files().items())
     except OSError:
@@ -54,13 +57,13 @@ def same_files(folder: Path) -> bool:
 
 
 def _files() -> dict[str, Path]:
-    """The files of the npm package: the name there, and where each is here."""
+    """Return the files of the npm package: their paths here by the names there."""
     root, package = plugin_source(), Path(__file__).resolve().parent.parent
     try:
         patterns = json.loads((root / "package.json").read_text(encoding="utf-8"))["files"]
     except (OSError, ValueError, KeyError) as error:
         raise HostError(f"{root / 'package.json'}: cannot be read ({error}); reinstall openclaw-memory") from error
-    found: dict[str, Path] = {}
+    sources: dict[str, Path] = {}
     for pattern in [*_ALWAYS, *patterns]:
         # In a wheel the package itself is the Python source.
         base, below = root, pattern.strip("/")
@@ -72,5 +75,49 @@ def _files() -> dict[str, Path]:
                 inside = file.relative_to(base)
                 if not {"__pycache__", "_openclaw", "node_modules"}.intersection(inside.parts):
                     name = inside if base == root else Path(_PACKAGE) / inside
-                    found[name.as_posix()] = file
-    return found
+                    sources[name.as_posix()] = file
+    return sources
+
+
+# -- its environments: ``openclaw memory setup`` makes them, a file beside them names the one in use ------------
+
+
+def current_environment(home: Path) -> Path:
+    """Return the environment in use below our folder in OpenClaw's state; ``venv``, the former name, by default."""
+    try:
+        name = (home / "venv.current").read_text(encoding="utf-8").strip()
+    except (OSError, ValueError):
+        name = ""
+    return home / (name if re.fullmatch(r"venv[\w.+-]*", name, re.ASCII) else "venv")
+
+
+def list_environments(home: Path) -> list[Path]:
+    """Return all environments, in use or not."""
+    return sorted(folder for folder in home.glob("venv*") if folder.is_dir())
+
+
+def remove_unused_environments(home: Path) -> list[Path]:
+    """Remove the environments that are neither in use nor run by a process, such as a gateway's; returns them."""
+    old = [folder for folder in list_environments(home) if folder != current_environment(home)]
+    running = _process_arguments() if old else []
+    removed = []
+    for folder in old:
+        inside = tuple(f"{path}{os.sep}" for path in (folder, folder.resolve()))
+        if any(argument.startswith(inside) for argument in running):
+            continue
+        with contextlib.suppress(OSError):
+            # One step: what cannot be removed is left whole, and no process can start from half of it.
+            shutil.rmtree(folder.rename(home / f"removed-{folder.name}"), ignore_errors=True)
+            removed.append(folder)
+    return removed
+
+
+def _process_arguments() -> list[str]:
+    """Return the command lines of all visible processes."""
+    import psutil
+
+    arguments: list[str] = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error, OSError):
+            arguments += process.cmdline()
+    return arguments

@@ -1,4 +1,4 @@
-"""Running a host's own command: with a deadline, without questions, and with its failure in one line."""
+"""Run a host's own command: with a deadline, without questions, and with its failure in one line."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from typing import Any
 
 import psutil
 
-from ..system.child import programs, start
+from ..system.child import find_programs, start
 from . import NAME, HostError
 
 _BOX = "│╭╮╯╰├┤┼─◇┌┐└┘"
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
-    """How a command ended, and what it said."""
+class CommandResult:
+    """Exit code and output of a command."""
 
     code: int
     out: str
@@ -33,7 +33,7 @@ class Done:
 
     @property
     def json(self) -> Any:
-        """Its output as JSON; ``None`` when it is none."""
+        """Its output parsed as JSON; ``None`` if it is none."""
         try:
             return json.loads(self.out)
         except json.JSONDecodeError:
@@ -41,32 +41,32 @@ class Done:
 
     @property
     def reason(self) -> str:
-        """Why it failed, in one line."""
-        told = self.json
-        if isinstance(told, dict) and isinstance(told.get("error"), dict):
+        """The reason of its failure, in one line."""
+        answer = self.json
+        if isinstance(answer, dict) and isinstance(answer.get("error"), dict):
             issues = [
                 f"{issue.get('path')}: {issue.get('message')}"
-                for issue in told.get("issues") or []
+                for issue in answer.get("issues") or []
                 if isinstance(issue, dict)
             ]
-            return "; ".join([str(told["error"].get("message", "")), *issues])
+            return "; ".join([str(answer["error"].get("message", "")), *issues])
         for text in (self.err, self.out):
             plain = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", text)
             lines = [line.strip(_BOX + " \t\r") for line in plain.split("\n")]
-            # What is wrong stands first; warnings about the configuration are not what failed.
+            # The error comes first; warnings about the configuration are not the failure.
             lines = [line for line in lines if line and not re.match(r"(\[config\] )?(config )?warnings?:", line, re.I)]
             if lines:
                 return " ".join(lines[:3])[:500]
         return f"exit code {self.code} and no message"
 
 
-def run(
+def run_command(
     command: Sequence[str],
     *,
     timeout: float,
     input: str | None = None,
     environ: Mapping[str, str] | None = None,
-) -> Done:
+) -> CommandResult:
     """Run ``command`` for at most ``timeout`` seconds; raises :class:`HostError` when it cannot run or does not end."""
     name = Path(command[0]).name
     shown = " ".join([name, *command[1:3]])
@@ -74,7 +74,7 @@ def run(
         process = start(
             command,
             {**(os.environ if environ is None else environ), "NO_COLOR": "1", "FORCE_COLOR": "0"},
-            cwd=sys.prefix,  # where a host finds no settings of the notes, which may name programs of their own
+            cwd=sys.prefix,  # settings of the notes, which a host may find beside them, may name programs
             stdin=subprocess.PIPE if input is not None else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -92,12 +92,12 @@ def run(
                     f"'{shown}' did not end within {timeout:g} s; run it yourself to see why, then run this again"
                 ) from None
             raise
-    return Done(process.returncode, out.decode(errors="replace"), err.decode(errors="replace"))
+    return CommandResult(process.returncode, out.decode(errors="replace"), err.decode(errors="replace"))
 
 
 def _end(process: subprocess.Popen[bytes], patience: float = 3.0) -> None:
-    """End the command and what it started; for so many seconds it may tidy up first."""
-    if sys.platform == "win32":  # no process groups, and what runs is often a script that started the program
+    """End the command and its children, after ``patience`` seconds to tidy up."""
+    if sys.platform == "win32":  # no process groups, and the command is often a script that started the program
         with contextlib.suppress(psutil.Error):
             for started in psutil.Process(process.pid).children(recursive=True):
                 with contextlib.suppress(psutil.Error):
@@ -110,17 +110,14 @@ def _end(process: subprocess.Popen[bytes], patience: float = 3.0) -> None:
             process.wait(seconds)
 
 
-def find(name: str, given: str | Path | None = None) -> str | None:
-    """The absolute path of a program: as ``given``, which may begin in the working folder, else from PATH.
-
-    ``None`` when it is not there.
-    """
-    wanted = os.path.expanduser(given) if given else name
-    return next(programs(os.path.abspath(wanted) if os.path.dirname(wanted) else wanted), None)
+def find_program(name: str, path: str | Path | None = None) -> str | None:
+    """Return the absolute path of a program: ``path``, which may be relative, else ``name`` on PATH; or ``None``."""
+    program = os.path.expanduser(path) if path else name
+    return next(find_programs(os.path.abspath(program) if os.path.dirname(program) else program), None)
 
 
 def own_command() -> str:
-    """The absolute path of the ``openclaw-memory`` that belongs to this Python.
+    """Return the absolute path of the ``openclaw-memory`` that belongs to this Python.
 
     Raises :class:`HostError` when the package runs without being installed.
     """

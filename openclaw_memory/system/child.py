@@ -62,7 +62,7 @@ def read_frame(stream: BinaryIO) -> Frame | None:
 # -- programs -----------------------------------------------------------------------------------------
 
 
-def programs(name: str) -> Iterator[str]:
+def find_programs(name: str) -> Iterator[str]:
     """Absolute paths of the programs called ``name``: that one if it is absolute, else those on PATH.
 
     The working folder may be the notes', so a path that begins there names none, be it in ``name`` or on PATH.
@@ -141,7 +141,7 @@ class Child:
         """End the process; it has nothing to lose."""
         self._process.kill()
 
-    def ended(self) -> tuple[str, bool, str]:
+    def wait_for_end(self) -> tuple[str, bool, str]:
         """How the process ended, whether that may not happen again, and its last words; waits for its end."""
         how, passing = _how(self._process.wait())
         return how, passing, self._last_words()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from openclaw_memory.hosts.environments import current, made, remove_unused
+from openclaw_memory.hosts.plugin_files import current_environment, list_environments, remove_unused_environments
 
 
 def make(home: Path, *names: str) -> list[Path]:
@@ -20,15 +20,15 @@ def make(home: Path, *names: str) -> list[Path]:
 
 
 def test_the_one_in_use_is_the_one_that_is_named(tmp_path: Path) -> None:
-    assert current(tmp_path) == tmp_path / "venv"
+    assert current_environment(tmp_path) == tmp_path / "venv"
     pointer = tmp_path / "venv.current"
     pointer.write_text("venv-0.2.0\n")
-    assert current(tmp_path) == tmp_path / "venv-0.2.0"
+    assert current_environment(tmp_path) == tmp_path / "venv-0.2.0"
     for odd in ("../elsewhere", "/etc", "", "index"):
         pointer.write_text(odd)
-        assert current(tmp_path) == tmp_path / "venv"
+        assert current_environment(tmp_path) == tmp_path / "venv"
     pointer.write_bytes(b"\xff\xfe")
-    assert current(tmp_path) == tmp_path / "venv"
+    assert current_environment(tmp_path) == tmp_path / "venv"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the file that is run is no program there")
@@ -41,8 +41,8 @@ def test_what_a_process_runs_from_stays_until_it_ends(tmp_path: Path) -> None:
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     ) as running:  # fmt: skip
         assert running.stdout is not None and running.stdout.readline() == "runs\n"
-        assert remove_unused(tmp_path) == [old]
-        assert made(tmp_path) == [newer, new]
-    assert remove_unused(tmp_path) == [newer]
-    assert remove_unused(tmp_path) == []
+        assert remove_unused_environments(tmp_path) == [old]
+        assert list_environments(tmp_path) == [newer, new]
+    assert remove_unused_environments(tmp_path) == [newer]
+    assert remove_unused_environments(tmp_path) == []
     assert sorted(file.name for file in tmp_path.iterdir()) == ["index", "venv-0.2.0-2", "venv.current"]

@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 
 from openclaw_memory.config.openclaw_home import is_plain_json, read_config
 from openclaw_memory.hosts import HostError
-from openclaw_memory.hosts.openclaw_config import KeyChange, as_patch, wanted_changes
-from openclaw_memory.hosts.plugin_files import plugin_source, plugin_version, same_files, stage
-from openclaw_memory.hosts.process import run
-from openclaw_memory.hosts.remembered import Before, recall, remember
+from openclaw_memory.hosts.openclaw_config import ConfigSnapshot, KeyChange, as_patch, setup_changes
+from openclaw_memory.hosts.plugin_files import copy_plugin, plugin_source, plugin_version, same_files
+from openclaw_memory.hosts.process import run_command
 
 NAME = "openclaw-memory"
 names = st.sampled_from([NAME, "memory-core", "x"])
@@ -67,12 +66,12 @@ def patched(config: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
 
 @given(configs)
 def test_the_way_there_and_back_leaves_nothing(config: dict[str, Any]) -> None:
-    before = Before.of(config, Path("openclaw.json"), plugin_installed=False)
-    there = patched(config, as_patch(wanted_changes(config, "/bin/x")))
-    assert wanted_changes(there, "/bin/x") == []
-    back = patched(there, as_patch(before.restoring(there)))
+    before = ConfigSnapshot.take(config, Path("openclaw.json"), plugin_installed=False)
+    there = patched(config, as_patch(setup_changes(config, "/bin/x")))
+    assert setup_changes(there, "/bin/x") == []
+    back = patched(there, as_patch(before.changes_back(there)))
     assert back == config
-    assert before.restoring(back) == []
+    assert before.changes_back(back) == []
 
 
 @given(configs, configs)
@@ -83,12 +82,14 @@ def test_a_patch_leads_from_one_object_to_another(one: dict[str, Any], other: di
 
 
 def test_what_was_before_is_written_and_read(tmp_path: Path) -> None:
-    before = Before.of({"plugins": {"slots": {"memory": "é"}}}, tmp_path / "openclaw.json", plugin_installed=True)
-    assert recall(tmp_path) is None
-    remember(tmp_path, before)
-    assert recall(tmp_path) == before and [file.name for file in tmp_path.iterdir()] == ["setup.json"]
+    before = ConfigSnapshot.take(
+        {"plugins": {"slots": {"memory": "é"}}}, tmp_path / "openclaw.json", plugin_installed=True
+    )
+    assert ConfigSnapshot.load(tmp_path) is None
+    before.save(tmp_path)
+    assert ConfigSnapshot.load(tmp_path) == before and [file.name for file in tmp_path.iterdir()] == ["setup.json"]
     with pytest.raises(HostError, match="could not be undone; make its folder writable"):
-        remember(tmp_path / "setup.json", before)
+        before.save(tmp_path / "setup.json")
 
 
 def test_json5_and_includes_are_read(tmp_path: Path) -> None:
@@ -109,7 +110,7 @@ def test_json5_and_includes_are_read(tmp_path: Path) -> None:
 
 
 def test_the_plugin_is_staged_as_its_npm_package_is(tmp_path: Path) -> None:
-    folder = stage(tmp_path / NAME)
+    folder = copy_plugin(tmp_path / NAME)
     packed = {str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file()}
     root = plugin_source()
     assert {"package.json", "openclaw.plugin.json", "README.md", "LICENSE", "pyproject.toml"} <= packed
@@ -132,7 +133,9 @@ def test_the_plugin_is_staged_as_its_npm_package_is(tmp_path: Path) -> None:
 def test_a_command_that_does_not_end_is_ended_with_what_it_started(tmp_path: Path) -> None:
     told = tmp_path / "pid"
     with pytest.raises(HostError, match=r"did not end within 2 s; run it yourself"):
-        run(["/bin/sh", "-c", f"sleep 600 & echo $! > '{told}'; trap '' TERM; while :; do sleep 600; done"], timeout=2)
+        run_command(
+            ["/bin/sh", "-c", f"sleep 600 & echo $! > '{told}'; trap '' TERM; while :; do sleep 600; done"], timeout=2
+        )
     import psutil
 
     pid = int(told.read_text())
@@ -153,4 +156,4 @@ def test_a_failure_is_one_line(out: str, err: str, reason: str) -> None:
     code = (
         f"import sys; sys.stdout.buffer.write({out.encode()!r}); sys.stderr.buffer.write({err.encode()!r}); sys.exit(3)"
     )
-    assert run([sys.executable, "-c", code], timeout=60).reason == reason
+    assert run_command([sys.executable, "-c", code], timeout=60).reason == reason

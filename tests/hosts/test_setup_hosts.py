@@ -437,12 +437,12 @@ def test_a_json_member_is_set_and_removed(
 
 
 def test_a_file_that_changes_meanwhile_is_not_overwritten(tmp_path: Path) -> None:
-    from openclaw_memory.hosts.change import FileChange
+    from openclaw_memory.hosts.config_file import write_change
 
     file = tmp_path / "a.json"
     file.write_text("{}")
     with pytest.raises(HostError, match="changed meanwhile"):
-        FileChange(file, None, "x").write()
+        write_change(file, None, "x")
     assert file.read_text() == "{}"
 
 

@@ -18,8 +18,8 @@ from openclaw_double import OpenClawDouble
 
 from openclaw_memory import Memory, Settings, __version__
 from openclaw_memory.cli.main import cli
+from openclaw_memory.hosts.openclaw_config import ConfigSnapshot
 from openclaw_memory.hosts.process import own_command
-from openclaw_memory.hosts.remembered import Before, remember
 
 NAME = "openclaw-memory"
 NOTE = "# 2026-03-03\n\n## The backups moved to the attic\n\n- because the pantry was full\n"
@@ -212,7 +212,8 @@ def test_a_dry_run_and_nobody_to_ask_change_nothing(
 ) -> None:
     openclaw.write('{plugins: {slots: {memory: "openclaw-memory"}}} // mine\n' if arguments else "{} // mine\n")
     (openclaw.state / NAME).mkdir()
-    remember(openclaw.state / NAME, Before.of({}, openclaw.state / "openclaw.json", plugin_installed=False))
+    snapshot = ConfigSnapshot.take({}, openclaw.state / "openclaw.json", plugin_installed=False)
+    snapshot.save(openclaw.state / NAME)
     before = tree(openclaw.state)
     assert "nothing was changed (--dry-run)\n" in run(*arguments, "--dry-run").stdout
     refused = run(*arguments, "--openclaw", str(openclaw.command), code=2)

@@ -18,9 +18,9 @@ from openclaw_memory.cli.open import open_in_editor
 from openclaw_memory.embed.pull import download_wheel
 from openclaw_memory.embed.registry import ENTRIES
 from openclaw_memory.errors import ModelError, OpenClawMemoryError
-from openclaw_memory.hosts.process import find
+from openclaw_memory.hosts.process import find_program
 from openclaw_memory.model import silent
-from openclaw_memory.system.child import programs, start, start_python
+from openclaw_memory.system.child import find_programs, start, start_python
 
 ROOT = Path(__file__).parents[2]
 #: What starts a program, or looks for one, apart from ``system/child.py``.
@@ -82,8 +82,8 @@ def test_all_that_is_started_is_started_in_one_place() -> None:
 
 
 def test_no_program_is_looked_for_in_the_working_folder(decoys: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not [name for name in PROGRAMS for file in programs(name) if Path(file).parent.samefile(decoys)]
-    assert find("openclaw", "./openclaw") == str(decoys / "openclaw")  # as whoever runs it says
+    assert not [name for name in PROGRAMS for file in find_programs(name) if Path(file).parent.samefile(decoys)]
+    assert find_program("openclaw", "./openclaw") == str(decoys / "openclaw")  # as whoever runs it says
     with pytest.raises(OSError, match="no such program"):
         start(["openclaw"])
     with start(["/bin/sh", "-c", "openclaw; node; true"], stderr=subprocess.DEVNULL) as process:

@@ -105,7 +105,7 @@ def test_what_a_command_started_ends_with_it_where_there_are_no_process_groups(
     told = tmp_path / "pid"
     child = f"import subprocess, sys, time\np = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\nopen({str(told)!r}, 'w').write(str(p.pid))\ntime.sleep(600)"
     with pytest.raises(HostError, match="did not end within"):
-        process.run([sys.executable, "-c", child], timeout=3)
+        process.run_command([sys.executable, "-c", child], timeout=3)
     until = time.monotonic() + 20
     while psutil.pid_exists(int(told.read_text())) and time.monotonic() < until:
         if psutil.Process(int(told.read_text())).status() == psutil.STATUS_ZOMBIE:

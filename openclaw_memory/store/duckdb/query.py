@@ -158,7 +158,7 @@ class _Process:
 
         frame = self._child.receive()
         if frame is None:
-            how, _, words = self._child.ended()
+            how, _, words = self._child.wait_for_end()
             ended = f"the query ended DuckDB {how}{words}; nothing was changed: ask in another way"
             raise RequestError(self._why or ended)
         if "error" not in frame[0]:
