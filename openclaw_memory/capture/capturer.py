@@ -24,7 +24,7 @@ from ..ingest.scan import CAPTURES as FOLDER
 from ..model import TRUSTED, Captured, CaptureReport, Origin, SearchHit, citation, joined
 from ..system import atomic
 from ..system.deadline import Deadline
-from ..system.inert import without_turns
+from ..system.sanitize import sanitize_turns
 from ..text import analysis, calendar, speech
 from ..text.dates import MONTHS
 from ..text.front_matter import parse_front_matter
@@ -160,7 +160,7 @@ class Capturer:
                 if not everything and score < _LEAST_SCORE:
                     rest.append(tidy(self.redact(path, sentence)))
                     continue
-                line = tidy(without_turns(self.redact(path, _attribute(sentence, message.role, trusted))))
+                line = tidy(sanitize_turns(self.redact(path, _attribute(sentence, message.role, trusted))))
                 if (key := _key(line)) and not self.forgotten(line):
                     by_key.setdefault(key, _Candidate(line, key, score, len(by_key)))
         return list(by_key.values()), seen, rest
@@ -234,8 +234,8 @@ class Capturer:
             block += [f"- {candidate.text}" for candidate in new]
             # Once more, as one line may make a secret of the next.
             block = split_lines(self.redact(path, "\n".join(block)))
-            unended = bool(lines) and not atomic.read(file, self.workspace).endswith((b"\n", b"\r"))
-            atomic.append(file, "\n".join([*[""] * unended, *block, ""]), self.workspace)
+            unended = bool(lines) and not atomic.read_bytes(file, self.workspace).endswith((b"\n", b"\r"))
+            atomic.append_text(file, "\n".join([*[""] * unended, *block, ""]), self.workspace)
         return tuple(
             Captured(line.removeprefix("- "), candidate.score, citation(path, number, number))
             for number, (line, candidate) in enumerate(zip(block[-len(new) :], new, strict=True), first)
@@ -249,7 +249,7 @@ class Capturer:
         """Return the lines of a capture file; none when there is none."""
         file = self.workspace / path
         try:
-            return split_lines(atomic.read(file, self.workspace).decode("utf-8", "replace"))
+            return split_lines(atomic.read_bytes(file, self.workspace).decode("utf-8", "replace"))
         except FileNotFoundError:
             return []
         except OSError as error:

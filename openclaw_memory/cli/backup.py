@@ -96,7 +96,7 @@ def restore(cli: CliContext, file: Path, dry_run: bool, overwrite: bool) -> None
                 action = "replace" if name == _STATE and report.exists else "write"
             else:
                 to, target = str(places[name]), places[name]
-                atomic.check(target)
+                atomic.check_regular(target)
                 same = target.is_file() and target.read_bytes() == source.read_bytes()
                 action = "same" if same else "replace" if target.exists() else "write"
             plan.append({"name": name, "to": to, "action": action})
@@ -120,7 +120,7 @@ def restore(cli: CliContext, file: Path, dry_run: bool, overwrite: bool) -> None
             for row in plan:
                 if row["name"] in places and row["action"] != "same":
                     mode = 0o600 if row["name"] == _SETTINGS else 0o666
-                    atomic.swap(Path(os.path.realpath(row["to"])), held[row["name"]].read_bytes(), mode)
+                    atomic.write_bytes(Path(os.path.realpath(row["to"])), held[row["name"]].read_bytes(), mode)
             if report.tombstones or since:
                 forget_again(memory.state)
         forgot = [f"{counted(since, 'phrase')} forgotten since this backup was made stay so"] if since else []
@@ -197,7 +197,7 @@ def _write(file: Path, files: dict[str, Path]) -> None:
 
 def _extract(file: Path, folder: Path) -> dict[str, Path]:
     """Extract our entries of the archive into ``folder``.  Raises ``WorkspaceError`` for another or a damaged file."""
-    from ..system.archives import DAMAGED, begins_as_one
+    from ..system.archives import DAMAGED, has_zip_signature
 
     try:
         with ZipFile(file) as archive:
@@ -208,7 +208,7 @@ def _extract(file: Path, folder: Path) -> dict[str, Path]:
             names = [name for name in _ENTRIES if name in archive.namelist()]
             return {name: Path(archive.extract(name, folder)) for name in names}
     except (*DAMAGED, KeyError, TypeError, ValueError) as error:
-        if isinstance(error, DAMAGED) and begins_as_one(file):
+        if isinstance(error, DAMAGED) and has_zip_signature(file):
             raise WorkspaceError(f"{file}: is damaged ({error}); take another copy of it") from error
         raise WorkspaceError(f"{file}: is no backup; name one that 'openclaw-memory backup' wrote") from error
 

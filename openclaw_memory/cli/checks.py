@@ -205,7 +205,7 @@ def _sidecars(workspace: Path) -> Iterator[Check]:
     for name, read in ((concepts_file.FILE_NAME, concepts_file.read), (facts_file.NAME, facts_file.read)):
         if os.path.lexists(workspace / name):
             try:
-                atomic.check(workspace / name)
+                atomic.check_regular(workspace / name)
                 read(workspace / name)
                 yield Check(name, True, "it can be read")
             except OpenClawMemoryError as error:

@@ -193,12 +193,12 @@ def set_value(file: Path, key: str, value: Any) -> None:
             if document.get(group) is None:
                 document[group] = {}
             document = document[group]
-        document[name] = yaml_edit.value(value)
+        document[name] = yaml_edit.to_yaml(value)
 
     if _tree(text, file):
-        _write(file, yaml_edit.changed(text, change))
+        _write(file, yaml_edit.edit(text, change))
     else:  # nothing, or comments alone
-        _write(file, (text if not text or text.endswith("\n") else f"{text}\n") + yaml_edit.changed("", change))
+        _write(file, (text if not text or text.endswith("\n") else f"{text}\n") + yaml_edit.edit("", change))
 
 
 def unset_value(file: Path, key: str) -> bool:
@@ -219,12 +219,12 @@ def unset_value(file: Path, key: str) -> bool:
     try:
         node = yaml_edit.parse(text)
     except yaml_edit.YamlTextError:  # anchors or tags
-        _write(file, yaml_edit.changed(text, lambda document: reduce(getitem, groups, document).pop(name)))
+        _write(file, yaml_edit.edit(text, lambda document: reduce(getitem, groups, document).pop(name)))
         return True
     for group in groups:
         node = None if node is None else node.get(group)
     assert node is not None
-    _write(file, yaml_edit.without(text, node, [each.text == name for each, _ in node.pairs]))
+    _write(file, yaml_edit.remove_items(text, node, [each.text == name for each, _ in node.pairs]))
     return True
 
 
@@ -252,7 +252,7 @@ def _write(file: Path, text: str) -> None:
     from ..system import atomic
 
     try:
-        atomic.swap(file, text.encode("utf-8"))
+        atomic.write_bytes(file, text.encode("utf-8"))
     except OSError as error:
         step = remedy(error, "make its folder writable")
         raise SettingsError(f"{file}: cannot be written ({error.strerror}); {step}") from error

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import click
 
 from ..errors import Problem, as_called
-from ..system.inert import inert
+from ..system.sanitize import sanitize
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,7 +29,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def say(text: str, err: bool = False) -> None:
     """Print a line for people, with control characters made visible."""
-    click.echo(inert(text), err=err)
+    click.echo(sanitize(text), err=err)
 
 
 def without_password(url: str) -> str:
@@ -232,7 +232,7 @@ def console(**options: Any) -> Console:
     class InertConsole(Console):
         def render(self, *args: Any, **kwargs: Any) -> Iterator[Segment]:
             for segment in super().render(*args, **kwargs):
-                yield segment if segment.control else segment._replace(text=inert(segment.text))
+                yield segment if segment.control else segment._replace(text=sanitize(segment.text))
 
     return InertConsole(**options)
 

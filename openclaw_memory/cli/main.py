@@ -17,7 +17,7 @@ import click
 
 from ..config.store_url import is_url
 from ..errors import as_called
-from ..system.inert import inert
+from ..system.sanitize import sanitize
 from ..version import DISTRIBUTION, __version__, build_id
 from .context import CliContext, say, without_password
 
@@ -163,7 +163,7 @@ class _Lines(logging.Formatter):
     """Formats log records as :func:`~.context.say` prints lines."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return inert(super().format(record))
+        return sanitize(super().format(record))
 
 
 def _wants_json(args: list[str]) -> bool:

@@ -82,7 +82,7 @@ def remember(memory: Memory, hits: Iterable[SearchHit], as_of: str | None) -> No
     if (file := memory.store.beside(LAST_SHOWN)) is not None:
         rows = [[f"@{hit.memory}", 0, ""] if hit.memory else [hit.path, hit.start_line, hit.id] for hit in hits]
         with contextlib.suppress(OSError):
-            atomic.swap(file, json.dumps(rows).encode(), 0o600)
+            atomic.write_bytes(file, json.dumps(rows).encode(), 0o600)
             if as_of is None or memory.usage.forgot() != as_of:  # who forgets after this deletes the file after this
                 file.unlink(missing_ok=True)
 

@@ -404,7 +404,7 @@ def _home(host: OpenClaw, config: dict[str, object], installed: bool) -> Path:
         if ConfigSnapshot.load(home) is None or not ours:
             ConfigSnapshot.take(config, file, installed).save(home)
             if not is_plain_json(file):
-                atomic.swap(_copy(home, host), (read_text(file) or "").encode("utf-8"), 0o600)
+                atomic.write_bytes(_copy(home, host), (read_text(file) or "").encode("utf-8"), 0o600)
     except OSError as error:
         step = remedy(error, f"make {host.home.state} writable")
         raise HostError(f"{home}: {error.strerror or error}; {step}") from error

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..system.inert import escaped, inert
+from ..system.sanitize import escape_json, sanitize
 from .context import CliContext, common_options, say
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def sql(cli: CliContext, query: str | None, as_csv: bool, limit: int | None, tim
     if as_csv:
         # A program must get every character; a terminal would obey control characters.
         rows = _csv(result)
-        click.echo(inert(rows) if sys.stdout.isatty() else rows, nl=False, color=True)  # noqa: TID251
+        click.echo(sanitize(rows) if sys.stdout.isatty() else rows, nl=False, color=True)  # noqa: TID251
     else:
         _show(cli, result)
     if result.truncated:
@@ -104,7 +104,7 @@ def _json(result: QueryResult) -> str:
     out |= {name: True for name in ("truncated", "stale") if getattr(result, name)}
     if result.warning:
         out["warning"] = result.warning
-    return escaped(json.dumps(out, ensure_ascii=False))
+    return escape_json(json.dumps(out, ensure_ascii=False))
 
 
 def _csv(result: QueryResult) -> str:

@@ -8,7 +8,7 @@ from datetime import date
 from typing import NamedTuple
 
 from ..model import FactRow, chars_of, tokens_of
-from ..system.inert import quoted
+from ..system.sanitize import sanitize_for_prompt
 from ..text import analysis
 from . import prose
 
@@ -65,7 +65,7 @@ def compose(items: Sequence[Item], message: str, budget: int, excluded: Collecti
     for item in sorted(items, key=lambda item: (-_priority(item, budget), item.day is None, item.place, str(item.key))):
         if item.key in excluded or not item.text:
             continue
-        item = replace(item, text=quoted(item.text), lead=quoted(item.lead))
+        item = replace(item, text=sanitize_for_prompt(item.text), lead=sanitize_for_prompt(item.lead))
         entry = _entry(item)
         if not entry.terms or _is_contained(entry.terms, message_terms):
             continue

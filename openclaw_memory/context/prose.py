@@ -15,7 +15,7 @@ from ..ingest.summary_files import DATED, parse_line
 from ..knowledge.predicates import normalise
 from ..model import FactRow, Grain, chars_of
 from ..store.api import SectionText
-from ..system.inert import inert
+from ..system.sanitize import sanitize
 from ..text import machine
 from ..text import plain as markdown
 from ..text.dates import MONTHS
@@ -82,7 +82,7 @@ def format_day(day: date) -> str:
 def plain_text(text: str) -> str:
     """Return Markdown text on one line, without its marks and without drawn lines."""
     boxed = _BOX.sub(lambda match: match[1] + ("to do: " if match[2] == " " else "done: "), text)
-    line = " ".join(inert(markdown.plain(boxed)).split())
+    line = " ".join(sanitize(markdown.plain(boxed)).split())
     # A text that begins with a drawn line is a part of a larger drawing, and stays as it is.
     return line if _DRAWN.match(line) or not _DRAWN.search(line) else _DRAWN.sub(", ", line).rstrip(" ,")
 

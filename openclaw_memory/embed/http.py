@@ -283,7 +283,7 @@ class HttpEmbedder:
             with atomic.locked(self._usage_file):
                 state = self._read_usage()
                 yield state
-                atomic.swap(self._usage_file, json.dumps(state).encode())
+                atomic.write_bytes(self._usage_file, json.dumps(state).encode())
         except (OSError, WorkspaceError) as error:
             raise ModelError(
                 f"{self._usage_file}: the day's usage cannot be written ({error}), and nothing is sent uncounted; "

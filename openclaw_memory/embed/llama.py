@@ -137,7 +137,7 @@ class CrashRecord:
         """Record a crash."""
         crashes = {**self._read(), _crash_key(binding, model, options): failure}
         with suppress(OSError):
-            atomic.swap(self._file, json.dumps(crashes, indent=1).encode(), 0o600)
+            atomic.write_bytes(self._file, json.dumps(crashes, indent=1).encode(), 0o600)
 
     def clear(self) -> None:
         """Let the next use try every build again."""

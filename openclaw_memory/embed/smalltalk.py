@@ -116,7 +116,7 @@ def _embed(embedder: Embedder, lines: tuple[str, ...], batch: int = 16) -> Vecto
     vectors: Vectors = np.concatenate(parts)
     if file is not None:
         with suppress(OSError):  # where nothing can be written they are embedded again
-            atomic.swap(file, vectors.astype("<f4").tobytes())
+            atomic.write_bytes(file, vectors.astype("<f4").tobytes())
     return vectors
 
 

@@ -40,10 +40,10 @@ def edit_notes(workspace: Path, matcher: Matcher, notes: Iterable[str]) -> list[
     due = {path for note in notes if not note.startswith(f"{SUMMARIES}/") for path in _summaries_of(note)}
     changed = []
     with atomic.locked(workspace / CAPTURES, root=workspace):
-        atomic.sweep(workspace)
+        atomic.delete_leftovers(workspace)
         for path, file in _generated(workspace):
             try:
-                text = atomic.read(file, workspace).decode("utf-8")
+                text = atomic.read_bytes(file, workspace).decode("utf-8")
             except FileNotFoundError:
                 continue
             except (OSError, UnicodeDecodeError) as problem:
@@ -51,7 +51,7 @@ def edit_notes(workspace: Path, matcher: Matcher, notes: Iterable[str]) -> list[
                 continue
             edited = _without(text, path, matcher, path in due)
             if edited != text:
-                atomic.replace(file, edited, workspace)
+                atomic.write_text(file, edited, workspace)
                 changed.append(path)
     return changed
 

@@ -62,7 +62,7 @@ def _replace(claude: str, before: dict[str, Any], entry: dict[str, Any]) -> None
     """Replace our entry ``before``, which a file keeps until that is done."""
     copy = data_dir() / "claude-code-entry.json"
     with writable(copy):
-        atomic.swap(copy, json.dumps(before, indent=2, ensure_ascii=False).encode(), 0o600)
+        atomic.write_bytes(copy, json.dumps(before, indent=2, ensure_ascii=False).encode(), 0o600)
     _run(claude, "remove", "--scope", "user", NAME)
     try:
         _add(claude, entry)

@@ -49,7 +49,7 @@ def write_change(file: Path, before: str | None, after: str | None, folders: Seq
         target = file.resolve()
         if after is not None:
             # New files are for their owner only: these hold commands that a host will run.
-            atomic.swap(target, after.encode("utf-8"), 0o600)
+            atomic.write_bytes(target, after.encode("utf-8"), 0o600)
             return
         target.unlink(missing_ok=True)
         with contextlib.suppress(OSError):
@@ -106,7 +106,7 @@ def _save_record(file: Path, record: dict[str, Any] | None) -> None:
     if record is not None:
         records[str(file.resolve())] = record
     with writable(_records_file()):
-        atomic.swap(_records_file(), json.dumps(records, indent=1).encode(), 0o600)
+        atomic.write_bytes(_records_file(), json.dumps(records, indent=1).encode(), 0o600)
 
 
 def _records_file() -> Path:

@@ -188,7 +188,7 @@ class ConfigSnapshot:
         """Write it into ``folder``, readable by its owner only, as an entry may hold private values."""
         with writable(folder / _SNAPSHOT, ", and without it setup could not be undone"):
             text = json.dumps(asdict(self), indent=1, ensure_ascii=False)
-            atomic.swap(folder / _SNAPSHOT, text.encode("utf-8"), 0o600)
+            atomic.write_bytes(folder / _SNAPSHOT, text.encode("utf-8"), 0o600)
 
     @classmethod
     def load(cls, folder: Path) -> ConfigSnapshot | None:

@@ -13,7 +13,7 @@ from typing import IO, Any
 
 from ..errors import OpenClawMemoryError
 from ..model import Progress, SkippedFile
-from ..system.archives import DAMAGED, begins_as_one
+from ..system.archives import DAMAGED, has_zip_signature
 from .formats import Entry, Unusable, chatgpt, claude, memory
 
 #: Members of a JSON file that are the list of its entries.
@@ -99,7 +99,7 @@ def _files(path: Path, names: tuple[str, ...]) -> Iterator[tuple[str, int, Calla
                     yield f"{shown}/{name}", size, opened
             else:
                 yield shown, 0, partial(zipfile.ZipFile, file)  # its error names the fault
-    elif path.is_file() and (zipfile.is_zipfile(path) or begins_as_one(path)):
+    elif path.is_file() and (zipfile.is_zipfile(path) or has_zip_signature(path)):
         yield from _archived_files(path, names)
     elif path.is_file():
         yield path.name, path.stat().st_size, partial(path.open, "rb")

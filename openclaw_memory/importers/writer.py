@@ -18,7 +18,7 @@ from pathlib import Path
 from ..errors import WorkspaceError
 from ..model import ImportReport, Origin, SkippedFile
 from ..system import atomic, yaml_edit
-from ..system.inert import inert
+from ..system.sanitize import sanitize
 from ..text.characters import join_surrogates
 from ..text.lines import split_lines
 from .formats import Entry
@@ -93,7 +93,7 @@ class _Run:
         file = self.root / path
         _refuse_link(file.parent, self.root)
         try:
-            atomic.swap(file, text.encode("utf-8"), 0o600, self.root)
+            atomic.write_bytes(file, text.encode("utf-8"), 0o600, self.root)
         except OSError as error:
             raise WorkspaceError(
                 f"{file}: cannot be written ({error.strerror or error}); make room or make its folder writable, "
@@ -204,7 +204,7 @@ def _locked(run: _Run) -> Iterator[None]:
     """Keep other imports of the workspace out, and read the notes on disk; a dry run takes no lock."""
     with nullcontext() if run.dry_run else atomic.locked(run.root / FOLDER, root=run.root):
         if not run.dry_run:
-            atomic.sweep(run.root)
+            atomic.delete_leftovers(run.root)
         run.notes = {note.key: note for note in _notes(run.root, run.source)}
         yield
 
@@ -219,7 +219,7 @@ def _notes(root: Path, source: str) -> Iterator[Note]:
             if not name.endswith(".md") or file.is_symlink() or not file.is_file():
                 continue
             try:
-                text = atomic.read(file, root).decode("utf-8")
+                text = atomic.read_bytes(file, root).decode("utf-8")
             except (OSError, UnicodeDecodeError, WorkspaceError):
                 continue
             match = _IMPORTED.search(text, 0, 20_000)  # our front matter takes no more
@@ -245,9 +245,9 @@ def _head(entry: Entry, source: str, origin: Origin) -> list[str]:
         lines.append(f"date: {entry.day.isoformat()}")
     lines.append(f"origin: {origin.value}")
     if tags := [" ".join(_clean(tag).split()) for tag in entry.tags]:
-        lines.append(f"tags: {yaml_edit.flow(tags)}")
+        lines.append(f"tags: {yaml_edit.dump_flow(tags)}")
     more = "".join(
-        f", {name}: {yaml_edit.scalar(' '.join(_clean(value).split()))}" for name, value in entry.facts.items()
+        f", {name}: {yaml_edit.dump_scalar(' '.join(_clean(value).split()))}" for name, value in entry.facts.items()
     )
     lines.append(f"imported: {{source: {source}, key: {entry.key}, digest: {_NO_DIGEST}{more}}}")
     return [*lines, "---"]
@@ -295,4 +295,4 @@ def _message(text: str, speaker: str) -> Iterator[str]:
 
 def _clean(text: str) -> str:
     """Return ``text`` with line feeds only, without characters that no file may hold or that hide in it."""
-    return inert(join_surrogates("\n".join(split_lines(text))))
+    return sanitize(join_surrogates("\n".join(split_lines(text))))

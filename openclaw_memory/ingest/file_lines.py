@@ -11,7 +11,7 @@ from pathlib import Path
 from ..config.settings import IngestSettings
 from ..config.workspace import excerpt, inside
 from ..model import FileText, SourceFile, bounds, cited
-from ..system.inert import without_turns
+from ..system.sanitize import sanitize_turns
 from ..text.lines import split_lines
 from .notes import Mask
 from .scan import Unreadable, max_bytes, read_text, scan
@@ -79,6 +79,6 @@ def _find(files: Sequence[SourceFile], workspace: Path, path: str) -> SourceFile
         if name in by_path:
             return by_path[name]
     # Shown names lack hidden characters and beginnings of turns.
-    composed = without_turns(unicodedata.normalize("NFC", names[-1]))
-    same = [file for file in files if without_turns(unicodedata.normalize("NFC", file.path)) == composed]
+    composed = sanitize_turns(unicodedata.normalize("NFC", names[-1]))
+    same = [file for file in files if sanitize_turns(unicodedata.normalize("NFC", file.path)) == composed]
     return same[0] if len(same) == 1 else None

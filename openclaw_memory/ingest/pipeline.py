@@ -279,8 +279,8 @@ class Ingestor:
         path = Path(file.absolute)
         try:
             with atomic.locked(self._workspace / CAPTURES, root=self._workspace):
-                text = atomic.read(path, self._workspace).decode("utf-8", "surrogateescape")
-                atomic.replace(path, self._plugins.without_secrets(text), self._workspace)
+                text = atomic.read_bytes(path, self._workspace).decode("utf-8", "surrogateescape")
+                atomic.write_text(path, self._plugins.without_secrets(text), self._workspace)
         except (OSError, UnicodeError, WorkspaceError) as error:
             log.warning("%s: holds a secret and cannot be rewritten (%s); make it writable", file.path, error)
 

@@ -212,7 +212,7 @@ class _Walk:
             self.seen.add(real)
             try:
                 with (
-                    descent.opened(real, root.real) as folder,
+                    descent.open_folder(real, root.real) as folder,
                     os.scandir(real if folder is None else folder) as entries,
                 ):
                     for entry in entries:
@@ -455,10 +455,10 @@ def human_size(size: int) -> str:
 def _read(file: SourceFile, max_bytes: int) -> bytes:
     path = PurePath(file.absolute)
     try:
-        with descent.opened(path.parent, file.top or path.parent) as folder:
-            name = descent.name_in(folder, path)
+        with descent.open_folder(path.parent, file.top or path.parent) as folder:
+            name = descent.entry_name(folder, path)
             try:
-                descriptor = os.open(name, os.O_RDONLY | descent.FILE, dir_fd=folder)
+                descriptor = os.open(name, os.O_RDONLY | descent.FILE_FLAGS, dir_fd=folder)
             except FileNotFoundError as error:
                 raise Unreadable("it has vanished since the scan") from error
         with os.fdopen(descriptor, "rb") as stream:

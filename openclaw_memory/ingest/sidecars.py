@@ -40,7 +40,7 @@ def sync(workspace: Path, store: Store, plugins: Plugins, forgotten: Callable[[S
 
 def _is_unchanged(path: Path, before: WorkspaceFile | None) -> bool:
     try:
-        atomic.check(path)
+        atomic.check_regular(path)
         now = path.stat()
     except FileNotFoundError:
         return before is None or before.mtime_ns == 0
@@ -56,7 +56,7 @@ def stamp(workspace: Path, name: str) -> WorkspaceFile:
     """Return the identity of a file as it is now; a missing file has size and time 0."""
     try:
         status = (workspace / name).stat()
-        content = atomic.read(workspace / name)
+        content = atomic.read_bytes(workspace / name)
     except FileNotFoundError:
         return WorkspaceFile(name, 0, 0, "")
     return WorkspaceFile(name, status.st_size, status.st_mtime_ns, hashlib.sha256(content).hexdigest())
@@ -68,7 +68,7 @@ def take_concepts(workspace: Path, store: Store, redact: atomic.Redact) -> int:
     Names that ``redact`` would change stay out.  Raises
     :class:`~openclaw_memory.knowledge.concepts_file.OntologyError` when the file is not valid.
     """
-    atomic.check(workspace / FILE_NAME)
+    atomic.check_regular(workspace / FILE_NAME)
     file = stamp(workspace, FILE_NAME)
     rows = read(workspace / FILE_NAME, redact).rows(0)
     changed = _changed(store.ontology(), rows)

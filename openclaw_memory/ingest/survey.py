@@ -72,7 +72,7 @@ class NoteSurvey:
             entries = {path: entry for path, entry in (self._load() | self._changed).items() if path in paths}
             rows = {path: [size, mtime_ns, *astuple(remarks)] for path, (size, mtime_ns, remarks) in entries.items()}
             with suppress(OSError):  # an index in a folder that cannot be written
-                atomic.swap(self._file, json.dumps(rows).encode(), 0o600)
+                atomic.write_bytes(self._file, json.dumps(rows).encode(), 0o600)
                 self._changed.clear()
 
     def remarks(self, files: Sequence[SourceFile]) -> Mapping[str, NoteRemarks]:

@@ -117,7 +117,7 @@ def read(file: Path, redact: atomic.Redact = str) -> Ontology:
 
 def _load(file: Path, redact: atomic.Redact = str) -> _ParsedFile:
     try:
-        text = atomic.read(file).decode("utf-8-sig")
+        text = atomic.read_bytes(file).decode("utf-8-sig")
     except FileNotFoundError:
         text = ""
     except WorkspaceError as error:
@@ -142,7 +142,7 @@ def _parse(text: str, file: Path, redact: atomic.Redact = str) -> _ParsedFile:
     concepts: dict[str, CuratedConcept] = {}
     lines: dict[str, int] = {}
     group = root.get("concepts")
-    if group is not None and not group.nothing:
+    if group is not None and not group.is_null:
         if group.kind != "map":
             _fail(file, group.line, "'concepts' must be a mapping", "write one such as 'kubernetes: {aliases: [k8s]}'")
         for key, value in group.pairs:
@@ -174,12 +174,12 @@ def _is_secret(node: Node | None, redact: atomic.Redact) -> bool:
 
 def _parse_concept(key: Node, value: Node, file: Path, redact: atomic.Redact) -> CuratedConcept:
     key_name = _parse_name(key, file, "its key")
-    if value.nothing:
+    if value.is_null:
         return CuratedConcept(slug(key_name), key_name)
     if value.kind != "map":
         _fail(file, value.line, f"'{key.text}' must be a mapping", "write one such as '{aliases: [k8s], kind: tool}'")
     _check_keys(value, ("name", "aliases", "parents", "kind", "related", "weight"), file, f"'{key.text}'")
-    nodes = {name.text: node for name, node in value.pairs if not node.nothing and not _is_secret(node, redact)}
+    nodes = {name.text: node for name, node in value.pairs if not node.is_null and not _is_secret(node, redact)}
     name = _parse_name(nodes.get("name", key), file, f"the name of '{key.text}'")
     kind = _parse_name(nodes["kind"], file, f"the kind of '{key.text}'").casefold() if "kind" in nodes else None
     weight = 1.0
@@ -204,7 +204,7 @@ def _parse_list(node: Node | None, where: str, file: Path, redact: atomic.Redact
 
 
 def _parse_name(node: Node, file: Path, what: str) -> str:
-    if node.kind != "scalar" or node.nothing:
+    if node.kind != "scalar" or node.is_null:
         _fail(file, node.line, f"{what} must be a text", "write a name, in quotes if YAML reads it as something else")
     try:
         return _clean_name(node.text)
@@ -470,7 +470,7 @@ def _edit(file: Path, make_change: Callable[[_ParsedFile], _Change]) -> Edited:
                 f"{file}: '{change.slug}' cannot be changed by a command in the way this file is laid out; "
                 "change it in an editor, or write each concept on a line of its own first"
             )
-        atomic.replace(file, text)
+        atomic.write_text(file, text)
         return Edited(change.action, change.slug, change.after)
 
 
@@ -486,27 +486,27 @@ def _write(before: _ParsedFile, change: _Change) -> str:
     def edit(document: Any) -> None:
         group = document.get("concepts")
         if group is None and new:
-            group = document["concepts"] = yaml_edit.mapping()
+            group = document["concepts"] = yaml_edit.new_mapping()
         for entry, key in zip(before.entries, _entry_keys(before, group), strict=True):
             old, now = before.ontology.concepts[entry], concepts.get(entry)
             if now is not None and now != old:
                 group[key] = _edit_entry(group[key], before.entries[entry], old, now, slugs)
-        yaml_edit.add(group, [(concept.slug, _fields(concept)) for concept in new])
+        yaml_edit.append_items(group, [(concept.slug, _fields(concept)) for concept in new])
         node = root.get("ignore")
         if node is not None:
             gone = [" ".join(item.text.split()) not in after.ignored for item in list_items(node)]
             document["ignore"] = _edit_list(document["ignore"], gone, ignored)
         elif ignored:
-            yaml_edit.add(document, [("ignore", ignored)])
+            yaml_edit.append_items(document, [("ignore", ignored)])
 
     text = before.text
     changed = any(concepts.get(each, concept) != concept for each, concept in before.ontology.concepts.items())
     if new or changed or after.ignored != before.ontology.ignored:
-        text = yaml_edit.changed(text, edit)
+        text = yaml_edit.edit(text, edit)
     if any(entry not in concepts for entry in before.entries):
         group = (yaml_edit.parse(text) or root).get("concepts")
         assert group is not None
-        text = yaml_edit.without(text, group, [slug(key.text) not in concepts for key, _ in group.pairs])
+        text = yaml_edit.remove_items(text, group, [slug(key.text) not in concepts for key, _ in group.pairs])
     return text
 
 
@@ -519,10 +519,10 @@ def _entry_keys(before: _ParsedFile, group: Any) -> list[Any]:
 
 def _write_first(text: str, new: Iterable[CuratedConcept], ignored: list[str]) -> str:
     """Return the text of a file that has no entries yet, perhaps comments."""
-    entries = [f"  {yaml_edit.scalar(concept.slug)}: {yaml_edit.flow(_fields(concept))}" for concept in new]
+    entries = [f"  {yaml_edit.dump_scalar(concept.slug)}: {yaml_edit.dump_flow(_fields(concept))}" for concept in new]
     lines = [text.rstrip("\r\n")] if text.strip() else _HEADER.splitlines()
     lines += ["concepts:", *entries] if entries else []
-    lines += [f"ignore: {yaml_edit.flow(ignored)}"] if ignored else []
+    lines += [f"ignore: {yaml_edit.dump_flow(ignored)}"] if ignored else []
     return yaml_edit.line_break(text).join([*lines, ""])
 
 
@@ -551,22 +551,22 @@ def _edit_entry(entry: Any, node: Node, old: CuratedConcept, now: CuratedConcept
             del entry[name]
         elif name not in fields:
             entry[name] = None  # the remarks below it stay
-        elif name in ("aliases", "parents", "related") and place is not None and not place.nothing:
+        elif name in ("aliases", "parents", "related") and place is not None and not place.is_null:
             texts = [" ".join(item.text.split()) for item in list_items(place)]
             items = texts if name == "aliases" else [slugs.get(concept_key(text), slug(text)) for text in texts]
             # An alias is never removed.
             gone = [name != "aliases" and item not in fields[name] for item in items]
             entry[name] = _edit_list(entry[name], gone, [item for item in fields[name] if item not in items])
         else:
-            entry[name] = yaml_edit.value(fields[name])
-    return yaml_edit.value(entry) if node.nothing else entry
+            entry[name] = yaml_edit.to_yaml(fields[name])
+    return yaml_edit.to_yaml(entry) if node.is_null else entry
 
 
 def _edit_list(items: Any, gone: Sequence[bool], more: Iterable[str]) -> Any:
     """Return ``items``, or the list of a single text, without those ``gone`` and with ``more``."""
-    items = items if isinstance(items, list) else yaml_edit.value([] if items is None else [items])
+    items = items if isinstance(items, list) else yaml_edit.to_yaml([] if items is None else [items])
     for at in reversed(range(len(gone))):
         if gone[at]:
             del items[at]
-    yaml_edit.add(items, [(None, each) for each in more])
+    yaml_edit.append_items(items, [(None, each) for each in more])
     return items

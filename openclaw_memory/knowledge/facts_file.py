@@ -56,15 +56,15 @@ def append(path: Path, entries: Sequence[StatedFact], valid: str = "") -> None:
     text = _decode(path, data)
     lines = "".join(f"- {_format(entry)}\n" for entry in entries)
     if not text.strip():
-        atomic.append(path, _HEADER + lines)
+        atomic.append_text(path, _HEADER + lines)
     elif _is_torn(text):
         # A write that the machine's end cut short, which was never reported as done: kept as a comment.
         whole, _, rest = text.rpartition("\n")
-        atomic.replace(path, f"{whole}\n# incomplete: {rest}\n{lines}".removeprefix("\n"))
+        atomic.write_text(path, f"{whole}\n# incomplete: {rest}\n{lines}".removeprefix("\n"))
     else:
         if hashlib.sha256(data).hexdigest() != valid:
             _parse_facts(path, text)
-        atomic.append(path, ("" if text.endswith("\n") else "\n") + _indent(path, text, lines))
+        atomic.append_text(path, ("" if text.endswith("\n") else "\n") + _indent(path, text, lines))
 
 
 def _indent(path: Path, text: str, lines: str) -> str:
@@ -84,7 +84,7 @@ def _format(fact: StatedFact) -> str:
     values |= {"from": fact.valid_from, "to": fact.valid_to}
     values |= {"confidence": fact.confidence if fact.retracts is None else None, "origin": fact.origin.value}
     values |= {"source": fact.source, "recorded": fact.recorded or None, "replaces": fact.replaces or None}
-    return yaml_edit.flow({key: value for key, value in values.items() if value is not None})
+    return yaml_edit.dump_flow({key: value for key, value in values.items() if value is not None})
 
 
 def remove(path: Path, gone: Callable[[StatedFact], bool], comment: Callable[[str], bool]) -> list[StatedFact]:
@@ -97,13 +97,13 @@ def remove(path: Path, gone: Callable[[StatedFact], bool], comment: Callable[[st
     facts = [fact for _, fact in _numbered_facts(path, text)]
     flags = [gone(fact) for fact in facts]
     if any(flags) and (node := yaml_edit.parse(text)) is not None:
-        text = yaml_edit.without(text, node, flags)
+        text = yaml_edit.remove_items(text, node, flags)
     text = "\n".join(line for line in text.split("\n") if not (line.lstrip().startswith("#") and comment(line)))
     kept = dict.fromkeys(fact for fact, flag in zip(facts, flags, strict=True) if not flag)
     if any(flags) and _parse_facts(path, text) != list(kept):
         raise _error(path, 1, "no entry can be taken out of this layout; write each on a line that begins with '- '")
     if text != before:
-        atomic.replace(path, text)
+        atomic.write_text(path, text)
     return list(compress(facts, flags))
 
 
@@ -149,7 +149,7 @@ def _numbered_facts(path: Path, text: str) -> Iterator[tuple[int, StatedFact]]:
 
 def _read_bytes(path: Path) -> bytes:
     try:
-        return atomic.read(path)
+        return atomic.read_bytes(path)
     except FileNotFoundError:
         return b""
     except OSError as error:
@@ -194,7 +194,7 @@ def _entry_values(path: Path, item: yaml_edit.Node) -> dict[str, Any]:
     for key, value in item.pairs:
         if value.kind == "scalar":
             # Texts stay as they are written: "on" and 2026 are values like any other.
-            values[key.text] = None if value.nothing else value.text
+            values[key.text] = None if value.is_null else value.text
         elif value.kind == "list" and all(inner.kind == "scalar" for inner in value.items):
             values[key.text] = tuple(inner.text for inner in value.items)
         else:
@@ -305,7 +305,7 @@ def take_over(workspace: Path, store: Store, redact: atomic.Redact, forgotten: C
     """
     path = workspace / NAME
     before = store.workspace_file(NAME)
-    atomic.check(path)
+    atomic.check_regular(path)
     if not path.exists():
         if before is None or not before.sha256:
             return False

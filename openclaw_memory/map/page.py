@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
-from ..system.inert import inert_values
+from ..system.sanitize import sanitize_values
 
 #: Our scripts in the order in which they run; the drawing library comes before them.
 SCRIPTS = tuple(f"{name}.js" for name in "core panel canvas network timeline space facts numbers main".split())
@@ -42,7 +42,7 @@ def render_page(data: Mapping[str, Any]) -> str:
 
 def embed_json(data: Mapping[str, Any]) -> str:
     """Return JSON for an element of a page: without characters that have a meaning in HTML."""
-    text = json.dumps(inert_values(data), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    text = json.dumps(sanitize_values(data), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.translate(_ACTS)
 
 

@@ -129,7 +129,7 @@ def _target(store: Store, file: str | Path | None) -> Path:
     if path is None:
         raise WorkspaceError("the index is no local file, so no place for a map follows from it; name one with --out")
     target = Path(os.path.realpath(path)) if path.is_symlink() else path
-    atomic.check(target)
+    atomic.check_regular(target)
     if target.exists():
         with target.open("rb") as old:
             if old.read(len(MARK)) != MARK.encode("ascii"):
@@ -143,7 +143,7 @@ def _write(target: Path, text: str) -> int:
     try:
         if target.exists():
             target.chmod(0o600)
-        atomic.swap(target, data, 0o600)
+        atomic.write_bytes(target, data, 0o600)
     except OSError as error:
         why = error.strerror or error
         raise WorkspaceError(f"{target}: cannot be written ({why}); choose another file with --out") from error

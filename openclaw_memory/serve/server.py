@@ -34,7 +34,7 @@ from mcp.types import Tool as ListedTool
 
 from ..errors import OpenClawMemoryError, RequestError, Stopped, WorkspaceError, remedy
 from ..system.deadline import Deadline
-from ..system.inert import inert_values, without_turns
+from ..system.sanitize import sanitize_turns, sanitize_values
 from ..system.serialize import to_json
 from ..version import __version__
 from .arguments import check_arguments
@@ -320,13 +320,13 @@ def _listed(tool: Tool, open_world: bool) -> ListedTool:
 
 
 def _json(value: Any) -> str:
-    return _in_utf8(json.dumps(inert_values(to_json(value), without_turns), ensure_ascii=False, default=str))
+    return _in_utf8(json.dumps(sanitize_values(to_json(value), sanitize_turns), ensure_ascii=False, default=str))
 
 
 def _failed(reason: str, error: Exception | None = None) -> CallToolResult:
     kinds = {RequestError: "request", WorkspaceError: "workspace"}
     kind = next((kind for type_, kind in kinds.items() if isinstance(error, type_)), "failed")
-    content = TextContent(type="text", text=_in_utf8(without_turns(" ".join(reason.split()))))
+    content = TextContent(type="text", text=_in_utf8(sanitize_turns(" ".join(reason.split()))))
     return CallToolResult(content=[content], is_error=True, _meta={ERROR: kind})
 
 

@@ -133,9 +133,9 @@ def parse_sentences(
 def _yaml_item(text: str) -> str:
     if _UNQUOTED.fullmatch(text) is not None:
         return text
-    from ..system.yaml_edit import scalar
+    from ..system.yaml_edit import dump_scalar
 
-    return scalar(text)
+    return dump_scalar(text)
 
 
 class SummaryFiles:
@@ -157,7 +157,7 @@ class SummaryFiles:
         if summary_files.is_edited(old) if old is not None else os.path.lexists(target):
             return "foreign"
         if not dry:
-            atomic.replace(target, text, self._workspace)
+            atomic.write_text(target, text, self._workspace)
         return "done"
 
     def remove(self, path: str, dry: bool = False) -> Outcome:
@@ -205,6 +205,6 @@ class SummaryFiles:
         try:
             if target.is_symlink() or not target.is_file():
                 return None
-            return atomic.read(target, self._workspace).decode("utf-8").removeprefix("\ufeff")
+            return atomic.read_bytes(target, self._workspace).decode("utf-8").removeprefix("\ufeff")
         except (OSError, UnicodeDecodeError):
             return None

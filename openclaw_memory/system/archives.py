@@ -1,4 +1,4 @@
-"""ZIP archives that come from elsewhere."""
+"""Recognize ZIP archives of other programs, and their errors."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import zlib
 from pathlib import Path
 from zipfile import BadZipFile
 
-#: What reading a damaged or encrypted archive raises.
+#: Errors of reading a damaged or encrypted archive.
 DAMAGED = (BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
 
 
-def begins_as_one(file: Path) -> bool:
-    """Whether ``file`` begins as an archive does, even if its end is missing.  Raises ``OSError``."""
+def has_zip_signature(file: Path) -> bool:
+    """Return true if ``file`` begins as a ZIP archive, even if its end is missing.  Raises ``OSError``."""
     with file.open("rb") as stream:
         return stream.read(4) == b"PK\x03\x04"

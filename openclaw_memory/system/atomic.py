@@ -1,4 +1,4 @@
-"""Writing small files: whole or not at all, and those of a workspace by one writer at a time."""
+"""Write small files whole or not at all, those of a workspace by one writer at a time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from . import descent
 if TYPE_CHECKING:
     import filelock
 
-#: Takes secrets out of a text that is to be written or kept.
+#: Removes secrets from a text that is to be written or kept.
 Redact = Callable[[str], str]
 
 #: Seconds to wait for another process that writes the same file.
@@ -33,29 +33,29 @@ LOCK_TIMEOUT = 30.0
 #: Windows' "access denied" and "used by another process", and seconds for which a reader may cause them.
 _HELD, _PATIENCE = (5, 32), 1.0
 
-#: A file that :func:`swap` has not given its name yet, with the process that writes it; seconds until it never will.
+#: An unfinished file of :func:`write_bytes`, with its process, and the seconds after which that has died.
 _UNFINISHED, _STALE = re.compile(r"\..+\.(\d{1,10})-[0-9a-f]{8}\.tmp"), 3600.0
 
-#: Folder of a workspace for what this package keeps in it beside the files that people read.
+#: Folder of a workspace for the files of this package that nobody reads.
 OWN_FOLDER = ".openclaw-memory"
 
-#: Why no lock can lie where its file is, for everybody alike: nothing may be written there, or a file is in the way.
+#: Errors for which no process can keep a lock beside its file: a read-only folder, or a file in the way.
 _NO_PLACE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EEXIST, errno.ENOTDIR)
 
 
 @contextmanager
 def locked(path: Path, timeout: float = LOCK_TIMEOUT, root: Path | None = None) -> Iterator[None]:
-    """Keep every other writer of ``path`` out, in this process and in others, for as long as the block runs.
+    """Exclude every other writer of ``path``, in this process and in others, during the block.
 
     The lock of a file of the workspace ``root`` lies in that workspace, under a name that is the same wherever the
-    workspace is mounted; that of any other file lies beside it.  Where it cannot lie there, as nothing may be written,
-    it lies in the data folder and keeps out those who share that.  It is not re-entrant.  Raises
-    :class:`~openclaw_memory.errors.WorkspaceError` after ``timeout`` seconds, or when no lock can be kept; one below
-    0 waits for as long as it takes.
+    workspace is mounted; that of any other file lies beside it.  Where nothing may be written, it lies in the data
+    folder and excludes the processes that share that.  It is not re-entrant.  Raises
+    :class:`~openclaw_memory.errors.WorkspaceError` after ``timeout`` seconds, or when no lock can be kept; a negative
+    timeout waits without a limit.
     """
     import filelock
 
-    if root is not None and not root.is_dir():  # a lock in it would make it anew
+    if root is not None and not root.is_dir():  # a lock in it would create it again
         raise WorkspaceError(f"{root}: the workspace is gone; start again when it is back")
     real = Path(os.path.realpath(path))
     digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:24]
@@ -63,12 +63,12 @@ def locked(path: Path, timeout: float = LOCK_TIMEOUT, root: Path | None = None) 
     place = real.with_name(f"{real.name}.lock") if root is None else _place(real, Path(os.path.realpath(root)))
     try:
         try:
-            lock = _taken(place, timeout, root)
+            lock = _acquire(place, timeout, root)
         except OSError as error:
             if error.errno not in _NO_PLACE:
                 raise
             place = spare
-            lock = _taken(place, timeout, None)
+            lock = _acquire(place, timeout, None)
     except filelock.Timeout:
         raise WorkspaceError(
             f"{path}: another process has been writing it for {timeout:.0f} s; try again when that has ended"
@@ -85,7 +85,7 @@ def locked(path: Path, timeout: float = LOCK_TIMEOUT, root: Path | None = None) 
 
 
 def _place(real: Path, root: Path) -> Path:
-    """The lock of the file ``real`` in the workspace ``root``; neither has a link in it."""
+    """Return the lock file of ``real`` in the workspace ``root``; neither path has a link in it."""
     folder = root / OWN_FOLDER / "locks"
     if os.path.realpath(folder) != str(folder):
         raise WorkspaceError(f"{folder}: is reached by a link; put a folder in its place")
@@ -93,10 +93,10 @@ def _place(real: Path, root: Path) -> Path:
     return folder / f"{quote(name.as_posix(), safe='')}.lock"
 
 
-def _taken(place: Path, timeout: float, root: Path | None) -> filelock.BaseFileLock:
-    """The lock ``place``, held; as open to others as the workspace ``root``, else ours alone.
+def _acquire(place: Path, timeout: float, root: Path | None) -> filelock.BaseFileLock:
+    """Acquire the lock ``place``, as open to other users as the workspace ``root``, else private.
 
-    Raises ``OSError``, of which ``filelock.Timeout`` is one, and for what is no file as :func:`check`.
+    Raises ``OSError``, of which ``filelock.Timeout`` is one, and errors of :func:`check_regular`.
     """
     import filelock
 
@@ -106,44 +106,43 @@ def _taken(place: Path, timeout: float, root: Path | None) -> filelock.BaseFileL
         for folder in (place.parent.parent, place.parent):
             if not folder.is_dir():
                 make_folder(folder)
-                give(folder, root)
-                if folder == place.parent:  # what is in it is nobody's to keep; what lies beside it may be
+                share_like(folder, root)
+                if folder == place.parent:  # nobody keeps locks in git; the files beside may be kept
                     (folder / ".gitignore").write_text("*\n", encoding="ascii")
-                    give(folder / ".gitignore", root)
-    check(place)
+                    share_like(folder / ".gitignore", root)
+    check_regular(place)
     fresh = not place.exists()
     mode = 0o600 if root is None else stat.S_IMODE(root.stat().st_mode) & 0o666
     lock = filelock.FileLock(place, timeout=timeout, mode=mode)
     lock.acquire()
     if fresh and root is not None:
-        give(place, root)
+        share_like(place, root)
     return lock
 
 
-def give(path: Path, root: Path) -> None:
-    """Let those write ``path`` who may write in ``root``: a container may run as another user than its host."""
-    own = root.stat()
+def share_like(path: Path, root: Path) -> None:
+    """Give ``path`` the owner and mode of ``root``: a container may run as another user than its host."""
+    stats = root.stat()
     with suppress(OSError):
-        mode = stat.S_IMODE(own.st_mode)
-        # Where everybody may write, nobody may take away what others put there.
-        everybody = stat.S_ISVTX if mode & 0o002 else 0
-        os.chmod(path, mode & 0o777 | everybody if path.is_dir() else mode & 0o666)
+        mode = stat.S_IMODE(stats.st_mode)
+        # Where everybody may write, nobody may delete the files of others.
+        sticky = stat.S_ISVTX if mode & 0o002 else 0
+        os.chmod(path, mode & 0o777 | sticky if path.is_dir() else mode & 0o666)
         if hasattr(os, "chown"):
-            os.chown(path, own.st_uid, own.st_gid)
+            os.chown(path, stats.st_uid, stats.st_gid)
 
 
 def make_folder(path: Path, mode: int = 0o775) -> None:
-    """Make the folder ``path`` and those missing above it; whatever the umask, not everybody may write in them."""
+    """Make the folder ``path`` and those missing above it, never writable for everybody, whatever the umask."""
     for missing in reversed([folder for folder in (path, *path.parents) if not folder.exists()]):
         missing.mkdir(mode, exist_ok=True)
 
 
-def check(path: Path) -> None:
-    """Refuse a ``path`` that is no file of its own folder; one that is not there is fine.
+def check_regular(path: Path) -> None:
+    """Raise unless ``path`` is missing or a regular file in its own folder.
 
-    Raises :class:`~openclaw_memory.errors.WorkspaceError` for a link that leads out of the folder of ``path``, for
-    what is no regular file (a folder, a FIFO), and for what cannot be looked at.  Nothing is opened, so nothing
-    can hang.
+    Raises :class:`~openclaw_memory.errors.WorkspaceError` for a link that leads out of the folder of ``path``, for a
+    folder, a FIFO and the like, and for a file whose state cannot be read.  Nothing is opened, so nothing can hang.
     """
     try:
         folder, real = os.path.realpath(path.parent), os.path.realpath(path)
@@ -153,50 +152,50 @@ def check(path: Path) -> None:
     except FileNotFoundError:
         return
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise WorkspaceError(f"{path}: cannot be looked at ({why}); make it a readable file") from error
+        reason = getattr(error, "strerror", None) or error
+        raise WorkspaceError(f"{path}: cannot be looked at ({reason}); make it a readable file") from error
     if not stat.S_ISREG(mode):
-        what = "a folder" if stat.S_ISDIR(mode) else "no regular file"
-        raise WorkspaceError(f"{path}: is {what}, which cannot be written or read as one; move it away")
+        kind = "a folder" if stat.S_ISDIR(mode) else "no regular file"
+        raise WorkspaceError(f"{path}: is {kind}, which cannot be written or read as one; move it away")
 
 
-def read(path: Path, root: Path | None = None) -> bytes:
-    """The content of the file ``path`` of the workspace ``root``, or of a trusted folder.
+def read_bytes(path: Path, root: Path | None = None) -> bytes:
+    """Read the file ``path`` of the workspace ``root``, or of a trusted folder.
 
-    Raises ``OSError``, and :class:`~openclaw_memory.errors.WorkspaceError` for what :func:`check` refuses.
+    Raises ``OSError``, and :class:`~openclaw_memory.errors.WorkspaceError` as :func:`check_regular` does.
     """
-    check(path)
+    check_regular(path)
     real = Path(os.path.realpath(path))
     with _folder(real.parent, root) as folder:
-        descriptor = os.open(descent.name_in(folder, real), os.O_RDONLY | descent.FILE, dir_fd=folder)
+        descriptor = os.open(descent.entry_name(folder, real), os.O_RDONLY | descent.FILE_FLAGS, dir_fd=folder)
     with open(descriptor, "rb") as file:
         return file.read()
 
 
-def replace(path: Path, text: str, root: Path | None = None) -> None:
-    """Put ``text`` in the place of the file ``path`` of the workspace ``root``, or of a trusted folder.
+def write_text(path: Path, text: str, root: Path | None = None) -> None:
+    """Replace the file ``path`` of the workspace ``root``, or of a trusted folder, as :func:`write_bytes` does.
 
-    That is one atomic step, kept through a power cut.  A link within the folder is followed, the file's permissions
-    stay.  Raises :class:`~openclaw_memory.errors.WorkspaceError`, also for what :func:`check` refuses.
+    A link within the folder is followed, the file's permissions stay.  Raises
+    :class:`~openclaw_memory.errors.WorkspaceError`, also as :func:`check_regular` does.
     """
-    check(path)
+    check_regular(path)
     try:
-        swap(path, text.encode("utf-8"), root=root)
+        write_bytes(path, text.encode("utf-8"), root=root)
     except OSError as error:
         raise _unwritable(path, error) from error
 
 
-def swap(target: Path, data: bytes, new_mode: int = 0o666, root: Path | None = None) -> None:
-    """Put ``data`` in the place of the file ``target`` in one step, kept through a power cut.
+def write_bytes(target: Path, data: bytes, new_mode: int = 0o666, root: Path | None = None) -> None:
+    """Replace the file ``target`` in one step that survives a power cut.
 
     Its permissions stay; a new file gets ``new_mode`` less the umask, and its folder is made.  Raises ``OSError``, and
     :class:`~openclaw_memory.errors.WorkspaceError` where a link leads out of the workspace ``root``.
     """
     real = Path(os.path.realpath(target))
     with _folder(real.parent, root, make=True) as folder:
-        name = descent.name_in(folder, real)
+        name = descent.entry_name(folder, real)
         unfinished = real.with_name(f".{real.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
-        temporary = descent.name_in(folder, unfinished)
+        temporary = descent.entry_name(folder, unfinished)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
         try:
             with open(os.open(temporary, flags, new_mode, dir_fd=folder), "wb") as out:
@@ -215,68 +214,67 @@ def swap(target: Path, data: bytes, new_mode: int = 0o666, root: Path | None = N
 
 @contextmanager
 def _folder(folder: Path, root: Path | None, make: bool = False) -> Iterator[int | None]:
-    """The descriptor of ``folder``, in which there is no link, opened from the workspace ``root`` down."""
+    """Open ``folder``, a path without links, from the workspace ``root`` down; yields its descriptor."""
     if make and root is None:
         make_folder(folder)
     top = folder if root is None else Path(os.path.realpath(root))
     if not folder.is_relative_to(top):
         raise WorkspaceError(f"{folder}: a link that leads out of the workspace; put a folder in its place")
-    with descent.opened(folder, top, make) as opened:
-        yield opened
+    with descent.open_folder(folder, top, make) as descriptor:
+        yield descriptor
 
 
 def delete(target: Path, root: Path) -> None:
-    """Delete the file ``target`` of the workspace ``root``, if it is there; a link goes itself.  Raises ``OSError``."""
+    """Delete the file ``target`` of the workspace ``root``, if it exists, or a link itself.  Raises ``OSError``."""
     with suppress(FileNotFoundError), _folder(Path(os.path.realpath(target.parent)), root) as folder:
-        os.unlink(descent.name_in(folder, target), dir_fd=folder)
+        os.unlink(descent.entry_name(folder, target), dir_fd=folder)
 
 
 def remove(target: Path) -> None:
-    """Delete the file ``target``, if it is there, and what processes left of it that died in :func:`swap`."""
+    """Delete the file ``target``, if it exists, and what processes left of it that died in :func:`write_bytes`."""
     unfinished = glob.escape(f".{target.name}.")
-    for each in (target, *target.parent.glob(f"{unfinished}*-*.tmp")):
-        each.unlink(missing_ok=True)
+    for file in (target, *target.parent.glob(f"{unfinished}*-*.tmp")):
+        file.unlink(missing_ok=True)
 
 
-def sweep(workspace: Path) -> None:
-    """Delete what processes left in a workspace that died in :func:`swap`."""
+def delete_leftovers(workspace: Path) -> None:
+    """Delete the unfinished files in a workspace of processes that died in :func:`write_bytes`."""
     import psutil
 
     for folder, _, names in chain(islice(os.walk(workspace), 1), os.walk(workspace / "memory")):
         for name in names:
-            if (found := _UNFINISHED.fullmatch(name)) is None:
+            if (match := _UNFINISHED.fullmatch(name)) is None:
                 continue
-            left = Path(folder, name)
+            file = Path(folder, name)
             with suppress(OSError):
-                age = time.time() - left.lstat().st_mtime
+                age = time.time() - file.lstat().st_mtime
                 # A process of another container has no number here, and writes for a moment only.
-                if age > _STALE or (age > _PATIENCE and not psutil.pid_exists(int(found[1]))):
-                    left.unlink()
+                if age > _STALE or (age > _PATIENCE and not psutil.pid_exists(int(match[1]))):
+                    file.unlink()
 
 
-def move(made: Path, target: Path) -> None:
-    """Put the finished file ``made`` in the place of ``target`` in the same file system, as :func:`swap` does."""
-    with made.open("r+b") as file:
+def put_in_place(source: Path, target: Path) -> None:
+    """Rename the finished file ``source`` to ``target`` in the same file system, as :func:`write_bytes` does."""
+    with source.open("r+b") as file:
         os.fsync(file.fileno())
-    _rename(str(made), str(target))
+    _rename(str(source), str(target))
     _sync_folder(target.parent)
 
 
-def append(path: Path, text: str, root: Path | None = None) -> None:
-    """Write ``text`` behind what the file ``path`` holds, in one piece, kept through a power cut.
+def append_text(path: Path, text: str, root: Path | None = None) -> None:
+    """Append ``text`` to the file ``path``, in one step that survives a power cut; makes the file if need be.
 
-    Makes the file if need be.  ``root`` is as for :func:`replace`.  Raises
-    :class:`~openclaw_memory.errors.WorkspaceError`, also for what :func:`check` refuses; the file is then as it was,
-    and so are its folders.
+    ``root`` is as for :func:`write_text`.  Raises :class:`~openclaw_memory.errors.WorkspaceError`, also as
+    :func:`check_regular` does; the file and its folders are then as before.
     """
-    check(path)
+    check_regular(path)
     data = text.encode("utf-8")
-    fresh, made = not path.exists(), [folder for folder in path.parents if not folder.exists()]
+    fresh, new_folders = not path.exists(), [folder for folder in path.parents if not folder.exists()]
     try:
         real = Path(os.path.realpath(path))
         with _folder(real.parent, root, make=True) as folder:
-            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | descent.FILE
-            name = descent.name_in(folder, real)
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | descent.FILE_FLAGS
+            name = descent.entry_name(folder, real)
             handle = os.open(name, flags, 0o666, dir_fd=folder)
             try:
                 before = os.fstat(handle).st_size
@@ -295,17 +293,17 @@ def append(path: Path, text: str, root: Path | None = None) -> None:
         with suppress(OSError):
             if fresh and path.stat().st_size == 0:
                 path.unlink()
-            for each in made:
-                each.rmdir()  # only if nothing is in it
+            for new_folder in new_folders:
+                new_folder.rmdir()  # fails unless it is empty
         raise _unwritable(path, error) from error
 
 
-def _rename(made: str, target: str, folder: int | None = None) -> None:
-    """Give ``made`` the name ``target``; Windows refuses that for a moment while somebody reads ``target``."""
+def _rename(source: str, target: str, folder: int | None = None) -> None:
+    """Rename ``source`` to ``target``; Windows refuses that for a moment while a process reads ``target``."""
     until = time.monotonic() + _PATIENCE
     while True:
         try:
-            os.replace(made, target, src_dir_fd=folder, dst_dir_fd=folder)
+            os.replace(source, target, src_dir_fd=folder, dst_dir_fd=folder)
         except PermissionError as error:
             if getattr(error, "winerror", None) not in _HELD or time.monotonic() > until:
                 raise

@@ -1,9 +1,8 @@
-"""Starting programs, none of which the working folder can supply, and talking to a child process of our own.
+"""Start programs, none from the working folder, and exchange frames with a child process of our own.
 
-A child is for what may crash, hang or take too much memory: started, spoken to, and its end told in words.
-
-Frames go both ways over the standard streams: four bytes of length, that many bytes of JSON, and a body behind it.
-The child ends when its input ends, so it never outlives the process that started it.
+A child runs code that may crash, hang or take too much memory.  Frames go both ways over the standard streams: four
+bytes of length, that many bytes of JSON, and a body.  The child ends when its input ends, so it never outlives the
+process that started it.
 """
 
 from __future__ import annotations
@@ -32,13 +31,13 @@ _GROUP: dict[str, Any] = {"start_new_session": True}
 if sys.platform == "win32":
     _GROUP = {"creationflags": subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP}
 
-#: What Windows calls the ends for which others have signals.
-_WINDOWS = {0xC0000005: "an access violation", 0xC000001D: "an illegal instruction", 0xC0000409: "an abort"}
-_TELLING = ("GGML_ASSERT", "terminate called", "what():", "error", "Error")
+#: Exit codes of Windows for what are signals elsewhere.
+_WINDOWS_CODES = {0xC0000005: "an access violation", 0xC000001D: "an illegal instruction", 0xC0000409: "an abort"}
+_ERROR_MARKS = ("GGML_ASSERT", "terminate called", "what():", "error", "Error")
 
 
 def write_frame(stream: BinaryIO, header: dict[str, Any], body: bytes = b"") -> None:
-    """Send one frame; ``body`` is announced in the header as ``bytes``."""
+    """Send one frame; the header gets the size of ``body`` as ``bytes``."""
     data = json.dumps({**header, "bytes": len(body)}).encode("ascii")
     stream.write(_LENGTH.pack(len(data)) + data)
     stream.write(body)
@@ -46,7 +45,7 @@ def write_frame(stream: BinaryIO, header: dict[str, Any], body: bytes = b"") -> 
 
 
 def read_frame(stream: BinaryIO) -> Frame | None:
-    """The next frame and its body; ``None`` when the stream has ended."""
+    """Read the next frame and its body; ``None`` at the end of the stream."""
     length = stream.read(_LENGTH.size)
     if len(length) < _LENGTH.size:
         return None
@@ -63,9 +62,9 @@ def read_frame(stream: BinaryIO) -> Frame | None:
 
 
 def find_programs(name: str) -> Iterator[str]:
-    """Absolute paths of the programs called ``name``: that one if it is absolute, else those on PATH.
+    """Yield the absolute paths of the programs ``name``: itself if it is absolute, else those on PATH.
 
-    The working folder may be the notes', so a path that begins there names none, be it in ``name`` or on PATH.
+    The working folder may be that of the notes, so relative paths are ignored, in ``name`` and on PATH.
     """
     endings = [""]
     if sys.platform == "win32" and not os.path.splitext(name)[1]:
@@ -81,9 +80,9 @@ def find_programs(name: str) -> Iterator[str]:
 def start(
     command: Sequence[str], environment: Mapping[str, str] | None = None, **options: Any
 ) -> subprocess.Popen[bytes]:
-    """Start a program that is named by its absolute path; everything that is started here goes through this.
+    """Start a program by its absolute path; nothing in this package starts one otherwise.
 
-    ``options`` are those of ``Popen``.  What the program starts in turn is not looked for in the working folder.
+    ``options`` are those of ``Popen``.  The program's own children do not come from the working folder either.
     Raises ``OSError``, also for a path that is not absolute.
     """
     if not os.path.isabs(command[0]):
@@ -95,10 +94,7 @@ def start(
 
 
 def start_python(arguments: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:
-    """Start this Python as :func:`start` does, in its own folder.
-
-    So neither the notes' folder nor an empty entry of PYTHONPATH offers modules, and no library is loaded from there.
-    """
+    """Start this Python in its own folder, so that it loads no module or library from the working folder."""
     return start([sys.executable, "-P", *arguments], cwd=sys.prefix, **options)
 
 
@@ -106,7 +102,7 @@ def start_python(arguments: Sequence[str], **options: Any) -> subprocess.Popen[b
 
 
 class Child:
-    """One child process that runs ``main()`` of a module of this package.  Raises ``OSError`` when it cannot start."""
+    """A child process that runs ``main()`` of a module of this package.  Raises ``OSError`` when it cannot start."""
 
     def __init__(self, module: str, environment: Mapping[str, str] | None = None) -> None:
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the process
@@ -126,12 +122,12 @@ class Child:
         self._in, self._out = cast(BinaryIO, self._process.stdin), cast(BinaryIO, self._process.stdout)
 
     def send(self, header: dict[str, Any], body: bytes = b"") -> None:
-        """Send a frame; that the child has ended meanwhile is told by :meth:`receive`."""
+        """Send a frame; if the child has ended, :meth:`receive` returns ``None``."""
         with contextlib.suppress(OSError):
             write_frame(self._in, header, body)
 
     def receive(self) -> Frame | None:
-        """The next frame; ``None`` when the child has ended."""
+        """Read the next frame; ``None`` when the child has ended."""
         try:
             return read_frame(self._out)
         except (OSError, ValueError):
@@ -142,16 +138,15 @@ class Child:
         self._process.kill()
 
     def wait_for_end(self) -> tuple[str, bool, str]:
-        """How the process ended, whether that may not happen again, and its last words; waits for its end."""
-        how, passing = _how(self._process.wait())
-        return how, passing, self._last_words()
+        """Wait for the end; returns its cause, true if that may be passing, and the last words of the process."""
+        return *_cause_of(self._process.wait()), self._last_words()
 
     def end(self) -> None:
         """End the process now and wait for that.  Calling twice is harmless."""
         self._process.kill()
         self._process.wait()
         for stream in (self._in, self._out, self._errors):
-            with contextlib.suppress(OSError):  # what was still to be written is for nobody
+            with contextlib.suppress(OSError):  # nobody reads what was still to be written
                 stream.close()
 
     def _last_words(self) -> str:
@@ -159,25 +154,30 @@ class Child:
             self._errors.seek(max(0, self._errors.seek(0, os.SEEK_END) - 4000))
             lines = self._errors.read().decode("utf-8", "replace").split("\n")
             lines = [" ".join(line.split()) for line in lines if line.strip()]
-            telling = [line for line in lines if any(mark in line for mark in _TELLING)]
+            errors = [line for line in lines if any(mark in line for mark in _ERROR_MARKS)]
             if lines:
-                return f" ({(telling or lines)[-1][:200]})"
+                return f" ({(errors or lines)[-1][:200]})"
         return ""
 
 
-def _how(code: int) -> tuple[str, bool]:
-    """How a process ended with this exit code, and whether that may not happen again."""
+def _cause_of(code: int) -> tuple[str, bool]:
+    """Describe the end of a process with this exit code; true if the cause may be passing."""
     if code < 0:
         number = -code
         try:
             name = signal.Signals(number).name
         except ValueError:
             return f"by signal {number}", True
-        told = signal.strsignal(number)
+        meaning = f" ({words.lower()})" if (words := signal.strsignal(number)) else ""
         # Out of memory is SIGKILL, and a person's own SIGTERM is no fault of the program.
-        return f"by {name}{f' ({told.lower()})' if told else ''}", name in ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP")
-    if code & 0xFFFFFFFF in _WINDOWS:
-        return f"by {_WINDOWS[code & 0xFFFFFFFF]}", False
+        return f"by {name}{meaning}", name in (
+            "SIGKILL",
+            "SIGTERM",
+            "SIGINT",
+            "SIGHUP",
+        )
+    if code & 0xFFFFFFFF in _WINDOWS_CODES:
+        return f"by {_WINDOWS_CODES[code & 0xFFFFFFFF]}", False
     return f"with exit code {code}", True
 
 
@@ -185,12 +185,12 @@ def _how(code: int) -> tuple[str, bool]:
 
 
 def serve() -> tuple[queue.SimpleQueue[Frame], BinaryIO]:
-    """In the child: the frames that come in, and where answers go; what else is printed goes to the error output."""
+    """Return the child's queue of requests and its stream of answers; other output goes to the error output."""
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
-    os.dup2(2, 1)  # what native code prints is none of the protocol's business
+    os.dup2(2, 1)  # output of native code must not get into the protocol
     if sys.platform != "win32":
         import resource
 

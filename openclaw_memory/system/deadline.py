@@ -1,4 +1,4 @@
-"""By when something has to be done."""
+"""A deadline that is passed from call to call."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, order=True, slots=True)
 class Deadline:
-    """A moment of ``time.monotonic`` by which something has to be done; infinity where there is none."""
+    """A time of ``time.monotonic`` at which work must end; infinity for no deadline."""
 
     at: float
 
     @classmethod
     def after(cls, seconds: float | None) -> Deadline:
-        """In so many ``seconds`` from now; :data:`NEVER` for ``None``."""
+        """Return the deadline ``seconds`` from now; :data:`NEVER` for ``None``."""
         return NEVER if seconds is None else cls(time.monotonic() + seconds)
 
     @property
     def passed(self) -> bool:
-        """Whether no time is left."""
+        """True if no time is left."""
         return time.monotonic() >= self.at
 
     def within(self, seconds: float = math.inf, share: float = 1.0) -> float:
-        """At most so many ``seconds``, and at most a ``share`` of those that are left; 0 when none are."""
+        """Return ``seconds``, but at most a ``share`` of those that are left, and at least 0."""
         return min(seconds, max(0.0, self.at - time.monotonic()) * share)
 
     def left(self, share: float = 1.0) -> float | None:
-        """A ``share`` of the seconds that are left, at least 0; ``None`` without a deadline."""
+        """Return a ``share`` of the seconds that are left, at least 0; ``None`` without a deadline."""
         return None if self == NEVER else self.within(share=share)
 
 
-#: The deadline of what may take as long as it takes.
+#: No deadline.
 NEVER = Deadline(math.inf)
 
 

@@ -1,4 +1,4 @@
-"""The one place where dataclasses become the JSON of the contract, and where its JSON Schema is made."""
+"""Turn dataclasses into the JSON of the contract, and their types into its JSON Schema."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from ..errors import as_called
-from .inert import escaped
+from .sanitize import escape_json
 
-#: Left out when ``None``; every other field is always there.
+#: Fields that are left out when ``None``; every other one is always present.
 _OPTIONAL = frozenset(
     {
         "vector_score", "text_score", "graph_score", "time_score", "why", "warning", "error", "next_from",
@@ -24,16 +24,16 @@ _OPTIONAL = frozenset(
     }
 )  # fmt: skip
 _NAMES = {"from_line": "from", "took_ms": "took_ms", "concepts_linked": "concepts_linked"}
-#: Left out unless true.
+#: Fields that are left out unless true.
 _FLAGS = frozenset({"truncated", "stale"})
-#: Left out unless there is something in them.
+#: Fields that are left out when empty.
 _UNLESS_EMPTY = frozenset({"skipped", "superseded", "also", "corrected"})
-#: Fields that say what to do, and so may name a command of ours.
+#: Fields that advise, and so may name a command of ours.
 _ADVICE = frozenset({"warning", "fallback", "error", "detail", "fix"})
 
 
 def camel(name: str) -> str:
-    """``start_line`` as ``startLine``; the few names of the contract that stay as they are."""
+    """Turn ``start_line`` into ``startLine``, except for a few names of the contract."""
     if name in _NAMES:
         return _NAMES[name]
     head, *tail = name.split("_")
@@ -41,7 +41,7 @@ def camel(name: str) -> str:
 
 
 def to_json(value: Any) -> Any:
-    """A JSON-ready copy of dataclasses, enums, dates, paths, tuples and mappings."""
+    """Return a JSON-ready copy of dataclasses, enums, dates, paths, tuples and mappings."""
     if is_dataclass(value) and not isinstance(value, type):
         out = {}
         for f in fields(value):
@@ -50,10 +50,10 @@ def to_json(value: Any) -> Any:
                 continue
             if f.name in _UNLESS_EMPTY and not inner:
                 continue
-            made: Any = as_called(inner) if f.name in _ADVICE and isinstance(inner, str) else to_json(inner)
-            # The keys of this one are names of ours; those of any other mapping are data.
-            ours = f.name == "http_usage" and made
-            out[camel(f.name)] = {camel(k): v for k, v in made.items()} if ours else made
+            converted: Any = as_called(inner) if f.name in _ADVICE and isinstance(inner, str) else to_json(inner)
+            if f.name == "http_usage" and converted:  # its keys are names of ours; those of other mappings are data
+                converted = {camel(k): v for k, v in converted.items()}
+            out[camel(f.name)] = converted
         return out
     if isinstance(value, dict):
         return {str(key): to_json(v) for key, v in value.items()}
@@ -71,28 +71,28 @@ def to_json(value: Any) -> Any:
 
 
 def dumps(value: Any, indent: int | None = 2) -> str:
-    """``value`` as JSON text, on one line without ``indent``.
+    """Return ``value`` as JSON text, on one line without ``indent``.
 
-    Lone surrogates, and what a terminal obeys or hides, come out escaped.
+    Lone surrogates, and characters that a terminal obeys or hides, are escaped.
     """
-    text = escaped(json.dumps(to_json(value), ensure_ascii=False, indent=indent))
+    text = escape_json(json.dumps(to_json(value), ensure_ascii=False, indent=indent))
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        return escaped(json.dumps(to_json(value), ensure_ascii=True, indent=indent))
+        return escape_json(json.dumps(to_json(value), ensure_ascii=True, indent=indent))
     return text
 
 
 def json_schema(kind: Any) -> dict[str, Any]:
-    """The JSON Schema (2020-12) of what :func:`to_json` makes of a value of the type ``kind``.
+    """Return the JSON Schema (2020-12) of the type ``kind`` as :func:`to_json` writes it, with finite numbers.
 
-    Numbers are taken to be finite.  Raises ``TypeError`` for a type that the contract does not use.
+    Raises ``TypeError`` for a type that the contract does not use.
     """
     origin, arguments = get_origin(kind), get_args(kind)
     if kind is Any:
         return {}
     if origin in (Union, UnionType):
-        return _either([json_schema(one) for one in arguments])
+        return _either([json_schema(each) for each in arguments])
     if origin is Literal:
         return {"type": "string", "enum": list(arguments)}
     if origin in (tuple, list, set, frozenset, Sequence):
@@ -115,7 +115,7 @@ _PLAIN = {str: "string", Path: "string", bool: "boolean", int: "integer", float:
 
 
 def _either(schemas: list[dict[str, Any]]) -> dict[str, Any]:
-    """One schema or the other; plain types are written as a list, which every client understands."""
+    """Combine alternatives; plain types are written as a list, which every client understands."""
     if all(set(schema) == {"type"} for schema in schemas):
         return {"type": [schema["type"] for schema in schemas]}
     return {"anyOf": schemas}
@@ -127,7 +127,7 @@ def _object_schema(kind: type) -> dict[str, Any]:
     for f in fields(kind):
         hint = hints[f.name]
         if f.name in _OPTIONAL:  # left out rather than null
-            present = tuple(one for one in get_args(hint) if one is not NoneType)
+            present = tuple(each for each in get_args(hint) if each is not NoneType)
             hint = Union[present] if NoneType in get_args(hint) else hint  # noqa: UP007
         properties[camel(f.name)] = {"type": "boolean", "const": True} if f.name in _FLAGS else json_schema(hint)
         if f.name not in _OPTIONAL | _FLAGS | _UNLESS_EMPTY:

@@ -1,4 +1,4 @@
-"""Command lines as a person types them here: words from them, and words as they have to be typed."""
+"""Split and join command lines as a person types them on this system."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ WINDOWS = os.name == "nt"
 
 
 def split(line: str, windows: bool = WINDOWS) -> list[str]:
-    """The words of a command line; on Windows a backslash is part of a path, and only double quotes join words."""
+    """Split a command line; on Windows a backslash is part of a path, and only double quotes join words."""
     if not windows:
         return shlex.split(line)
-    held = re.findall(r'(?:[^\s"]|"[^"]*"?)+', line)
-    return [word.replace('"', "") for word in held]
+    words = re.findall(r'(?:[^\s"]|"[^"]*"?)+', line)
+    return [word.replace('"', "") for word in words]
 
 
 def join(words: Sequence[str], windows: bool = WINDOWS) -> str:
-    """The command line that has these words."""
+    """Join words to a command line."""
     return subprocess.list2cmdline(words) if windows else shlex.join(words)

@@ -1,7 +1,7 @@
-"""YAML that people write by hand: read strictly, and changed by commands with its comments kept.
+"""Read hand-written YAML strictly, and edit it with its comments kept.
 
-Read is the part of YAML that such files need: one document of mappings, lists and plain or quoted texts, in block or
-flow style.  Every scalar is a text: ``no`` and ``2026-02-16`` are names like any other.
+The reader takes the part of YAML that such files need: one document of mappings, lists and plain or quoted texts, in
+block or flow style.  Every scalar is a text: ``no`` and ``2026-02-16`` are names like any other.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-#: What stands without quotes, but for the words that YAML takes for something else.
+#: Text that needs no quotes, except for the words that YAML gives another meaning.
 _PLAIN = re.compile(r"(?!.* #)[^\W\d_](?:[\w ./@+#-]*\w)?|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 _AMBIGUOUS = frozenset("y n yes no true false on off null nan inf".split())
-#: What a YAML reader would take for a line break, refuse or drop; all of it is written as an escape.
+#: Characters that a YAML reader takes for a line break, refuses or drops; they are escaped.
 _ESCAPED = re.compile("[\x7f-\xa0\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]")
 
 
 class YamlTextError(Exception):
-    """What is wrong with a YAML text, and in which line of it."""
+    """An error in a YAML text, with its line."""
 
     def __init__(self, reason: str, line: int) -> None:
         """``line`` counts from 1."""
@@ -31,7 +31,7 @@ class YamlTextError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value and where it stands: the characters ``start:end``, in ``line`` (from 1).
+    """A value and its position: the characters ``start:end``, in ``line`` (from 1).
 
     ``text`` is that of a scalar; ``items`` those of a list; ``pairs`` those of a mapping, in their order.
     """
@@ -47,48 +47,48 @@ class Node:
     pairs: tuple[tuple[Node, Node], ...] = ()
 
     @property
-    def nothing(self) -> bool:
-        """Whether there is no value here, or ``null``."""
+    def is_null(self) -> bool:
+        """True if there is no value, or ``null``."""
         return self.kind == "scalar" and self.plain and self.text in ("", "~", "null", "Null", "NULL")
 
     def get(self, key: str) -> Node | None:
-        """The value of ``key`` in a mapping."""
+        """Return the value of ``key`` in a mapping, or ``None``."""
         return next((value for name, value in self.pairs if name.text == key), None)
 
 
 def list_items(node: Node) -> list[Node]:
-    """The texts of a list, or the single text in its place."""
+    """Return the items of a list, or the single text in its place."""
     if node.kind == "list":
         return list(node.items)
-    return [] if node.nothing else [node]
+    return [] if node.is_null else [node]
 
 
-def scalar(text: str) -> str:
-    """``text`` as YAML in one line, in quotes where it needs them; right in block and in flow style."""
+def dump_scalar(text: str) -> str:
+    """Return ``text`` as YAML in one line, quoted if necessary, for block and flow style."""
     if _PLAIN.fullmatch(text) and text.casefold() not in _AMBIGUOUS:
         return text
     escaped = _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(text, ensure_ascii=False))
     return escaped if "\\" in escaped else "'" + text.replace("'", "''") + "'"
 
 
-def flow(given: Any) -> str:
-    """``given``, which may be a list or mapping, as YAML in one line."""
-    if isinstance(given, Mapping):
-        return f"{{{', '.join(f'{scalar(key)}: {flow(inner)}' for key, inner in given.items())}}}"
-    if isinstance(given, (list, tuple)):
-        return f"[{', '.join(map(flow, given))}]"
-    return scalar(given) if isinstance(given, str) else str(given)
+def dump_flow(value: Any) -> str:
+    """Return ``value``, which may be a list or mapping, as YAML in one line."""
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{dump_scalar(key)}: {dump_flow(inner)}' for key, inner in value.items())}}}"
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(dump_flow, value))}]"
+    return dump_scalar(value) if isinstance(value, str) else str(value)
 
 
 def parse(text: str) -> Node | None:
-    """The tree of a YAML text, ``None`` when there is nothing in it.
+    """Parse a YAML text into its tree; ``None`` for an empty one.
 
-    Raises :class:`YamlTextError` for what is no YAML, and for what hand-written lists do not need: anchors,
-    tags, several documents, keys that are no texts, the same key twice.
+    Raises :class:`YamlTextError` for invalid YAML, and for what hand-written lists do not need: anchors, tags, several
+    documents, keys that are no texts, duplicate keys.
     """
     import yaml
 
-    # The loader that builds trees in C recurses without a limit; its events do not.
+    # The loader of trees in C recurses without a limit; its events do not.
     loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
     try:
         return _Builder(text, yaml.parse(text, Loader=loader)).document()
@@ -102,12 +102,12 @@ def parse(text: str) -> Node | None:
 
 
 class _Builder:
-    """Builds the tree from the events of a parser."""
+    """Builder of the tree from the events of a parser."""
 
     def __init__(self, text: str, events: Iterator[Any]) -> None:
         self.text = text
         self.events = events
-        #: The end of the collection that was read last.
+        #: The event that ended the last collection.
         self.last: Any = None
 
     def document(self) -> Node | None:
@@ -121,7 +121,7 @@ class _Builder:
                     raise YamlTextError("a second document begins here", mark.line + 1)
             elif isinstance(event, yaml.NodeEvent):
                 root = self.node(event, 0)
-        return None if root is None or root.nothing else root
+        return None if root is None or root.is_null else root
 
     def node(self, event: Any, depth: int) -> Node:
         import yaml
@@ -131,7 +131,7 @@ class _Builder:
             raise YamlTextError("an anchor (& or *) cannot stand here; write the value out", mark.line + 1)
         if event.tag is not None and event.tag != "!":
             raise YamlTextError(f"a tag ({event.tag}) cannot stand here; leave it out", mark.line + 1)
-        if depth > 8:  # nothing that a person wrote here
+        if depth > 8:  # no person writes that
             raise YamlTextError("this is nested too deep", mark.line + 1)
         at = {"start": mark.index, "line": mark.line + 1}
         if isinstance(event, yaml.ScalarEvent):
@@ -164,8 +164,8 @@ class _Builder:
             yield self.node(event, depth + 1)
 
 
-def changed(text: str, change: Callable[[Any], None]) -> str:
-    """``text``, a mapping, after ``change`` was made to what ruamel.yaml reads of it; comments and quotes stay."""
+def edit(text: str, change: Callable[[Any], None]) -> str:
+    """Apply ``change`` to the mapping that ruamel.yaml reads from ``text``; comments and quotes stay."""
     from ruamel.yaml import YAML
 
     yaml = YAML()
@@ -176,38 +176,38 @@ def changed(text: str, change: Callable[[Any], None]) -> str:
     offset = len(dash[2]) - len(dash[1]) if dash else 2
     yaml.indent(mapping=len(step[1]) if step else 2, sequence=offset + 2, offset=offset)
     document = yaml.load(text.replace("\r\n", "\n"))
-    document = mapping() if document is None else document
+    document = new_mapping() if document is None else document
     change(document)
     out = io.StringIO()
     yaml.dump(document, out)
     return out.getvalue().replace("\n", line_break(text))
 
 
-def mapping() -> Any:
-    """An empty mapping with a line for each pair, to stand in what :func:`changed` gives."""
+def new_mapping() -> Any:
+    """Return an empty mapping in block style, for a document of :func:`edit`."""
     from ruamel.yaml.comments import CommentedMap
 
     return CommentedMap()
 
 
-def add(items: Any, more: Iterable[tuple[Any, Any]]) -> None:
-    """Put ``more`` keys (none in a list) and values at the end of what :func:`changed` gives, before what stands there.
+def append_items(items: Any, more: Iterable[tuple[Any, Any]]) -> None:
+    """Append keys (ignored in a list) and values to a node of :func:`edit`, before the comments below it.
 
-    The library takes remarks below the last one for a part of it.
+    The library takes those comments for a part of the last item.
     """
-    for key, given in more:
+    for key, value in more:
         below = _cut_comment(items)
         if isinstance(items, list):
             key = len(items)
-            items.append(value(given))
+            items.append(to_yaml(value))
         else:
-            items[key] = value(given)
+            items[key] = to_yaml(value)
         if below is not None:
             items.ca.items[key] = [below, None] if isinstance(items, list) else [None, None, below, None]
 
 
 def _cut_comment(items: Any) -> Any:
-    """Take off the lines that stand below the last of ``items``: a token, or nothing."""
+    """Cut the comment below the last of ``items``; returns its token, or ``None``."""
     from ruamel.yaml.tokens import CommentToken
 
     while items and hasattr(items, "ca") and not items.fa.flow_style():
@@ -221,28 +221,28 @@ def _cut_comment(items: Any) -> Any:
     return None
 
 
-def value(given: Any) -> Any:
-    """``given`` as :func:`changed` takes it: in one line, with quotes where another reader may need them."""
+def to_yaml(value: Any) -> Any:
+    """Return ``value`` as a node for :func:`edit`: in one line, with quotes where another reader may need them."""
     from ruamel.yaml.comments import CommentedMap, CommentedSeq
     from ruamel.yaml.scalarstring import SingleQuotedScalarString
 
-    if isinstance(given, str):
-        return given if scalar(given) == given else SingleQuotedScalarString(given)
-    if not isinstance(given, (Mapping, list, tuple)):
-        return given
-    made: Any = CommentedMap() if isinstance(given, Mapping) else CommentedSeq()
-    made.fa.set_flow_style()
-    if isinstance(given, Mapping):
-        made.update({key: value(inner) for key, inner in given.items()})
+    if isinstance(value, str):
+        return value if dump_scalar(value) == value else SingleQuotedScalarString(value)
+    if not isinstance(value, (Mapping, list, tuple)):
+        return value
+    node: Any = CommentedMap() if isinstance(value, Mapping) else CommentedSeq()
+    node.fa.set_flow_style()
+    if isinstance(value, Mapping):
+        node.update({key: to_yaml(inner) for key, inner in value.items()})
     else:
-        made.extend(map(value, given))
-    return made
+        node.extend(map(to_yaml, value))
+    return node
 
 
-def without(text: str, node: Node, gone: Sequence[bool]) -> str:
-    """``text`` without those items, or pairs, of a list or mapping for which ``gone`` is true.
+def remove_items(text: str, node: Node, gone: Sequence[bool]) -> str:
+    """Remove the items, or pairs, of a list or mapping for which ``gone`` is true.
 
-    In block style whole lines go, with the remark at their end; comments on lines of their own stay.
+    In block style whole lines go, with the comment at their end; comments on lines of their own stay.
     """
     spans = [(each.start, each.end) for each in node.items] or [(key.start, value.end) for key, value in node.pairs]
     cuts = [span for span, out in zip(spans, gone, strict=True) if out]
@@ -251,7 +251,7 @@ def without(text: str, node: Node, gone: Sequence[bool]) -> str:
     elif all(gone):
         cuts = [(node.start + 1, node.end - 1)] if cuts else []
     else:
-        # With one of its commas: that behind it, or, behind the last that stays, that before it.
+        # With one of its commas: the one behind it, or, behind the last that stays, the one before it.
         last = max(at for at, out in enumerate(gone) if not out)
         starts, ends = [start for start, _ in spans], [end for _, end in spans]
         cuts = [
@@ -265,5 +265,5 @@ def without(text: str, node: Node, gone: Sequence[bool]) -> str:
 
 
 def line_break(text: str) -> str:
-    """How lines of ``text`` end."""
+    """Return the line break of ``text``."""
     return "\r\n" if "\r\n" in text else "\n"

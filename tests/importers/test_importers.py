@@ -22,7 +22,7 @@ from openclaw_memory.importers import exports, writer
 from openclaw_memory.importers.formats import Entry, ImportedTurn, parse_day
 from openclaw_memory.ingest.scan import scan
 from openclaw_memory.model import ImportReport, Kind, Origin, SkippedFile, silent
-from openclaw_memory.system.inert import inert
+from openclaw_memory.system.sanitize import sanitize
 from openclaw_memory.text.characters import join_surrogates
 from openclaw_memory.text.front_matter import parse_front_matter
 from openclaw_memory.text.lines import split_lines
@@ -332,7 +332,7 @@ def written_as(source: str, talks: list[tuple[str, list[tuple[str, str]]]]) -> t
 
 def lines_of(text: str) -> Iterable[str]:
     # For half of a character one reader of JSON has a question mark.
-    clean = inert(join_surrogates("\n".join(split_lines(text)))).replace("\ufffd", "?")
+    clean = sanitize(join_surrogates("\n".join(split_lines(text)))).replace("\ufffd", "?")
     return (line for line in clean.split("\n") if line.strip())
 
 

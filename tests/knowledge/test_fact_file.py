@@ -290,15 +290,15 @@ def test_writers_wait_for_each_other(path: Path, tmp_path: Path) -> None:
 
 def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
     real, link = tmp_path / "real.yaml", tmp_path / "link.yaml"
-    atomic.replace(real, "a\n")
+    atomic.write_text(real, "a\n")
     real.chmod(0o640)
     link.symlink_to(real)
-    atomic.replace(link, "b\n")
+    atomic.write_text(link, "b\n")
     assert link.is_symlink() and real.read_text() == "b\n" and real.stat().st_mode & 0o777 == 0o640
     with pytest.raises(WorkspaceError, match="is a folder"):
-        atomic.replace(tmp_path, "c\n")
+        atomic.write_text(tmp_path, "c\n")
     with pytest.raises(WorkspaceError, match="is a folder"):
-        atomic.append(tmp_path, "c\n")
+        atomic.append_text(tmp_path, "c\n")
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["link.yaml", "real.yaml"]
 
 

@@ -53,19 +53,19 @@ def doctor(memory: Memory, name: str) -> tuple[bool, str, str | None]:
 def test_only_a_regular_file_of_its_own_folder_is_used(tmp_path: Path) -> None:
     folder = tmp_path / "workspace"
     folder.mkdir()
-    atomic.check(folder / "missing.yaml")
+    atomic.check_regular(folder / "missing.yaml")
     (folder / "real.yaml").write_text("a\n")
     (folder / "link.yaml").symlink_to("real.yaml")
     (tmp_path / "by-link").symlink_to(folder)
     for fine in ("real.yaml", "link.yaml"):
-        atomic.check(folder / fine)
-        atomic.check(tmp_path / "by-link" / fine)
+        atomic.check_regular(folder / fine)
+        atomic.check_regular(tmp_path / "by-link" / fine)
     (tmp_path / "outside.yaml").write_text("secret\n")
     (folder / "out.yaml").symlink_to(tmp_path / "outside.yaml")
     (folder / "twice.yaml").symlink_to("out.yaml")
     (folder / "nowhere.yaml").symlink_to(tmp_path / "nothing.yaml")
     for name in ("out.yaml", "twice.yaml", "nowhere.yaml"):
-        for write in (atomic.replace, atomic.append):
+        for write in (atomic.write_text, atomic.append_text):
             with pytest.raises(WorkspaceError, match="leads out of its folder; "):
                 write(folder / name, "mine\n")
     assert (tmp_path / "outside.yaml").read_text() == "secret\n"
@@ -74,7 +74,7 @@ def test_only_a_regular_file_of_its_own_folder_is_used(tmp_path: Path) -> None:
     (folder / "folder.yaml").mkdir()
     for name in ("self.yaml", "folder.yaml"):
         with pytest.raises(WorkspaceError, match="; m"):
-            atomic.check(folder / name)
+            atomic.check_regular(folder / name)
 
 
 def spoil(path: Path, how: str) -> None:

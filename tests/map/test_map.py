@@ -115,11 +115,11 @@ def test_no_text_of_a_note_is_markup(notes: Notes) -> None:
     st.recursive(st.text(), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3))
 )
 def test_what_is_embedded_is_read_back_and_holds_no_markup(value: Any) -> None:
-    from openclaw_memory.system.inert import inert_values
+    from openclaw_memory.system.sanitize import sanitize_values
 
     text = embed_json({"value": value})
     assert not set("<>&\u2028\u2029") & set(text)
-    assert json.loads(text) == inert_values({"value": value})
+    assert json.loads(text) == sanitize_values({"value": value})
     assert render_page({"value": value}).count("</script>") == 3
 
 

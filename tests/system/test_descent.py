@@ -45,9 +45,9 @@ def read_all(root: Path) -> str:
 USES: dict[str, Callable[[Path], Any]] = {
     "get": lambda root: read_lines(root, IngestSettings(), NOTE),
     "scan": read_all,
-    "read": lambda root: atomic.read(root / NOTE, root),
-    "append": lambda root: atomic.append(root / NOTE, "- more\n", root),
-    "replace": lambda root: atomic.replace(root / NOTE, "- other\n", root),
+    "read": lambda root: atomic.read_bytes(root / NOTE, root),
+    "append": lambda root: atomic.append_text(root / NOTE, "- more\n", root),
+    "replace": lambda root: atomic.write_text(root / NOTE, "- other\n", root),
     "delete": lambda root: atomic.delete(root / NOTE, root),
     "summary": lambda root: SummaryFiles(root).write(DAY, "- a day\n"),
     "forget": lambda root: generated_files.edit_notes(root, matcher(), []),

@@ -60,7 +60,7 @@ def test_a_file_that_somebody_reads_is_replaced_when_they_are_done(
         real(made, target, **folder)
 
     monkeypatch.setattr(os, "replace", replace)
-    atomic.replace(tmp_path / "facts.yaml", "new\n")
+    atomic.write_text(tmp_path / "facts.yaml", "new\n")
     assert (tmp_path / "facts.yaml").read_bytes() == b"new\n" and len(calls) == 4
 
 
@@ -79,7 +79,7 @@ def test_a_file_that_may_not_be_replaced_is_left_and_that_is_said(
     for held in (True, False):
         calls.clear()
         with pytest.raises(Exception, match="make the file and its folder writable"):
-            atomic.replace(target, "new\n")
+            atomic.write_text(target, "new\n")
         assert (len(calls) > 1) == held, "what will not pass is not waited for"
     assert [path.name for path in tmp_path.iterdir()] == ["facts.yaml"] and target.read_bytes() == b"old\n"
 
@@ -92,9 +92,9 @@ def test_what_is_appended_is_written_byte_by_byte(tmp_path: Path, monkeypatch: p
         flags.append(how)
         return real(path, how & ~binary, *rest, **more)
 
-    monkeypatch.setattr(descent, "FILE", binary)
+    monkeypatch.setattr(descent, "FILE_FLAGS", binary)
     monkeypatch.setattr(os, "open", opened)
-    atomic.append(tmp_path / "facts.yaml", "- a\n")
+    atomic.append_text(tmp_path / "facts.yaml", "- a\n")
     assert flags[-1] & binary and (tmp_path / "facts.yaml").read_bytes() == b"- a\n"
 
 

@@ -33,7 +33,7 @@ from openclaw_memory.search import question
 from openclaw_memory.store.api import OntologyRows
 from openclaw_memory.summarise import scoring
 from openclaw_memory.summarise.sentences import line_tokens
-from openclaw_memory.system import inert, yaml_edit
+from openclaw_memory.system import sanitize, yaml_edit
 from openclaw_memory.text import (
     analysis,
     calendar_words,
@@ -126,7 +126,7 @@ def readers() -> dict[str, Callable[[str], object]]:
         "prose": lambda text: (prose.plain_text(text), prose.end_sentence(text), prose.shorten(text, 300), prose.is_machine(text)),
         "summary": lambda text: (scoring.split_words(text), scoring.marker_points(text), line_tokens(text)),
         "forget": words.extract_phrases, "mask": lambda text: masking.mask(text, "memory/a.md", matcher),
-        "shown": lambda text: masking.mask_for_reader(text, text, "memory/a.md", matcher), "inert": inert.inert, "scalar": yaml_edit.scalar,
+        "shown": lambda text: masking.mask_for_reader(text, text, "memory/a.md", matcher), "sanitize": sanitize.sanitize, "scalar": yaml_edit.dump_scalar,
         "facts file": lambda text: refused(lambda: list(facts_file._parse_facts(Path("facts.yaml"), text))),
         "redact": redact_text,
     }  # fmt: skip

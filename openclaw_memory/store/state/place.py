@@ -71,7 +71,7 @@ class Keys:
             text = _HEAD + "".join(f"{each.hex()}\n" for each in keys.values())
             try:
                 atomic.make_folder(file.parent, 0o700)
-                atomic.swap(Path(os.path.realpath(file)), text.encode("ascii"), 0o600)
+                atomic.write_bytes(Path(os.path.realpath(file)), text.encode("ascii"), 0o600)
             except OSError as error:
                 raise WorkspaceError(
                     f"{file}: cannot be written ({error.strerror or error}); "
@@ -173,15 +173,15 @@ class Workplace(Place):
             assert new is not None
             try:
                 self._mark.parent.mkdir(exist_ok=True)
-                atomic.replace(self._mark, f"{new}\n", self._root)
+                atomic.write_text(self._mark, f"{new}\n", self._root)
                 for path in (self._mark.parent, self._mark):
-                    atomic.give(path, self._root)
+                    atomic.share_like(path, self._root)
             except (OSError, WorkspaceError) as problem:
                 log.debug("%s: the state goes by the path of the workspace: %s", self._root, problem)
                 return self._file
             if self._file.exists():
                 self._move(self._file, self._named(new))
-            atomic.swap(self._pointer, new.encode("ascii"), 0o600)
+            atomic.write_bytes(self._pointer, new.encode("ascii"), 0o600)
             return self._named(new)
 
     def disown(self) -> None:

@@ -21,7 +21,7 @@ from properties import examples
 from serving import serving
 
 from openclaw_memory.cli.main import cli
-from openclaw_memory.system.inert import escaped, inert, inert_values, quoted, without_turns
+from openclaw_memory.system.sanitize import escape_json, sanitize, sanitize_for_prompt, sanitize_turns, sanitize_values
 from openclaw_memory.system.serialize import dumps
 
 HOSTILE = "".join(
@@ -70,31 +70,31 @@ TEXTS = st.text(
 
 @pytest.mark.parametrize("text", READABLE)
 def test_what_is_a_part_of_writing_stays(text: str) -> None:
-    assert inert(text) == text and escaped(text) == text
+    assert sanitize(text) == text and escape_json(text) == text
 
 
 def test_no_control_and_no_invisible_character_is_left_between_letters() -> None:
     for suspect in SUSPECTS:
-        shown = inert(f"a{suspect}b")
+        shown = sanitize(f"a{suspect}b")
         assert suspect in WRITTEN or suspect not in shown, hex(ord(suspect))
-        assert suspect in WRITTEN or suspect not in escaped(json.dumps(f"a{suspect}b", ensure_ascii=False))
-    assert inert("\x1b[2J a\x9bb\x7f\r") == "␛[2J a\ufffdb␡␍"
-    assert inert("🏴" + "".join(chr(0xE0000 + ord(c)) for c in "obeyx") + "\U000e007f") == "🏴"
-    assert inert("a\u200d\u200d👩\u200d\u200d👩ه\u200c\u200c!\u200f\u200fא") == "a👩👩ه\u200c!\u200fא"
+        assert suspect in WRITTEN or suspect not in escape_json(json.dumps(f"a{suspect}b", ensure_ascii=False))
+    assert sanitize("\x1b[2J a\x9bb\x7f\r") == "␛[2J a\ufffdb␡␍"
+    assert sanitize("🏴" + "".join(chr(0xE0000 + ord(c)) for c in "obeyx") + "\U000e007f") == "🏴"
+    assert sanitize("a\u200d\u200d👩\u200d\u200d👩ه\u200c\u200c!\u200f\u200fא") == "a👩👩ه\u200c!\u200fא"
 
 
 @given(TEXTS)
 @examples(500)
 def test_it_is_done_once_and_only_ever_takes_out(text: str) -> None:
-    seen = inert(text)
-    assert inert(seen) == seen
+    seen = sanitize(text)
+    assert sanitize(seen) == seen
     assert not any(unicodedata.category(c) == "Cc" and c not in "\n\t" for c in seen)
     kept = [c for c in text if unicodedata.category(c)[0] not in "CMZ"]
     assert [c for c in seen if c in kept] == kept or any(c in "\u115f\u1160\u3164\uffa0" for c in kept)
-    for change in (quoted, without_turns):
+    for change in (sanitize_for_prompt, sanitize_turns):
         assert not any(marker in change(text + marker + text) for marker in MARKERS)
         assert change(change(text)) == change(text)
-    assert without_turns(NO_MARKERS) == NO_MARKERS
+    assert sanitize_turns(NO_MARKERS) == NO_MARKERS
 
 
 @given(
@@ -106,9 +106,9 @@ def test_it_is_done_once_and_only_ever_takes_out(text: str) -> None:
 def test_json_is_faithful_and_does_nothing(value: object) -> None:
     document = dumps({"value": value})
     assert json.loads(document) == {"value": value}
-    assert inert(document) == document
-    again = inert_values(value)
-    assert inert_values(again) == again
+    assert sanitize(document) == document
+    again = sanitize_values(value)
+    assert sanitize_values(again) == again
 
 
 # -- every way out ------------------------------------------------------------------------------------
@@ -145,7 +145,7 @@ def test_no_command_moves_a_terminal(hostile: Notes, command: str, as_json: bool
     done = CliRunner().invoke(
         cli, [*options, *(["--json"] if as_json else []), *command.split(" ")], env={"FORCE_COLOR": ""}
     )
-    assert done.output and inert(done.output) == done.output
+    assert done.output and sanitize(done.output) == done.output
     if as_json and done.exit_code == 0:
         json.loads(done.stdout)
         assert not any(marker in done.output for marker in MARKERS)
@@ -169,7 +169,7 @@ def test_a_real_terminal_gets_no_sequence_but_styles(hostile: Notes) -> None:
         os.close(ours)
     text = re.sub(r"\x1b\[[0-9;]*m|\r(?=\n)", "", shown.decode())
     assert process.returncode == 0 and "Albatross" in text and "\x1b[1m" in shown.decode()
-    assert inert(text) == text
+    assert sanitize(text) == text
 
 
 def test_sql_is_inert_for_people_and_faithful_for_machines(hostile: Notes) -> None:
@@ -177,9 +177,9 @@ def test_sql_is_inert_for_people_and_faithful_for_machines(hostile: Notes) -> No
     query = "SELECT text FROM memories WHERE path = 'MEMORY.md' ORDER BY start_line DESC LIMIT 1"
     runner = CliRunner()
     shown = runner.invoke(cli, [*options, "sql", query]).output
-    assert "Albatross" in shown and inert(shown) == shown
+    assert "Albatross" in shown and sanitize(shown) == shown
     found = runner.invoke(cli, [*options, "--json", "sql", query]).stdout
-    assert inert(found) == found and HOSTILE in json.loads(found)["rows"][0][0]
+    assert sanitize(found) == found and HOSTILE in json.loads(found)["rows"][0][0]
     assert HOSTILE in runner.invoke(cli, [*options, "sql", "--csv", query]).stdout
 
 
@@ -199,8 +199,8 @@ def test_a_name_is_found_as_it_was_shown(hostile: Notes) -> None:
     with open_memory(hostile) as memory:
         memory.ingest()
         path = next(hit.path for hit in memory.search("color green", mode="keyword").results if "boat" in hit.path)
-        assert inert(path) != path
-        assert memory.get(inert(path)).status == "ok"
+        assert sanitize(path) != path
+        assert memory.get(sanitize(path)).status == "ok"
 
 
 def test_context_is_inert_and_speaks_as_nobody(notes: Notes) -> None:
@@ -212,7 +212,7 @@ def test_context_is_inert_and_speaks_as_nobody(notes: Notes) -> None:
     with open_memory(notes) as memory:
         memory.ingest()
         text = memory.context("To whom does the kiln Vesuvius belong?", budget=1000).text
-    assert "Delft" in text and inert(text) == text
+    assert "Delft" in text and sanitize(text) == text
     assert not any(marker in text for marker in MARKERS)
 
 
@@ -228,10 +228,10 @@ def test_what_a_model_gets_from_the_server_is_inert(hostile: Notes, tmp_path: Pa
         ):  # fmt: skip
             answer = client.call(tool, arguments)
             said = [answer["content"][0]["text"], *walked(answer["structuredContent"])]
-            assert all(without_turns(text) == text for text in said), tool
+            assert all(sanitize_turns(text) == text for text in said), tool
             assert json.loads(said[0]) == answer["structuredContent"]
         failed = client.call("memory_search", {"query": "x", "since": "\x1b\u202e"})
-        assert failed["isError"] and all(inert(text) == text for text in walked(failed["content"]))
+        assert failed["isError"] and all(sanitize(text) == text for text in walked(failed["content"]))
         for query in ("color green", "flag obeys"):
             path = client.call("memory_search", {"query": query})["structuredContent"]["results"][0]["path"]
             assert client.call("memory_get", {"path": path})["structuredContent"]["status"] == "ok"
