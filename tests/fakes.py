@@ -49,9 +49,10 @@ class CountingEmbedder(HashingEmbedder):
 
     def taken(self) -> list[str]:
         """The texts embedded since the last call, the probes of the noise measurement aside."""
-        from openclaw_memory.embed.vectorizer import NOISE_STATEMENTS
+        from openclaw_memory.embed.smalltalk import read_texts
 
-        texts, self.texts = [text for text in self.texts if text not in NOISE_STATEMENTS], []
+        probes = read_texts("unrelated_texts.txt")["statements"]
+        texts, self.texts = [text for text in self.texts if text not in probes], []
         return texts
 
 

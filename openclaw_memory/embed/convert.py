@@ -25,11 +25,6 @@ from numpy.typing import NDArray
 
 SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
-# llama.cpp's own converter keeps these in F32 whatever the file type; their rows are added, not multiplied.
-_ALWAYS_F32 = ("position_embd.weight", "token_types.weight")
-
-#: Weights of a block of Q4_0, and its bytes.
-_BLOCK, _BLOCK_BYTES = 32, 18
 #: Matrices of a layer in both files, with flags for rows and columns of the wide middle of the layer.
 _MATRICES = (
     ("attn_q", "q", False, False),
@@ -39,7 +34,6 @@ _MATRICES = (
     ("ffn_up", "fi", True, False),
     ("ffn_down", "fo", False, True),
 )
-_NORMS = (("attn_output_norm", "aln"), ("layer_output_norm", "oln"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +137,8 @@ def _add_bert_tensors(writer: Any, file: Path, layers: int) -> None:
 
     names = gguf.get_tensor_name_map(gguf.MODEL_ARCH.BERT, layers)
     q8 = gguf.GGMLQuantizationType.Q8_0
+    # llama.cpp's own converter keeps these in F32 whatever the file type; their rows are added, not multiplied.
+    tables = ("position_embd.weight", "token_types.weight")
     with safe_open(file, framework="numpy") as weights:
         for key in sorted(weights.keys()):
             name = names.get_name(key, try_suffixes=(".weight", ".bias"))
@@ -150,7 +146,7 @@ def _add_bert_tensors(writer: Any, file: Path, layers: int) -> None:
                 continue
             tensor = np.asarray(weights.get_tensor(key), dtype=np.float32)
             rows_fit = tensor.ndim == 2 and tensor.shape[1] % gguf.GGML_QUANT_SIZES[q8][0] == 0
-            kind = q8 if rows_fit and name not in _ALWAYS_F32 else gguf.GGMLQuantizationType.F32
+            kind = q8 if rows_fit and name not in tables else gguf.GGMLQuantizationType.F32
             writer.add_tensor(name, gguf.quants.quantize(tensor, kind), raw_dtype=kind)
 
 
@@ -221,7 +217,10 @@ class _Packed:
 
     def blocks(self, name: str, rows: int, columns: int) -> NDArray[np.uint8]:
         """Return a matrix in blocks, each row as bytes."""
-        width = columns // _BLOCK * _BLOCK_BYTES
+        import gguf
+
+        weights, size = gguf.GGML_QUANT_SIZES[gguf.GGMLQuantizationType.Q4_0]
+        width = columns // weights * size
         return np.frombuffer(self._data, np.uint8, rows * width, self._places[name]).reshape(rows, width)
 
 
@@ -267,7 +266,7 @@ def _add_packed_tensors(writer: Any, packed: _Packed) -> None:
             matrix = packed.blocks(f"l{layer}.{short}.w", wide[rows], wide[columns])
             writer.add_tensor(f"blk.{layer}.{name}.weight", matrix, raw_dtype=kind)
             writer.add_tensor(f"blk.{layer}.{name}.bias", packed.floats(f"l{layer}.{short}.b", wide[rows]))
-        for name, short in _NORMS:
+        for name, short in (("attn_output_norm", "aln"), ("layer_output_norm", "oln")):
             for part in ("weight", "bias"):
                 tensor = packed.floats(f"l{layer}.{short}.{part[0]}", shape.hidden)
                 writer.add_tensor(f"blk.{layer}.{name}.{part}", tensor)

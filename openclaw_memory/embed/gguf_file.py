@@ -10,15 +10,8 @@ from typing import Any, BinaryIO
 from ..errors import ModelError
 
 _MAGIC = b"GGUF"
-#: llama.cpp's number for the pooling of a cross-encoder.
-_POOLING_RANK = 4
-#: GGUF's types of metadata and their sizes in bytes: numbers, then strings (8) and arrays (9).
+#: GGUF's types of numbers and their sizes in bytes; strings are of type 8, arrays of type 9.
 _SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
-_STRING, _ARRAY = 8, 9
-#: Bytes at the beginning of a file that hold its vocabulary; one of 250,000 tokens ends before.
-_VOCABULARY_BYTES = 6_000_000
-#: Marks of a token that begins a word: in vocabularies of words and pieces, and in those of bytes.
-_WORD_MARKS = ("\u2581", "\u0120")
 
 
 def check_gguf(path: Path) -> None:
@@ -37,7 +30,7 @@ def check_gguf(path: Path) -> None:
 
 def is_reranker(path: Path) -> bool:
     """Return true if the model is a cross-encoder, which scores a question and a text together."""
-    return list(metadata(path, ".pooling_type").values()) == [_POOLING_RANK]
+    return list(metadata(path, ".pooling_type").values()) == [4]  # llama.cpp's LLAMA_POOLING_TYPE_RANK
 
 
 def is_causal(path: Path) -> bool:
@@ -76,21 +69,23 @@ def metadata(path: Path, *endings: str) -> dict[str, Any]:
 def has_word(path: Path, *forms: str) -> bool:
     """Return true if one of these words is a whole token of the model; false for an unreadable file.
 
-    The bytes are searched: parsing all tokens of a large vocabulary takes half a second.
+    The bytes are searched: parsing all tokens of a large vocabulary takes half a second.  A vocabulary of 250,000
+    tokens ends before six megabytes.
     """
     try:
         with path.open("rb") as file:
-            beginning = file.read(_VOCABULARY_BYTES)
+            beginning = file.read(6_000_000)
     except OSError:
         return False
-    tokens = [f"{mark}{form}".encode() for form in forms for mark in _WORD_MARKS]
+    # The marks of a word's beginning in vocabularies of words and pieces, and in those of bytes.
+    tokens = [f"{mark}{form}".encode() for form in forms for mark in "\u2581\u0120"]
     return any(struct.pack("<Q", len(token)) + token in beginning for token in tokens)
 
 
 def _value(file: BinaryIO, kind: int) -> Any:
-    if kind == _STRING:
+    if kind == 8:
         return _text(file)
-    if kind != _ARRAY:
+    if kind != 9:
         return _number(file, _SIZES[kind])
     kind, count = _number(file, 4), _number(file, 8)
     if kind in _SIZES:

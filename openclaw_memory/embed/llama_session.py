@@ -27,7 +27,6 @@ MAX_SEQUENCES = 64
 # C keeps the pointer for the life of the process, so the callback must never be collected.
 _log_callback: Any = None
 _log_errors: deque[str] = deque(maxlen=8)
-_GGML_LOG_WARN, _GGML_LOG_ERROR = 3, 4
 
 
 def _llama() -> Any:
@@ -40,7 +39,7 @@ def _llama() -> Any:
     if _log_callback is None:
 
         def keep_errors(level: int, text: bytes | None, _data: Any) -> None:
-            if level in (_GGML_LOG_WARN, _GGML_LOG_ERROR) and text:
+            if level in (3, 4) and text:  # GGML_LOG_LEVEL_WARN and GGML_LOG_LEVEL_ERROR
                 _log_errors.append(text.decode("utf-8", "replace").strip())
 
         _log_callback = c.llama_log_callback(keep_errors)

@@ -27,16 +27,6 @@ from ..model.embedder import Embedder, LocalModel, Vectors
 from ..system import atomic
 from .vocabulary import language_coverage
 
-#: Coverage of a language below which its texts say nothing.
-_COVERED = 0.8
-#: Ridge that is added to the spread in each direction, as a multiple of the mean spread: there are fewer texts than
-#: it takes to tell directions apart (Friedman, 1989, "Regularized discriminant analysis").
-_RIDGE = 10.0
-#: The same for a model to which all texts are one.
-_LEAST_RIDGE = 1e-9
-#: Personal questions that are enough for a script.
-_PERSONAL_QUESTIONS = 210
-
 
 @dataclass(frozen=True, slots=True)
 class SmalltalkMatch:
@@ -66,14 +56,14 @@ class Cohort:
 
 @cache
 def read_texts(file: str = "smalltalk.txt") -> dict[str, tuple[str, ...]]:
-    """Return the texts of each language."""
+    """Return the texts of each section, which is mostly a language."""
     texts: dict[str, list[str]] = {}
     for line in files(__package__).joinpath(file).read_text(encoding="utf-8").splitlines():
         if line.startswith("["):
             section = texts.setdefault(line.strip("[]"), [])
         elif line and not line.startswith("#"):
             section.append(line)
-    return {language: tuple(lines) for language, lines in texts.items()}
+    return {name: tuple(lines) for name, lines in texts.items()}
 
 
 def embed_cohort(embedder: Embedder, script: int) -> Cohort | None:
@@ -85,12 +75,12 @@ def embed_cohort(embedder: Embedder, script: int) -> Cohort | None:
     languages = [
         (lines, read_texts("personal_questions.txt")[language])
         for language, lines in read_texts().items()
-        if script_of("".join(lines)) == script and language_coverage(embedder, " ".join(lines)) > _COVERED
+        if script_of("".join(lines)) == script and language_coverage(embedder, " ".join(lines)) > 0.8
     ]
     if not languages:
         return None
-    # Of many languages each gives some texts: together they tell as much, and embedding all takes its time.
-    step = ceil(sum(len(questions) for _, questions in languages) / _PERSONAL_QUESTIONS)
+    # Of many languages each gives some texts: 210 tell as much as all, and embedding all takes its time.
+    step = ceil(sum(len(questions) for _, questions in languages) / 210)
     smalltalk = [_embed(embedder, lines) for lines, _ in languages]
     personal = [_embed(embedder, questions[::step]) for _, questions in languages]
     axis, middle = _discriminant(np.concatenate(personal), np.concatenate(smalltalk))
@@ -98,9 +88,13 @@ def embed_cohort(embedder: Embedder, script: int) -> Cohort | None:
 
 
 def _discriminant(a: Vectors, b: Vectors) -> tuple[Vectors, float]:
-    """Return the direction along which two sets differ most for their spread, scaled to spread 1, and their middle."""
+    """Return the direction along which two sets differ most for their spread, scaled to spread 1, and their middle.
+
+    A ridge of ten times the mean spread is added in each direction: there are fewer texts than it takes to tell
+    directions apart (Friedman, 1989, "Regularized discriminant analysis").
+    """
     spread = (np.cov(a, rowvar=False) + np.cov(b, rowvar=False)) / 2
-    spread += (_RIDGE * np.trace(spread) / len(spread) + _LEAST_RIDGE) * np.eye(len(spread))
+    spread += (10 * np.trace(spread) / len(spread) + 1e-9) * np.eye(len(spread))  # also where all texts are one
     axis = np.linalg.solve(spread, a.mean(axis=0) - b.mean(axis=0))
     axis /= np.sqrt(axis @ spread @ axis) or 1.0
     return axis.astype(np.float32), float((a.mean(axis=0) + b.mean(axis=0)) @ axis / 2)

@@ -33,40 +33,8 @@ log = logging.getLogger("openclaw_memory")
 
 #: Texts that a search may embed by itself when files have changed since the last ingest.
 _FRESH_TEXTS = 64
-#: Questions whose vectors are cached: agents repeat themselves.
-_CACHED_QUESTIONS = 256
-#: Noise level of a model that could not be measured yet.
-_USUAL_NOISE = 0.2
 #: Share of notes in other languages than English above which a multilingual model is chosen.
 FOREIGN = 0.2
-#: Seconds to wait for an index that another process holds, to read the model that it names.
-_PATIENCE = 1.0
-#: Texts requested from the store at once; the embedder sorts them by length, so more pack better.
-_BATCH = 512
-#: A batch starts small, doubles while it takes less than ``_QUICK`` seconds and halves above ``_SLOW``: an
-#: interruption loses one batch, and a large model on a small machine needs seconds for a single text.
-_FIRST_BATCH, _QUICK, _SLOW = 64, 2.0, 8.0
-#: Questions and statements that have nothing to do with each other, to measure a model's noise level.
-_NOISE_QUESTIONS = (
-    "Which bus goes to the harbour on Sundays?",
-    "How long do lentils have to soak?",
-    "Who painted the ceiling of the old theatre?",
-    "What does the warranty of the washing machine cover?",
-    "Why was the mountain railway closed?",
-    "Which chord follows in the second verse?",
-    "How do I reset the router's password?",
-    "When are tulip bulbs planted?",
-)
-NOISE_STATEMENTS = (
-    "The committee postponed its vote on the water tariff.",
-    "- renamed the helper and moved its tests",
-    "Her grandmother kept bees behind the mill.",
-    "The disk of the backup server is almost full.",
-    "We agreed on blue tiles for the bathroom.",
-    "Penguins lose all their feathers at once.",
-    "Invoice 2210 was paid twice by mistake.",
-    "The goalkeeper broke a finger in training.",
-)
 
 
 class Vectorizer:
@@ -111,7 +79,7 @@ class Vectorizer:
         """
         if self._name is None:
             try:
-                with self._store.patience(Deadline.after(_PATIENCE)):
+                with self._store.patience(Deadline.after(1.0)):  # another process may hold the index
                     choice = self._store.model_choice()
             except OpenClawMemoryError:
                 return self._suitable()  # reading the index reports the error
@@ -183,7 +151,7 @@ class Vectorizer:
         vector = embedder.embed_query([text])[0] if cached is None else cached
         with self._lock:
             self._questions[key] = vector
-            while len(self._questions) > _CACHED_QUESTIONS:
+            while len(self._questions) > 256:  # agents repeat themselves
                 self._questions.popitem(last=False)
         return vector
 
@@ -209,7 +177,7 @@ class Vectorizer:
                     noise = self._models.run_within(seconds, lambda: measure_noise(embedder))
                 except ModelError as error:
                     log.warning("the model could not be measured: %s", error)
-                    return _USUAL_NOISE
+                    return 0.2  # of a usual model
                 self._store.put_noise(model, noise)
             self._noise_levels[model] = noise
         return self._noise_levels[model]
@@ -374,7 +342,10 @@ def measure_noise(embedder: Embedder) -> float:
     Models differ: one gives unrelated texts a cosine of 0.1, another 0.4, and scores have to mean the same for each.
     Raises :class:`~openclaw_memory.errors.ModelError` when the model cannot embed.
     """
-    cosines = embedder.embed_query(list(_NOISE_QUESTIONS)) @ embedder.embed_documents(list(NOISE_STATEMENTS)).T
+    from .smalltalk import read_texts
+
+    texts = read_texts("unrelated_texts.txt")
+    cosines = embedder.embed_query(texts["questions"]) @ embedder.embed_documents(texts["statements"]).T
     return min(0.9, max(0.0, float(cosines.mean() + 2 * cosines.std())))
 
 
@@ -402,14 +373,18 @@ def embed_pending(
     until: Deadline = NEVER,
     stop: threading.Event | None = None,
     unit_ids: Ints | None = None,
-    batch: int = _BATCH,
+    batch: int = 512,
     limit: int | None = None,
     total: int | None = None,
 ) -> tuple[int, int]:
     """Embed pending units until none is left, ``until`` has passed or ``stop`` is set; never while the store is held.
 
-    ``total`` is the number of pending units if the caller knows it.  Returns the numbers embedded and failed.  Raises
-    :class:`ModelError` when the model itself fails; a single text that cannot be embedded is marked as failed.
+    The embedder sorts ``batch`` texts by length, so more pack better.  A batch starts small, doubles while it takes
+    less than two seconds and halves above eight: an interruption loses one batch, and a large model on a small machine
+    needs seconds for a single text.  ``total`` is the number of pending units if the caller knows it.
+
+    Returns the numbers embedded and failed.  Raises :class:`ModelError` when the model itself fails; a single text that
+    cannot be embedded is marked as failed.
     """
     model = model_of(embedder)
     if total is None:
@@ -419,7 +394,7 @@ def embed_pending(
     if limit is not None:
         left = min(left, limit)
     done = failed = 0
-    size = min(batch, _FIRST_BATCH)
+    size = min(batch, 64)
     while done + failed < left:
         if until.passed or (stop is not None and stop.is_set()):
             break
@@ -444,9 +419,9 @@ def embed_pending(
         failed += len(bad)
         progress("embed", done, max(left, done))
         seconds = time.monotonic() - started
-        if seconds < _QUICK:
+        if seconds < 2.0:
             size = min(batch, 2 * size)
-        elif seconds > _SLOW:
+        elif seconds > 8.0:
             size = max(1, size // 2)
     return done, failed
 

@@ -20,10 +20,7 @@ from . import gguf_file, registry
 #: with words of one or two characters.  To an English model its language has 3.4 and more, French, Spanish or German
 #: 2.5 to 2.8, Polish or Vietnamese 2.1, Russian or Chinese 1.
 _LETTERS, _CHARACTERS = (1.7, 3.0), (1.0, 1.4)
-_WORD = re.compile(r"[^\W\d_]+")
 _IDEOGRAPHS = re.compile(f"[{UNSPACED}{HANGUL}]")
-#: Words that are enough to judge a language by.
-_SAMPLE_WORDS = 64
 
 
 def language_coverage(embedder: Embedder, text: str) -> float:
@@ -31,7 +28,7 @@ def language_coverage(embedder: Embedder, text: str) -> float:
     entry = registry.find_similar(embedder.model)
     if entry is not None and entry.multilingual:
         return 1.0
-    words = _WORD.findall(text)[:_SAMPLE_WORDS]
+    words = re.findall(r"[^\W\d_]+", text)[:64]  # enough to judge a language by
     pieces = vocabulary(embedder.path) if isinstance(embedder, LocalModel) and words else frozenset()
     if not pieces:
         return 1.0

@@ -33,9 +33,6 @@ LOCK_TIMEOUT = 30.0
 #: Windows' "access denied" and "used by another process", and seconds for which a reader may cause them.
 _HELD, _PATIENCE = (5, 32), 1.0
 
-#: An unfinished file of :func:`write_bytes`, with its process, and the seconds after which that has died.
-_UNFINISHED, _STALE = re.compile(r"\..+\.(\d{1,10})-[0-9a-f]{8}\.tmp"), 3600.0
-
 #: Folder of a workspace for the files of this package that nobody reads.
 OWN_FOLDER = ".openclaw-memory"
 
@@ -243,13 +240,13 @@ def delete_leftovers(workspace: Path) -> None:
 
     for folder, _, names in chain(islice(os.walk(workspace), 1), os.walk(workspace / "memory")):
         for name in names:
-            if (match := _UNFINISHED.fullmatch(name)) is None:
+            if (match := re.fullmatch(r"\..+\.(\d{1,10})-[0-9a-f]{8}\.tmp", name)) is None:
                 continue
             file = Path(folder, name)
             with suppress(OSError):
                 age = time.time() - file.lstat().st_mtime
                 # A process of another container has no number here, and writes for a moment only.
-                if age > _STALE or (age > _PATIENCE and not psutil.pid_exists(int(match[1]))):
+                if age > 3600 or (age > _PATIENCE and not psutil.pid_exists(int(match[1]))):
                     file.unlink()
 
 

@@ -33,7 +33,6 @@ if sys.platform == "win32":
 
 #: Exit codes of Windows for what are signals elsewhere.
 _WINDOWS_CODES = {0xC0000005: "an access violation", 0xC000001D: "an illegal instruction", 0xC0000409: "an abort"}
-_ERROR_MARKS = ("GGML_ASSERT", "terminate called", "what():", "error", "Error")
 
 
 def write_frame(stream: BinaryIO, header: dict[str, Any], body: bytes = b"") -> None:
@@ -154,7 +153,8 @@ class Child:
             self._errors.seek(max(0, self._errors.seek(0, os.SEEK_END) - 4000))
             lines = self._errors.read().decode("utf-8", "replace").split("\n")
             lines = [" ".join(line.split()) for line in lines if line.strip()]
-            errors = [line for line in lines if any(mark in line for mark in _ERROR_MARKS)]
+            marks = ("GGML_ASSERT", "terminate called", "what():", "error", "Error")
+            errors = [line for line in lines if any(mark in line for mark in marks)]
             if lines:
                 return f" ({(errors or lines)[-1][:200]})"
         return ""
