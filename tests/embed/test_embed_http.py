@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import socket
 import threading
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from local_server import Handler, local_server
 
 from openclaw_memory.embed.http import USAGE_FILE, HttpEmbedder
 from openclaw_memory.errors import ModelError
@@ -46,36 +45,18 @@ class Endpoint:
 def endpoint() -> Iterator[Endpoint]:
     state = Endpoint()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+    class Answering(Handler):
+        def respond(self) -> None:
+            body = json.loads(self.body())
             state.requests.append({"path": self.path, **body})
             state.keys.append(self.headers.get("authorization"))
             time.sleep(state.delay)
-            status, headers, content = 200, {}, b""
-            if state.answers:
-                status, headers, content = state.answers.pop(0)
-            content = content or state.embeddings(body)
-            self.send_response(status)
-            for name, value in headers.items():
-                self.send_header(name, value)
-            self.send_header("content-length", str(len(content)))
-            self.end_headers()
-            with contextlib.suppress(OSError):  # nobody waits any more
-                self.wfile.write(content)
+            status, headers, content = state.answers.pop(0) if state.answers else (200, {}, b"")
+            self.answer(status, content or state.embeddings(body), headers)
 
-        def log_message(self, *args: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    state.url = f"http://127.0.0.1:{server.server_port}/v1"
-    yield state
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with local_server(Answering) as address:
+        state.url = f"{address}/v1"
+        yield state
 
 
 class Clock:
@@ -89,9 +70,6 @@ class Clock:
         self.slept.append(seconds)
         self.time += timedelta(seconds=seconds)
 
-    def now(self) -> datetime:
-        return self.time
-
 
 @pytest.fixture
 def clock() -> Clock:
@@ -103,12 +81,8 @@ def make(endpoint: Endpoint, clock: Clock, tmp_path: Path) -> Iterator[Any]:
     made: list[HttpEmbedder] = []
 
     def build(**options: Any) -> HttpEmbedder:
-        defaults = {
-            "usage_dir": tmp_path,
-            "environ": {"OPENAI_API_KEY": "sk-secret"},
-            "sleep": clock.sleep,
-            "now": clock.now,
-        }
+        defaults = {"usage_dir": tmp_path, "environ": {"OPENAI_API_KEY": "sk-secret"}}
+        defaults |= {"sleep": clock.sleep, "now": lambda: clock.time}
         made.append(HttpEmbedder(options.pop("url", endpoint.url), "small", **{**defaults, **options}))
         return made[-1]
 
@@ -254,35 +228,28 @@ def test_usage_survives_parallel_calls_and_a_broken_file(make: Any, tmp_path: Pa
     assert not list(tmp_path.glob("*.tmp"))
 
 
-def test_errors_say_what_to_do_and_keep_the_key_secret(endpoint: Endpoint, make: Any) -> None:
-    endpoint.answers = [(401, {}, b'{"error": {"message": "bad key"}}')]
-    with pytest.raises(ModelError, match=r"refused the key in OPENAI_API_KEY") as refused:
-        make().embed_query(["x"])
+@pytest.mark.parametrize(
+    ("status", "answer", "options", "words"),
+    [
+        (401, '{"error": {"message": "bad key"}}', {}, "refused the key in OPENAI_API_KEY"),
+        (200, "<html>", {}, "did not answer with JSON"),
+        (200, '{"ok": true}', {}, "did not answer with embeddings"),
+        (200, '{"data": []}', {}, "0 vectors for 1 texts"),
+        (200, '{"data": [{"index": 0, "embedding": [1, 2, 3]}]}', {"dimensions": 4}, "3 dimensions where 4 were expected"),
+        (0, "", {"environ": {}}, "OPENAI_API_KEY is not set"),
+        (0, "", {"url": "http://127.0.0.1:1/v1"}, "cannot be reached"),
+        (0, "", {"url": "localhost:8080"}, "not an http address"),
+        (0, "", {"url": "http://me:pass@127.0.0.1/v1"}, "holds a password"),
+    ],
+)  # fmt: skip
+def test_errors_say_what_to_do_and_keep_the_key_secret(
+    endpoint: Endpoint, make: Any, status: int, answer: str, options: dict[str, Any], words: str
+) -> None:
+    endpoint.answers = [(status, {}, answer.encode())]
+    with pytest.raises(ModelError, match=words) as refused:
+        make(**options).embed_query(["x"])
     assert "sk-secret" not in str(refused.value)
-    with pytest.raises(ModelError, match="OPENAI_API_KEY is not set"):
-        make(environ={}).embed_query(["x"])
-    with pytest.raises(ModelError, match="cannot be reached"):
-        make(url="http://127.0.0.1:1/v1").embed_query(["x"])
-    with pytest.raises(ModelError, match="not an http address"):
-        make(url="localhost:8080")
-    with pytest.raises(ModelError, match="holds a password"):
-        make(url="http://me:pass@127.0.0.1/v1")
-    endpoint.answers = [(200, {}, b"<html>")]
-    with pytest.raises(ModelError, match="did not answer with JSON"):
-        make().embed_query(["x"])
-    endpoint.answers = [(200, {}, b'{"ok": true}')]
-    with pytest.raises(ModelError, match="did not answer with embeddings"):
-        make().embed_query(["x"])
-    endpoint.answers = [(200, {}, b'{"data": []}')]
-    with pytest.raises(ModelError, match="0 vectors for 1 texts"):
-        make().embed_query(["x"])
-    assert len(endpoint.requests) == 4
-
-
-def test_other_dimensions_than_asked_for_are_an_error(endpoint: Endpoint, make: Any) -> None:
-    endpoint.answers = [(200, {}, b'{"data": [{"index": 0, "embedding": [1, 2, 3]}]}')]
-    with pytest.raises(ModelError, match="3 dimensions where 4 were expected"):
-        make(dimensions=4).embed_query(["x"])
+    assert len(endpoint.requests) == bool(status)
 
 
 def test_an_endpoint_without_keys(endpoint: Endpoint, make: Any) -> None:

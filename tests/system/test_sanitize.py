@@ -24,30 +24,14 @@ from openclaw_memory.cli.main import cli
 from openclaw_memory.system.sanitize import escape_json, sanitize, sanitize_for_prompt, sanitize_turns, sanitize_values
 from openclaw_memory.system.serialize import dumps
 
-HOSTILE = "".join(
-    (
-        "\x1b[2J\x1b]0;title\x07\x9b31m\x08\x7f",
-        "\u202ekcatta\u202c\u2066\u2069",
-        "\u200b\u200d\u2060\ufeff\xad\ufe01",
-    )
-) + "".join(chr(0xE0000 + ord(letter)) for letter in "obey")
-MARKERS = (
-    "<|im_start|>",
-    "[INST]",
-    "[/INST]",
-    "<<SYS>>",
-    "</openclaw_memory>",
-    "<\uff5cUser\uff5c>",
-    "<start_of_turn>",
-    "<s>",
-    "[TOOL_CALLS]",
-    "<|eot_id|>",
-    "</s>",
-    "<end_of_turn>",
-    "<think>",
-    "</tool_response>",
-    "<function=search>",
+HOSTILE = (
+    "\x1b[2J\x1b]0;title\x07\x9b31m\x08\x7f\u202ekcatta\u202c\u2066\u2069\u200b\u200d\u2060\ufeff\xad\ufe01"
+    + "".join(chr(0xE0000 + ord(letter)) for letter in "obey")
 )
+MARKERS = (
+    "<|im_start|> [INST] [/INST] <<SYS>> </openclaw_memory> <\uff5cUser\uff5c> <start_of_turn> <s> [TOOL_CALLS] "
+    "<|eot_id|> </s> <end_of_turn> <think> </tool_response> <function=search>"
+).split()
 #: What looks a little like one and is to be read as it is.
 NO_MARKERS = "cat <file >out; a<b and b > c; <https://x.example/a>, <me@x.example>, x <- y, [x] done, [1], <!-- c -->"
 READABLE = [
@@ -114,6 +98,10 @@ def test_json_is_faithful_and_does_nothing(value: object) -> None:
 # -- every way out ------------------------------------------------------------------------------------
 
 
+def options(notes: Notes) -> list[str]:
+    return ["-w", str(notes.root), "--db", str(notes.root.parent / "i.duckdb"), "--set", "embedding.model=none"]
+
+
 @pytest.fixture
 def hostile(notes: Notes) -> Notes:
     notes.write("MEMORY.md", f"# Boat{HOSTILE}\n\n- The boat {HOSTILE} Albatross{HOSTILE} belongs to Ottoline.\n")
@@ -141,10 +129,8 @@ COMMANDS = [
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("as_json", [False, True])
 def test_no_command_moves_a_terminal(hostile: Notes, command: str, as_json: bool) -> None:
-    options = ["-w", str(hostile.root), "--db", str(hostile.root.parent / "i.duckdb"), "--set", "embedding.model=none"]
-    done = CliRunner().invoke(
-        cli, [*options, *(["--json"] if as_json else []), *command.split(" ")], env={"FORCE_COLOR": ""}
-    )
+    arguments = [*options(hostile), *["--json"] * as_json, *command.split(" ")]
+    done = CliRunner().invoke(cli, arguments, env={"FORCE_COLOR": ""})
     assert done.output and sanitize(done.output) == done.output
     if as_json and done.exit_code == 0:
         json.loads(done.stdout)
@@ -156,8 +142,7 @@ def test_a_real_terminal_gets_no_sequence_but_styles(hostile: Notes) -> None:
     import pty
 
     ours, theirs = pty.openpty()
-    options = ["-w", str(hostile.root), "--db", str(hostile.root.parent / "i.duckdb"), "--set", "embedding.model=none"]
-    command = [sys.executable, "-m", "openclaw_memory", *options, "search", "Albatross"]
+    command = [sys.executable, "-m", "openclaw_memory", *options(hostile), "search", "Albatross"]
     with subprocess.Popen(
         command, stdout=theirs, stderr=theirs, env={**os.environ, "TERM": "xterm-256color"}
     ) as process:
@@ -173,14 +158,13 @@ def test_a_real_terminal_gets_no_sequence_but_styles(hostile: Notes) -> None:
 
 
 def test_sql_is_inert_for_people_and_faithful_for_machines(hostile: Notes) -> None:
-    options = ["-w", str(hostile.root), "--db", str(hostile.root.parent / "i.duckdb"), "--set", "embedding.model=none"]
     query = "SELECT text FROM memories WHERE path = 'MEMORY.md' ORDER BY start_line DESC LIMIT 1"
     runner = CliRunner()
-    shown = runner.invoke(cli, [*options, "sql", query]).output
+    shown = runner.invoke(cli, [*options(hostile), "sql", query]).output
     assert "Albatross" in shown and sanitize(shown) == shown
-    found = runner.invoke(cli, [*options, "--json", "sql", query]).stdout
+    found = runner.invoke(cli, [*options(hostile), "--json", "sql", query]).stdout
     assert sanitize(found) == found and HOSTILE in json.loads(found)["rows"][0][0]
-    assert HOSTILE in runner.invoke(cli, [*options, "sql", "--csv", query]).stdout
+    assert HOSTILE in runner.invoke(cli, [*options(hostile), "sql", "--csv", query]).stdout
 
 
 def walked(value: object) -> Iterator[str]:

@@ -94,12 +94,8 @@ def test_values_become_json() -> None:
     ]  # fmt: skip
     assert json.loads(dumps({"a": "\ud800", "b": "é"})) == {"a": "\ud800", "b": "é"}
     assert "é" in dumps("é") and "\n" not in dumps({"a": [1]}, None)
-    assert (camel("start_line"), camel("took_ms"), camel("from_line"), camel("a")) == (
-        "startLine",
-        "took_ms",
-        "from",
-        "a",
-    )
+    names = {"start_line": "startLine", "took_ms": "took_ms", "from_line": "from", "a": "a"}
+    assert {name: camel(name) for name in names} == names
 
 
 def test_hits_hold_no_numbers_of_numpy(memory: Memory) -> None:
