@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openclaw_memory import Memory, Settings
-from openclaw_memory.context import relevance
+from openclaw_memory.context import candidates, relevance
 from openclaw_memory.context.relevance import ALONE, KNOWN, RELEVANT, WEIGHTS
 
 #: What a squared weight costs, features being scaled to deviations.
