@@ -1,1 +1,1 @@
-"""Embeddings: the protocol, llama.cpp and HTTP embedders, and where models come from."""
+"""Embeddings: choose a model, fetch and verify it, open it in a worker, embed texts, cache vectors."""

@@ -41,12 +41,12 @@ class EmbedderChoice:
 class EmbedderManager:
     """The embedders by name, each chosen once.
 
-    ``given`` replaces all of them and is never closed here.  Safe to use from several threads.
+    ``fixed`` replaces all of them and is never closed here.  Safe to use from several threads.
     """
 
-    def __init__(self, settings: Settings, given: Embedder | None = None) -> None:
+    def __init__(self, settings: Settings, fixed: Embedder | None = None) -> None:
         self._settings = settings
-        self._given = None if given is None else EmbedderChoice(given)
+        self._fixed = None if fixed is None else EmbedderChoice(fixed)
         self._choices: dict[str, EmbedderChoice] = {}
         self._tried: dict[str, float] = {}
         self._lock = threading.RLock()
@@ -57,7 +57,7 @@ class EmbedderManager:
     def name(self) -> str | None:
         """The configured model; ``None`` where the settings leave it to the languages of the notes."""
         name = self._settings.embedding.model
-        return name if self._given is not None or name.strip().lower() != registry.AUTO else None
+        return name if self._fixed is not None or name.strip().lower() != registry.AUTO else None
 
     def resolve(self, name: str, plugins: Plugins) -> EmbedderChoice:
         """Return the embedder ``name``, or the reason for its absence; loads no model.
@@ -66,7 +66,7 @@ class EmbedderManager:
         """
         with self._lock:
             now = time.monotonic()
-            choice = self._given or self._choices.get(name)
+            choice = self._fixed or self._choices.get(name)
             if choice is None or (choice.embedder is None and now >= self._tried[name] + 5.0):
                 self._tried[name] = now
                 factories: dict[str, Any] = {}
@@ -130,7 +130,7 @@ class EmbedderManager:
         return results[0]
 
     def close(self) -> None:
-        """Release the models, except the given one."""
+        """Release the models, except the fixed one."""
         with self._lock:
             for choice in self._choices.values():
                 if choice.embedder is not None:

@@ -1,4 +1,4 @@
-"""The programs that use this memory: how each is told of it, and how that is undone."""
+"""Hosts, the programs that use this memory: register it in their configuration, and take it out again."""
 
 from __future__ import annotations
 

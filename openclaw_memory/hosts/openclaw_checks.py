@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,10 @@ def check_openclaw() -> list[Check]:
         config = home.config()
     except HostError as error:
         return [Check("openclaw", False, str(error))]  # the reason names the next step
-    folder = find_plugin_folder(home.state) or _reported_plugin_folder()
+    folder = find_plugin_folder(home.state)
+    if folder is None and (command := find_program("openclaw")) is not None:
+        with suppress(HostError):
+            folder = OpenClaw(command).reported_plugin_folder()
     if folder is None and value_at(config, SLOT) != NAME:
         return [Check("openclaw", True, f"its memory is not this one; to change that, run: {NAME} setup")]
     if folder is None:
@@ -66,17 +70,6 @@ def _configuration(config: dict[str, Any]) -> Check:
     return Check(name, False, f"it keeps agents from this memory, or from a part of it: {lines}", _SETUP)
 
 
-def _reported_plugin_folder() -> Path | None:
-    """Ask OpenClaw for the plugin's folder, before it counts as missing: OpenClaw knows more places."""
-    command = find_program("openclaw")
-    if command is None:
-        return None
-    try:
-        return OpenClaw(command).reported_plugin_folder()
-    except HostError:
-        return None
-
-
 def _executable(config: dict[str, Any], home: OpenClawHome) -> Check:
     name = "openclaw python"
     configured = value_at(config, COMMAND)
@@ -91,11 +84,9 @@ def _executable(config: dict[str, Any], home: OpenClawHome) -> Check:
     if not command:
         others = f"; {find_program(NAME)} does not say that it is {DISTRIBUTION}" if find_program(NAME) else ""
         return Check(name, False, f"{'.'.join(COMMAND)} is not set, and {NAME} is not on PATH{others}", _SETUP)
-    try:
+    with suppress(HostError, OSError):
         if os.path.samefile(command, own_command()):
             return Check(name, True, f"{command}, this one")
-    except (HostError, OSError):
-        pass
     try:
         result = run_command([command, "--version", "--json"], timeout=60)
     except HostError as error:

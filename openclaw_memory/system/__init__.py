@@ -1,1 +1,1 @@
-"""Files and locks, child processes, YAML that is edited in place, JSON, output that moves no terminal."""
+"""Files and locks, child processes, editing of YAML, JSON, sanitized output."""

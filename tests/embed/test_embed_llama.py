@@ -25,16 +25,7 @@ from openclaw_memory.embed.manager import choose_embedder, repacks
 from openclaw_memory.errors import ModelError
 from openclaw_memory.model.embedder import Embedder
 
-AWKWARD = [
-    "",
-    " \n\t",
-    "a\0b",
-    "\ud800 lone",
-    "é 日本語 🦞",
-    "[CLS] [SEP] <|endoftext|>",
-    "-" * 3000,
-    "word " * 5000,
-]
+AWKWARD = ["", " \n\t", "a\0b", "\ud800 lone", "é 日本語 🦞", "[CLS] [SEP] <|endoftext|>", "-" * 3000, "word " * 5000]
 
 
 @pytest.fixture(scope="module", params=[binding.name for binding in BINDINGS if binding.installed] or ["none"])
@@ -69,6 +60,7 @@ def close_to(a: np.ndarray, b: np.ndarray) -> bool:
 def test_it_is_an_embedder(embedder: LlamaCppEmbedder) -> None:
     assert isinstance(embedder, Embedder)
     assert (embedder.model, embedder.provider, embedder.dimensions) == ("tiny", "llama.cpp", 32)
+    assert embedder.embed_documents([]).shape == (0, 32)
 
 
 def test_rows_are_unit_float32_in_the_order_of_the_texts(any_embedder: LlamaCppEmbedder) -> None:
@@ -128,14 +120,8 @@ def test_decoder_pools_the_last_token(tmp_path: Path, binding: str) -> None:
 
 @pytest.mark.parametrize(
     ("machine", "setting", "repacked"),
-    [
-        ("x86_64", "auto", False),
-        ("AMD64", "auto", False),
-        ("aarch64", "auto", True),
-        ("x86_64", "on", True),
-        ("arm64", "off", False),
-    ],
-)
+    [("x86_64", "auto", False), ("AMD64", "auto", False), ("aarch64", "auto", True), ("x86_64", "on", True), ("arm64", "off", False)],
+)  # fmt: skip
 def test_weights_are_repacked_only_where_that_cannot_crash(
     monkeypatch: pytest.MonkeyPatch, machine: str, setting: str, repacked: bool
 ) -> None:
@@ -158,10 +144,6 @@ def test_progress_counts_every_text_once(embedder: LlamaCppEmbedder) -> None:
     embedder.embed_documents(["some words here"] * 300, seen.append)
     assert sum(seen) == 300
     assert len(seen) > 1
-
-
-def test_no_texts_make_no_rows(embedder: LlamaCppEmbedder) -> None:
-    assert embedder.embed_documents([]).shape == (0, 32)
 
 
 def test_model_is_loaded_only_when_needed(tiny_gguf: Path) -> None:

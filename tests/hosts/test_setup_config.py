@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import openclaw_memory
 from openclaw_memory.config.openclaw_home import is_plain_json, read_config
 from openclaw_memory.hosts import HostError
 from openclaw_memory.hosts.openclaw_config import ConfigSnapshot, KeyChange, as_patch, setup_changes
@@ -125,6 +126,19 @@ def test_the_plugin_is_staged_as_its_npm_package_is(tmp_path: Path) -> None:
     assert same_files(folder)
     (folder / "hooks" / "index.mjs").write_text("x")
     assert not same_files(folder) and not same_files(tmp_path)
+
+
+def test_every_file_of_the_python_package_is_in_the_plugin(tmp_path: Path) -> None:
+    """OpenClaw installs the Python package from there."""
+    package = Path(openclaw_memory.__file__).parent
+    staged = copy_plugin(tmp_path / "plugin") / package.name
+    left_out = {"__pycache__", "_openclaw"}
+
+    def files(folder: Path) -> set[Path]:
+        found = (file.relative_to(folder) for file in folder.rglob("*") if file.is_file())
+        return {file for file in found if not left_out.intersection(file.parts)}
+
+    assert files(staged) == files(package)
 
 
 # -- running a host's command -------------------------------------------------------------------------

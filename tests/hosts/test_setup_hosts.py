@@ -42,6 +42,19 @@ def run(notes: Notes) -> Callable[..., Result]:
     return invoke
 
 
+@pytest.fixture
+def cursor(home: Path) -> Path:
+    """Cursor's file, in a folder that is there."""
+    (home / ".cursor").mkdir()
+    return home / ".cursor" / "mcp.json"
+
+
+@pytest.fixture
+def codex(home: Path) -> Path:
+    (home / ".codex").mkdir()
+    return home / ".codex" / "config.toml"
+
+
 def args(notes: Notes) -> list[str]:
     return ["--workspace", str(notes.root), "serve"]
 
@@ -50,25 +63,11 @@ def args(notes: Notes) -> list[str]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="where desktop programs keep their settings on Linux")
-def test_vscode_is_told_and_told_no_more(run: Callable[..., Result], notes: Notes, home: Path) -> None:
-    file = home / "config/Code/User/mcp.json"
-    file.parent.mkdir(parents=True)
-    file.write_text(before := json.dumps({"other": 1, "servers": {"another": {"command": "x"}}}, indent=4))
+def test_vscode_has_a_file_and_a_key_of_its_own(run: Callable[..., Result], notes: Notes, home: Path) -> None:
     run("vscode", "--yes")
     entry = {"type": "stdio", "command": own_command(), "args": args(notes)}
-    assert json.loads(file.read_text()) == {"other": 1, "servers": {"another": {"command": "x"}, NAME: entry}}
+    assert json.loads((home / "config/Code/User/mcp.json").read_text()) == {"servers": {NAME: entry}}
     assert "nothing to change" in run("vscode").stdout
-    run("vscode", "--uninstall", "--yes")
-    assert file.read_text() == before
-    file.unlink()
-    run("vscode", "--yes")
-    run("vscode", "--uninstall", "--yes")
-    assert not file.exists()
-
-
-def test_a_project_has_a_file_of_its_own(run: Callable[..., Result], tmp_path: Path) -> None:
-    run("vscode", "--yes", "--project", str(tmp_path))
-    assert NAME in (tmp_path / ".vscode/mcp.json").read_text()
 
 
 def test_any_other_client_is_told_by_hand(run: Callable[..., Result], notes: Notes) -> None:
@@ -110,24 +109,21 @@ def test_a_projects_file_keeps_every_other_byte(run: Callable[..., Result], note
     assert file.read_bytes().decode() == text
 
 
-def test_what_a_person_added_to_our_entry_stays(run: Callable[..., Result], notes: Notes, home: Path) -> None:
-    file = home / ".cursor" / "mcp.json"
-    file.parent.mkdir()
+def test_what_a_person_added_to_our_entry_stays(run: Callable[..., Result], notes: Notes, cursor: Path) -> None:
     entry = {"command": "/old/openclaw-memory", "args": ["serve"], "env": {"OPENCLAW_MEMORY_SEARCH_MODE": "keyword"}}
-    file.write_text(json.dumps({"mcpServers": {NAME: entry}}))
+    cursor.write_text(json.dumps({"mcpServers": {NAME: entry}}))
     run("cursor", "--yes")
-    told = json.loads(file.read_text())["mcpServers"][NAME]
+    told = json.loads(cursor.read_text())["mcpServers"][NAME]
     assert told["env"] == entry["env"] and told["command"] == own_command() and told["args"] == args(notes)
 
 
-def test_links_are_followed(run: Callable[..., Result], home: Path, tmp_path: Path) -> None:
+def test_links_are_followed(run: Callable[..., Result], cursor: Path, tmp_path: Path) -> None:
     real = tmp_path / "dotfiles" / "mcp.json"
     real.parent.mkdir()
     real.write_text("{}")
-    (home / ".cursor").mkdir()
-    (home / ".cursor" / "mcp.json").symlink_to(real)
+    cursor.symlink_to(real)
     run("cursor", "--yes")
-    assert (home / ".cursor" / "mcp.json").is_symlink() and NAME in real.read_text()
+    assert cursor.is_symlink() and NAME in real.read_text()
     assert [file.name for file in real.parent.iterdir()] == ["mcp.json"]
 
 
@@ -143,19 +139,17 @@ def test_links_are_followed(run: Callable[..., Result], home: Path, tmp_path: Pa
     ],
 )  # fmt: skip
 def test_a_broken_file_is_named_and_left_as_it_is(
-    run: Callable[..., Result], home: Path, text: str, words: str | None
+    run: Callable[..., Result], cursor: Path, text: str, words: str | None
 ) -> None:
-    file = home / ".cursor" / "mcp.json"
-    file.parent.mkdir()
-    file.write_bytes(text.encode("latin-1"))
+    cursor.write_bytes(text.encode("latin-1"))
     if words is None:  # a key that is there twice: the last one counts
         run("cursor", "--yes")
-        assert json.loads(file.read_text())["mcpServers"][NAME]["command"] == own_command()
+        assert json.loads(cursor.read_text())["mcpServers"][NAME]["command"] == own_command()
         return
     for arguments in (["cursor", "--yes"], ["cursor", "--uninstall", "--yes"]):
         said = run(*arguments, code=1).stderr
-        assert str(file) in said and words in said and said.count("\n") == 1
-    assert file.read_bytes() == text.encode("latin-1")
+        assert str(cursor) in said and words in said and said.count("\n") == 1
+    assert cursor.read_bytes() == text.encode("latin-1")
 
 
 def test_nothing_is_written_unasked(run: Callable[..., Result], home: Path, notes: Notes) -> None:
@@ -189,65 +183,52 @@ def test_codex_is_told_and_told_no_more(
 
 
 @pytest.mark.parametrize("text", [CONFIG, CONFIG.replace("\n", "\r\n"), CONFIG + "\n[other]\na = 1\n"])
-def test_codex_keeps_every_other_byte(run: Callable[..., Result], home: Path, text: str) -> None:
-    file = home / ".codex" / "config.toml"
-    file.parent.mkdir()
-    file.write_bytes(text.encode())
+def test_codex_keeps_every_other_byte(run: Callable[..., Result], codex: Path, text: str) -> None:
+    codex.write_bytes(text.encode())
     run("codex", "--yes")
-    changed = file.read_bytes().decode()
+    changed = codex.read_bytes().decode()
     assert text.rstrip("\r\n").partition("[other]")[0] in changed and "\r\n" not in changed.replace("\r\n", "\n")
     run("codex", "--uninstall", "--yes")
-    assert file.read_bytes().decode() == text
+    assert codex.read_bytes().decode() == text
 
 
 @pytest.mark.parametrize(
     "text", ["mcp_servers = { docs = { command = 'x' } }\n", "[mcp_servers]\nopenclaw-memory = {}\n"]
 )
-def test_codex_may_have_tables_in_one_line(run: Callable[..., Result], home: Path, text: str) -> None:
-    file = home / ".codex" / "config.toml"
-    file.parent.mkdir()
-    file.write_text(text)
+def test_codex_may_have_tables_in_one_line(run: Callable[..., Result], codex: Path, text: str) -> None:
+    codex.write_text(text)
     run("codex", "--yes")
-    servers = tomllib.loads(file.read_text())["mcp_servers"]
-    assert servers[NAME]["command"] == own_command()
+    assert tomllib.loads(codex.read_text())["mcp_servers"][NAME]["command"] == own_command()
     run("codex", "--uninstall", "--yes")
-    assert NAME not in file.read_text()
+    assert NAME not in codex.read_text()
 
 
-def test_codex_keeps_what_belongs_to_our_table(run: Callable[..., Result], notes: Notes, home: Path) -> None:
-    file = home / ".codex" / "config.toml"
-    file.parent.mkdir()
+def test_codex_keeps_what_belongs_to_our_table(run: Callable[..., Result], notes: Notes, codex: Path) -> None:
     ours = '[mcp_servers."openclaw-memory"]\ncommand = "/old"\nargs = [\n  "serve",\n]\nstartup_timeout_sec = 20\n'
     below = '\n[mcp_servers.openclaw-memory.tools.memory_search]\napproval_mode = "approve"\n\n# next\n[z]\n'
-    file.write_text(CONFIG + ours + below)
+    codex.write_text(CONFIG + ours + below)
     run("codex", "--yes")
-    text = file.read_text()
+    text = codex.read_text()
     assert text.startswith(CONFIG) and text.endswith(below)
     assert tomllib.loads(text)["mcp_servers"][NAME] == {
         "command": own_command(), "args": args(notes), "startup_timeout_sec": 20,
         "tools": {"memory_search": {"approval_mode": "approve"}},
     }  # fmt: skip
     run("codex", "--uninstall", "--yes")
-    assert tomllib.loads(file.read_text()) == tomllib.loads(CONFIG + "[z]\n")
-    assert file.read_text().startswith(CONFIG)
+    assert tomllib.loads(codex.read_text()) == tomllib.loads(CONFIG + "[z]\n")
+    assert codex.read_text().startswith(CONFIG)
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("a = \n", "not valid TOML"),
-        ("mcp_servers = 1\n", "mcp_servers must be a table"),
-    ],
+    ("text", "words"), [("a = \n", "not valid TOML"), ("mcp_servers = 1\n", "mcp_servers must be a table")]
 )
 def test_a_codex_file_that_cannot_be_edited_is_left_as_it_is(
-    run: Callable[..., Result], home: Path, text: str, words: str
+    run: Callable[..., Result], codex: Path, text: str, words: str
 ) -> None:
-    file = home / ".codex" / "config.toml"
-    file.parent.mkdir()
-    file.write_text(text)
+    codex.write_text(text)
     said = run("codex", "--yes", code=1).stderr
-    assert str(file) in said and words in said and said.count("\n") == 1
-    assert file.read_text() == text
+    assert str(codex) in said and words in said and said.count("\n") == 1
+    assert codex.read_text() == text
 
 
 # -- what setup has made ------------------------------------------------------------------------------
@@ -256,6 +237,7 @@ PLACES = {
     "cursor": (".cursor/mcp.json", '{"mcpServers": {"mine": {"command": "x"}}}\n'),
     "codex": (".codex/config.toml", "[mcp_servers.mine]\ncommand = 'x'\n"),
     "claude-code": (".mcp.json", '{"mcpServers": {"mine": {"command": "x"}}}\n'),
+    "vscode": (".vscode/mcp.json", '{"servers": {"mine": {"command": "x"}}}\n'),
 }
 
 
@@ -279,8 +261,8 @@ def test_what_others_wrote_there_since_stays(run: Callable[..., Result], tmp_pat
     if file.suffix == ".toml":
         file.write_text(f"{theirs}\n{file.read_text()}")
     else:
-        tree = json.loads(file.read_text())
-        file.write_text(json.dumps({"mcpServers": tree["mcpServers"] | json.loads(theirs)["mcpServers"]}))
+        ((group, mine),) = json.loads(theirs).items()
+        file.write_text(json.dumps({group: json.loads(file.read_text())[group] | mine}))
     run(host, "--project", str(tmp_path), "--uninstall", "--yes")
     assert "mine" in file.read_text() and NAME not in file.read_text() and beside.exists()
 
@@ -328,14 +310,18 @@ file.write_text(json.dumps(tree))
 """
 
 
-def test_claude_code_changes_its_own_file(
-    run: Callable[..., Result], notes: Notes, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    claude = tmp_path / "bin" / "claude"
-    claude.parent.mkdir()
-    claude.write_text(CLAUDE.format(python=sys.executable))
-    claude.chmod(0o755)
-    monkeypatch.setenv("PATH", str(claude.parent))
+@pytest.fixture
+def claude(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Claude Code's command, the only one on PATH."""
+    program = tmp_path / "bin" / "claude"
+    program.parent.mkdir()
+    program.write_text(CLAUDE.format(python=sys.executable))
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent))
+    return program
+
+
+def test_claude_code_changes_its_own_file(run: Callable[..., Result], notes: Notes, home: Path, claude: Path) -> None:
     file = home / ".claude.json"
     file.write_text(json.dumps({"numStartups": 3}))
     assert '+  "type": "stdio",' in run("claude-code", "--yes").stdout
@@ -354,19 +340,9 @@ def test_claude_code_changes_its_own_file(
 
 @pytest.mark.parametrize(("refused", "said"), [("our own", "is back"), ("any", "is kept in")])
 def test_claude_codes_entry_is_not_lost_when_the_new_one_is_refused(
-    run: Callable[..., Result],
-    notes: Notes,
-    home: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    refused: str,
-    said: str,
-) -> None:
-    claude = tmp_path / "bin" / "claude"
-    claude.parent.mkdir()
-    claude.write_text(CLAUDE.format(python=sys.executable))
-    claude.chmod(0o755)
-    monkeypatch.setenv("PATH", str(claude.parent))
+    run: Callable[..., Result], notes: Notes, home: Path, claude: Path, monkeypatch: pytest.MonkeyPatch,
+    refused: str, said: str,
+) -> None:  # fmt: skip
     monkeypatch.setenv("FAKE_REFUSES", "command" if refused == "any" else str(notes.root))
     mine = {"type": "stdio", "command": "/mine", "args": ["x"], "env": {"TOKEN": "t"}}
     file = home / ".claude.json"
