@@ -9,13 +9,14 @@ import time
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import openclaw_memory
 from openclaw_memory.config.openclaw_home import is_plain_json, read_config
-from openclaw_memory.hosts import HostError
+from openclaw_memory.hosts import HostError, process
 from openclaw_memory.hosts.openclaw_config import ConfigSnapshot, KeyChange, as_patch, setup_changes
 from openclaw_memory.hosts.plugin_files import copy_plugin, plugin_source, plugin_version, same_files
 from openclaw_memory.hosts.process import run_command
@@ -144,15 +145,15 @@ def test_every_file_of_the_python_package_is_in_the_plugin(tmp_path: Path) -> No
 # -- running a host's command -------------------------------------------------------------------------
 
 
-def test_a_command_that_does_not_end_is_ended_with_what_it_started(tmp_path: Path) -> None:
-    told = tmp_path / "pid"
+@pytest.mark.parametrize("platform", [sys.platform, "win32"], ids=["here", "without process groups"])
+def test_a_command_that_does_not_end_is_ended_with_what_it_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, platform: str
+) -> None:
+    monkeypatch.setattr(process.sys, "platform", platform)  # type: ignore[attr-defined,unused-ignore]
+    file = tmp_path / "pid"
     with pytest.raises(HostError, match=r"did not end within 2 s; run it yourself"):
-        run_command(
-            ["/bin/sh", "-c", f"sleep 600 & echo $! > '{told}'; trap '' TERM; while :; do sleep 600; done"], timeout=2
-        )
-    import psutil
-
-    pid = int(told.read_text())
+        run_command(["/bin/sh", "-c", f"trap '' TERM; sleep 600 & echo $! > '{file}'; wait"], timeout=2)
+    pid = int(file.read_text())
     while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
         time.sleep(0.01)
 
