@@ -41,8 +41,6 @@ _BY_PHRASE = ("chinese", "japanese", "korean", "thai", "hindi", "vietnamese")
 
 #: The next nodes by word, :data:`_NUMBER` for a number, and at :data:`_HERE` the meanings of a phrase that ends there.
 _Node = dict[str, Any]
-_Numbers = dict[tuple[str, ...], int]
-_Found = tuple[int, "tuple[Meaning, ...]", int | None]
 
 
 class Meaning(NamedTuple):
@@ -222,9 +220,11 @@ class _Reader(NamedTuple):
 
     text: str
     pieces: list[tuple[str, int, int]]
-    numbers: _Numbers
+    numbers: dict[tuple[str, ...], int]
 
-    def longest(self, at: int, node: _Node, count: int | None = None, inside: bool = False) -> _Found | None:
+    def longest(
+        self, at: int, node: _Node, count: int | None = None, inside: bool = False
+    ) -> tuple[int, tuple[Meaning, ...], int | None] | None:
         """Return the end of the longest phrase that goes on at ``at`` below ``node``, its meanings, and its number."""
         best = (at, node[_HERE], count) if _HERE in node else None
         if at >= len(self.pieces):
@@ -253,7 +253,7 @@ class _Reader(NamedTuple):
 
 
 @cache
-def _numbers(language: str) -> _Numbers:
+def _numbers(language: str) -> dict[tuple[str, ...], int]:
     return {
         tuple(word for word, *_ in tokens(phrase)): int(key.partition(".")[2])
         for key, phrases in keys_of(language).items()
