@@ -292,8 +292,8 @@ class Ingestor:
         if remark := joined(list(filter(None, (text.raw.remark, note.left_out)))):
             run.remarks[file.path] = remark
         # With a size that it does not have the file is read again until no plugin fails on it.
-        noted = replace(note.file, size=-1) if note.left_out else note.file
-        return DocumentChange(noted, note.sha256, note.front_matter, note.sections, note.units, row.id if row else None)
+        read = replace(note.file, size=-1) if note.left_out else note.file
+        return replace(note, file=read, replaces=row.id if row else None)
 
 
 def _shortened(remarks: Sequence[str], limit: int = 5) -> list[str]:

@@ -36,5 +36,5 @@ def letter(script: str) -> re.Pattern[str]:
     return re.compile(f"[{script}]")
 
 
-#: A character of a script without spaces between words, one of these or of Korean, and one of a script without capitals.
+#: A character of a script without spaces between words, of one of these or Korean, and of a script without capitals.
 UNSPACED_LETTER, JOINED_LETTER, UNCASED_LETTER = letter(UNSPACED), letter(UNSPACED + HANGUL), letter(UNCASED)
