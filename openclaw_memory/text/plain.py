@@ -46,11 +46,6 @@ def is_delimiter(line: str) -> bool:
     return "-" in line and _DELIMITER.fullmatch(line) is not None
 
 
-def is_fence(line: str) -> bool:
-    """Return true if ``line`` opens or closes code."""
-    return FENCE.match(line) is not None
-
-
 @lru_cache(maxsize=4096)
 def visible_text(unit: Unit) -> str:
     """Return the visible text of a unit on one line, without marks; of a turn without its speaker.
@@ -74,7 +69,7 @@ def plain(text: str, item: bool = True) -> str:
     text = without_struck(text)
     if "<!--" in text:
         text = _COMMENT.sub(" ", text)
-    lines = [without_lead(line, item) for line in text.split("\n") if not is_fence(line) and not is_delimiter(line)]
+    lines = [without_lead(line, item) for line in text.split("\n") if not FENCE.match(line) and not is_delimiter(line)]
     return " ".join(inline(" ".join(lines)).split())
 
 
