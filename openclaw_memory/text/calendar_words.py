@@ -129,9 +129,9 @@ def _vocabulary(language: str) -> frozenset[str]:
 
 
 @cache
-def spellings_for(key: str, languages_: tuple[str, ...]) -> frozenset[str]:
+def spellings_for(key: str, spoken: tuple[str, ...]) -> frozenset[str]:
     """Return the phrases of some languages for ``key``."""
-    return frozenset(phrase for language in languages_ for phrase in keys_of(language).get(key, ()))
+    return frozenset(phrase for language in spoken for phrase in keys_of(language).get(key, ()))
 
 
 @cache
@@ -171,9 +171,9 @@ def likely_languages(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(by_script))
 
 
-def order_in(languages_: tuple[str, ...]) -> str:
+def order_in(spoken: tuple[str, ...]) -> str:
     """Return the order of day, month and year in the first of some languages: ``dmy``, ``mdy`` or ``ymd``."""
-    return next((keys_of(language)["order"][0] for language in languages_), "dmy")
+    return next((keys_of(language)["order"][0] for language in spoken), "dmy")
 
 
 def day_first(language: str) -> bool:
@@ -196,11 +196,11 @@ def tokens(text: str) -> list[tuple[str, int, int]]:
     ]
 
 
-def find_phrases(text: str, languages_: tuple[str, ...], only_months: bool = False) -> list[Phrase]:
+def find_phrases(text: str, spoken: tuple[str, ...], only_months: bool = False) -> list[Phrase]:
     """Find the phrases of a :func:`plain` text in some languages, the longest at each place, without overlap."""
     matches: list[Phrase] = []
     pieces = tokens(text)
-    readers = [(_Reader(text, pieces, _numbers(language)), _trie(language, only_months)) for language in languages_]
+    readers = [(_Reader(text, pieces, _numbers(language)), _trie(language, only_months)) for language in spoken]
     at = 0
     while at < len(pieces):
         bests = [best for reader, trie in readers if (best := reader.longest(at, trie)) is not None]
