@@ -1,1 +1,1 @@
-"""What other programs remember: exports, read one entry after the other, become notes that can be taken out again."""
+"""Exports of other programs, read one entry after the other, become notes that can be taken out again."""

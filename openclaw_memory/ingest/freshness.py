@@ -70,8 +70,8 @@ class Freshness:
         self._unfinished = unfinished
         self._ingesting = threading.Lock()
         self._looking = threading.Lock()
-        self._scanned = float("-inf")
-        self._empty = False
+        self._last_look = float("-inf")
+        self._has_no_notes = False
         #: The scan of the last ingest of the whole workspace, if that read all changes.
         self.scan: ScanResult | None = None
         #: The fault of each broken file of ours in the workspace, by its name.
@@ -108,10 +108,10 @@ class Freshness:
             raise StoreError(f"another ingest of {self._workspace} is still running; try again when it is done")
         try:
             with self._store.patience(until):
-                outcome = self._ingestor.run(self._relative(paths), progress, until)
+                outcome = self._ingestor.run(self._index_names(paths), progress, until)
             self._broken = outcome.sidecars
             if not paths:
-                self._looked(outcome)
+                self._note_look(outcome)
         finally:
             self._ingesting.release()
         try:
@@ -131,40 +131,40 @@ class Freshness:
             embedded=embedded,
             pending=pending,
             seconds=time.monotonic() - started,
-            warning=joined([*self._store.warnings(), *self._gaps(outcome), *([remark] if remark else [])]),
+            warning=joined([*self._store.warnings(), *self._remarks(outcome), *([remark] if remark else [])]),
         )
 
-    def _looked(self, outcome: Outcome) -> None:
-        self._empty = not outcome.report.files
+    def _note_look(self, outcome: Outcome) -> None:
+        self._has_no_notes = not outcome.report.files
         self.scan = outcome.scan if outcome.complete else None
         self._broken = outcome.sidecars
         if outcome.complete:
-            self._scanned = time.monotonic()
+            self._last_look = time.monotonic()
 
-    def _gaps(self, outcome: Outcome) -> list[str]:
+    def _remarks(self, outcome: Outcome) -> list[str]:
         # Broken files are among those that were skipped.
-        remarks = [*filter(None, [outcome.report.warning]), *self._nothing_there(), *self._unfinished()]
+        remarks = [*filter(None, [outcome.report.warning]), *self._empty_remark(), *self._unfinished()]
         if not outcome.complete:
             remarks.append("not all changed files were read in time; run: openclaw-memory ingest")
         return remarks
 
-    def _nothing_there(self) -> list[str]:
-        if not self._empty:
+    def _empty_remark(self) -> list[str]:
+        if not self._has_no_notes:
             return []
         return [f"no notes in {self._workspace}: write a MEMORY.md, or a file below memory/ that ends in .md"]
 
-    def _standing(self) -> list[str]:
+    def _lasting_remarks(self) -> list[str]:
         """Return the remarks of the last look at the files."""
         broken = (f"{self._workspace / name}: {why}" for name, why in self._broken.items())
-        return [*self._nothing_there(), *broken, *self._unfinished()]
+        return [*self._empty_remark(), *broken, *self._unfinished()]
 
-    def _relative(self, paths: Sequence[str]) -> list[str]:
+    def _index_names(self, paths: Sequence[str]) -> list[str]:
         relative = []
         for path in paths:
             if path.startswith("@"):
                 relative.append(path)
                 continue
-            named = None if "\0" in path else self._named(expanded(path))
+            named = None if "\0" in path else self._index_name(expanded(path))
             if named is None:
                 raise WorkspaceError(
                     f"{path}: not inside the workspace {self._workspace}; add it to ingest.extra_paths to read it"
@@ -172,7 +172,7 @@ class Freshness:
             relative.append(named)
         return [] if "" in relative else relative
 
-    def _named(self, path: Path) -> str | None:
+    def _index_name(self, path: Path) -> str | None:
         """Return the index's name of a path that is relative to the current folder or to the workspace."""
         if path.is_absolute():
             return inside(self._workspace, path)
@@ -186,39 +186,39 @@ class Freshness:
     def freshen(self, deadline: Deadline = NEVER, anew: bool = False) -> tuple[bool, list[str]]:
         """Ingest changes if the last look is too old, or ``anew``; return true if answers may be stale, and remarks."""
         if anew:
-            self._scanned = float("-inf")
+            self._last_look = float("-inf")
         if self._is_fresh():
-            return False, self._standing()
+            return False, self._lasting_remarks()
         seconds = deadline.within(LOOK_SECONDS, 0.5)
         until = Deadline.after(seconds)
         # Simultaneous questions wait for the look of the first.
         if not self._looking.acquire(timeout=until.within(seconds)):
-            return True, ["another question is still looking at the files", *self._standing()]
+            return True, ["another question is still looking at the files", *self._lasting_remarks()]
         try:
             if self._is_fresh():
-                return False, self._standing()
+                return False, self._lasting_remarks()
             return self._look(until, deadline)
         finally:
             self._looking.release()
 
     def _is_fresh(self) -> bool:
-        return time.monotonic() - self._scanned <= self._settings.fresh_seconds
+        return time.monotonic() - self._last_look <= self._settings.fresh_seconds
 
     def _look(self, until: Deadline, deadline: Deadline) -> tuple[bool, list[str]]:
         if not self._ingesting.acquire(blocking=False):
-            return True, ["an ingest is running", *self._standing()]
+            return True, ["an ingest is running", *self._lasting_remarks()]
         reader: threading.Thread | None = None
         try:
             with self._store.patience(until if deadline != NEVER else NEVER):
                 limit = math.inf if deadline == NEVER else min(_LARGE, deadline.within() * _A_SECOND)
                 outcome: Outcome = self._ingestor.run(until=until, max_bytes=limit)
-            self._looked(outcome)
-            if outcome.left:
-                reader = threading.Thread(target=self._read, args=[outcome.left], name="large-notes", daemon=True)
+            self._note_look(outcome)
+            if outcome.unread:
+                reader = threading.Thread(target=self._read, args=[outcome.unread], name="large-notes", daemon=True)
         except (WorkspaceError, StoreError) as error:
             if deadline == NEVER and isinstance(error, LeaseTimeout):
                 raise
-            return True, [f"the files could not be checked for changes: {error}", *self._standing()]
+            return True, [f"the files could not be checked for changes: {error}", *self._lasting_remarks()]
         finally:
             if reader is None:
                 self._ingesting.release()
@@ -229,10 +229,10 @@ class Freshness:
             self._vectorizer.embed_after_refresh(until)
             self._maintain(until)
         if outcome.complete:
-            return False, self._standing()
-        if outcome.left:
-            return True, [f"still being read: {', '.join(outcome.left)}", *self._standing()]
-        return True, ["not all changed files were read in time; run: openclaw-memory ingest", *self._standing()]
+            return False, self._lasting_remarks()
+        if outcome.unread:
+            return True, [f"still being read: {', '.join(outcome.unread)}", *self._lasting_remarks()]
+        return True, ["not all changed files were read in time; run: openclaw-memory ingest", *self._lasting_remarks()]
 
     def _read(self, paths: Sequence[str]) -> None:
         """Read large files in the background; the caller has taken ``_ingesting`` for this."""

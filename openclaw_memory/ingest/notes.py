@@ -12,9 +12,9 @@ from typing import Any
 from ..config.settings import IngestSettings
 from ..errors import OpenClawMemoryError
 from ..knowledge.linking import Linker
-from ..model import Grain, Origin, Section, SourceFile, counted
+from ..model import Grain, Origin, SourceFile, counted
 from ..plugins.manager import Plugins
-from ..store.api import CitedLines, PlannedUnit
+from ..store.api import CitedLines, DocumentChange
 from ..text.front_matter import FrontMatter, fold_key, parse_front_matter
 from ..text.lines import split_lines
 from ..text.markdown import UNIT_TOKENS, parse_lines
@@ -77,18 +77,13 @@ class NoteText:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadNote:
+class ReadNote(DocumentChange):
     """A parsed file: ``file`` with the origin that its front matter leaves it, and its units with their mentions.
 
     ``left_out`` is a remark on units that are missing because a plugin failed on them; ``sha256`` is then that of no
     text.
     """
 
-    file: SourceFile
-    sha256: str
-    front_matter: Mapping[str, Any]
-    sections: Sequence[Section]
-    units: Sequence[PlannedUnit]
     left_out: str | None = None
 
 
@@ -164,7 +159,7 @@ class NoteReader:
             places = ", ".join(map(str, sorted(failures)[:9]))
             left_out = f"{counted(len(failures), 'unit')} left out (line {places}): {next(iter(failures.values()))}"
         trusted = replace(file, origin=lower_trust(file.origin, stated))
-        return ReadNote(trusted, sha256, front_matter, sections, units, left_out)
+        return ReadNote(trusted, sha256, front_matter, sections, units, left_out=left_out)
 
 
 @contextmanager

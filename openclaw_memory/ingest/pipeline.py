@@ -52,7 +52,7 @@ class _Run:
     units: dict[str, int] = field(default_factory=dict)
     linked: int = 0
     complete: bool = True
-    left: list[str] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Outcome:
     """The result of an ingest.
 
     ``complete`` is true if all changes were written in time, ``wrote`` if any was.  ``scan`` holds the files on disk,
-    ``left`` the paths of changed files that were too large to read now, and ``sidecars`` the fault of each broken
+    ``unread`` the paths of changed files that were too large to read now, and ``sidecars`` the fault of each broken
     file of ours in the workspace by its name.
     """
 
@@ -69,7 +69,7 @@ class Outcome:
     wrote: bool
     scan: ScanResult
     sidecars: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    left: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
 
 
 #: A file to read, and its row in the index.
@@ -107,7 +107,7 @@ class Ingestor:
         self._linker = Linker(self._ontology)
         self._names: dict[str, str] = {}
         #: Files by path as they were when they could not be read: a large one is not tried again by each question.
-        self._unread: dict[str, SourceFile] = {}
+        self._failed: dict[str, SourceFile] = {}
 
     def run(
         self,
@@ -128,14 +128,16 @@ class Ingestor:
         scan_result, files, unnamed = self._scan(paths)
         # Before the notes, whose mentions are found by the curated concepts of now.
         broken = sidecars.sync(self._workspace, self._store, self._plugins, self._forgotten)
-        run = _Run(skipped={self._shown(skip.path): skip.reason for skip in scan_result.skipped} | dict(broken))
+        run = _Run(skipped={self._shown_path(skip.path): skip.reason for skip in scan_result.skipped} | dict(broken))
         # The index cites files by their names.
         run.skipped |= dict.fromkeys(unnamed, "its name holds a secret; rename it")
         wrote = False
         _check_paths(paths, scan_result, documents)
         while True:
             work, gone = _compare(files, scan_result, documents, paths)
-            run.left = [file.path for file, _ in work if file.size > max_bytes and self._unread.get(file.path) != file]
+            run.unread = [
+                file.path for file, _ in work if file.size > max_bytes and self._failed.get(file.path) != file
+            ]
             work = [(file, row) for file, row in work if file.size <= max_bytes]
             try:
                 wrote |= self._write(work, gone, documents.version, run, progress, until)
@@ -149,9 +151,9 @@ class Ingestor:
         self._survey.save(scan_result.files)
         for file in files:
             if file.path in run.skipped:
-                self._unread[file.path] = file
+                self._failed[file.path] = file
             elif file.size <= max_bytes:
-                self._unread.pop(file.path, None)
+                self._failed.pop(file.path, None)
         chunks = 0
         for file in files:
             row = documents.by_path.get(file.path)
@@ -169,14 +171,14 @@ class Ingestor:
             skipped=tuple(SkippedFile(path, reason) for path, reason in sorted(run.skipped.items())),
             warning=joined(_shortened([f"{path}: {remark}" for path, remark in run.remarks.items()])),
         )
-        complete = run.complete and not run.left
-        return Outcome(report, complete, wrote, scan_result, broken, tuple(run.left))
+        complete = run.complete and not run.unread
+        return Outcome(report, complete, wrote, scan_result, broken, tuple(run.unread))
 
     def _scan(self, paths: Sequence[str]) -> tuple[ScanResult, list[SourceFile], list[str]]:
         """Scan the workspace; return the result, the files to read, and as shown the names that hold a secret."""
         scan_result = scan(self._workspace, self._settings)
         files = [file for file in scan_result.files if _within(file.path, paths) and not self._excluded(file)]
-        named = {file.path: self._shown(file.path) for file in files}
+        named = {file.path: self._shown_path(file.path) for file in files}
         unnamed = [shown for path, shown in named.items() if shown != path]
         return scan_result, [file for file in files if named[file.path] == file.path], unnamed
 
@@ -225,7 +227,7 @@ class Ingestor:
         if batch:
             version = self._apply(batch, version, run)
             wrote = True
-        if gone and run.complete and not run.left:  # a file that is left may be one of these under another name
+        if gone and run.complete and not run.unread:  # a file that is left may be one of these under another name
             version = self._store.remove([row.id for row in gone], version)
             run.counts += ChangeCounts(deleted=sum(row.units for row in gone))
             wrote = True
@@ -263,7 +265,7 @@ class Ingestor:
         run.units |= {change.file.path: len(change.units) for change in batch}
         return version
 
-    def _shown(self, path: str) -> str:
+    def _shown_path(self, path: str) -> str:
         """Return a file's path without the secrets in it."""
         if path not in self._names:
             self._names[path] = self._plugins.without_secrets(path)
@@ -292,8 +294,8 @@ class Ingestor:
         if remark := joined(list(filter(None, (text.raw.remark, note.left_out)))):
             run.remarks[file.path] = remark
         # With a size that it does not have the file is read again until no plugin fails on it.
-        noted = replace(note.file, size=-1) if note.left_out else note.file
-        return DocumentChange(noted, note.sha256, note.front_matter, note.sections, note.units, row.id if row else None)
+        read = replace(note.file, size=-1) if note.left_out else note.file
+        return replace(note, file=read, replaces=row.id if row else None)
 
 
 def _shortened(remarks: Sequence[str], limit: int = 5) -> list[str]:

@@ -30,8 +30,6 @@ CAPTURES = "memory/captures"
 #: Patterns of gitignore in the workspace: what they match is not read.
 IGNORE_FILE = ".memoryignore"
 _CURATED = frozenset({"memory.md", "user.md"})
-#: Number of paths whose kind and grain are kept for the next scan.
-_REMEMBERED = 4096
 #: Other formats of notes, which are not read: they are reported, or their owner would take them for remembered.
 _OTHER_TEXTS = frozenset(
     ".txt .text .markdown .mdown .mkd .mdx .rst .org .adoc .canvas "
@@ -316,7 +314,7 @@ def _is_file(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=4096)
 def _kind(shown: str) -> Kind:
     if "/" not in shown:
         return Kind.CURATED
@@ -324,7 +322,7 @@ def _kind(shown: str) -> Kind:
     return Kind.DAILY if in_memory and is_daily(shown) else Kind.NOTE
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=4096)
 def _grain(shown: str) -> Grain:
     summary = calendar.parse_path(shown)
     return Grain.WORKING if summary is None else summary[0]

@@ -32,7 +32,6 @@ DATED = frozenset({Grain.MONTHLY, Grain.QUARTERLY, Grain.YEARLY})
 TAGS = "Tags: "
 
 _TARGET = re.compile(r"\[(?P<path>[^\n]+\.md)#L(?P<first>\d{1,9})(?:-L(?P<last>\d{1,9}))?\]", re.IGNORECASE)
-_MARKER = re.compile(r"[-*+]\s+")
 _DAY = re.compile(r"(?P<day>\d{4}-\d{2}-\d{2}):\s+(?=\S)")
 
 _SOURCES = "sources"
@@ -89,8 +88,8 @@ def parse_line(text: str, dated: bool = True) -> Line | None:
     before it belongs to the text that was summarised.
     """
     rest = text.strip()
-    if (marker := _MARKER.match(rest)) is not None:
-        rest = rest[marker.end() :]
+    if rest[:1] in "-*+" and rest[1:2].isspace():
+        rest = rest[1:].lstrip()
     day = None
     if dated and (stated := _DAY.match(rest)) is not None:
         try:

@@ -11,8 +11,8 @@ from datetime import date
 from ..model import UNSAID, Origin, Section, Unit, citation, tokens_of
 from ..store.api import Mention, PlannedUnit
 from ..text.labels import names_subject
-from ..text.lines import ITEM
-from ..text.plain import is_delimiter, is_fence, without_lead
+from ..text.lines import FENCE, ITEM
+from ..text.plain import is_delimiter, without_lead
 
 #: Forms of units that are headings.
 _TITLES = frozenset({"heading", "title"})
@@ -142,7 +142,7 @@ def _text(unit: Unit) -> str:
     lines[1:] = [line.lstrip(" \t>") for line in lines[1:]]
     lines[0] = without_lead(lines[0], unit.form == "item")
     text = " ".join(" ".join(lines).split())
-    if not _WORD.search(_MARKUP.sub(" ", text)) or is_fence(text):
+    if not _WORD.search(_MARKUP.sub(" ", text)) or FENCE.match(text):
         return ""
     # A few words before a colon introduce the next lines and state nothing themselves.
     if text.rstrip("*_")[-1:] in ":：" and len(text.split()) <= 6:

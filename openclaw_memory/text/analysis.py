@@ -40,13 +40,12 @@ _RUN = re.compile(rf"{_LETTERS}(?:[.\-]{_LETTERS})*")
 #: Something in it that plain lower-case words do not have: joined parts, inner capitals, digits beside letters.
 _COMPLEX = re.compile(r"[A-Za-z0-9_][.\-_][A-Za-z0-9_]|[a-z][A-Z]|[A-Z]{2}[a-z]|[^\x00-\x7f]")
 _WORDS = re.compile(r"(?<![^\s,;!?\"()])[^\s,;!?\"()]+(?<![.:'’])")
-_SPLIT = re.compile(r"[._\-]+")
 _CAMEL = re.compile(r"[A-Z]+(?![^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 _CJK = re.compile(f"[{UNSPACED}{HANGUL}]+")
-#: Characters between words.
-_BETWEEN = r"\s!-,/:-@\[-^`{-~\u00a0-\u00bf\u2010-\u206f\u3000-\u303f"
 #: A word as people see it, with the accents and vowel signs that belong to it; or a run of letters without spaces.
-_TOKEN = re.compile(f"(?P<joined>[{UNSPACED}{HANGUL}]+)|[^{_BETWEEN}{UNSPACED}{HANGUL}]+")
+_TOKEN = re.compile(
+    rf"(?P<joined>[{UNSPACED}{HANGUL}]+)|[^\s!-,/:-@\[-^`{{-~\u00a0-\u00bf\u2010-\u206f\u3000-\u303f{UNSPACED}{HANGUL}]+"
+)
 _KANA = letter(KANA)
 _PARTICLES = re.compile(f"[{HIRAGANA}]{{2}}")
 _DIACRITICS = re.compile(f"[\u0300-\u036f{POINTS}]+")
@@ -250,15 +249,13 @@ def _without_cjk(run: str, whole: list[str], query: bool) -> Iterator[str]:
 
 def _split_identifier(run: str, words: list[str], whole: list[str]) -> None:
     pieces: list[str] = []
-    for piece in _SPLIT.split(run):
-        if not piece:
-            continue
+    for piece in run.replace(".", " ").replace("-", " ").replace("_", " ").split():
         camel = _CAMEL.findall(piece) if piece != piece.casefold() and not piece.isupper() else [piece]
         if len(camel) > 1:
             words.append(piece.casefold())  # stemmed, as it is when it is written in small letters
         pieces += camel
     words += [piece.casefold() for piece in pieces]
-    if len(pieces) > 1 and _SPLIT.search(run.strip("_")):
+    if len(pieces) > 1 and not set("._-").isdisjoint(run.strip("_")):
         joined = run.casefold().strip("_")
         whole.append(joined)
         if joined.startswith("v") and joined[1:2].isdecimal():
@@ -272,15 +269,14 @@ _UNCOUNTED = re.compile(
     r"(?<!\d)(?:(?:19|20)\d\d(?:[-./年]\d{1,2}(?:[-./月]\d{1,2}日?)?)?(?!\d)|\d{1,2}:\d\d(?::\d\d)?|\d{1,2}月\d{1,2}日)"
     r"|^\s*\d+[.)]\s"
 )
-_MARKS = re.compile(r"[\W_]+")
-_BRACKETED_END = re.compile(r"[\[(][^\[\]()]*[\])]$")
 
 
 def is_question(text: str) -> bool:
     """Return true if a text ends in a question mark, a bracketed remark behind it aside."""
     stripped = text.rstrip()
-    if stripped.endswith(("]", ")")):
-        stripped = _BRACKETED_END.sub("", stripped).rstrip()
+    opening = max(stripped.rfind("["), stripped.rfind("("))
+    if stripped.endswith(("]", ")")) and opening >= 0 and set("])").isdisjoint(stripped[opening:-1]):
+        stripped = stripped[:opening].rstrip()
     return stripped.endswith(("?", "？"))
 
 
@@ -312,7 +308,7 @@ def unit_hash(text: str) -> int:
 
 def likeness(text: str) -> int:
     """Return a hash that texts share if they differ only in days, times, marks and capitals."""
-    return unit_hash(_MARKS.sub("", _MOMENT.sub("", text.casefold())) or text)
+    return unit_hash("".join(filter(str.isalnum, _MOMENT.sub("", text.casefold()))) or text)
 
 
 def hit_id(path: str, text_hash: int, occurrence: int) -> str:

@@ -41,8 +41,6 @@ _BY_PHRASE = ("chinese", "japanese", "korean", "thai", "hindi", "vietnamese")
 
 #: The next nodes by word, :data:`_NUMBER` for a number, and at :data:`_HERE` the meanings of a phrase that ends there.
 _Node = dict[str, Any]
-_Numbers = dict[tuple[str, ...], int]
-_Found = tuple[int, "tuple[Meaning, ...]", int | None]
 
 
 class Meaning(NamedTuple):
@@ -131,9 +129,9 @@ def _vocabulary(language: str) -> frozenset[str]:
 
 
 @cache
-def spellings_for(key: str, languages_: tuple[str, ...]) -> frozenset[str]:
+def spellings_for(key: str, spoken: tuple[str, ...]) -> frozenset[str]:
     """Return the phrases of some languages for ``key``."""
-    return frozenset(phrase for language in languages_ for phrase in keys_of(language).get(key, ()))
+    return frozenset(phrase for language in spoken for phrase in keys_of(language).get(key, ()))
 
 
 @cache
@@ -173,9 +171,9 @@ def likely_languages(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(by_script))
 
 
-def order_in(languages_: tuple[str, ...]) -> str:
+def order_in(spoken: tuple[str, ...]) -> str:
     """Return the order of day, month and year in the first of some languages: ``dmy``, ``mdy`` or ``ymd``."""
-    return next((keys_of(language)["order"][0] for language in languages_), "dmy")
+    return next((keys_of(language)["order"][0] for language in spoken), "dmy")
 
 
 def day_first(language: str) -> bool:
@@ -198,11 +196,11 @@ def tokens(text: str) -> list[tuple[str, int, int]]:
     ]
 
 
-def find_phrases(text: str, languages_: tuple[str, ...], only_months: bool = False) -> list[Phrase]:
+def find_phrases(text: str, spoken: tuple[str, ...], only_months: bool = False) -> list[Phrase]:
     """Find the phrases of a :func:`plain` text in some languages, the longest at each place, without overlap."""
     matches: list[Phrase] = []
     pieces = tokens(text)
-    readers = [(_Reader(text, pieces, _numbers(language)), _trie(language, only_months)) for language in languages_]
+    readers = [(_Reader(text, pieces, _numbers(language)), _trie(language, only_months)) for language in spoken]
     at = 0
     while at < len(pieces):
         bests = [best for reader, trie in readers if (best := reader.longest(at, trie)) is not None]
@@ -222,9 +220,11 @@ class _Reader(NamedTuple):
 
     text: str
     pieces: list[tuple[str, int, int]]
-    numbers: _Numbers
+    numbers: dict[tuple[str, ...], int]
 
-    def longest(self, at: int, node: _Node, count: int | None = None, inside: bool = False) -> _Found | None:
+    def longest(
+        self, at: int, node: _Node, count: int | None = None, inside: bool = False
+    ) -> tuple[int, tuple[Meaning, ...], int | None] | None:
         """Return the end of the longest phrase that goes on at ``at`` below ``node``, its meanings, and its number."""
         best = (at, node[_HERE], count) if _HERE in node else None
         if at >= len(self.pieces):
@@ -253,7 +253,7 @@ class _Reader(NamedTuple):
 
 
 @cache
-def _numbers(language: str) -> _Numbers:
+def _numbers(language: str) -> dict[tuple[str, ...], int]:
     return {
         tuple(word for word, *_ in tokens(phrase)): int(key.partition(".")[2])
         for key, phrases in keys_of(language).items()

@@ -28,8 +28,8 @@ _KEY = re.compile(r"""(?P<name>[^\W_][\w .-]*|"[^"]*"|'[^']*')[ \t]*(?P<sign>[:=
 #: Keys that lower the trust in a file, or keep it out; without a blank behind it such a key is still one.
 _TRUST = ("origin", "memory", "private")
 _TIGHT = re.compile(r"^((?:origin|memory|private):)(?=\S)", re.IGNORECASE | re.MULTILINE)
-_NO, _YES = "false|no|off|0", "true|yes|on|1"
-_WITHHELD = re.compile(rf"\W*(?:memory\W*[:=]\W*(?:{_NO})|private\W*[:=]\W*(?:{_YES}))\b", re.IGNORECASE)
+_NO = "false|no|off|0"
+_WITHHELD = re.compile(rf"\W*(?:memory\W*[:=]\W*(?:{_NO})|private\W*[:=]\W*(?:true|yes|on|1))\b", re.IGNORECASE)
 _TWICE = "a key stands twice; keep one of them"
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..model import tokens_of
 from . import word_lists
-from .scripts import ARABIC, ARMENIAN, CYRILLIC, DEVANAGARI, GREEK, HAN, HANGUL, HEBREW, KANA, TAMIL, THAI, letter
+from .scripts import GREEK, HAN, HANGUL, KANA, letter
 
 ENGLISH = "english"
 #: The language in which every noun has a capital.
@@ -25,14 +25,14 @@ SCRIPTS = (
     (letter(HAN), ("chinese", "japanese")),
     (letter(KANA), ("japanese",)),
     (letter(HANGUL), ("korean",)),
-    (letter(THAI), ("thai",)),
-    (letter(CYRILLIC), ("russian", "ukrainian", "bulgarian")),
+    (letter("\u0e00-\u0e7f"), ("thai",)),
+    (letter("\u0400-\u052f"), ("russian", "ukrainian", "bulgarian")),
     (letter(GREEK), ("greek",)),
-    (letter(ARABIC), ("arabic", "persian")),
-    (letter(HEBREW), ("hebrew",)),
-    (letter(DEVANAGARI), ("hindi",)),
-    (letter(ARMENIAN), ("armenian",)),
-    (letter(TAMIL), ("tamil",)),
+    (letter("\u0600-\u06ff\u0750-\u077f"), ("arabic", "persian")),
+    (letter("\u0590-\u05ff"), ("hebrew",)),
+    (letter("\u0900-\u097f"), ("hindi",)),
+    (letter("\u0530-\u058f"), ("armenian",)),
+    (letter("\u0b80-\u0bff"), ("tamil",)),
 )
 #: The part of the scripts without an alphabet, or with one that puts no spaces between words; and the alphabets.
 _UNSPACED, _ALPHABETS = SCRIPTS[:4], SCRIPTS[4:]

@@ -8,16 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-#: The line of a log: a day with its seconds or a time zone before a mark or level, or a level before a mark.
-_LOG = r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?\s*(?:\[|[A-Z]{4,8}\b|\S+\[\d+\]:)"
-_LEVEL = r"\[?(?:DEBUG|INFO|WARN|WARNING|ERROR|FATAL|TRACE|CRITICAL)\]?[:\]|]\s"
-#: Output of programs: traces, lists of files, prompts, diffs.
-_PROGRAM = (
-    r"Traceback \(|File \"[^\"]+\", line \d|npm (?:ERR|WARN|error|warn)\b|(?:at|in) \S+ ?\(\S+:\d+(?::\d+)?\)"
-    r"|(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception): |\$ [A-Za-z./]|>>> |#!/|(?:diff --git|index [0-9a-f]{7}) "
-    r"|[\w.-]+@[\w.-]+:[~/][\w./~-]*[$#] |[-dlbcps](?:[r-][w-][-xsStT]){3}[.+@]?\s+\d"
-    r"|@@ -\d|(?:HTTP/\d(?:\.\d)? |HTTP )\d{3}\b|[A-Z]+ https?://\S+ \d{3}\b"
-)
 #: OpenClaw's own words in a turn, "System: [2026-03-04 10:00:00 UTC] Exec completed", and its fixed phrases.
 _HOST = (
     r"System(?: \(untrusted\))?: \[\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?[^\]\n]{0,12}\]|\[System Message\]"
@@ -26,7 +16,18 @@ _HOST = (
     r"|Pre-compaction memory flush|Note: The previous agent run was aborted|(?:✅ )?New session started · model"
 )
 _SAYS = re.compile(rf"\s*(?:{_HOST})")
-_OPENS = re.compile(rf"\W{{0,3}}(?:{_LOG}|{_LEVEL}|{_PROGRAM}|{_HOST})")
+#: The line of a log (a day with its seconds or a time zone before a mark or level, or a level before a mark), output of
+#: programs (traces, lists of files, prompts, diffs), and words of OpenClaw.
+_OPENS = re.compile(
+    r"\W{0,3}(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?\s*"
+    r"(?:\[|[A-Z]{4,8}\b|\S+\[\d+\]:)"
+    r"|\[?(?:DEBUG|INFO|WARN|WARNING|ERROR|FATAL|TRACE|CRITICAL)\]?[:\]|]\s"
+    r"|Traceback \(|File \"[^\"]+\", line \d|npm (?:ERR|WARN|error|warn)\b|(?:at|in) \S+ ?\(\S+:\d+(?::\d+)?\)"
+    r"|(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception): |\$ [A-Za-z./]|>>> |#!/|(?:diff --git|index [0-9a-f]{7}) "
+    r"|[\w.-]+@[\w.-]+:[~/][\w./~-]*[$#] |[-dlbcps](?:[r-][w-][-xsStT]){3}[.+@]?\s+\d"
+    r"|@@ -\d|(?:HTTP/\d(?:\.\d)? |HTTP )\d{3}\b|[A-Z]+ https?://\S+ \d{3}\b"
+    rf"|{_HOST})"
+)
 #: A line of JSON, or all of it; words such as HEARTBEAT_OK or [[reply_to_current]]; bare identifiers.
 _WHOLE = re.compile(
     r"""\s*(?:
@@ -54,7 +55,6 @@ OPAQUE = re.compile(
 
 #: The beginning of text by OpenClaw's dreaming about sessions, within a note, under a heading of its own.
 _STARTS = re.compile(r"\s*<!--\s*openclaw:dreaming:(\w+):start\s*-->")
-_ENDS = "<!--\\s*openclaw:dreaming:{}:end\\s*-->"
 #: Thoughts of a model before its answer, in the transcript of a session; the answer may begin on their last line.
 _THINKS = re.compile(r"\s*(?:[\w .-]{1,40}:[ \t]*)?<think(?:ing)?>")
 _THOUGHT = re.compile(r"</think(?:ing)?>(?P<answer>.*)")
@@ -83,7 +83,7 @@ def machine_blocks(path: str, lines: Sequence[str]) -> list[range]:
         if opens is None:
             at += 1
             continue
-        last = _last_of_block(lines, at, re.compile(_ENDS.format(opens[1])))
+        last = _last_of_block(lines, at, re.compile(rf"<!--\s*openclaw:dreaming:{opens[1]}:end\s*-->"))
         first = at
         while first and not lines[first - 1].strip():
             first -= 1

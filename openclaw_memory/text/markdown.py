@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-BlockKind = Literal["paragraph", "heading", "header", "row", "code", "html"]
-
 #: Deeper nested text is read as plain lines: it is an accident or an attack, not a note.
 MAX_NESTING = 48
 #: A longer paragraph is split into sentences of about this many tokens.
@@ -200,7 +198,7 @@ class Block(NamedTuple):
     ends (0 outside of lists).
     """
 
-    kind: BlockKind
+    kind: Literal["paragraph", "heading", "header", "row", "code", "html"]
     start: int
     end: int
     quoted: bool = False

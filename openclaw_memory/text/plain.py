@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
-from ..model import Unit
 from .lines import BULLET, FENCE, ITEM, NUMBER
 from .machine import DIRECTIVE
 from .struck import without_struck
-from .turns import without_speaker
 
 _MARKS = r"[ \t]*(?:>[ \t]*|(?:%s|#{1,6})(?:[ \t]+|$)|\[[ xX]\](?:[ \t]+|$))*"
 #: "1986. What a year" is a sentence, unless it is an item of a list or another mark follows.
@@ -46,35 +43,12 @@ def is_delimiter(line: str) -> bool:
     return "-" in line and _DELIMITER.fullmatch(line) is not None
 
 
-def is_fence(line: str) -> bool:
-    """Return true if ``line`` opens or closes code."""
-    return FENCE.match(line) is not None
-
-
-@lru_cache(maxsize=4096)
-def visible_text(unit: Unit) -> str:
-    """Return the visible text of a unit on one line, without marks; of a turn without its speaker.
-
-    Code stays as it is; a row has its cells behind the names of their columns, a heading its own words.
-    """
-    if unit.form in ("code", "meta"):
-        return unit.text
-    if unit.form == "row":
-        return plain(unit.search_text, item=False)
-    if unit.form in ("heading", "title"):
-        return plain((unit.indexed or unit.text).rpartition(" > ")[2], item=False).rstrip("# ")
-    lines = unit.text
-    if unit.speaker is not None and unit.form != "item":
-        lines = without_speaker(lines, unit.speaker)
-    return plain(lines, unit.form == "item")
-
-
 def plain(text: str, item: bool = True) -> str:
     """Return the visible text of Markdown on one line, without marks and without struck parts."""
     text = without_struck(text)
     if "<!--" in text:
         text = _COMMENT.sub(" ", text)
-    lines = [without_lead(line, item) for line in text.split("\n") if not is_fence(line) and not is_delimiter(line)]
+    lines = [without_lead(line, item) for line in text.split("\n") if not FENCE.match(line) and not is_delimiter(line)]
     return " ".join(inline(" ".join(lines)).split())
 
 

@@ -1,6 +1,6 @@
-"""Which characters belong to which script, as ranges of Unicode blocks for a character class ``[…]``.
+"""Ranges of Unicode blocks by script, for a character class ``[…]``.
 
-``forget.words`` keeps ranges of its own: what was forgotten is hashed by them for good.
+``forget.words`` keeps ranges of its own: hashes of forgotten words depend on them for good.
 """
 
 from __future__ import annotations
@@ -13,15 +13,8 @@ HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f
 KANA = "\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f"
 #: Hiragana, in which Japanese writes particles and endings.
 HIRAGANA = "\u3040-\u309f"
-#: Alphabets, each of one language or a few.
-ARABIC = "\u0600-\u06ff\u0750-\u077f"
-ARMENIAN = "\u0530-\u058f"
-CYRILLIC = "\u0400-\u052f"
-DEVANAGARI = "\u0900-\u097f"
+#: Greek, with its accented letters.
 GREEK = "\u0370-\u03ff\u1f00-\u1fff"
-HEBREW = "\u0590-\u05ff"
-TAMIL = "\u0b80-\u0bff"
-THAI = "\u0e00-\u0e7f"
 #: Korean syllables, which spaces divide into words that particles are a part of.
 HANGUL = "\uac00-\ud7af"
 #: Thai, Lao, Burmese and Khmer.
@@ -32,16 +25,16 @@ INDIC = "\u0900-\u0963\u0966-\u0dff"
 #: Vowel points of Hebrew and Arabic, which most texts leave out, and the stroke that only draws a word out.
 POINTS = "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670"
 
-#: Written without spaces between words.
+#: Scripts without spaces between words.
 UNSPACED = SOUTH_EAST_ASIAN + KANA + HAN
-#: Without capital letters: those above, Hebrew and Arabic to Sinhala, and Tibetan.
+#: Scripts without capital letters: those above, Hebrew and Arabic to Sinhala, and Tibetan.
 UNCASED = "\u0590-\u0dff\u0f00-\u0fff" + UNSPACED + HANGUL
 
 
 def letter(script: str) -> re.Pattern[str]:
-    """A character of one of the ranges above."""
+    """Return a pattern for a character of one of the ranges above."""
     return re.compile(f"[{script}]")
 
 
-#: A character of what is written without spaces between words, one of that or of Korean, and one without capitals.
+#: A character of a script without spaces between words, of one of these or Korean, and of a script without capitals.
 UNSPACED_LETTER, JOINED_LETTER, UNCASED_LETTER = letter(UNSPACED), letter(UNSPACED + HANGUL), letter(UNCASED)

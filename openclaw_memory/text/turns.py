@@ -19,9 +19,11 @@ from .lines import FENCE, ITEM
 from .sentences import QUESTION_MARKS, ends_sentence
 
 _LABEL_CHARS = 80
-#: Signs for vowels and tones, which are no letters to a pattern: Hebrew, Arabic, those of India, Thai to Khmer.
-_SIGNS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0963\u0966-\u0dff\u0e31-\u0e4e\u102b-\u103e\u17b4-\u17d3"
-_WORD = rf"[^\W\d_][\w{_SIGNS}'’.-]{{0,30}}"
+#: A word, with signs for vowels and tones, which are no letters to a pattern: of Hebrew, Arabic, India, Thai to Khmer.
+_WORD = (
+    r"[^\W\d_][\w\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0963"
+    r"\u0966-\u0dff\u0e31-\u0e4e\u102b-\u103e\u17b4-\u17d3'’.-]{0,30}"
+)
 _TIME = r"\d{1,2}[:.]\d\d(?::\d\d)?(?:[ ]?[apAP]\.?[mM]\.?)?"
 _TURN = re.compile(
     rf"""[ \t>]*+

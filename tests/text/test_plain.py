@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from tables import table
 
-from openclaw_memory.model import Unit
-from openclaw_memory.text.plain import plain, visible_text, without_lead
+from openclaw_memory.text.plain import plain, without_lead
 
 
 @pytest.mark.parametrize(("text", "words"), table("plain.tsv", "what a line says"))
@@ -18,20 +17,6 @@ def test_what_a_line_says(text: str, words: str) -> None:
 def test_a_number_opens_items_only() -> None:
     assert without_lead("1986. What a year", item=False) == "1986. What a year"
     assert without_lead("1986. What a year", item=True) == "What a year"
-
-
-@pytest.mark.parametrize(
-    ("unit", "words"),
-    [
-        (Unit("- **Ana:** *oi*", 1, 1, "turn", "Ana"), "oi"),
-        (Unit("小明：你好", 1, 1, "turn", "小明"), "你好"),
-        (Unit("| a | **b** |", 3, 3, "row", None, "x: a; y: **b**"), "x: a; y: b"),
-        (Unit("## The `index` ##", 1, 1, "heading", None, "Search > The `index`"), "The index"),
-        (Unit("  x = 1", 1, 1, "code"), "  x = 1"),
-    ],
-)
-def test_what_a_unit_says(unit: Unit, words: str) -> None:
-    assert visible_text(unit) == words
 
 
 def test_marks_without_an_end_cost_little() -> None:
