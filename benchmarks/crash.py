@@ -30,7 +30,7 @@ from openclaw_memory.ingest import pipeline
 from openclaw_memory.memory import Memory
 from openclaw_memory.search import bm25
 from openclaw_memory.store.api import VectorModel
-from openclaw_memory.store.duckdb import duck
+from openclaw_memory.store.duckdb import store as duckdb_store
 from openclaw_memory.text import analysis
 
 DIMENSIONS = 32
@@ -90,7 +90,7 @@ def _contents(workspace: Path) -> dict[str, str]:
 
 def _child(workspace: Path, db: Path, store: str, seed: int) -> None:
     pipeline._UNITS_PER_TRANSACTION = UNITS_PER_TRANSACTION
-    duck.IDLE = 0.05
+    duckdb_store.IDLE = 0.05
     chance = random.Random(seed)
     with _memory(workspace, db, store) as memory:
         while True:

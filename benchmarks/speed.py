@@ -214,7 +214,7 @@ def test_search_with_the_lease_taken_each_time(
     benchmark: Any, bench: Bench, units: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As resident, but the file is opened and let go by every search."""
-    monkeypatch.setattr("openclaw_memory.store.duckdb.duck.IDLE", 0.0)
+    monkeypatch.setattr("openclaw_memory.store.duckdb.store.IDLE", 0.0)
     _search(benchmark, bench, units, MODES[0], {}, max_results=6)
 
 

@@ -131,7 +131,7 @@ class Memory(Asking):
         self.forgotten = Tombstones(self.state)
         retired = RetiredNotes(self.state, self.settings.retention["plan"] != "keep")
         #: Remarks on the notes that were read.
-        self.survey = NoteSurvey(self._store.beside(SURVEY_SUFFIX), max_bytes(self.settings.ingest))
+        self.survey = NoteSurvey(self._store.sidecar(SURVEY_SUFFIX), max_bytes(self.settings.ingest))
         ingestor = Ingestor(
             workspace=self.workspace,
             settings=self.settings.ingest,
@@ -550,7 +550,7 @@ class Memory(Asking):
             private_lines=sum(private),
             unread_front_matter=tuple(SkippedFile(path, n.untrusted) for path, n in notes.items() if n.untrusted),
             skipped=scanned.skipped,
-            embedding=_is_held(self._store.beside(".embedding")),
+            embedding=_is_held(self._store.sidecar(".embedding")),
             found=len(scanned.files),
         )
 

@@ -22,7 +22,7 @@ from openclaw_memory.config.settings import StoreSettings
 from openclaw_memory.ingest.plan import analyse_unit, match_units
 from openclaw_memory.model import Grain, Kind, Origin, Section, SourceFile, Unit
 from openclaw_memory.store.api import DocumentChange, PlannedUnit, VectorModel
-from openclaw_memory.store.duckdb.duck import DuckStore
+from openclaw_memory.store.duckdb.store import DuckStore
 from openclaw_memory.store.postgres.store import PostgresStore
 from openclaw_memory.text import analysis
 

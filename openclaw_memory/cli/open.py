@@ -79,7 +79,7 @@ def remember(memory: Memory, hits: Iterable[SearchHit], as_of: str | None) -> No
     from ..model.reports import LAST_SHOWN
     from ..system import atomic
 
-    if (file := memory.store.beside(LAST_SHOWN)) is not None:
+    if (file := memory.store.sidecar(LAST_SHOWN)) is not None:
         rows = [[f"@{hit.memory}", 0, ""] if hit.memory else [hit.path, hit.start_line, hit.id] for hit in hits]
         with contextlib.suppress(OSError):
             atomic.write_bytes(file, json.dumps(rows).encode(), 0o600)
@@ -91,7 +91,7 @@ def remembered(memory: Memory, number: int) -> tuple[str, int, str]:
     """Return path, line and id of hit ``number``, counted from 1, of the last search."""
     from ..model.reports import LAST_SHOWN
 
-    file = memory.store.beside(LAST_SHOWN)
+    file = memory.store.sidecar(LAST_SHOWN)
     if file is None:
         raise WorkspaceError("hits have no numbers while the index is on a server; name the file and line of one")
     rows: list[tuple[str, int, str]] = []

@@ -12,7 +12,7 @@ from ..config.workspace import expanded
 from ..errors import SettingsError
 from ..knowledge import linking
 from ..store.api import Store
-from ..store.duckdb.duck import DuckStore
+from ..store.duckdb.store import DuckStore
 from ..store.state.opening import ServerWorkspace
 from ..text import analysis
 

@@ -125,7 +125,7 @@ def draw(
 
 def _target(store: Store, file: str | Path | None) -> Path:
     """Return the file to write.  Raises :class:`WorkspaceError` for an existing file that is no map."""
-    path = store.beside(MAP_SUFFIX) if file is None else expanded(file).absolute()
+    path = store.sidecar(MAP_SUFFIX) if file is None else expanded(file).absolute()
     if path is None:
         raise WorkspaceError("the index is no local file, so no place for a map follows from it; name one with --out")
     target = Path(os.path.realpath(path)) if path.is_symlink() else path

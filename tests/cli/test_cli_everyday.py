@@ -228,7 +228,7 @@ def test_a_hit_of_the_last_search_is_opened_by_its_number(notes: Notes, editor: 
 def test_hits_that_are_forgotten_while_they_are_shown_leave_nothing(notes: Notes) -> None:
     notes.write("MEMORY.md", "- the plum jam is on the shelf\n- the lamp is green\n")
     with open_memory(notes) as memory, open_memory(notes) as other:
-        file = memory.store.beside(LAST_SHOWN)
+        file = memory.store.sidecar(LAST_SHOWN)
         assert file is not None
         as_of = memory.usage.forgot()
         hits = memory.search("plum jam").results

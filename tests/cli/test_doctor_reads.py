@@ -80,7 +80,7 @@ def test_status_opens_no_note_and_says_what_doctor_says(notes: Notes, memory: Me
 
 
 def test_what_was_noted_outlives_the_process_and_goes_with_what_is_forgotten(notes: Notes, memory: Memory) -> None:
-    kept = memory.store.beside(".notes.json")
+    kept = memory.store.sidecar(".notes.json")
     assert kept is not None and "front.md" in kept.read_text()
     memory.close()
     with open_memory(notes, CountingEmbedder(), plugins=[Refuse()]) as again, opened() as counted:
@@ -95,5 +95,5 @@ def test_a_note_that_is_gone_is_no_longer_told_of(notes: Notes, memory: Memory) 
     notes.write("memory/new.md", "- the chair is new\n")
     memory.ingest()
     assert memory.status().unread_front_matter == ()
-    kept = memory.store.beside(".notes.json")
+    kept = memory.store.sidecar(".notes.json")
     assert kept is not None and "front.md" not in kept.read_text()

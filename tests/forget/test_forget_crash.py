@@ -29,7 +29,7 @@ import os, sys
 from pathlib import Path
 from fakes import Notes, open_memory
 from openclaw_memory.forget import operations, generated_files
-from openclaw_memory.store.duckdb.duck import DuckStore
+from openclaw_memory.store.duckdb.store import DuckStore
 from openclaw_memory.use.tracker import Usage
 root, where, when = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 owner, name = {

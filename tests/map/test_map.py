@@ -67,7 +67,7 @@ def told(notes: Notes) -> Notes:
 def test_it_is_one_file_that_only_its_owner_can_read(told: Notes, tmp_path: Path) -> None:
     with open_memory(told, CountingEmbedder()) as memory:
         report = memory.map()
-        assert report.file == str(memory.store.beside(".map.html"))
+        assert report.file == str(memory.store.sidecar(".map.html"))
         assert report.projected is not None and 0 < report.projected <= 1
     file = Path(report.file)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600

@@ -32,7 +32,7 @@ from openclaw_memory.search.display import SectionCache
 from openclaw_memory.search.engine import SearchEngine
 from openclaw_memory.search.hits import Range
 from openclaw_memory.store.api import VectorIndex, VectorModel
-from openclaw_memory.store.duckdb.duck import DuckStore
+from openclaw_memory.store.duckdb.store import DuckStore
 
 TODAY = date(2024, 7, 1)
 KINDS: dict[str, dict[str, str]] = {

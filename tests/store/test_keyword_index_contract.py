@@ -23,7 +23,7 @@ from benchmarks import corpus as generated
 from openclaw_memory.index.corpus import RADIUS, Corpus
 from openclaw_memory.search import bm25
 from openclaw_memory.store.api import KeywordIndex
-from openclaw_memory.store.duckdb.duck import DuckStore
+from openclaw_memory.store.duckdb.store import DuckStore
 from openclaw_memory.text import analysis
 
 pytestmark = both

@@ -20,7 +20,7 @@ from benchmarks.hashing import HashingEmbedder
 from openclaw_memory.errors import StoreError
 from openclaw_memory.store.api import TextsChanged
 from openclaw_memory.store.duckdb.database import rewrite
-from openclaw_memory.store.duckdb.duck import DuckStore
+from openclaw_memory.store.duckdb.store import DuckStore
 
 SECRET = "the vault opens with 7714 zebra"
 

@@ -23,7 +23,7 @@ from openclaw_memory.index.corpus import Corpus
 from openclaw_memory.search import bm25
 from openclaw_memory.store.api import OntologyRows, TextsChanged, VectorModel, WorkspaceFile
 from openclaw_memory.store.duckdb.database import DuckDatabase
-from openclaw_memory.store.duckdb.duck import DuckStore
+from openclaw_memory.store.duckdb.store import DuckStore
 from openclaw_memory.store.tables.base import VERSION
 from openclaw_memory.text import analysis
 

@@ -15,7 +15,7 @@ from benchmarks.hashing import HashingEmbedder
 from openclaw_memory.errors import StoreError
 from openclaw_memory.store.api import VectorModel
 from openclaw_memory.store.duckdb import extensions
-from openclaw_memory.store.duckdb.duck import DuckStore
+from openclaw_memory.store.duckdb.store import DuckStore
 from openclaw_memory.store.tables.vectors import Matrix
 
 pytestmark = both

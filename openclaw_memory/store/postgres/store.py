@@ -19,7 +19,7 @@ from .database import PostgresDatabase
 from .schema import INDEX_TABLES
 
 if TYPE_CHECKING:
-    from ..duckdb.duck import DuckStore
+    from ..duckdb.store import DuckStore
 
 #: Number of units up to which the lines of all sections are kept in memory.
 MOST = 50_000
@@ -182,7 +182,7 @@ class PostgresStore(Store):
     def _copied(self) -> Iterator[DuckStore]:
         """Yield a temporary DuckDB file with the rows of one snapshot: the same tables and views, one dialect."""
         from ..duckdb.connection import POSTINGS, insert_numbers, insert_rows
-        from ..duckdb.duck import DuckStore
+        from ..duckdb.store import DuckStore
 
         columns_of = "SELECT column_name, data_type FROM duckdb_columns() WHERE table_name = ? ORDER BY column_index"
         version, extraction = self._versions.values()

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ...errors import WorkspaceError, remedy
 from ...system.deadline import Deadline
-from .place import Keys, Place, beside, read_only, remove
+from .place import Keys, Place, read_only, remove, sqlite_files
 
 if TYPE_CHECKING:
     pass
@@ -293,7 +293,7 @@ class State:
     def report(self) -> StateReport:
         """Describe the state.  An unreadable one raises nothing: it is in ``warning``."""
         file = self._place.find()
-        size = sum(each.stat().st_size for each in beside(file) if each.exists())
+        size = sum(each.stat().st_size for each in sqlite_files(file) if each.exists())
         return self._report(file, file.exists(), size)
 
     def _report(self, file: Path | None, exists: bool, size: int, server: str | None = None) -> StateReport:

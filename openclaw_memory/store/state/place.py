@@ -243,11 +243,11 @@ def read_only(file: Path) -> sqlite3.Connection:
 
 def remove(file: Path) -> None:
     """Delete a state and SQLite's files beside it."""
-    for each in beside(file):
+    for each in sqlite_files(file):
         each.unlink(missing_ok=True)
 
 
-def beside(file: Path) -> list[Path]:
+def sqlite_files(file: Path) -> list[Path]:
     """Return the paths of a state and of SQLite's files beside it."""
     return [file.with_name(file.name + suffix) for suffix in ("", "-wal", "-shm")]
 

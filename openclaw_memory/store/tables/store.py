@@ -106,7 +106,7 @@ class Store(GraphTables, VectorTables, ABC):
     def embedding_turn(self, timeout: float) -> AbstractContextManager[bool]:
         """Yield true if this process may embed: only one does at a time; waits up to ``timeout`` seconds."""
 
-    def beside(self, suffix: str) -> Path | None:
+    def sidecar(self, suffix: str) -> Path | None:
         """Return the path of a sidecar file of the index; ``None`` for an index on a server."""
         return None
 

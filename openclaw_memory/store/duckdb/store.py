@@ -66,7 +66,7 @@ class DuckStore(Store):
     def patience(self, until: Deadline) -> contextlib.AbstractContextManager[None]:
         return self._db.lease.patience(until)
 
-    def beside(self, suffix: str) -> Path | None:
+    def sidecar(self, suffix: str) -> Path | None:
         return Path(f"{self.path}{suffix}")
 
     def files(self) -> list[Path]:
