@@ -11,7 +11,7 @@ from .values import has_digit_or_symbol, passes
 from .vocabulary import NO_VALUE, find_labels, is_whole
 
 _OPENS = re.compile(rf"[ \t>]*(?:{ITEM}[ \t]+)?(?:\[[ xX]\] )?")
-#: Time and name before what somebody writes in a chat.
+#: The time and the speaker at the head of a message of a chat.
 _SPEAKER = re.compile(
     r"\[?(?P<time>(?:\d{1,4}[-./]\d\d?[-./]\d{1,4}[ ,T]{1,2})?\d\d?[:.]\d\d(?:[:.]\d\d)?(?: ?[AP]M)?\]?[ ,-]{1,3})?"
     r"(?:<?[^\W\d_][\w.'’-]{0,20}(?: [\w.'’-]{1,20})?(?: \([\w:. ]{1,14}\))?(?:>|[:：]) ?)?",
@@ -92,7 +92,7 @@ def content_start(line: str) -> int:
 
 
 def is_chat(line: str) -> bool:
-    """Return true if ``line`` begins with the time at which somebody says it."""
+    """Return true if ``line`` begins with the time of a message."""
     speaker = _SPEAKER.match(line, _OPENS.match(line).end())  # type: ignore[union-attr]
     return speaker is not None and speaker["time"] is not None
 

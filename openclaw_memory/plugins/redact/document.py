@@ -1,4 +1,4 @@
-"""Redact a document once, in place: find the lines that may hold a secret, and look at each and at what is around it."""
+"""Redact a document in one pass: find the lines that may hold a secret, and replace the secrets on and around them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LABEL, _TOKEN, _NUMBER, _PHRASE, _SIGN = 1, 2, 4, 8, 16
 #: A longer line is not wrapped.
 _LONGEST_WRAPPED = 400
 
-_RUN = b"x" * 15  # the shortest token that is told by its shape alone
+_RUN = b"x" * 15  # the shortest token that its shape alone reveals
 _RUNS = bytes(0x78 if chr(c) in "+/=_-" or (chr(c).isascii() and chr(c).isalnum()) else 0x20 for c in range(256))
 _CAPITALS = bytes(c - 0x20 if 0x61 <= c <= 0x7A else c for c in range(256))
 _NUMBERS = (b"0000 0000 0000 0", b"0" * 15, b"0000 000000 0", b"0000.0000.0000")
