@@ -86,9 +86,11 @@ def announces(line: str) -> str:
     return "short" if text[-1] not in ".,;!" and len(text.split()) <= 7 else ""
 
 
-def content_start(line: str) -> int:
-    """Return where the words of ``line`` begin: behind marks of quotes and lists, the time, and the speaker's name."""
-    return _SPEAKER.match(line, _OPENS.match(line).end()).end()  # type: ignore[union-attr]
+def content_start(line: str, in_chat: bool) -> int:
+    """Return where the words of ``line`` begin: behind marks of quotes and lists, and in a chat behind the speaker."""
+    start = _OPENS.match(line).end()  # type: ignore[union-attr]
+    speaker = _SPEAKER.match(line, start)
+    return speaker.end() if speaker and (in_chat or speaker["time"]) else start
 
 
 def is_chat(line: str) -> bool:

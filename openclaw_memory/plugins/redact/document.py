@@ -187,7 +187,7 @@ class Document:
                 how = "question"
             if below.is_stamp(value.text):
                 continue
-            value = value.cut(below.content_start(value.text))
+            value = value.cut(below.content_start(value.text, how == "question" or below.is_chat(label.text)))
             pair = label.join(value, ": ")
             spans = [
                 span
