@@ -119,9 +119,12 @@ class Document:
                 joined.append((first, max(end, last), *min((best, name), (rank, kind))))
             else:
                 joined.append((start, end, rank, kind))
-        for start, end, _, kind in reversed(joined):
-            line = f"{line[:start]}[redacted:{kind}]{line[end:]}"
-        self.lines[at] = line
+        parts: list[str] = []
+        copied = 0
+        for start, end, _, kind in joined:
+            parts += [line[copied:start], f"[redacted:{kind}]"]
+            copied = end
+        self.lines[at] = "".join([*parts, line[copied:]])
 
     def _replace_in(self, text: Plain, spans: Iterable[Span]) -> None:
         """Replace what is at ``spans`` of one line, or of two that were read as one."""
