@@ -46,7 +46,7 @@ Ingest = Callable[[str, float | None], object]
 _MOST, _LEAST_SCORE, _LOOKED_UP = 5, 0.5, 20
 #: Characters of a message that are looked through, unless all of it is to be kept.
 _READ = 100_000
-#: Names of the speakers of personal sentences; nobody's own name is "The sender".
+#: Names of speakers before personal sentences; no person is called "The sender".
 _USER, _ASSISTANT, _SENDER = "User: ", "Assistant: ", "The sender: "
 _SPEAKER = re.compile(f"(?:{_USER}|{_ASSISTANT}|{_SENDER})")
 _WORDS = re.compile(r"\w+")
@@ -62,7 +62,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """The messages of a finished turn, or a text that somebody gives by hand.
+    """The messages of a finished turn, or a text given by hand.
 
     ``origin`` is the sender: sentences of the owner or the agent are kept as the agent's, others as untrusted.
     ``session``, ``agent`` and the time ``now`` are written above them.
@@ -149,7 +149,7 @@ class Capturer:
         rest: list[str] = []
         seen = 0
         for message in turn.messages:
-            # Only the end is cut off: what is private, or was put in, may begin before what would be left of it.
+            # Only the end is cut off: a private or inserted block may begin before the rest of it.
             text = message.text if everything else message.text[:_READ]
             # As a whole first: a key block has many lines.
             for sentence in sentences(self.redact(path, "\n".join(split_lines(without_private(text)))), everything):
@@ -175,9 +175,9 @@ class Capturer:
         """
         written = self._written(path)
         captured = {_key(line) for line in written}
-        heard = _KnownSentences()
+        known_sentences = _KnownSentences()
         for line in written:
-            heard.add(line)
+            known_sentences.add(line)
         new: list[_Candidate] = []
         most, late = _MOST, False
         for candidate in sorted(candidates, key=lambda candidate: (-candidate.score, candidate.order))[:_LOOKED_UP]:
@@ -193,18 +193,18 @@ class Capturer:
                     continue
                 context = _context(hit)
                 for line in hit.snippet.split("\n"):
-                    heard.add(line, context)
+                    known_sentences.add(line, context)
                     key = _key(tidy(line))
                     before |= hit.path.startswith(f"{FOLDER}/") and key == candidate.key
                     done |= bool(content) and hit.date == today and key == _key(content)
-            if done or (is_request and heard.holds(content)):
+            if done or (is_request and known_sentences.holds(content)):
                 continue
             if before:
                 most -= 1
-            elif not heard.holds(text):
+            elif not known_sentences.holds(text):
                 most -= 1
                 new.append(candidate)
-                heard.add(candidate.text)
+                known_sentences.add(candidate.text)
         return sorted(new, key=lambda candidate: candidate.order), late and most > 0
 
     # -- the file -------------------------------------------------------------------------------------

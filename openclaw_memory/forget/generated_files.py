@@ -33,7 +33,7 @@ log = logging.getLogger("openclaw_memory")
 def edit_notes(workspace: Path, matcher: Matcher, notes: Iterable[str]) -> list[str]:
     """Take what ``matcher`` finds out of summaries and captures; return the paths of those that changed.
 
-    No line moves, as others cite it: one that says nothing any more is empty.  Of a summary that nobody has edited the
+    No line moves, as others cite it: one without words left is empty.  Of a summary that nobody has edited the
     tags go along, and it is due to be made again, as are those of the days of ``notes``.  The caller keeps others from
     consolidating.  Raises :class:`~openclaw_memory.errors.WorkspaceError` when a file cannot be written.
     """

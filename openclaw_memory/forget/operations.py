@@ -63,7 +63,7 @@ class Forgetter:
 
         First tombstones are written, then the texts leave the generated files and the index, which is written
         again.  A run that is cut short is finished by the next one, or by the next ingest.  Raises
-        :class:`~openclaw_memory.errors.RequestError` for what cannot be meant, and other
+        :class:`~openclaw_memory.errors.RequestError` for a request that names nothing, and other
         :class:`~openclaw_memory.errors.OpenClawMemoryError` when a file cannot be read or written.
         """
         started = time.monotonic()

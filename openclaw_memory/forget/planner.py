@@ -107,7 +107,7 @@ class Planner:
     def plan(self, request: ForgetRequest, key: bytes) -> Plan:
         """Plan ``request`` with tombstones made with ``key``.
 
-        Raises :class:`~openclaw_memory.errors.RequestError` when nothing can be meant by it.
+        Raises :class:`~openclaw_memory.errors.RequestError` when it names nothing that exists.
         """
         files = {file.path: file for file in scan(self.workspace, self.settings).files}
         concept, unknown = None, None

@@ -266,7 +266,7 @@ class Tombstones:
         )
 
     def covers_fact(self, fact: StatedFact) -> bool:
-        """Return true if a stated fact was forgotten, or says what was."""
+        """Return true if a stated fact, or the text of one, was forgotten."""
         matcher = self.matcher
         return bool(matcher) and (
             matcher.holds_fact(fact.id) or self.covers_name(f"{fact.subject} {fact.predicate} {fact.object}")

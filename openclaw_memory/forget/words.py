@@ -14,7 +14,7 @@ from ..text.sentences import sentence_spans
 
 #: A text of this weight or more is a sentence: those of a unit are forgotten by themselves too.
 LONG = 4
-#: One of this weight is hardly said twice by chance: it is forgotten inside of other sentences too.
+#: A text of this weight is rarely repeated by chance: it is forgotten inside of other sentences too.
 WIDE = 6
 
 #: Scripts without spaces between words: each of their characters counts as one.  These ranges stay as they are, as does
@@ -23,7 +23,7 @@ _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003134f"
 )
-#: Inside a word: accents that stand by themselves, and what nobody sees.
+#: Inside a word: combining accents, and invisible characters.
 _INNER = "\u0300-\u036f\u00ad\u200b-\u200d\u2060\ufeff"
 #: Signs above and below the letters of Hebrew, Arabic and Syriac, which may be left out, and marks of direction.
 _MARKS = (
@@ -230,7 +230,7 @@ def _forms(text: str, speaker: str | None) -> list[str]:
 
 
 def _without_speaker(text: str, speaker: str) -> str:
-    """Return what a speaker says, without the name; empty when the name is not there."""
+    """Return the text behind a speaker's name; empty when the name is not there."""
     at = text.find(speaker, 0, 120)
     if at < 0 or any(map(str.isalpha, text[:at])):
         return ""

@@ -103,7 +103,7 @@ def test_only_what_has_all_words_goes(notes: Notes) -> None:
         assert len(snippets(memory, "milk")) == 2
 
 
-def test_a_dry_run_changes_nothing(notes: Notes) -> None:
+def test_a_dry_run_and_a_request_that_nothing_matches_change_nothing(notes: Notes) -> None:
     filled(notes)
     with open_memory(notes) as memory:
         memory.ingest()
@@ -114,14 +114,8 @@ def test_a_dry_run_changes_nothing(notes: Notes) -> None:
         assert "tombstones" not in noted(memory)
         assert not (notes.root / ".openclaw-memory").exists()
         assert snippets(memory, "vault zebra")
-
-
-def test_nothing_that_matches_is_no_error(notes: Notes) -> None:
-    filled(notes)
-    with open_memory(notes) as memory:
         report = memory.forget(query="nothing of the kind")
-        assert not report.texts and not report.units
-        assert "tombstones" not in noted(memory)
+        assert not report.texts and not report.units and "tombstones" not in noted(memory)
 
 
 @pytest.mark.parametrize(
@@ -316,7 +310,7 @@ def test_copies_of_a_file_do_not_make_it_common(notes: Notes) -> None:
     gone(notes, "harbour")
 
 
-def test_it_does_not_come_back_from_a_file(notes: Notes) -> None:
+def test_it_does_not_come_back_from_a_file_or_with_a_new_index(notes: Notes) -> None:
     filled(notes)
     with open_memory(notes) as memory:
         forgotten(memory, path=DAY)
@@ -332,17 +326,11 @@ def test_it_does_not_come_back_from_a_file(notes: Notes) -> None:
         assert not any("zebra" in text for text in snippets(memory, "vault zebra bakery"))
         assert snippets(memory, "went home")
     gone(notes)
-
-
-def test_it_does_not_come_back_with_a_new_index(notes: Notes) -> None:
-    filled(notes)
-    with open_memory(notes) as memory:
-        forgotten(memory, query="vault zebra")
     for file in notes.root.parent.glob("index.duckdb*"):
         file.unlink()
     with open_memory(notes) as memory:
         assert snippets(memory, "giraffe")
-        assert not any("zebra" in text for text in snippets(memory, "vault zebra"))
+        assert not any("zebra" in text for text in snippets(memory, "vault zebra bakery"))
     gone(notes)
 
 

@@ -63,6 +63,13 @@ def filled(notes: Notes) -> None:
         memory.facts.add("Mira", "drinks", "tea")
 
 
+def killed(notes: Notes, step: str, when: str = "before") -> None:
+    """Have a process killed at a step of forgetting."""
+    child = python(_CHILD, str(notes.root), step, when)
+    _, err = child.communicate(timeout=120)
+    assert child.returncode == -signal.SIGKILL, err
+
+
 #: After one step is before the next.
 STEPS = ["state", "notes", "facts", "concepts", "marks", "write", "records", "purge", "close"]
 
@@ -70,9 +77,7 @@ STEPS = ["state", "notes", "facts", "concepts", "marks", "write", "records", "pu
 @pytest.mark.parametrize(("step", "when"), [*((step, "before") for step in STEPS), ("close", "after")])
 def test_killed_at_any_step_the_next_ingest_finishes_it(notes: Notes, step: str, when: str) -> None:
     filled(notes)
-    child = python(_CHILD, str(notes.root), step, when)
-    _, err = child.communicate(timeout=120)
-    assert child.returncode == -signal.SIGKILL, err
+    killed(notes, step, when)
     begun = (step, when) != ("state", "before")
     with open_memory(notes) as memory:
         assert bool(unfinished(memory.state)) is (begun and (step, when) != ("close", "after"))
@@ -92,8 +97,7 @@ def test_killed_at_any_step_the_next_ingest_finishes_it(notes: Notes, step: str,
 
 def test_the_next_forgetting_finishes_it_too(notes: Notes) -> None:
     filled(notes)
-    child = python(_CHILD, str(notes.root), "marks", "before")
-    child.communicate(timeout=120)
+    killed(notes, "marks")
     with open_memory(notes) as memory:
         assert unfinished(memory.state)
         assert memory.forget(query="milk market").verified
@@ -104,8 +108,7 @@ def test_the_next_forgetting_finishes_it_too(notes: Notes) -> None:
 @pytest.mark.parametrize("way", ["watch", "heartbeat"])
 def test_it_is_said_until_watching_or_a_heartbeat_finishes_it(notes: Notes, way: str) -> None:
     filled(notes)
-    child = python(_CHILD, str(notes.root), "purge", "before")
-    child.communicate(timeout=120)
+    killed(notes, "purge")
     said = "something is still to be forgotten; run: openclaw-memory ingest"
     with open_memory(notes) as memory:
         assert said in (memory.search("milk").warning or "")
@@ -122,8 +125,7 @@ def test_it_is_said_until_watching_or_a_heartbeat_finishes_it(notes: Notes, way:
 
 def test_watching_goes_on_when_it_cannot_be_finished(notes: Notes) -> None:
     filled(notes)
-    child = python(_CHILD, str(notes.root), "facts", "before")
-    child.communicate(timeout=120)
+    killed(notes, "facts")
     broken = notes.write("facts.yaml", "- {subject: Mira\n")
     with open_memory(notes) as memory:
         assert "still to be forgotten" in (next(memory.watch()).warning or "")
@@ -272,8 +274,7 @@ def test_many_at_once_all_forget(notes: Notes) -> None:
 @pytest.mark.parametrize("step", ["write", "purge"])
 def test_who_finishes_it_elsewhere_leaves_the_rest_to_the_index_where_it_began(notes: Notes, step: str) -> None:
     filled(notes)
-    child = python(_CHILD, str(notes.root), step, "before")
-    child.communicate(timeout=120)
+    killed(notes, step)
     with open_memory(notes, name="other") as other:  # another agent's: the same workspace and state
         other.ingest()
         assert not snippets(other, "vault zebra bakery")

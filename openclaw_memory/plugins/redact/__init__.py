@@ -58,7 +58,7 @@ def redact_text(text: str, allow: Collection[str] = ()) -> str:
 
 
 class Redaction:
-    """The built-in plugin; ``allow`` are texts that are no secrets, whatever they look like."""
+    """The built-in plugin; ``allow`` lists texts that stay although they look like secrets."""
 
     def __init__(self, allow: Collection[str] = ()) -> None:
         self._allow = (frozenset(allow),) if allow else ()
@@ -77,7 +77,7 @@ class Redaction:
 
     @hookimpl
     def openclaw_memory_prepare_unit(self, unit: Unit) -> Unit | None:
-        """Redact a unit's text and what is indexed of it; ``None`` when there is nothing to redact."""
+        """Redact a unit's text and its indexed text; ``None`` when there is nothing to redact."""
         text = self._redact_unless_seen(unit.text)
         indexed = None if unit.indexed is None else self._redact_unless_seen(unit.indexed)
         if text == unit.text and indexed == unit.indexed:

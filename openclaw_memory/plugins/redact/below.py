@@ -11,7 +11,7 @@ from .values import has_digit_or_symbol, passes
 from .vocabulary import NO_VALUE, find_labels, is_whole
 
 _OPENS = re.compile(rf"[ \t>]*(?:{ITEM}[ \t]+)?(?:\[[ xX]\] )?")
-#: Time and name before what somebody writes in a chat.
+#: The time and the speaker at the head of a message of a chat.
 _SPEAKER = re.compile(
     r"\[?(?P<time>(?:\d{1,4}[-./]\d\d?[-./]\d{1,4}[ ,T]{1,2})?\d\d?[:.]\d\d(?:[:.]\d\d)?(?: ?[AP]M)?\]?[ ,-]{1,3})?"
     r"(?:<?[^\W\d_][\w.'’-]{0,20}(?: [\w.'’-]{1,20})?(?: \([\w:. ]{1,14}\))?(?:>|[:：]) ?)?",
@@ -86,13 +86,15 @@ def announces(line: str) -> str:
     return "short" if text[-1] not in ".,;!" and len(text.split()) <= 7 else ""
 
 
-def content_start(line: str) -> int:
-    """Return where the words of ``line`` begin: behind marks of quotes and lists, the time, and the speaker's name."""
-    return _SPEAKER.match(line, _OPENS.match(line).end()).end()  # type: ignore[union-attr]
+def content_start(line: str, in_chat: bool) -> int:
+    """Return where the words of ``line`` begin: behind marks of quotes and lists, and in a chat behind the speaker."""
+    start = _OPENS.match(line).end()  # type: ignore[union-attr]
+    speaker = _SPEAKER.match(line, start)
+    return speaker.end() if speaker and (in_chat or speaker["time"]) else start
 
 
 def is_chat(line: str) -> bool:
-    """Return true if ``line`` begins with the time at which somebody says it."""
+    """Return true if ``line`` begins with the time of a message."""
     speaker = _SPEAKER.match(line, _OPENS.match(line).end())  # type: ignore[union-attr]
     return speaker is not None and speaker["time"] is not None
 

@@ -1,4 +1,4 @@
-"""Redact a document once, in place: find the lines that may hold a secret, and look at each and at what is around it."""
+"""Redact a document in one pass: find the lines that may hold a secret, and replace the secrets on and around them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LABEL, _TOKEN, _NUMBER, _PHRASE, _SIGN = 1, 2, 4, 8, 16
 #: A longer line is not wrapped.
 _LONGEST_WRAPPED = 400
 
-_RUN = b"x" * 15  # the shortest token that is told by its shape alone
+_RUN = b"x" * 15  # the shortest token that its shape alone reveals
 _RUNS = bytes(0x78 if chr(c) in "+/=_-" or (chr(c).isascii() and chr(c).isalnum()) else 0x20 for c in range(256))
 _CAPITALS = bytes(c - 0x20 if 0x61 <= c <= 0x7A else c for c in range(256))
 _NUMBERS = (b"0000 0000 0000 0", b"0" * 15, b"0000 000000 0", b"0000.0000.0000")
@@ -119,9 +119,12 @@ class Document:
                 joined.append((first, max(end, last), *min((best, name), (rank, kind))))
             else:
                 joined.append((start, end, rank, kind))
-        for start, end, _, kind in reversed(joined):
-            line = f"{line[:start]}[redacted:{kind}]{line[end:]}"
-        self.lines[at] = line
+        parts: list[str] = []
+        copied = 0
+        for start, end, _, kind in joined:
+            parts += [line[copied:start], f"[redacted:{kind}]"]
+            copied = end
+        self.lines[at] = "".join([*parts, line[copied:]])
 
     def _replace_in(self, text: Plain, spans: Iterable[Span]) -> None:
         """Replace what is at ``spans`` of one line, or of two that were read as one."""
@@ -187,7 +190,7 @@ class Document:
                 how = "question"
             if below.is_stamp(value.text):
                 continue
-            value = value.cut(below.content_start(value.text))
+            value = value.cut(below.content_start(value.text, how == "question" or below.is_chat(label.text)))
             pair = label.join(value, ": ")
             spans = [
                 span

@@ -49,7 +49,7 @@ def redact_key_blocks(lines: list[str]) -> None:
 
 
 def _key_block_end(lines: list[str], first: int, rest: str) -> tuple[int | None, str]:
-    """Return the last line of the key that begins on line ``first``, and what follows its END mark there.
+    """Return the last line of the key that begins on line ``first``, and the text behind its END mark there.
 
     A block without END (a note that was cut off) ends with its last line of key material; a BEGIN without key material
     is prose about keys: ``None``.

@@ -88,7 +88,7 @@ _AT_HOST = re.compile(
 #: A user and a password, each in quotes.
 _QUOTED_PAIR = re.compile(r"[`\"'][\w.@+-]{2,64}[`\"'][ \t]{0,2}[/:|,][ \t]{0,2}[`\"'](?P<value>[^\s`\"']{6,64})[`\"']")
 _NEAR = 60
-#: A service and, behind it, who logs in and with what: ``grafana: admin / x``.
+#: A service, a user and a password: ``grafana: admin / x``.
 _SERVICE = re.compile(
     r"(?:[^\n:：=]{0,80}[\s*_`])?(?P<name>[^\W\d_][\w.() -]{1,40})[*_`]{0,3}[:：=][*_`]{0,3}[ \t]{0,3}[\"'`]{0,2}"
     r"(?P<user>[A-Za-z][\w.@-]{1,40})[\"'`]{0,2}[ \t]{1,3}/[ \t]{1,3}[\"'`]{0,2}(?P<value>[^\s\"'`|/<>]{6,64})[\"'`]{0,2}"
@@ -112,7 +112,7 @@ _OF = re.compile(
     r"(?P<user>[\w.@+-]{2,64}[\"'`]{0,2}[ \t]{1,3}/[ \t]{1,3}[\"'`]{0,2})?(?P<value>[^\s\"'`|]{6,128})"
 )
 _WORD_NEAR = re.compile(r"[A-Za-z0-9!#$%^&?+~._-]{6,64}")
-#: A password of words, ``grain-lamp-otter``, ``otter-lamp-42``; and one that nobody takes for anything else.
+#: A password of words, ``grain-lamp-otter``, ``otter-lamp-42``; and a longer one that needs no sign before it.
 _JOINED = re.compile(r"[^\W\d_]{3,14}(?:(?:-[^\W\d_]{3,14}){2,9}(?:-?\d{1,6})?|(?:-[^\W\d_]{3,14}){1,9}-?\d{2,6})")
 _JOINED_NEAR = re.compile(r"(?<![\w/.-])[^\W\d_]{3,14}(?:-[^\W\d_]{3,14}){3,9}(?![\w/-])(?!\.\w)")
 #: A long key that is written in groups.
@@ -327,7 +327,7 @@ def find_answer(text: str) -> Span | None:
 
 
 def _further(line: str, start: int, end: int, kind: str) -> list[Span]:
-    """Return a secret off its label: in brackets, behind what it is for, or in the same sentence if it looks like one."""
+    """Return a secret off its label: in brackets, behind the purpose, or in the same sentence if it looks like one."""
     if kind == "person-id" and _is_short(line, start, end):
         return []
     if kind in NUMBERS and kind not in ("card-code", "account-number"):

@@ -24,7 +24,7 @@ _CHANGE = re.compile(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[A-Z])(?=[a-z0-9])|(?<=[0-9])(
 _LONGEST, _BASE64_LINES = 100, (64, 76)
 #: Share of places where a random string goes from small letters to capitals or digits; 0.62 is expected in base 62.
 _LEAST_CHANGES = 0.4
-#: Text before what is public though it looks random: hashes, public keys, embedded data, places.
+#: Text before strings that are public though they look random: hashes, public keys, embedded data, places.
 _PUBLIC = re.compile(
     r"(?:sha\d{1,3}[-:=]|md5[-:=]|base64,|integrity|checksum|digest|fingerprint|etag|hash|public[ _-]?key|pubkey"
     r"|\b(?:id|ids|uuid|guid|ref|commit|sheet|spreadsheet|folder|document|doc|docs|file|drive|revision|snapshot)"
@@ -40,7 +40,7 @@ _IDENTIFIER = re.compile(
     r"|ch|pi|pm|seti|acct|srvtoolu|session|conv|user|org|proj|team|doc|page|id|sha\d{1,3})[_-]",
     re.IGNORECASE,
 )
-#: A document, a folder or a drive of Google's, whose address anybody in the house may know.
+#: The id of a document, a folder or a drive of Google: an address rather than a key.
 _DOCUMENT = re.compile(r"1[\w-]{43}|1[\w-]{32}|0[AB][\w-]{17,26}", re.ASCII)
 _FILE = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,4}$")
 

@@ -35,7 +35,7 @@ def _lists() -> dict[str, int]:
 
 def _lists_of(word: str) -> int:
     if word.endswith((":", "：")):
-        return 0  # what announces the phrase may be in the lists too
+        return 0  # the label of the phrase may be in the lists too
     lists = _lists()
     return lists.get(word) or lists.get(unicodedata.normalize("NFC", word.strip(_AROUND).lower()), 0)
 
@@ -45,7 +45,7 @@ def _runs(words: Sequence[str]) -> Iterator[tuple[int, int]]:
     at = 0
     while at + _LEAST <= len(words):
         common = -1
-        # From its end: what is in no list there spares the look at all before it.
+        # From its end: a word in no list there spares the look at all before it.
         for place in range(at + _LEAST - 1, at - 1, -1):
             common &= _lists_of(words[place])
             if not common:

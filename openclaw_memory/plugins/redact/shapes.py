@@ -19,7 +19,7 @@ from ...text import word_lists
 from . import opaque
 from .plain import lower
 
-#: Parts of rules that are not used: a word and a sign before the secret, which labels do better; and what is no secret.
+#: Parts of rules that are not used: a word and a sign before the secret, which labels do better; and public strings.
 _ELSEWHERE = ("[ \\t\\w.-]{0,20}", ".*", "(?s:", "[\\s\\S", "|[a-fA-F0-9]{40})")
 _PUBLIC_ID = re.compile("-(?:client-id|public-key)$")
 #: The end of a secret there: here also the end of a sentence, of a cell or of a link.
@@ -42,7 +42,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 class Rule(NamedTuple):
     """One shape: its type, the strings (lowercase) of which a line needs one if there are any, its pattern.
 
-    The group ``secret`` is what is replaced, or the whole match where there is no such group.
+    The group ``secret`` is replaced, or the whole match if there is no such group.
     """
 
     name: str
@@ -115,7 +115,7 @@ def signs() -> set[str]:
 
 @cache
 def _automaton() -> Any:
-    """Return what finds the needles in a line in small letters, each with the numbers of its rules."""
+    """Return an automaton that finds needles in a line in small letters, each with the numbers of its rules."""
     import ahocorasick
 
     automaton = ahocorasick.Automaton()

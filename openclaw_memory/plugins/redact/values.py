@@ -60,8 +60,8 @@ def has_digit_or_symbol(value: str) -> bool:
 def passes(kind: str, value: str, how: str, line: str, end: int) -> bool:
     """Return true if ``value``, which ends at ``end`` of ``line``, is a secret of the ``kind`` that a label announces.
 
-    ``how`` says what joins it to its label: a ``strong`` sign, a ``weak`` verb or a mere ``space``; whether it is
-    ``quoted`` behind a sign; or that it is assigned to a variable of the environment, ``env``.
+    ``how`` is the connection to its label: a ``strong`` sign, a ``weak`` verb, a mere ``space``, quotes behind a sign
+    (``quoted``), or an assignment to a variable of the environment (``env``).
     """
     if len(value) < 4 or is_no_secret(value):
         return False

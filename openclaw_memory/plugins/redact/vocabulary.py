@@ -52,7 +52,7 @@ def _codes_of_things() -> set[str]:
 
 @cache
 def automaton(everything: bool = True) -> Any:
-    """Return what finds the labels in a lower-case text in one pass, a :class:`Label` for each; or those in ASCII."""
+    """Return an automaton that finds labels in a lower-case text, each with a :class:`Label`; or only those in ASCII."""
     import ahocorasick
 
     labels: dict[str, Label] = {}
@@ -85,7 +85,7 @@ def choice(title: str, spaced: bool) -> str:
 
 
 def announced_kind(line: str) -> str:
-    """Return the kind that the last label in ``line`` announces, with nothing but what it is for behind it."""
+    """Return the kind that the last label in ``line`` announces, if no value follows it there."""
     labels = [
         (end, end - start, kind)
         for start, end, kind in find_labels(line.lower())
@@ -100,7 +100,7 @@ def find_labels(low: str) -> Iterator[tuple[int, int, str]]:
 
 
 def find_places(low: str) -> Iterator[tuple[int, bool]]:
-    """Yield the last characters of labels in a lower-case text, with true, and of what announces a shape, with false."""
+    """Yield the last character of each label in a lower-case text, with true, and of each sign of a shape, with false."""
     for _, end, kind in _find(low, automaton(False)):
         yield end - 1, kind != ""
     if not low.isascii():
