@@ -1,17 +1,24 @@
-"""Composition of a context: choose from the candidates within a budget, without repeating anything."""
+"""Composition of a context: sentences from candidates and facts, as many as a budget allows, without repetitions."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import NamedTuple
 
-from ..model import FactRow, chars_of, tokens_of
+from ..facts.periods import STATED
+from ..facts.service import FactBook
+from ..graph.view import GraphView
+from ..model import TRUSTED, FactRow, Kind, chars_of, tokens_of
+from ..store.api import SectionText
 from ..system.sanitize import sanitize_for_prompt
 from ..text import analysis
 from . import prose
+from .candidates import THRESHOLD, Candidate, Entity
 
+#: Facts about the named concepts.
+_FACTS = 3
 #: Share of the budget that one note takes at most while there are others.
 _ONE_NOTE = 0.4
 #: Order that an item loses which would take the whole budget: a long one takes the place of several.
@@ -52,6 +59,53 @@ class _Entry(NamedTuple):
     item: Item
     terms: frozenset[str]
     core: frozenset[str]
+
+
+def note_items(view: GraphView, candidates: Sequence[Candidate], sections: Mapping[int, SectionText]) -> list[Item]:
+    """Turn candidates into sentences; those rewritten by another process meanwhile are left out."""
+    corpus, rows = view.corpus, view.corpus.rows
+    items = []
+    for at, candidate in enumerate(candidates):
+        row = candidate.row
+        section = sections.get(int(rows.section_id[row]))
+        if section is None:
+            continue
+        path = corpus.documents[int(rows.document_id[row])].path
+        day = section.date if rows.dated[row] else None
+        items.append(
+            Item(
+                key=int(rows.hash[row]),
+                order=candidate.order,
+                text=prose.row_sentence(view, section, row, with_list=at < 3),
+                lead=prose.format_lead(day, path, section.heading),
+                group=section.id,
+                day=day,
+                place=(path, row),
+                row=row,
+            )
+        )
+    return items
+
+
+def fact_items(
+    facts: FactBook, view: GraphView, entities: Sequence[Entity], terms: Sequence[str], curated_files: bool
+) -> list[Item]:
+    """Turn current facts about the entities into sentences, those that share ``terms`` with the message first."""
+    rows = facts.about([entity.name for entity in entities], _FACTS * 8)
+    curated = {info.path for info in view.corpus.documents.values() if info.kind is Kind.CURATED}
+    topic = set(terms) - {term for entity in entities for term in analysis.query_terms(entity.name)}
+    items = []
+    for row in rows:
+        in_prompt = row.rule != STATED and row.source is not None and row.source.partition("#")[0] in curated
+        if not row.current or row.origin not in TRUSTED or (in_prompt and not curated_files):
+            continue
+        shared = topic.intersection(analysis.terms(f"{row.predicate} {row.object}"))
+        # A stated fact passes by itself; an extracted one must be related to the message.
+        order = 0.1 + 0.4 * row.confidence + 0.5 * (len(shared) / len(topic) if topic else 0.5)
+        if order >= THRESHOLD:
+            items.append(Item(key=row.id, order=order, text=prose.format_fact(row), day=row.valid_from, fact=row))
+    items.sort(key=lambda item: (-item.order, str(item.key)))
+    return items[:_FACTS]
 
 
 def compose(items: Sequence[Item], message: str, budget: int, excluded: Collection[int | str]) -> Composition:

@@ -16,25 +16,22 @@ from typing import TYPE_CHECKING
 
 from ..config.settings import Settings
 from ..errors import OpenClawMemoryError, RequestError
-from ..facts.periods import STATED
 from ..facts.service import FactBook
-from ..model import TRUSTED, ContextResult, ContextUse, Kind, SearchHit, ends, joined, tokens_of
+from ..model import ContextResult, ContextUse, SearchHit, ends, joined, tokens_of
 from ..search import hits
 from ..search.spelling import misspelt, rewritten
 from ..store.api import Floats, SectionText, Store, VectorModel
 from ..store.state import State
 from ..system.deadline import NEVER, Deadline
-from ..text import analysis, calendar
+from ..text import calendar
 from ..text.speech import subject_terms, without_small_talk
-from . import prose
-from .candidates import THRESHOLD, Candidate, Entity, find_candidates, find_entities, rank_message
-from .compose import Composition, Item, compose
+from .candidates import Candidate, Entity, find_candidates, find_entities, rank_message
+from .compose import Composition, Item, compose, fact_items, note_items
 from .usage import SessionHistory, UsageCounters
 
 if TYPE_CHECKING:
     from ..embed.smalltalk import SmalltalkMatch
     from ..embed.vectorizer import Vectorizer
-    from ..graph.view import GraphView
     from ..ingest.freshness import Freshen
     from ..plugins.manager import Plugins
     from ..search.confidence import Parts
@@ -44,8 +41,6 @@ log = logging.getLogger("openclaw_memory")
 
 #: Characters of a message's beginning and end that are read, and those that are searched for.
 _READ, _SEARCHED = (14_000, 6_000), (700, 300)
-#: Facts about the named concepts.
-_FACTS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +238,7 @@ class ContextService:
         candidates = candidates[: max(16, message.budget // 10)]  # these are turned into sentences
         ids = sorted({int(view.corpus.rows.section_id[candidate.row]) for candidate in candidates})
         sections = self._store.section_texts(ids)
-        items = _note_items(view, candidates, sections)
+        items = note_items(view, candidates, sections)
         excluded = self._history.lately(message.session)
 
         def composed(items: Sequence[Item]) -> _Draft:
@@ -255,7 +250,7 @@ class ContextService:
         if in_haste or not draft.entities:  # facts come after: there may be no time for them
             yield composed(items)
         if draft.entities:
-            facts = self._fact_items(view, draft.entities, terms, curated_files)
+            facts = fact_items(self._facts, view, draft.entities, terms, curated_files)
             if facts or not in_haste:
                 yield composed([*items, *facts])
 
@@ -272,54 +267,6 @@ class ContextService:
         ]
         kept = {hit.id for hit in self._plugins.rerank(message.text, [hit for _, hit in shown])}
         return [candidate for candidate, hit in shown if hit.id in kept]
-
-    def _fact_items(
-        self, view: GraphView, entities: Sequence[Entity], terms: Sequence[str], curated_files: bool
-    ) -> list[Item]:
-        """Return current facts about the entities, those that share ``terms`` with the message first."""
-        rows = self._facts.about([entity.name for entity in entities], _FACTS * 8)
-        curated = {info.path for info in view.corpus.documents.values() if info.kind is Kind.CURATED}
-        names = {term for entity in entities for term in analysis.query_terms(entity.name)}
-        topic = set(terms) - names
-        items = []
-        for row in rows:
-            in_prompt = row.rule != STATED and row.source is not None and row.source.partition("#")[0] in curated
-            if not row.current or row.origin not in TRUSTED or (in_prompt and not curated_files):
-                continue
-            shared = topic.intersection(analysis.terms(f"{row.predicate} {row.object}"))
-            # A stated fact passes by itself; an extracted one must be related to the message.
-            order = 0.1 + 0.4 * row.confidence + 0.5 * (len(shared) / len(topic) if topic else 0.5)
-            if order >= THRESHOLD:
-                text = prose.format_fact(row)
-                items.append(Item(key=row.id, order=order, text=text, day=row.valid_from, fact=row))
-        items.sort(key=lambda item: (-item.order, str(item.key)))
-        return items[:_FACTS]
-
-
-def _note_items(view: GraphView, candidates: Sequence[Candidate], sections: Mapping[int, SectionText]) -> list[Item]:
-    """Turn candidates into sentences; those rewritten by another process meanwhile are left out."""
-    corpus, rows = view.corpus, view.corpus.rows
-    items = []
-    for at, candidate in enumerate(candidates):
-        row = candidate.row
-        section = sections.get(int(rows.section_id[row]))
-        if section is None:
-            continue
-        path = corpus.documents[int(rows.document_id[row])].path
-        day = section.date if rows.dated[row] else None
-        items.append(
-            Item(
-                key=int(rows.hash[row]),
-                order=candidate.order,
-                text=prose.row_sentence(view, section, row, with_list=at < 3),
-                lead=prose.format_lead(day, path, section.heading),
-                group=section.id,
-                day=day,
-                place=(path, row),
-                row=row,
-            )
-        )
-    return items
 
 
 def _sources(
