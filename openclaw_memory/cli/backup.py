@@ -107,7 +107,7 @@ def restore(cli: CliContext, file: Path, dry_run: bool, overwrite: bool) -> None
             )
         since = 0
         if not dry_run:
-            if _STATE in held:  # first, as it is what may turn out to be unusable
+            if _STATE in held:  # first, as it may be unusable
                 try:
                     since = memory.state.restore(held[_STATE])
                 except WorkspaceError as error:

@@ -121,7 +121,7 @@ def read_notes(memory: Memory, scanned: ScanResult, documents: Documents | None)
 
 
 def recall_notes(memory: Memory, scanned: ScanResult, documents: Documents) -> NoteReading:
-    """Return what is known of changed notes without opening one: ingest has noted which of them cannot be read."""
+    """Return the changed notes without opening one; ingest has recorded those that cannot be read."""
     reading, remarks = NoteReading(), memory.survey.remarks(scanned.files)
     for file in scanned.files:
         if is_changed(file, documents.by_path.get(file.path)):

@@ -213,7 +213,7 @@ def unset_value(file: Path, key: str) -> bool:
         if not isinstance(held[-1], dict) or name not in held[-1]:
             return False
         held.append(held[-1][name])
-    while len(keys) > 1 and len(held[len(keys) - 1]) == 1:  # a group of which nothing is left goes too
+    while len(keys) > 1 and len(held[len(keys) - 1]) == 1:  # remove a group that would be empty
         keys.pop()
     *groups, name = keys
     try:

@@ -83,7 +83,7 @@ def remember(memory: Memory, hits: Iterable[SearchHit], as_of: str | None) -> No
         rows = [[f"@{hit.memory}", 0, ""] if hit.memory else [hit.path, hit.start_line, hit.id] for hit in hits]
         with contextlib.suppress(OSError):
             atomic.swap(file, json.dumps(rows).encode(), 0o600)
-            if as_of is None or memory.usage.forgot() != as_of:  # who forgets after this deletes the file after this
+            if as_of is None or memory.usage.forgot() != as_of:  # a later forget deletes the file itself
                 file.unlink(missing_ok=True)
 
 
