@@ -30,11 +30,11 @@ def _object(where: str, prefix: str, schema: Schema, value: Mapping[str, Any]) -
             near = difflib.get_close_matches(str(key), properties, n=1, cutoff=0.5)
             valid = ", ".join(properties)
             hint = f"did you mean '{near[0]}'?" if near else f"valid are {valid}" if valid else "it takes none"
-            raise RequestError(f"{where}: there is no argument {shown(key)}; {hint}")
+            raise RequestError(f"{where}: there is no argument {shown(key)}", hint)
     out = {key: _value(f"{prefix}{key}", properties[key], inner) for key, inner in value.items()}
     for key in schema["required"]:
         if key not in out:
-            raise RequestError(f"{where}: {key} is missing; {properties[key]['description']}")
+            raise RequestError(f"{where}: {key} is missing", properties[key]["description"])
     return out
 
 
