@@ -142,11 +142,11 @@ class Reporter:
     def __post_init__(self) -> None:
         self.record = {"host": self.options.host, "steps": [], "changes": [], "applied": False, "next": None}
 
-    def step(self, name: str, detail: str, *, ok: bool = True, fix: str | None = None) -> None:
-        """Print a step that was checked or done, and ``fix`` if it is wrong."""
+    def step(self, name: str, detail: str) -> None:
+        """Print a step that was checked or done."""
         from ..model import Check
 
-        self.check(Check(name, ok, detail, fix))
+        self.check(Check(name, True, detail))
 
     def check(self, check: Check) -> None:
         """Print a check as ``doctor`` does."""
