@@ -507,7 +507,7 @@ class Memory(Asking):
         languages = Languages()
         for text in self._questions.sample_texts(_LANGUAGE_SAMPLE):
             languages.add(text.split("\n"))
-        shares, knowledge = languages.shares(), languages.knowledge(embedder)
+        shares, knowledge = languages.shares(), languages.coverage(embedder)
         model_name = None if model is None else model.name
         unknown = unknown_languages(shares, knowledge, model_name, self.settings.embedding.model)
         problems = [*self.settings.ignored, *OpenClawHome.for_environment().problems(), *self.remarks()]

@@ -103,11 +103,11 @@ def restore(cli: CliContext, file: Path, dry_run: bool, overwrite: bool) -> None
         replaced = [row["to"] for row in plan if row["action"] == "replace"]
         if replaced and not overwrite and not dry_run:
             raise WorkspaceError(
-                f"nothing was restored: {', '.join(replaced)} would be replaced; see --dry-run, or give --overwrite"
+                f"nothing was restored: {', '.join(replaced)} would be replaced", "see --dry-run, or give --overwrite"
             )
         since = 0
         if not dry_run:
-            if _STATE in held:  # first, as it is what may turn out to be unusable
+            if _STATE in held:  # first, as it may be unusable
                 try:
                     since = memory.state.restore(held[_STATE])
                 except WorkspaceError as error:
@@ -157,7 +157,7 @@ def _settings_of(cli: CliContext, file: Path, restored: Path | None, taken: bool
     if new := sorted(_addresses(settings) - current):
         what = f"its settings name what yours do not: {', '.join(new)}"
         if not taken:
-            raise SettingsError(f"{file}: nothing was restored: {what}; give --overwrite to take that too")
+            raise SettingsError(f"nothing was restored: {what}", "give --overwrite to take that too", file)
         cli.remark(what)
     return settings, new
 
@@ -184,7 +184,7 @@ def _write(file: Path, files: dict[str, Path]) -> None:
     try:
         handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
     except FileExistsError:
-        raise WorkspaceError(f"{file}: is there already; name a new file") from None
+        raise WorkspaceError("is there already", "name a new file", file) from None
     try:
         with open(handle, "wb") as out, ZipFile(out, "w", ZIP_DEFLATED, strict_timestamps=False) as archive:
             archive.writestr(_MANIFEST, json.dumps(manifest))
@@ -204,13 +204,13 @@ def _extract(file: Path, folder: Path) -> dict[str, Path]:
             manifest: Any = json.loads(archive.read(_MANIFEST))
             if manifest["format"] > _FORMAT:
                 newer = f"a newer openclaw-memory ({manifest['version']})"
-                raise WorkspaceError(f"{file}: was written by {newer}; install that or a newer one")
+                raise WorkspaceError(f"was written by {newer}", "install that or a newer one", file)
             names = [name for name in _ENTRIES if name in archive.namelist()]
             return {name: Path(archive.extract(name, folder)) for name in names}
     except (*DAMAGED, KeyError, TypeError, ValueError) as error:
         if isinstance(error, DAMAGED) and has_zip_signature(file):
-            raise WorkspaceError(f"{file}: is damaged ({error}); take another copy of it") from error
-        raise WorkspaceError(f"{file}: is no backup; name one that 'openclaw-memory backup' wrote") from error
+            raise WorkspaceError(f"is damaged ({error})", "take another copy of it", file) from error
+        raise WorkspaceError("is no backup", "name one that 'openclaw-memory backup' wrote", file) from error
 
 
 def _show(

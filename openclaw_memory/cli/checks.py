@@ -121,7 +121,7 @@ def read_notes(memory: Memory, scanned: ScanResult, documents: Documents | None)
 
 
 def recall_notes(memory: Memory, scanned: ScanResult, documents: Documents) -> NoteReading:
-    """Return what is known of changed notes without opening one: ingest has noted which of them cannot be read."""
+    """Return the changed notes without opening one; ingest has recorded those that cannot be read."""
     reading, remarks = NoteReading(), memory.survey.remarks(scanned.files)
     for file in scanned.files:
         if is_changed(file, documents.by_path.get(file.path)):
@@ -152,7 +152,7 @@ def _workspace(memory: Memory, scanned: ScanResult, reading: NoteReading) -> Ite
             what = f"{file.path} is a version that a sync program put beside a note"
             yield Check("file", True, what, step, remark=True)
     embedder, model, _ = memory.vectors_in_use()
-    shares, knowledge = reading.languages.shares(), reading.languages.knowledge(embedder)
+    shares, knowledge = reading.languages.shares(), reading.languages.coverage(embedder)
     if problem := unknown_languages(
         shares, knowledge, None if model is None else model.name, memory.settings.embedding.model
     ):

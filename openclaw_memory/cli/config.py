@@ -213,7 +213,7 @@ def unset_value(file: Path, key: str) -> bool:
         if not isinstance(held[-1], dict) or name not in held[-1]:
             return False
         held.append(held[-1][name])
-    while len(keys) > 1 and len(held[len(keys) - 1]) == 1:  # a group of which nothing is left goes too
+    while len(keys) > 1 and len(held[len(keys) - 1]) == 1:  # remove a group that would be empty
         keys.pop()
     *groups, name = keys
     try:
@@ -232,7 +232,7 @@ def _read_text(file: Path) -> str:
     try:
         return file.read_bytes().decode("utf-8") if file.exists() else ""
     except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{file}: cannot be read ({error}); mend or move it") from error
+        raise SettingsError(f"cannot be read ({error})", "mend or move it", file) from error
 
 
 def _tree(text: str, file: Path) -> dict[str, Any]:
@@ -242,7 +242,7 @@ def _tree(text: str, file: Path) -> dict[str, Any]:
         tree = yaml.safe_load(text)
     except yaml.YAMLError as error:
         reason = " ".join(str(error).split())
-        raise SettingsError(f"{file}: cannot be read as YAML ({reason}); mend or move it") from error
+        raise SettingsError(f"cannot be read as YAML ({reason})", "mend or move it", file) from error
     if tree is not None and not isinstance(tree, dict):
         raise SettingsError(f"{file}: the top level must be a mapping such as 'search:'")
     return tree or {}
@@ -255,4 +255,4 @@ def _write(file: Path, text: str) -> None:
         atomic.write_bytes(file, text.encode("utf-8"))
     except OSError as error:
         step = remedy(error, "make its folder writable")
-        raise SettingsError(f"{file}: cannot be written ({error.strerror}); {step}") from error
+        raise SettingsError(f"cannot be written ({error.strerror})", step, file) from error

@@ -1,4 +1,4 @@
-"""``help`` and ``completion``: what commands and options there are, for people and for shells."""
+"""``help`` and ``completion``: the commands and options, for people and for shells."""
 
 from __future__ import annotations
 

@@ -124,11 +124,11 @@ def _read_vault(cli: CliContext, vault: Path, trust: str, *, undo: bool, dry_run
 
     folder = os.path.realpath(os.path.expanduser(vault))
     if not undo and not os.path.isdir(folder):
-        raise WorkspaceError(f"{vault}: no such folder; name the one that holds the notes of the vault")
+        raise WorkspaceError("no such folder", "name the one that holds the notes of the vault", vault)
     settings, source = cli.load_settings()
     file = settings_file(cli)
     if source[_KEY] not in ("default", str(file)):
-        raise SettingsError(f"{source[_KEY]}: has {_KEY}, which counts above {file}; add the vault there")
+        raise SettingsError(f"{source[_KEY]}: has {_KEY}, which counts above {file}", "add the vault there")
     workspace = cli.find_workspace()
     before, after, others, kept = [], [], [], None
     for extra in settings.ingest.extra_paths:

@@ -60,11 +60,13 @@ def open(  # noqa: A001
                 cli.remark(f"{named} has changed since that search: line {line} may be another one")
         text = memory.get(named, line, None if line is None else 1)
         if text.status == "error":
-            raise WorkspaceError(f"{hit}: {text.error}; 'openclaw-memory search' shows lines as they are")
+            raise WorkspaceError(f"{hit}: {text.error}", "'openclaw-memory search' shows lines as they are")
         files = scan(memory.workspace, memory.settings.ingest).files
         place = next((file.absolute for file in files if file.path == text.path), None)
         if place is None:
-            raise WorkspaceError(f"{hit}: not among the memory files; 'openclaw-memory search' names paths as they are")
+            raise WorkspaceError(
+                f"{hit}: not among the memory files", "'openclaw-memory search' names paths as they are"
+            )
     open_in_editor(Path(place), text.from_line)
     if cli.json:
         cli.emit({"path": text.path, "file": str(place), "line": text.from_line})
@@ -83,7 +85,7 @@ def remember(memory: Memory, hits: Iterable[SearchHit], as_of: str | None) -> No
         rows = [[f"@{hit.memory}", 0, ""] if hit.memory else [hit.path, hit.start_line, hit.id] for hit in hits]
         with contextlib.suppress(OSError):
             atomic.write_bytes(file, json.dumps(rows).encode(), 0o600)
-            if as_of is None or memory.usage.forgot() != as_of:  # who forgets after this deletes the file after this
+            if as_of is None or memory.usage.forgot() != as_of:  # a later forget deletes the file itself
                 file.unlink(missing_ok=True)
 
 
@@ -93,16 +95,18 @@ def remembered(memory: Memory, number: int) -> tuple[str, int, str]:
 
     file = memory.store.sidecar(LAST_SHOWN)
     if file is None:
-        raise WorkspaceError("hits have no numbers while the index is on a server; name the file and line of one")
+        raise WorkspaceError("hits have no numbers while the index is on a server", "name the file and line of one")
     rows: list[tuple[str, int, str]] = []
     with contextlib.suppress(OSError, ValueError):
         rows = [(str(path), int(line), str(unit)) for path, line, unit in json.loads(file.read_bytes())]
     if not 1 <= number <= len(rows):
         held = f"the last search here showed {len(rows)}" if rows else "no search was made here"
-        raise WorkspaceError(f"there is no hit {number}, {held}; run: openclaw-memory search QUESTION")
+        raise WorkspaceError(f"there is no hit {number}, {held}", "run: openclaw-memory search QUESTION")
     path, line, unit = rows[number - 1]
     if not unit:
-        raise WorkspaceError(f"hit {number} is in the memory {path}, which is only read here; run: openclaw-memory get")
+        raise WorkspaceError(
+            f"hit {number} is in the memory {path}, which is only read here", "run: openclaw-memory get"
+        )
     return path, line, unit
 
 
@@ -137,10 +141,10 @@ def open_in_editor(file: Path, line: int | None = None) -> None:
             code = editor.wait()
     except OSError as error:
         raise OpenClawMemoryError(
-            f"{command[0]} cannot be started ({error.strerror or error}); set EDITOR to your editor"
+            f"{command[0]} cannot be started ({error.strerror or error})", "set EDITOR to your editor"
         ) from error
     if code:
-        raise OpenClawMemoryError(f"{command[0]} ended with exit code {code}; set EDITOR to your editor")
+        raise OpenClawMemoryError(f"{command[0]} ended with exit code {code}", "set EDITOR to your editor")
 
 
 def _default_editor() -> list[str]:
@@ -149,7 +153,7 @@ def _default_editor() -> list[str]:
     names = ["notepad"] if os.name == "nt" else ["sensible-editor", "nano", "vim", "vi"]
     program = next((file for name in names for file in find_programs(name)), None)
     if program is None:
-        raise OpenClawMemoryError("there is no editor; set EDITOR to yours")
+        raise OpenClawMemoryError("there is no editor", "set EDITOR to yours")
     return [program]
 
 

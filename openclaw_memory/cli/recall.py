@@ -50,7 +50,7 @@ def recall(cli: CliContext, query: tuple[str, ...], hops: int, full: bool, **opt
         cli.emit(result)
         return
     near = sorted((replace(hit, score=hit.relevance) for hit in result.results), key=lambda hit: -hit.score)
-    if near and not result.good_match:  # no thread begins at what answers nothing
+    if near and not result.good_match:  # a thread needs a hit that answers
         show(cli, replace(result, results=tuple(near[:3])), text)
         return
     mark = marking(corrected_question(cli, result, text))

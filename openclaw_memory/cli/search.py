@@ -35,7 +35,7 @@ def marking(question: str) -> Mark:
 
 
 def show_line(out: Console, line: Text, indent: int) -> None:
-    """Print a line, and on a terminal what does not fit, ``indent`` columns in."""
+    """Print a line ``indent`` columns in; a terminal wraps it there too."""
     from rich.padding import Padding
 
     if out.is_terminal:

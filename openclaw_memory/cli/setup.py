@@ -141,11 +141,11 @@ class Reporter:
     def __post_init__(self) -> None:
         self.record = {"host": self.options.host, "steps": [], "changes": [], "applied": False, "next": None}
 
-    def step(self, name: str, detail: str, *, ok: bool = True, fix: str | None = None) -> None:
-        """Print a step that was checked or done, and ``fix`` if it is wrong."""
+    def step(self, name: str, detail: str) -> None:
+        """Print a step that was checked or done."""
         from ..model import Check
 
-        self.check(Check(name, ok, detail, fix))
+        self.check(Check(name, True, detail))
 
     def check(self, check: Check) -> None:
         """Print a check as ``doctor`` does."""
@@ -239,7 +239,7 @@ def install(cli: CliContext, chosen: SetupOptions, reporter: Reporter) -> None:
         host.change(setup_changes(host.home.config(), command))
         if left := setup_changes(host.home.config(), command):
             keys = ", ".join(".".join(change.path) for change in left)
-            raise HostError(f"{host.home.config_file}: OpenClaw did not take {keys}; run: openclaw doctor")
+            raise HostError(f"OpenClaw did not take {keys}", "run: openclaw doctor", host.home.config_file)
     reporter.record["applied"] = True
     reporter.step("configuration", f"{host.home.config_file}; what it was before is kept in {home / 'setup.json'}")
     if chosen.installed:
@@ -260,7 +260,7 @@ def uninstall(cli: CliContext, chosen: SetupOptions, reporter: Reporter) -> None
     if before is None and (folder is not None or value_at(config, SLOT) == NAME):
         where = f"{home / 'setup.json'}: is not there or not readable, so what was before is not known"
         undo = f"config unset {'.'.join(SLOT)}" if folder is None else f"plugins uninstall {NAME}"
-        raise HostError(f"{where}; run: openclaw {undo}")
+        raise HostError(where, f"run: openclaw {undo}")
     before = before or ConfigSnapshot.take(config, host.home.config_file, plugin_installed=False)
     changes = before.changes_back(config)
     removes = folder is not None and not before.plugin_installed
@@ -308,7 +308,7 @@ def _find_host(chosen: SetupOptions, reporter: Reporter) -> OpenClaw:
         where = f"{chosen.executable}: no such program" if chosen.executable else "openclaw is not on PATH"
         others = "" if chosen.named else "; for another host: openclaw-memory setup claude-code, codex or cursor"
         raise HostError(
-            f"{where}; install OpenClaw (npm install -g openclaw) or give its command with --openclaw PATH{others}"
+            where, f"install OpenClaw (npm install -g openclaw) or give its command with --openclaw PATH{others}"
         )
     host = OpenClaw(command, chosen.profile)
     version = ".".join(map(str, host.version()))
@@ -320,7 +320,7 @@ def _refuse_read_only(chosen: SetupOptions, host: OpenClaw) -> None:
 
     reason = host.read_only()
     if reason and not chosen.dry_run:
-        raise HostError(f"{reason}; make the change above there, and install the plugin there")
+        raise HostError(reason, "make the change above there, and install the plugin there")
 
 
 def _agents(cli: CliContext, host: OpenClaw) -> list[Agent]:
@@ -407,7 +407,7 @@ def _home(host: OpenClaw, config: dict[str, object], installed: bool) -> Path:
                 atomic.write_bytes(_copy(home, host), (read_text(file) or "").encode("utf-8"), 0o600)
     except OSError as error:
         step = remedy(error, f"make {host.home.state} writable")
-        raise HostError(f"{home}: {error.strerror or error}; {step}") from error
+        raise HostError(error.strerror or error, step, home) from error
     return home
 
 

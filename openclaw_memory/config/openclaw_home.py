@@ -114,7 +114,7 @@ class OpenClawHome:
         file, settings = (value_at(config, (*_PLUGIN, name)) for name in ("configFile", "settings"))
         for name, value, kind, noun in (("configFile", file, str, "text"), ("settings", settings, dict, "an object")):
             if value is not MISSING and not isinstance(value, kind):
-                raise SettingsError(f"{self.plugin_key(name)} must be {noun}, not {value!r}; mend it")
+                raise SettingsError(f"{self.plugin_key(name)} must be {noun}, not {value!r}", "mend it")
         return (
             self.path(file, config) if isinstance(file, str) and file.strip() else None,
             {
@@ -231,7 +231,7 @@ def read_config(file: Path) -> dict[str, Any]:
     text = read_text(file)
     loaded = {} if text is None or not text.strip() else _parsed(text, file)
     if not isinstance(loaded, dict):
-        raise HostError(f"{file}: the top level must be an object {{…}}; run: openclaw config validate")
+        raise HostError("the top level must be an object {…}", "run: openclaw config validate", file)
     return loaded
 
 
@@ -253,7 +253,7 @@ def _parsed(text: str, file: Path, depth: int = 0) -> Any:
             loaded = _json5(text)
         except (ValueError, RecursionError) as error:
             reason = " ".join(str(error).split()).replace("<string>:", "line ")
-            raise HostError(f"{file}: not valid JSON5 ({reason}); run: openclaw config validate") from error
+            raise HostError(f"not valid JSON5 ({reason})", "run: openclaw config validate", file) from error
     return _included(loaded, file, depth)
 
 
@@ -275,15 +275,15 @@ def _included(value: Any, file: Path, depth: int, deepest: int = 10) -> Any:
     if named is None:
         return rest
     if depth >= deepest:
-        raise HostError(f"{file}: $include is nested more than {deepest} deep; run: openclaw config validate")
+        raise HostError(f"$include is nested more than {deepest} deep", "run: openclaw config validate", file)
     if not isinstance(named, (str, list)):
-        raise HostError(f"{file}: $include must be a name or a list of names; run: openclaw config validate")
+        raise HostError("$include must be a name or a list of names", "run: openclaw config validate", file)
     merged: Any = {}
     for name in [named] if isinstance(named, str) else named:
         other = file.parent / str(name)
         text = read_text(other)
         if text is None:
-            raise HostError(f"{other}: no such file, and {file} includes it; run: openclaw config validate")
+            raise HostError(f"no such file, and {file} includes it", "run: openclaw config validate", other)
         merged = _merged(merged, _parsed(text, other, depth + 1))
     return _merged(merged, rest) if rest else merged
 
@@ -303,6 +303,6 @@ def read_text(file: Path) -> str | None:
     except FileNotFoundError:
         return None
     except UnicodeDecodeError as error:
-        raise HostError(f"{file}: not valid UTF-8 (byte {error.start}); mend or move it") from error
+        raise HostError(f"not valid UTF-8 (byte {error.start})", "mend or move it", file) from error
     except OSError as error:
-        raise HostError(f"{file}: cannot be read ({error.strerror or error}); check its permissions") from error
+        raise HostError(f"cannot be read ({error.strerror or error})", "check its permissions", file) from error

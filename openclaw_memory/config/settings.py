@@ -360,7 +360,7 @@ def _merge(sources: list[_Source]) -> tuple[Settings, dict[str, str]]:
 
 def _from_file(file: Path, otherwise: str = "") -> list[_Source]:
     if not file.exists() or file.is_dir():
-        raise SettingsError(f"{file}: no such configuration file; create it or {otherwise}")
+        raise SettingsError("no such configuration file", f"create it or {otherwise}", file)
     return [(key, value, str(file)) for key, value in _read_yaml(file)]
 
 
@@ -403,7 +403,7 @@ def _read_yaml(file: Path) -> list[tuple[str, Any]]:
         tree = yaml.safe_load(file.read_text(encoding="utf-8")) or {}
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         reason = " ".join(str(error).split())
-        raise SettingsError(f"{file}: cannot be read as YAML ({reason}); mend or move it") from error
+        raise SettingsError(f"cannot be read as YAML ({reason})", "mend or move it", file) from error
     if not isinstance(tree, dict):
         raise SettingsError(f"{file}: the top level must be a mapping such as 'search:'")
     groups = {key.partition(".")[0] for key, _, _ in walk(Settings())}
@@ -412,6 +412,6 @@ def _read_yaml(file: Path) -> list[tuple[str, Any]]:
         if group in groups and inner is None:
             continue
         if group in groups and not isinstance(inner, dict):
-            raise SettingsError(f"{file}: '{group}' must be a mapping of settings; write them below it")
+            raise SettingsError(f"'{group}' must be a mapping of settings", "write them below it", file)
         rows += [(f"{group}.{key}", value) for key, value in inner.items()] if group in groups else [(str(group), None)]
     return rows

@@ -23,7 +23,7 @@ def shown(url: str) -> str:
     """Return ``url`` with user, hosts and database only, however malformed it is."""
     before, at, rest = _URL.sub("", url, count=1).rpartition("@")
     user = re.split("[:/?@]", before)[0]
-    if re.search("[?&]", before):  # in a password, or before one that is an option: which cannot be told
+    if re.search("[?&]", before):  # part of a password, or of an option that has one
         return f"postgresql://{user}@…"
     hosts, slash, name = re.split("[?&]", rest)[0].partition("/")
     seen = ",".join(re.sub(r":(?!\d+$)[^\]]*$", "", host) for host in hosts.split(","))

@@ -53,7 +53,7 @@ def find_workspace(named: str | Path | None, environ: Mapping[str, str] | None =
         folder = expanded(named)
         if not folder.is_dir():
             what = "not a folder" if folder.exists() else "no such folder"
-            raise WorkspaceError(f"{folder}: {what}; give the agent's workspace with --workspace")
+            raise WorkspaceError(what, "give the agent's workspace with --workspace", folder)
         return folder.resolve()
     configured = OpenClawHome.for_environment(environ).workspace(agent)
     if configured is not None and configured.is_dir():

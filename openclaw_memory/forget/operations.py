@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from ..config.settings import IngestSettings
 from ..errors import RedactionError, WorkspaceError
 from ..ingest.notes import NoteReader
-from ..ingest.survey import SURVEY_SUFFIX
 from ..knowledge.concepts_file import FILE_NAME as CONCEPTS
 from ..knowledge.facts_file import NAME as FACTS
 from ..model import ForgetReport, joined
@@ -155,8 +154,8 @@ class Forgetter:
         self.uses.forget([*ids, *(unit for unit, (path, _) in self.uses.known().items() if path in gone)])
         self.clear()
         for file in self.store.files():
-            # A map holds the same texts, a search paths and hashes of them, a survey what front matter says.
-            for suffix in (MAP_SUFFIX, LAST_SHOWN, SURVEY_SUFFIX):
+            # A map holds the same texts, a search paths and hashes of them.
+            for suffix in (MAP_SUFFIX, LAST_SHOWN):
                 atomic.remove(Path(f"{file}{suffix}"))
         self.store.purge()
         self._end([row[0] for row in begun])

@@ -40,6 +40,10 @@ def remarks_on(file: SourceFile, note: RawNote) -> NoteRemarks:
     return NoteRemarks(note.private_lines, fault if untrusted else None, guessed)
 
 
+#: Size and time of a note's version, and the remarks on it.
+_Entry = tuple[int, int, NoteRemarks]
+
+
 class NoteSurvey:
     """Remarks on the notes of a workspace by path, each with the size and time of the version that they are on.
 
@@ -49,7 +53,8 @@ class NoteSurvey:
     def __init__(self, file: Path | None, max_bytes: int) -> None:
         self._file = file
         self._max_bytes = max_bytes
-        self._changed: dict[str, tuple[int, int, NoteRemarks]] = {}
+        self._changed: dict[str, _Entry] = {}
+        self._kept: tuple[int, dict[str, _Entry]] = (0, {})
         self._lock = threading.Lock()
 
     def note(self, file: SourceFile, note: RawNote) -> None:
@@ -66,10 +71,10 @@ class NoteSurvey:
     def save(self, files: Sequence[SourceFile]) -> None:
         """Write the new remarks down, and drop those on notes that are not among ``files``."""
         with self._lock:
-            if self._file is None or not self._changed:
+            paths, kept = {file.path for file in files}, self._load()
+            if self._file is None or not (self._changed or kept.keys() - paths):
                 return
-            paths = {file.path for file in files}
-            entries = {path: entry for path, entry in (self._load() | self._changed).items() if path in paths}
+            entries = {path: entry for path, entry in (kept | self._changed).items() if path in paths}
             rows = {path: [size, mtime_ns, *astuple(remarks)] for path, (size, mtime_ns, remarks) in entries.items()}
             with suppress(OSError):  # an index in a folder that cannot be written
                 atomic.write_bytes(self._file, json.dumps(rows).encode(), 0o600)
@@ -89,11 +94,17 @@ class NoteSurvey:
                     current[file.path] = remarks_on(file, RawNote.read(file, self._max_bytes))
         return current
 
-    def _load(self) -> dict[str, tuple[int, int, NoteRemarks]]:
+    def _load(self) -> dict[str, _Entry]:
+        """Return the entries of the file, read again if another process has replaced it."""
         with suppress(OSError, ValueError, TypeError, AttributeError):
-            rows = json.loads(self._file.read_bytes()) if self._file is not None else {}
-            return {
-                path: (size, mtime_ns, NoteRemarks(private, untrusted, tuple(guessed), skipped))
-                for path, (size, mtime_ns, private, untrusted, guessed, skipped) in rows.items()
-            }
+            if self._file is not None and (version := self._file.stat().st_mtime_ns) != self._kept[0]:
+                rows = json.loads(self._file.read_bytes())
+                self._kept = (
+                    version,
+                    {
+                        path: (size, mtime_ns, NoteRemarks(private, untrusted, tuple(guessed), skipped))
+                        for path, (size, mtime_ns, private, untrusted, guessed, skipped) in rows.items()
+                    },
+                )
+            return self._kept[1]
         return {}

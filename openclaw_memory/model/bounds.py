@@ -34,7 +34,9 @@ def named_arguments(*options: str) -> Callable[[Callable[P, T]], Callable[P, T]]
         def wrapper(*args: P.args, **kwargs: P.kwargs) -> T:
             if unknown := [name for name in kwargs if name not in accepted]:
                 valid = ", ".join([*named, *options])
-                raise RequestError(f"{method.__name__}: there is no argument {', '.join(unknown)}; valid are {valid}")
+                raise RequestError(
+                    f"{method.__name__}: there is no argument {', '.join(unknown)}", f"valid are {valid}"
+                )
             return method(*args, **kwargs)
 
         return wrapper

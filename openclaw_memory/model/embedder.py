@@ -26,11 +26,11 @@ class Embedder(Protocol):
 
     @property
     def model(self) -> str:
-        """Identity of the vectors: two embedders with the same value give comparable vectors."""
+        """Identity of the vectors: embedders with the same value give comparable vectors."""
 
     @property
     def provider(self) -> str:
-        """Short name of what computes: ``llama.cpp``, ``http``."""
+        """Short name of the engine: ``llama.cpp``, ``http``."""
 
     @property
     def dimensions(self) -> int:

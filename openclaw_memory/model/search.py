@@ -107,7 +107,7 @@ class SearchRequest:
             if getattr(self, name) is not None:
                 bounds.day(name, getattr(self, name))
         if self.since is not None and self.until is not None and self.since > self.until:
-            raise RequestError(f"since ({self.since}) is after until ({self.until}); swap them")
+            raise RequestError(f"since ({self.since}) is after until ({self.until})", "swap them")
         self._set(
             kinds=bounds.several("kinds", self.kinds, Kind, ", ".join(Kind)),
             grains=bounds.several("grains", self.grains, Grain, ", ".join(Grain)),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-#: Characters per token of text in Latin, Cyrillic or Greek letters, with what stands between them.
+#: Characters per token of text in Latin, Cyrillic or Greek letters, with spaces and punctuation.
 CHARS_PER_TOKEN = 4
 #: Characters per token of other alphabets.
 _CHARS_PER_OTHER_TOKEN = 2.5

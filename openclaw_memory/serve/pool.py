@@ -18,7 +18,7 @@ from ..config.settings import Settings
 from ..config.workspace import expanded, find_workspace
 from ..errors import OpenClawMemoryError, Stopped, WorkspaceError
 
-if TYPE_CHECKING:  # a host waits for the server to be there: what memories are made of is loaded after that
+if TYPE_CHECKING:  # a host waits for the server to start: the rest is loaded after that
     from ..embed.manager import EmbedderManager
     from ..memory import Memory
     from ..sharing.sources import Source

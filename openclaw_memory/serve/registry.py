@@ -200,7 +200,7 @@ def _facts(call: Call) -> FactsResult:
     book = call.memory.facts
     if action == "query":
         if strange := [key for key in arguments if key not in _ASKING]:
-            raise RequestError(f"memory_facts: query takes no {strange[0]!r}; valid are {', '.join(_ASKING)}")
+            raise RequestError(f"memory_facts: query takes no {strange[0]!r}", f"valid are {', '.join(_ASKING)}")
         return book.query(as_of=arguments.pop("asOf", None), **arguments)
     return book.batch([{"action": action, **arguments}])
 

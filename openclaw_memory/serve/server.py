@@ -37,10 +37,9 @@ from ..system.deadline import Deadline
 from ..system.sanitize import sanitize_turns, sanitize_values
 from ..system.serialize import to_json
 from ..version import __version__
-from .arguments import check_arguments
 from .pool import Pool
 from .registry import answered, offered
-from .tool import Call, Tool
+from .tool import Call, Tool, check_arguments
 from .transport import StdioTransport
 
 log = logging.getLogger("openclaw_memory.serve")

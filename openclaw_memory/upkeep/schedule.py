@@ -76,7 +76,9 @@ class Upkeep:
     ) -> ConsolidateReport:
         """See :meth:`openclaw_memory.memory.Memory.consolidate`."""
         if grain is Grain.WORKING:
-            raise RequestError("grain: notes are not summaries; name one of daily, weekly, monthly, quarterly, yearly")
+            raise RequestError(
+                "grain: notes are not summaries", "name one of daily, weekly, monthly, quarterly, yearly"
+            )
         if older_than_days is not None and older_than_days < 0:
             raise RequestError(f"older_than_days: must be at least 0, not {older_than_days}")
         return self._run(

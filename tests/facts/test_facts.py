@@ -29,9 +29,8 @@ from openclaw_memory.facts.service import FactBook
 from openclaw_memory.knowledge.facts_file import FactFileError
 from openclaw_memory.knowledge.predicates import SINGLE_VALUED, is_single, normalise
 from openclaw_memory.model import FactRow, FactsResult, Kind, Origin
-from openclaw_memory.serve.arguments import check_arguments
 from openclaw_memory.serve.registry import FACTS
-from openclaw_memory.serve.tool import Call
+from openclaw_memory.serve.tool import Call, check_arguments
 from openclaw_memory.store.api import FactObservation, StatedFact
 
 TODAY = date(2026, 6, 1)

@@ -287,9 +287,8 @@ def test_results_may_begin_with_their_day(memory: Memory) -> None:
 
 def called(memory: Memory, tool: str, **arguments: Any) -> Any:
 
-    from openclaw_memory.serve.arguments import check_arguments
     from openclaw_memory.serve.registry import offered
-    from openclaw_memory.serve.tool import Call
+    from openclaw_memory.serve.tool import Call, check_arguments
 
     one = offered(False)[tool]
     return one.run(

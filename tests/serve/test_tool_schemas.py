@@ -19,10 +19,9 @@ from tables import table
 
 from openclaw_memory.errors import RequestError
 from openclaw_memory.model import Check, ScanResult
-from openclaw_memory.serve.arguments import check_arguments
 from openclaw_memory.serve.registry import TOOLS, answered, offered
 from openclaw_memory.serve.server import _listed
-from openclaw_memory.serve.tool import Tool
+from openclaw_memory.serve.tool import Tool, check_arguments
 from openclaw_memory.system.serialize import camel, json_schema, to_json
 
 RESULTS = [*dict.fromkeys(tool.result for tool in TOOLS), Check, ScanResult]
