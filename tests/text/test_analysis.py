@@ -55,7 +55,7 @@ def test_a_question_finds_other_forms_of_its_words_in_its_language(note: str, qu
 
 @pytest.mark.parametrize(("note", "question", "shared"), NATIVE)
 def test_a_word_has_the_same_term_in_every_text(note: str, question: str, shared: str) -> None:
-    """What is found by words alone, as forgetting does, does not depend on the language of the rest."""
+    """Words alone find a text, as forgetting does, whatever the language of the rest."""
     mixed = set(terms(f"The invoice was lost. {note} Und das ist nicht alles, was wir haben. {question}"))
     for word in f"{note} {question}".split():
         assert set(query_terms(word)) <= mixed
@@ -111,7 +111,7 @@ def test_a_question_asks_for_pairs_of_cjk_and_single_ones_alone() -> None:
 
 
 def test_a_joined_name_is_found_in_small_letters() -> None:
-    """However it ends: what is written together is stemmed alike in both."""
+    """Joined words are stemmed alike in both, whatever their ending."""
     for name in ("getUserNames", "openFiles", "RTX3090s", "myTesting"):
         for text in (f"call {name} now", f"call {name} in state-of-the-art café"):
             assert set(query_terms(name.lower())) <= set(terms(text)), (name, text)

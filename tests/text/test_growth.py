@@ -93,7 +93,7 @@ def shapes() -> dict[str, str]:
 
 
 def readers() -> dict[str, Callable[[str], object]]:
-    """What reads a note, a question, a message or a capture."""
+    """Return the functions that read a note, a question, a message or a capture."""
     matcher = Matcher(b"key")
     for number in range(40):
         matcher.add(matcher.tombstone([f"w{number}", "a", "b"], "anywhere", ""))
