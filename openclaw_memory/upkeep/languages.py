@@ -41,14 +41,14 @@ class Languages:
 
     def language_coverage(self, embedder: Embedder | None) -> dict[str, float]:
         """Return how well a model knows each language, from 0 to 1; empty without a model."""
-        from ..embed import noise
+        from ..embed.vocabulary import language_coverage
 
         if embedder is None:
             return {}
         return {
             name: 1.0
             if name == language.ENGLISH
-            else round(noise.knowledge(embedder, "\n".join(language.words_in(self.samples[name], name))), 2)
+            else round(language_coverage(embedder, "\n".join(language.words_in(self.samples[name], name))), 2)
             for name in self.shares()
         }
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from openclaw_memory.cli.map import _opened
+from openclaw_memory.cli.map import _open_page
 from openclaw_memory.cli.open import open_in_editor
 from openclaw_memory.embed.pull import download_wheel
 from openclaw_memory.embed.registry import ENTRIES
@@ -84,7 +84,7 @@ def test_no_program_is_looked_for_in_the_working_folder(decoys: Path, monkeypatc
             open_in_editor(decoys / "MEMORY.md")
     monkeypatch.setenv("DISPLAY", ":0")
     monkeypatch.setenv("BROWSER", "./firefox")
-    assert not _opened(decoys / "MEMORY.md")
+    assert not _open_page(decoys / "MEMORY.md")
 
 
 def test_no_module_of_the_working_folder_is_imported_by_what_we_start(
