@@ -6,28 +6,21 @@ entry-point group ``openclaw_memory``.  Built-in plugins register the same way.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, Unpack
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pluggy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from datetime import date, datetime
+    from datetime import datetime
     from pathlib import Path
 
     from .config.settings import Settings
     from .model import (
         Candidate,
         ConsolidateReport,
-        ContextResult,
-        FeedbackReport,
-        FileText,
-        ForgetReport,
-        Grain,
         IngestReport,
-        RecallResult,
         SearchHit,
-        SearchOptions,
         SearchRequest,
         SearchResult,
         Section,
@@ -43,50 +36,13 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 
 
 class MemoryApi(Protocol):
-    """The part of :class:`openclaw_memory.Memory` that hooks get; its docstrings are there."""
+    """The part of :class:`openclaw_memory.Memory` that the built-in plugins use; hooks get the whole object."""
 
     agent: str
     workspace: Path
-    settings: Settings
 
     def ingest(self, paths: Sequence[str] = (), *, deadline: float | None = None) -> IngestReport: ...
-    def search(self, query: str | SearchRequest, **options: Unpack[SearchOptions]) -> SearchResult: ...
     def search_index(self, request: SearchRequest) -> SearchResult: ...
-    def recall(
-        self, query: str | SearchRequest, *, hops: int = 2, **options: Unpack[SearchOptions]
-    ) -> RecallResult: ...
-    def context(
-        self,
-        message: str,
-        *,
-        budget: int | None = None,
-        session: str | None = None,
-        now: date | None = None,
-        deadline: float | None = None,
-        explain: bool = False,
-    ) -> ContextResult: ...
-    def get(self, path: str, from_line: int | None = None, lines: int | None = None) -> FileText: ...
-    def feedback(self, chunk: str, verdict: str, now: date | None = None) -> FeedbackReport: ...
-    def forget(
-        self,
-        *,
-        path: str | None = None,
-        query: str | None = None,
-        concept: str | None = None,
-        fact: str | None = None,
-        since: date | None = None,
-        until: date | None = None,
-        dry_run: bool = False,
-    ) -> ForgetReport: ...
-    def consolidate(
-        self,
-        *,
-        now: date | None = None,
-        older_than_days: int | None = None,
-        grain: Grain | None = None,
-        dry_run: bool = False,
-        deadline: float | None = None,
-    ) -> ConsolidateReport: ...
     def consolidate_if_due(self, now: datetime) -> ConsolidateReport | None: ...
     def maintain(self, force: bool = False) -> bool: ...
     def status(self) -> Status: ...
