@@ -146,11 +146,11 @@ def _add(figures: Figures, memory: Memory, rows: Sequence[dict[str, str]], archi
     for mode in (False, True) if archived else (False,):
         label = "with archived" if mode else "by default"
         figures.found.setdefault(label, []).extend(reached(memory, dict(row), mode) for row in rows if row["evidence"])
-    engine = memory._questions.engine()  # what is resident: the searched rows and their lengths
-    with engine.lock:
-        chars, masks = engine._corpus.rows.chars, engine.archive.masks
+    index = memory._questions.index()  # what is resident: the searched rows and their lengths
+    with index.lock:
+        chars, masks = index.corpus.rows.chars, index.archive.masks
         figures.characters += int((chars if masks is None else chars[masks.shown]).sum())
-        working = engine._corpus.shape.grain == 0
+        working = index.corpus.shape.grain == 0
         figures.of += int(chars[working].sum())
 
 

@@ -67,14 +67,14 @@ def measured(bench: Bench, units: int, rounds: int) -> Iterator[tuple[str, float
 
 def plain(memory: Memory) -> Callable[..., object]:
     """A search without the graph's share in the ranking."""
-    engine = memory._questions.engine()
+    index = memory._questions.index()
 
     def search(text: str) -> object:
-        weights, engine._weights = engine._weights, {**engine._weights, "graph": 0.0}
+        weights, index.weights = index.weights, {**index.weights, "graph": 0.0}
         try:
             return memory.search(text)
         finally:
-            engine._weights = weights
+            index.weights = weights
 
     return search
 
@@ -101,7 +101,7 @@ def changes(bench: Bench, memory: Memory, units: int) -> Iterator[tuple[str, flo
             note.write_text(f"{original}\n- Quimby measured the ingest for the {number}th time\n", encoding="utf-8")
             wrote.append(timed(memory.ingest, 1)[0])
             searched.append(timed(lambda: memory.search("measured the ingest"), 1)[0])
-            built.append(timed(lambda: memory._questions.engine().graph.network, 1)[0])
+            built.append(timed(lambda: memory._questions.index().graph.network, 1)[0])
     finally:
         note.write_text(original, encoding="utf-8")
         memory.ingest()

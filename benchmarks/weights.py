@@ -21,9 +21,11 @@ import numpy as np
 
 from benchmarks.real import METRICS, Row, Span, needed, scored
 from openclaw_memory import Memory, SearchRequest, Settings
+from openclaw_memory.embed.vocabulary import language_coverage
 from openclaw_memory.index.corpus import Corpus
-from openclaw_memory.search import hits, ranking
-from openclaw_memory.search.engine import Ranked
+from openclaw_memory.search import features, hits
+from openclaw_memory.search.question import Question
+from openclaw_memory.search.ranking import Query, Ranking, rank
 
 #: Tokens that a hit grows to, and hits that count.
 GROWN, HITS = 400, 10
@@ -36,14 +38,14 @@ class Asked:
     question: Row
     files: dict[str, list[str]]
     corpus: Corpus
-    ranked: Ranked
+    ranking: Ranking
 
     def measures(self, weights: dict[str, float]) -> dict[str, float]:
         """R@k and T@n with these weights."""
-        corpus, allowed = self.corpus, self.ranked.allowed
-        score = np.round(ranking.fuse(self.ranked.features, weights, allowed), 5)
-        if self.ranked.graph is not None:
-            score = score + np.float32(weights["graph"]) * self.ranked.graph
+        corpus, allowed = self.corpus, self.ranking.allowed
+        score = np.round(features.fuse(self.ranking.features, weights, allowed), 5)
+        if self.ranking.graph is not None:
+            score = score + np.float32(weights["graph"]) * self.ranking.graph
         grown = hits.grown(corpus, score, allowed, GROWN, HITS, allowed)
         spans = [hits.spans(corpus, score, allowed, budget) for budget in (1000, 2000)]
         first, small, large = ([self._span(one) for one in found] for found in (grown, *spans))
@@ -65,16 +67,19 @@ def ask(workspace: Path, questions: Sequence[Row], index: Path) -> Iterator[Aske
             path.relative_to(workspace).as_posix(): path.read_text(encoding="utf-8", errors="replace").split("\n")
             for path in sorted(workspace.rglob("*.md"))
         }
-        asked, engine = memory._questions, memory._questions.engine()
+        service, resident = memory._questions, memory._questions.index()
         for question in questions:
             if not needed(question):
                 continue
             now = date.fromisoformat(question["date_asked"]) if question.get("date_asked") else date.today()
             request = SearchRequest(question["query"], mode="hybrid", now=now, min_score=0.0)
             memory.search(request)
-            vector = asked._vectorizer.embed_question(request.query)[3]
-            with asked._store.session(), engine.lock:
-                yield Asked(question, files, engine.graph.corpus, engine.weigh(request, "hybrid", now, vector)[0])
+            embedder, _, _, vector = service._vectorizer.embed_question(request.query)
+            assert embedder is not None and vector is not None
+            noise, coverage = service._vectorizer.noise_level(embedder), language_coverage(embedder, request.query)
+            query = Query(Question(request.query, now), request, "hybrid", vector, noise, coverage)
+            with resident.reading():
+                yield Asked(question, files, resident.corpus, rank(query, resident))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -85,9 +90,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--index", type=Path, help="folder that keeps indexes between runs")
     parser.add_argument("--factors", type=float, nargs="+", default=[0, 0.5, 2], help="what weights are multiplied by")
     options = parser.parse_args(arguments)
-    variants = {"as they are": ranking.WEIGHTS} | {
-        f"`{name}` × {factor:g}": ranking.WEIGHTS | {name: weight * factor}
-        for name, weight in ranking.WEIGHTS.items()
+    variants = {"as they are": features.WEIGHTS} | {
+        f"`{name}` × {factor:g}": features.WEIGHTS | {name: weight * factor}
+        for name, weight in features.WEIGHTS.items()
         for factor in options.factors
     }
     found: dict[str, list[dict[str, float]]] = {title: [] for title in variants}

@@ -57,10 +57,9 @@ from .model import (
 )
 from .model.bounds import named_arguments
 from .plugins.manager import Plugins
-from .search.service import Questions
+from .search.service import SearchService
 from .sharing import sources
-from .sharing.asking import Asking
-from .sharing.others import Others
+from .sharing.reading import OtherMemories, ReadingMemory
 from .store.state.opening import ServerWorkspace, open_state
 from .summarise.inventory import RetiredNotes
 from .system.deadline import Deadline
@@ -82,7 +81,7 @@ log = logging.getLogger("openclaw_memory")
 _LANGUAGE_SAMPLE = 2_000
 
 
-class Memory(Asking):
+class Memory(ReadingMemory):
     """An agent's memory of one workspace; safe to use from several threads.
 
     ``workspace`` is the agent's folder (default: OpenClaw's, else the current one); ``db`` the index file and ``state``
@@ -106,7 +105,7 @@ class Memory(Asking):
         models: EmbedderManager | None = None,
         state: str | Path | None = None,
         read_from: Sequence[str] | None = None,
-        peers: Callable[[Source], AbstractContextManager[Asking]] | None = None,
+        peers: Callable[[Source], AbstractContextManager[ReadingMemory]] | None = None,
     ) -> None:
         self.workspace = find_workspace(workspace, agent=agent)
         self.agent = agent
@@ -162,7 +161,7 @@ class Memory(Asking):
             forgotten=self.forgotten.covers_fact,
             today=self.today,
         )
-        self._questions = Questions(
+        self._questions = SearchService(
             settings=self.settings,
             store=self._store,
             vectorizer=self._vectorizer,
@@ -205,14 +204,14 @@ class Memory(Asking):
             settings=self.settings,
             store=self._store,
             vectorizer=self._vectorizer,
-            engine=self._questions.engine,
+            index=self._questions.index,
             freshen=self._freshness.freshen,
             facts=self.facts,
             plugins=self.plugins,
             state=self.state,
         )
 
-        self.others: Others[Asking] = Others(
+        self.others = OtherMemories(
             partial(sources.sources, self.settings, names, agent, self.workspace),
             partial(self._beside, plugins=plugins),
             peers,
@@ -271,7 +270,7 @@ class Memory(Asking):
     def warm(self) -> None:
         """Load the model and the index before the first search does."""
         _, model, _, _ = self._vectorizer.embed_question("warm")
-        self._questions.engine().refresh(model)
+        self._questions.index().refresh(model)
         if self.settings.context.enabled:
             self.ambient.entities("")  # loads the names of all concepts
 

@@ -75,8 +75,8 @@ def open(  # noqa: A001
 def remember(memory: Memory, hits: Iterable[SearchHit], as_of: str | None) -> None:
     """Write path, line and id of ``hits`` beside the index, to open them by number; ignore a folder without permission.
 
-    Nothing is kept if something was forgotten since ``usage.forgot()`` was ``as_of``, before the search.  A hit in
-    another memory is kept as the name of that memory alone, as what is forgotten there is unknown here.
+    Nothing is kept if something was forgotten since ``usage.forget_version()`` was ``as_of``, before the search.  A hit
+    in another memory is kept as the name of that memory alone, as what is forgotten there is unknown here.
     """
     from ..model.reports import LAST_SHOWN
     from ..system import atomic
@@ -85,7 +85,7 @@ def remember(memory: Memory, hits: Iterable[SearchHit], as_of: str | None) -> No
         rows = [[f"@{hit.memory}", 0, ""] if hit.memory else [hit.path, hit.start_line, hit.id] for hit in hits]
         with contextlib.suppress(OSError):
             atomic.write_bytes(file, json.dumps(rows).encode(), 0o600)
-            if as_of is None or memory.usage.forgot() != as_of:  # a later forget deletes the file itself
+            if as_of is None or memory.usage.forget_version() != as_of:  # a later forget deletes the file itself
                 file.unlink(missing_ok=True)
 
 

@@ -117,7 +117,7 @@ def search(cli: CliContext, query: tuple[str, ...], explain: bool, full: bool, *
         raise click.UsageError("the query is empty")
     request = requested(cli, text, {**options, "explain": explain})
     with cli.memory() as memory:
-        as_of = memory.usage.forgot()
+        as_of = memory.usage.forget_version()
         result = memory.search(request)
         if not cli.json:
             remember(memory, result.results, as_of)
@@ -142,7 +142,7 @@ def timeline(cli: CliContext, query: tuple[str, ...], **options: Any) -> None:
     text = " ".join(query).strip()
     request = requested(cli, text, options)
     with cli.memory() as memory:
-        as_of = memory.usage.forgot()
+        as_of = memory.usage.forget_version()
         result = memory.timeline(request)
         bounded = request.since is not None or request.until is not None
         missed = bounded and not (cli.json or text or result.results)

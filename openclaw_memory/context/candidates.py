@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import date
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
 
 from ..embed.smalltalk import SmalltalkMatch
 from ..graph.view import GraphView
-from ..model import TRUSTED, Kind, SearchRequest
-from ..search import hits
-from ..search.confidence import Parts
-from ..search.engine import Ranked, SearchEngine
-from ..search.question import asks_what_was_done
+from ..model import TRUSTED, Kind
+from ..search.confidence import assess
+from ..search.hits import Range, Scores, ranked_rows
+from ..search.ranking import Query, Ranking, rank
+from ..search.resident import ResidentIndex
 from ..store.api import Bools, Floats, Ints
 from ..text import analysis
 from ..text.scripts import HANGUL, JOINED_LETTER, UNSPACED
@@ -53,7 +52,7 @@ class Candidate:
     row: int
     score: float
     order: float
-    parts: Parts
+    scores: Scores
     why: str
     places: tuple[int, ...] = ()
 
@@ -68,30 +67,27 @@ class RankedMessage:
     """
 
     view: GraphView
-    ranked: Ranked
-    parts: Callable[[hits.Range], Parts]
+    ranking: Ranking
     allowed: Bools
     entities: Sequence[Entity]
-    best: Sequence[tuple[int, Parts]]
+    best: Sequence[tuple[int, Scores]]
     probability: float
-    today: date
-    noise: float
     low: float
     span: float
     brief: frozenset[int]
 
-    def candidate(self, row: int, score: float, parts: Parts, why: str, places: tuple[int, ...] = ()) -> Candidate:
+    def candidate(self, row: int, score: float, scores: Scores, why: str, places: tuple[int, ...] = ()) -> Candidate:
         """Make a candidate, ordered by its share of the best fused score and a little by its own."""
-        share = (float(self.ranked.score[row]) - self.low) / self.span if self.span > 0 else 0.0
+        share = (float(self.ranking.score[row]) - self.low) / self.span if self.span > 0 else 0.0
         fused = 0.85
-        return Candidate(row, score, fused * share + (1 - fused) * score, parts, why, places)
+        return Candidate(row, score, fused * share + (1 - fused) * score, scores, why, places)
 
 
 def find_entities(view: GraphView, message: str) -> list[Entity]:
     """Find the five concepts in ``message`` that count most, curated and rare ones first; the graph must be held."""
     references = view.index.references
     keys = dict.fromkeys(match.key for match in view.matcher.find(message))
-    places = list(dict.fromkeys(references.of([view.index.canonical(key) for key in keys]).tolist()))
+    places = list(dict.fromkeys(references.concepts([view.index.canonical(key) for key in keys]).tolist()))
     entities = [
         Entity(place, label.name, label.curated is not None, label.weight, float(view.index.rarity[place]))
         for place, label in view.labels(places).items()
@@ -101,57 +97,50 @@ def find_entities(view: GraphView, message: str) -> list[Entity]:
 
 
 def rank_message(
-    engine: SearchEngine,
+    index: ResidentIndex,
+    query: Query,
     message: str,
-    text: str,
-    today: date,
     entities: Sequence[Entity],
-    vector: Floats | None,
     general: SmalltalkMatch | None,
     superseded: Mapping[int, tuple[str, ...]],
     curated_files: bool,
 ) -> RankedMessage:
     """Rank all rows for a message, and estimate the probability that it is about the notes.
 
-    ``text`` is the part of ``message`` that is searched for, ``vector`` its embedding ``float32[d]``.  The caller
-    holds the engine; there must be a row.
+    ``query`` is for the part of ``message`` that is searched for.  The caller holds the index; there must be a row.
     """
-    view = engine.graph
+    view, question = index.graph, query.question
     corpus = view.corpus
     allowed = allowed_rows(view, superseded, curated_files)
     curated = corpus.shape.kind == list(Kind).index(Kind.CURATED)
     kinds = () if bool((allowed & curated).any()) else tuple(kind for kind in Kind if kind is not Kind.CURATED)
-    mode = "keyword" if vector is None else "hybrid"
-    ranked, parts = engine.weigh(SearchRequest(text, kinds=kinds), mode, today, vector)
+    ranking = rank(replace(query, request=replace(query.request, kinds=kinds)), index)
     # Where summaries do not answer, the notes that they cover do, as in a search.
-    standing = view.archive.standing((), ranked.request.include_archived)
+    standing = view.archive.standing((), ranking.request.include_archived)
     if standing is not None:
         allowed &= standing
-    if ranked.features.only_days:
-        allowed &= ranked.features.values["date"] >= 1
-        allowed &= True if ranked.allowed is None else ranked.allowed
-    scores = ranked.score[allowed]
+    if ranking.features.only_days:
+        allowed &= ranking.features.values["date"] >= 1
+        allowed &= True if ranking.allowed is None else ranking.allowed
+    scores = ranking.score[allowed]
     low, high = (float(scores.min()), float(scores.max())) if len(scores) else (0.0, 0.0)
-    index = engine.vectors()
+    resident = index.vectors
 
     def vectors(rows: Ints) -> Floats:
-        return np.zeros((len(rows), 0), np.float32) if index is None else index.vectors(corpus.rows.unit_id[rows])
+        return np.zeros((len(rows), 0), np.float32) if resident is None else resident.vectors(corpus.rows.unit_id[rows])
 
-    best: list[tuple[int, Parts]] = []
+    best: list[tuple[int, Scores]] = []
     sure = 0.0
-    asks_for_days = asks_what_was_done(text, today)
-    if subject_terms(text) or asks_for_days:
-        rows = islice(hits.ranking(corpus, ranked.score, allowed), _SEARCHED)
-        best = [(row, parts(hits.Range(row, row, row))) for row in rows]
+    if subject_terms(question.text) or question.asks_what_was_done:
+        rows = islice(ranked_rows(corpus, ranking.score, allowed), _SEARCHED)
+        best = [(row, assess(ranking, Range.of_row(row))) for row in rows]
     if best:
-        keyword = ranked.features.keyword
-        evidence = None if keyword is None else Evidence(text, keyword, len(corpus))
-        features = extract_features(ranked, evidence, best, engine.noise, general, allowed, vectors)
-        sure = 1.0 if asks_for_days else probability(features)
+        keyword = ranking.features.keyword
+        evidence = None if keyword is None else Evidence(question.text, keyword, len(corpus))
+        features = extract_features(ranking, evidence, best, general, allowed, vectors)
+        sure = 1.0 if question.asks_what_was_done else probability(features)
     brief = brief_entities(message, entities) if entities else frozenset()
-    return RankedMessage(
-        view, ranked, parts, allowed, entities, best, sure, today, engine.noise, low, high - low, brief
-    )
+    return RankedMessage(view, ranking, allowed, entities, best, sure, low, high - low, brief)
 
 
 def brief_entities(message: str, entities: Sequence[Entity]) -> frozenset[int]:
@@ -243,32 +232,34 @@ def _answering_rows(message: RankedMessage) -> list[Candidate]:
     """Return the best rows of the search that are related to the message themselves, and not far behind the first."""
     if not message.best:
         return []
-    score = message.ranked.score
+    score = message.ranking.score
     least = 0.65 * float(score[message.best[0][0]])  # less is far behind the best row
     why = f"answers the message, which is about the notes to {message.probability:.2f}"
     return [
-        message.candidate(row, parts.score, parts, why)
-        for row, parts in message.best
-        if message.ranked.features.only_days  # notes of a day have no word of the message
+        message.candidate(row, scores.score, scores, why)
+        for row, scores in message.best
+        if message.ranking.features.only_days  # notes of a day have no word of the message
         or (score[row] >= least and (_is_related(message, row) or _has_related_heading(message, row)))
     ]
 
 
 def _is_related(message: RankedMessage, row: int) -> bool:
     """Return true if a row itself shares a word or its meaning with the message, and not only its neighbours do."""
-    features, similarities = message.ranked.features, message.ranked.similarities
+    features, similarities = message.ranking.features, message.ranking.similarities
     if features.keyword is not None and features.keyword.unit[row] > 0:
         return True
     if similarities is None or features.knowledge < _KNOWN:
         return False
     script = message.view.corpus.rows.script[row]
-    common, certainty = float(features.noise[script]), float(features.telling[script])
-    return bool(similarities[row] >= min(common, certainty * common + (1 - certainty) * message.noise) - _MARGIN)
+    common, certainty = float(features.noise[script]), float(features.noise_weight[script])
+    return bool(
+        similarities[row] >= min(common, certainty * common + (1 - certainty) * message.ranking.query.noise) - _MARGIN
+    )
 
 
 def _has_related_heading(message: RankedMessage, row: int) -> bool:
     """Return true if the heading above a row has a word of the message."""
-    corpus, keyword = message.view.corpus, message.ranked.features.keyword
+    corpus, keyword = message.view.corpus, message.ranking.features.keyword
     first = int(np.searchsorted(corpus.shape.section, corpus.shape.section[row]))
     return keyword is not None and bool(corpus.rows.heading[first]) and bool(keyword.unit[first] > 0)
 
@@ -286,7 +277,7 @@ def _mentioning_rows(message: RankedMessage) -> list[Candidate]:
     rows = np.flatnonzero((strength > 0) & message.allowed)
     if not len(rows):
         return []
-    best = rows[np.argsort(-message.ranked.score[rows], kind="stable")[:_BEST]]
+    best = rows[np.argsort(-message.ranking.score[rows], kind="stable")[:_BEST]]
     latest = rows[np.argsort(-corpus.rows.day[rows], kind="stable")[:_LATEST]]
     rows = np.unique(np.concatenate([best, latest]))
     # The share of its section that mentions a concept, up to three rows.
@@ -294,23 +285,23 @@ def _mentioning_rows(message: RankedMessage) -> list[Candidate]:
     for link in links.values():
         counts = np.bincount(section[link > 0], minlength=len(corpus.shape.opens))
         share = np.maximum(share, np.minimum(1, counts[section[rows]] / 3).astype(np.float32) * (link[rows] > 0))
-    age = np.maximum(0, message.today.toordinal() - corpus.rows.day[rows])
+    age = np.maximum(0, message.ranking.query.question.day.toordinal() - corpus.rows.day[rows])
     recency = np.where(corpus.rows.dated[rows], 0.5 ** (age / 60.0), 0.3)  # after two months it counts half
     names = {entity.place: entity.name for entity in message.entities}
     candidates = []
     for row, new, frequency in zip(rows.tolist(), recency.tolist(), share.tolist(), strict=True):
         places = tuple(place for place in names if links[place][row] > 0)
-        parts = message.parts(hits.Range(row, row, row))
+        scores = assess(message.ranking, Range.of_row(row))
         linked = float(strength[row])
         # The named concept is evidence already: the share of the message's words counts, not how rare they are.
-        relevance = max(parts.score, parts.text or 0.0)
+        relevance = max(scores.score, scores.text or 0.0)
         score = 0.4 * relevance + 0.3 * linked + 0.1 * new + 0.1 * frequency + 0.1  # the weights add up to 1
         mentioned = ", ".join(names[place] for place in places)
         why = (
             f"mentions {mentioned}: link {linked:.2f}, relevance {relevance:.2f}, recency {new:.2f}, "
             f"share {frequency:.2f}"
         )
-        candidates.append(message.candidate(row, min(1.0, score), parts, why, places))
+        candidates.append(message.candidate(row, min(1.0, score), scores, why, places))
     return candidates
 
 
@@ -322,7 +313,7 @@ def _link_strength(view: GraphView, entity: Entity) -> Floats:
     corpus, section, references = view.corpus, view.corpus.shape.section, view.index.references
     key = int(references.keys[entity.place])
     below = [concept.key for concept in view.index.ontology.concepts if key in concept.parents]
-    children = references.of(below).tolist() if below else []
+    children = references.concepts(below).tolist() if below else []
     strength = np.zeros(len(corpus), np.float32)
     for place, kept in [(entity.place, 1.0), *((child, 0.7) for child in children)]:
         rows = references.rows(place)

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from ..embed.smalltalk import SmalltalkMatch
 from ..search.bm25 import KeywordScores
-from ..search.confidence import Parts
-from ..search.engine import Ranked
+from ..search.hits import Scores
+from ..search.ranking import Ranking
 from ..store.api import Bools, Floats, Ints
 from ..text import analysis, calendar_words, characters, language, speech
 from ..text.scripts import HAN, HANGUL, KANA, SOUTH_EAST_ASIAN, UNSPACED_LETTER, letter
@@ -73,18 +73,17 @@ _SYLLABLE = re.compile("(?:ngh?|nh|gh|gi|kh|ph|qu|th|tr|ch|[bcdđghklmnprstvx])?
 
 
 def extract_features(
-    ranked: Ranked,
+    ranking: Ranking,
     evidence: Evidence | None,
-    best: Sequence[tuple[int, Parts]],
-    noise: float,
+    best: Sequence[tuple[int, Scores]],
     general: SmalltalkMatch | None,
     allowed: Bools,
     vectors: Rows,
 ) -> dict[str, float]:
     """Return the features of a message.
 
-    ``best`` are its best rows, best first; ``noise`` is the cosine of unrelated texts, ``general`` the similarity of
-    the message to small talk, and ``vectors`` returns those of rows.
+    ``best`` are its best rows, best first; ``general`` is the similarity of the message to small talk, and ``vectors``
+    returns those of rows.
 
     By words: ``matched`` is the most words of the message around one row, ``share`` that of all its words, ``words``
     the logarithm of their number, ``unknown`` the share of those that no note has, and ``stranger`` 1 where one of
@@ -93,42 +92,42 @@ def extract_features(
     rows: of many some match by chance.  ``few`` is the logarithm of how many times fewer than a hundred they are: of
     few none stands out.
 
-    By meaning, as shares of the distance from ``noise`` to 1: ``own`` is how much closer the message is to the best
-    row than to small talk in the mean, ``general`` how much closer it is to one of those texts, and ``apart`` how much
-    closer it is to one of the closest rows than the small talk closest to that row.  ``particular`` is how much more
-    it is like what notes are asked than like small talk, in deviations.  ``shared`` is the logarithm of the number of
-    rows among the best both by words and by meaning, times the share of the words around the best row that name no
-    time, and ``knowledge`` is that of the language by the model.  All are 0 without vectors.
+    By meaning, as shares of the distance from the noise of the model to 1: ``own`` is how much closer the message is to
+    the best row than to small talk in the mean, ``general`` how much closer it is to one of those texts, and ``apart``
+    how much closer it is to one of the closest rows than the small talk closest to that row. ``particular`` is how much
+    more it is like what notes are asked than like small talk, in deviations. ``shared`` is the logarithm of the number
+    of rows among the best both by words and by meaning, times the share of the words around the best row that name no
+    time, and ``knowledge`` is that of the language by the model. All are 0 without vectors.
     """
     rows = [row for row, _ in best]
     words = max(1, evidence.words) if evidence is not None else 1
     matched = 0
     if evidence is not None:
         matched = max((min(5, evidence.matched(row)) for row in rows), default=0)  # more words do not tell more
-    knowledge = ranked.features.knowledge if ranked.similarities is not None and general is not None else 0.0
+    knowledge = ranking.features.knowledge if ranking.similarities is not None and general is not None else 0.0
     features = dict.fromkeys(WEIGHTS, 0.0) | {
         "matched": float(matched),
         "share": matched / words,
         "words": log1p(evidence.words) if evidence is not None else 0.0,
         "unknown": evidence.unknown / words if evidence is not None else 0.0,
         "stranger": float(evidence is not None and evidence.names_stranger),
-        "score": log(0.02 + max((parts.score for _, parts in best), default=0.0)),
-        "agreement": float(ranked.score[rows[0]]) if rows else 0.0,
-        "size": log(max(1, len(ranked.score))),
-        "few": log(max(1.0, 100 / max(1, len(ranked.score)))),
+        "score": log(0.02 + max((scores.score for _, scores in best), default=0.0)),
+        "agreement": float(ranking.score[rows[0]]) if rows else 0.0,
+        "size": log(max(1, len(ranking.score))),
+        "few": log(max(1.0, 100 / max(1, len(ranking.score)))),
         "knowledge": knowledge,
     }
     if rows and general is not None and knowledge > KNOWN:
-        features |= _vector_features(ranked, rows[0], noise, general, allowed, vectors)
+        features |= _vector_features(ranking, rows[0], general, allowed, vectors)
         features["shared"] *= evidence.matched_untimed(rows[0]) / words if evidence is not None else 0.0
     return features
 
 
 def _vector_features(
-    ranked: Ranked, best: int, noise: float, general: SmalltalkMatch, allowed: Bools, vectors: Rows
+    ranking: Ranking, best: int, general: SmalltalkMatch, allowed: Bools, vectors: Rows
 ) -> dict[str, float]:
     """Return the features by meaning."""
-    similarities = ranked.similarities
+    similarities, noise = ranking.similarities, ranking.query.noise
     if similarities is None:
         return {}
     cosines = np.where(allowed & ~np.isnan(similarities), similarities, -1.0)
@@ -147,7 +146,7 @@ def _vector_features(
         features["apart"] = float((cosines[near] - smalltalk).max()) / (1 - noise)
         cosine = float(cosines[best]) if cosines[best] > -1 else float(cosines[near].max())
         features["own"] = (cosine - general.mean) / (1 - noise)
-    if (keyword := ranked.features.keyword) is not None:
+    if (keyword := ranking.features.keyword) is not None:
         shared = _highest(keyword.unit[allowed]) & _highest(np.nan_to_num(similarities[allowed]))
         features["shared"] = log1p(len(shared))
     return features

@@ -15,12 +15,15 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from ..config.settings import Settings
+from ..embed.vocabulary import language_coverage
 from ..errors import OpenClawMemoryError, RequestError
 from ..facts.service import FactBook
-from ..model import ContextResult, ContextUse, SearchHit, ends, joined, tokens_of
-from ..search import hits
-from ..search.spelling import misspelt, rewritten
-from ..store.api import Floats, SectionText, Store, VectorModel
+from ..model import ContextResult, ContextUse, SearchHit, SearchRequest, ends, joined, tokens_of
+from ..search.hits import Range
+from ..search.question import Question
+from ..search.ranking import Query
+from ..search.spelling import find_corrections, rewrite
+from ..store.api import SectionText, Store, VectorModel
 from ..store.state import State
 from ..system.deadline import NEVER, Deadline
 from ..text import calendar
@@ -34,8 +37,7 @@ if TYPE_CHECKING:
     from ..embed.vectorizer import Vectorizer
     from ..ingest.freshness import Freshen
     from ..plugins.manager import Plugins
-    from ..search.confidence import Parts
-    from ..search.engine import SearchEngine
+    from ..search.resident import ResidentIndex
 
 log = logging.getLogger("openclaw_memory")
 
@@ -74,7 +76,7 @@ class ContextService:
         settings: Settings,
         store: Store,
         vectorizer: Vectorizer,
-        engine: Callable[[], SearchEngine],
+        index: Callable[[], ResidentIndex],
         freshen: Freshen,
         facts: FactBook,
         plugins: Plugins,
@@ -83,7 +85,7 @@ class ContextService:
         self._settings = settings
         self._store = store
         self._vectorizer = vectorizer
-        self._engine = engine
+        self._index = index
         self._freshen = freshen
         self._facts = facts
         self._plugins = plugins
@@ -141,11 +143,11 @@ class ContextService:
 
     def entities(self, message: str) -> tuple[str, ...]:
         """Return the names of the known concepts in ``message``; looks at no file."""
-        engine = self._engine()
+        index = self._index()
         with self._store.session():
-            engine.refresh(None)
-            with engine.lock:
-                return tuple(entity.name for entity in find_entities(engine.graph, ends(message, *_READ)))
+            index.refresh(None)
+            with index.lock:
+                return tuple(entity.name for entity in find_entities(index.graph, ends(message, *_READ)))
 
     def use(self) -> ContextUse:
         """Return how often context was asked for and given."""
@@ -201,40 +203,42 @@ class ContextService:
         text = ends(without_small_talk(message.text), *_SEARCHED)
         terms = subject_terms(text)
         _, remarks = self._freshen(Deadline.after(until.left(0.5)))
-        engine = self._engine()
-        corrections = misspelt(text, engine, self._store, self._vectorizer, until) if terms else {}
-        text, message = rewritten(text, corrections), replace(message, text=rewritten(message.text, corrections))
+        index, question = self._index(), Question(text, message.today)
+        corrections = find_corrections(question, index, self._store, self._vectorizer, until) if terms else {}
+        if corrections:
+            question = Question(rewrite(text, corrections), message.today)
+            message = replace(message, text=rewrite(message.text, corrections))
+        query = Query(question, SearchRequest(question.text), "keyword")
         model: VectorModel | None = None
-        vector: Floats | None = None
         general: SmalltalkMatch | None = None
         if terms and self._settings.search.mode != "keyword":
-            embedder, model, fallback, vector = self._vectorizer.embed_question(text, until.left(0.5))
+            embedder, model, fallback, vector = self._vectorizer.embed_question(question.text, until.left(0.5))
             if embedder is not None and vector is not None:
-                engine.noise = self._vectorizer.noise_level(embedder, until.left(0.25))
-                general = self._vectorizer.compare_with_smalltalk(embedder, text, vector, until.left(0.25))
+                noise = self._vectorizer.noise_level(embedder, until.left(0.25))
+                coverage = language_coverage(embedder, question.text)
+                query = replace(query, mode="hybrid", vector=vector, noise=noise, knowledge=coverage)
+                general = self._vectorizer.compare_with_smalltalk(embedder, question.text, vector, until.left(0.25))
             elif fallback and self._vectorizer.resolve().embedder is not None:
                 remarks = [*remarks, fallback]  # there is a model, and it was not ready
         with self._store.session(until.left()):
-            engine.refresh(model)
-            with engine.lock:
-                for draft in self._drafts_from(engine, message, text, vector, general):
+            index.refresh(model)
+            with index.lock:
+                for draft in self._drafts_from(index, message, query, general):
                     yield replace(draft, remarks=tuple(remarks))
 
     def _drafts_from(
-        self, engine: SearchEngine, message: _Message, text: str, vector: Floats | None, general: SmalltalkMatch | None
+        self, index: ResidentIndex, message: _Message, query: Query, general: SmalltalkMatch | None
     ) -> Iterator[_Draft]:
-        """Yield the entities, then the notes, then the facts; the caller holds the engine."""
-        view, terms = engine.graph, subject_terms(text)
+        """Yield the entities, then the notes, then the facts; the caller holds the index."""
+        view, terms = index.graph, subject_terms(query.question.text)
         draft = _Draft(tuple(find_entities(view, message.text)))
         yield draft
         if not len(view.corpus) or not (terms or draft.entities):
             return
         curated_files = self._settings.context.curated_files or message.foreign
         superseded = self._facts.superseded()
-        ranked = rank_message(
-            engine, message.text, text, message.today, draft.entities, vector, general, superseded, curated_files
-        )
-        candidates = self._filter(engine, message, find_candidates(ranked))
+        ranked = rank_message(index, query, message.text, draft.entities, general, superseded, curated_files)
+        candidates = self._filter(index, message, find_candidates(ranked))
         candidates = candidates[: max(16, message.budget // 10)]  # these are turned into sentences
         ids = sorted({int(view.corpus.rows.section_id[candidate.row]) for candidate in candidates})
         sections = self._store.section_texts(ids)
@@ -243,7 +247,7 @@ class ContextService:
 
         def composed(items: Sequence[Item]) -> _Draft:
             composition = compose(items, message.text, message.budget, excluded)
-            sources = _sources(engine, message.explain, composition, candidates, sections)
+            sources = _sources(index, message.explain, composition, candidates, sections)
             return replace(draft, composition=composition, sources=sources)
 
         in_haste = message.until != NEVER
@@ -254,23 +258,19 @@ class ContextService:
             if facts or not in_haste:
                 yield composed([*items, *facts])
 
-    def _filter(self, engine: SearchEngine, message: _Message, candidates: list[Candidate]) -> list[Candidate]:
+    def _filter(self, index: ResidentIndex, message: _Message, candidates: list[Candidate]) -> list[Candidate]:
         """Drop the candidates whose hits a plugin drops."""
         if not self._plugins.has_any("openclaw_memory_rerank"):
             return candidates
-        ranges = [hits.Range(candidate.row, candidate.row, candidate.row) for candidate in candidates]
-        texts = engine.display.known(ranges)
-        shown = [
-            (candidate, hit)
-            for candidate, span in zip(candidates, ranges, strict=True)
-            if (hit := engine.display.hit(span, texts, candidate.parts)) is not None
-        ]
+        ranges = [Range.of_row(candidate.row) for candidate in candidates]
+        hits = index.display.hits(ranges, [candidate.scores for candidate in candidates])
+        shown = [(candidate, hit) for candidate, hit in zip(candidates, hits, strict=True) if hit is not None]
         kept = {hit.id for hit in self._plugins.rerank(message.text, [hit for _, hit in shown])}
         return [candidate for candidate, hit in shown if hit.id in kept]
 
 
 def _sources(
-    engine: SearchEngine,
+    index: ResidentIndex,
     explain: bool,
     composition: Composition,
     candidates: Sequence[Candidate],
@@ -278,10 +278,7 @@ def _sources(
 ) -> tuple[SearchHit, ...]:
     """Return the notes of a composition as hits."""
     by_row = {candidate.row: candidate for candidate in candidates}
-    rows = [item.row for item in composition.items if item.row is not None]
-
-    def parts(span: hits.Range) -> Parts:
-        candidate = by_row[span.best]
-        return replace(candidate.parts, score=round(candidate.score, 4), why=candidate.why if explain else None)
-
-    return tuple(engine.display.hits([hits.Range(row, row, row) for row in rows], parts, sections=sections))
+    used = [by_row[item.row] for item in composition.items if item.row is not None]
+    scores = [replace(each.scores, score=round(each.score, 4), why=each.why if explain else None) for each in used]
+    hits = index.display.hits([Range.of_row(candidate.row) for candidate in used], scores, sections=sections)
+    return tuple(hit for hit in hits if hit is not None)

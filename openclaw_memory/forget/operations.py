@@ -151,7 +151,7 @@ class Forgetter:
         self.ingest()
         self._drop_unread(affected)
         gone = set(paths)
-        self.uses.forget([*ids, *(unit for unit, (path, _) in self.uses.known().items() if path in gone)])
+        self.uses.forget([*ids, *(unit for unit, (path, _) in self.uses.last_days().items() if path in gone)])
         self.clear()
         for file in self.store.files():
             # A map holds the same texts, a search paths and hashes of them.

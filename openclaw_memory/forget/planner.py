@@ -233,7 +233,7 @@ class Planner:
             mentions=traces.mentions,
             facts=traces.facts + len(stated),
             summary_sentences=sum(map(snapshot.is_summary, rows)),
-            access_records=sum(unit in ids or path in whole for unit, (path, _) in self.uses.known().items()),
+            access_records=sum(unit in ids or path in whole for unit, (path, _) in self.uses.last_days().items()),
             files=len({target.path for target in going}),
             texts=(
                 *(_listed(target, snapshot) for target in sorted(going, key=_reading_order)),

@@ -1,7 +1,7 @@
-"""Which candidates are concepts, and which units mention them: resident columns, kept in step with the store.
+"""Decide which candidates are concepts, and keep the units that mention them in step with the store.
 
-The store keeps every mention; what is a concept is decided here from their counts, so the answer does not
-depend on the order in which files were read.
+The store keeps every mention.  Concepts are decided here from their counts, so the answer does not depend on the order
+in which files were read.
 """
 
 from __future__ import annotations
@@ -13,11 +13,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..index.corpus import Corpus
+from ..index.corpus import Corpus, Splice
 from ..knowledge.concept_keys import concept_key, owners, slug
 from ..store.api import RULES, Bools, CuratedRow, Floats, Ints, MentionName, MentionRows, OntologyRows, Store
 from . import evidence
-from .mentions import Mentions
 from .sorting import stable_order
 
 #: How surely a mention of each rule is one.
@@ -35,7 +34,7 @@ class References:
     concept ``concept[i]`` (a place in ``keys``); they are in order of concept, then row.  ``units`` counts rows per
     concept but those of summaries that only repeat others, and the references to concept ``c`` are those from
     ``offset[c]`` to ``offset[c + 1]``.  ``counts`` are those units by rule, ``int[c, rules]``, and ``documents`` the
-    files that they are in.  ``row_of`` is the row of each unit.
+    number of files that they are in.  ``row_of`` is the row of each unit.
     """
 
     keys: NDArray[np.int64]
@@ -57,26 +56,26 @@ class References:
         """The row of each reference."""
         return self.row_of[self.unit]
 
-    def of(self, keys: Sequence[int]) -> Ints:
-        """Places of those ``keys`` that are concepts."""
-        wanted = np.asarray(keys, np.int64)
-        at = np.searchsorted(self.keys, wanted)
+    def concepts(self, keys: Sequence[int]) -> Ints:
+        """Return the places of those ``keys`` that are concepts."""
+        sought = np.asarray(keys, np.int64)
+        at = np.searchsorted(self.keys, sought)
         inside = at < len(self.keys)
-        found: Ints = at[inside][self.keys[at[inside]] == wanted[inside]].astype(np.int32)
-        return found
+        places: Ints = at[inside][self.keys[at[inside]] == sought[inside]].astype(np.int32)
+        return places
 
     def slice_of(self, concept: int) -> slice:
-        """The references to one concept."""
+        """Return the slice of the references to one concept."""
         return slice(int(self.offset[concept]), int(self.offset[concept + 1]))
 
     def rows(self, concept: int) -> Ints:
-        """The rows that mention one concept, ascending."""
+        """Return the rows that mention one concept, ascending."""
         return self.row_of[self.unit[self.slice_of(concept)]]
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What a concept is called: its ``slug``, its ``name``, its other spellings, and what kind it is of."""
+    """The ``slug``, ``name`` and ``kind`` of a concept, and the spellings of its name."""
 
     slug: str
     name: str
@@ -87,23 +86,78 @@ class Label:
 
     @property
     def others(self) -> tuple[str, ...]:
-        """What it is called beside its name: its aliases where it is curated."""
+        """The spellings beside the name; the aliases of a curated concept."""
         return self.spellings[1:] if self.curated is None else self.curated.aliases
 
 
+class _Mentions:
+    """Mentions of keys in units, one of each key a unit, by its strongest rule; in order of rows, then keys.
+
+    Mention ``i`` says that unit ``unit[i]``, at ``row[i]`` of the corpus, mentions ``keys[key[i]]`` by
+    ``RULES[rule[i]]``.  ``keys`` are ascending; those of ``always`` have their place though no unit mentions them.
+    """
+
+    def __init__(self, always: NDArray[np.int64]) -> None:
+        self.keys = self._always = always
+        self.key = np.zeros(0, np.int32)
+        self.unit = np.zeros(0, np.int32)
+        self.row = np.zeros(0, np.int32)
+        self.rule = np.zeros(0, np.int8)
+        self._document = np.zeros(0, np.int32)
+
+    def keys_of(self, documents: Sequence[int]) -> set[int]:
+        """Return the keys that documents mention."""
+        mentioned = np.isin(self._document, np.asarray(documents, np.int32))
+        return set(self.keys[np.unique(self.key[mentioned])].tolist())
+
+    def within(self, first: int, last: int) -> slice:
+        """Return the mentions of rows ``first..last``."""
+        ends = self.row.searchsorted(np.array((first, last + 1), self.row.dtype))  # another type would cast all
+        return slice(int(ends[0]), int(ends[1]))
+
+    def replace(self, gone: Sequence[int], new: MentionRows, corpus: Corpus) -> None:
+        """Take over the mentions of documents, whose old ones are ``gone``; ``corpus`` has their rows already."""
+        row = corpus.rows_of(new.unit_id)
+        # Rules are listed from the strongest on; a row that is not there was written since the corpus was read.
+        order = np.lexsort((new.rule, new.key, row))
+        row, key = row[order], new.key[order]
+        strongest = np.ones(len(row), bool)
+        strongest[1:] = (row[1:] != row[:-1]) | (key[1:] != key[:-1])
+        order = order[strongest & (row >= 0)]
+        splice = Splice.plan(self._document, new.document_id[order], gone)
+        keys = splice(self.keys[self.key], new.key[order])
+        self.keys = np.unique(np.concatenate([keys, self._always]))
+        self.key = np.searchsorted(self.keys, keys).astype(np.int32)
+        self.unit, self.rule = splice(self.unit, new.unit_id[order]), splice(self.rule, new.rule[order])
+        self._document = splice(self._document, new.document_id[order])
+        self.row = corpus.rows_of(self.unit).astype(np.int32, copy=False)
+
+    def counts(self, copies: Bools | None) -> tuple[Ints, Ints]:
+        """Count the units of each key by rule, ``int[k, rules]``, and its documents, without ``copies``."""
+        counted = slice(None) if copies is None else ~copies[self.row]
+        key, rule, document = self.key[counted], self.rule[counted], self._document[counted]
+        order = stable_order(key)
+        first = np.ones(len(key), bool)
+        same = (key[order][1:] == key[order][:-1]) & (document[order][1:] == document[order][:-1])
+        first[order[1:][same]] = False
+        n = len(self.keys)
+        counts = np.bincount(key * np.intp(len(RULES)) + rule, minlength=n * len(RULES)).reshape(n, len(RULES))
+        return counts.astype(np.int32), np.bincount(key[first], minlength=n).astype(np.int32)
+
+
 class ConceptIndex:
-    """Mentions of every unit and what follows from them; :meth:`refresh` takes over what was written."""
+    """Concepts, and the references of every unit to them; :meth:`refresh` takes over what was written."""
 
     def __init__(self) -> None:
         self.ontology = OntologyRows()
-        self.references = _nothing()
+        self.references = _no_references()
         #: Inverse document frequency of each concept over units, scaled to [0, 1]: ``float32[c]``.
         self.rarity = np.zeros(0, np.float32)
-        self._mentions = Mentions(self.references.keys)
+        self._mentions = _Mentions(self.references.keys)
         self._generations: dict[int, int] = {}
         #: For each key of the mentions the place of its concept, or -1.
         self._place = np.zeros(0, np.int32)
-        #: What is known of names, by key: asking the store costs some milliseconds.
+        #: Labels by key: asking the store costs some milliseconds.
         self._labels: dict[int, Label] = {}
         self._curated: dict[int, CuratedRow] = {}
         self._aliases: Mapping[int, int] = {}
@@ -119,7 +173,7 @@ class ConceptIndex:
         """Take over documents and curated concepts that changed since the last call.
 
         ``copies`` are the rows that only repeat others, ``bool[n]``: they mention concepts and are no evidence for
-        what is one.
+        one.
         """
         now = {info.id: info.generation for info in corpus.documents.values()}
         ontology = store.ontology()
@@ -128,37 +182,44 @@ class ConceptIndex:
             self._aliases = owners(ontology)
             self._curated = {row.key: row for row in ontology.concepts}
             self._labels.clear()
-            self._mentions = Mentions(np.array(sorted(self._curated), np.int64))
-            self._mentions.replace((), self._renamed(store.mention_rows(None)), corpus)
+            self._mentions = _Mentions(np.array(sorted(self._curated), np.int64))
+            self._mentions.replace((), self._canonical_mentions(store.mention_rows(None)), corpus)
         else:
             gone = [i for i, generation in self._generations.items() if now.get(i) != generation]
             fresh = [i for i, generation in now.items() if self._generations.get(i) != generation]
             if not gone and not fresh:
                 return
             touched = self._mentions.keys_of(gone)
-            self._mentions.replace(gone, self._renamed(store.mention_rows(fresh)), corpus)
+            self._mentions.replace(gone, self._canonical_mentions(store.mention_rows(fresh)), corpus)
             touched |= self._mentions.keys_of(fresh)
             self._labels = {key: label for key, label in self._labels.items() if key not in touched or label.curated}
         self._generations = now
-        self._decide(store, corpus, copies)
-        total = np.float32(max(_counted(corpus, copies), 1))
-        self.rarity = np.log1p(total / np.maximum(self.references.units, 1)) / np.log1p(total)
+        total = len(corpus) if copies is None else len(corpus) - int(copies.sum())
+        self._decide(store, corpus, copies, total)
+        most = np.float32(max(total, 1))
+        self.rarity = np.log1p(most / np.maximum(self.references.units, 1)) / np.log1p(most)
         self.version += 1
 
-    def _renamed(self, mentions: MentionRows) -> MentionRows:
-        """Mentions under the keys of their concepts."""
-        return replace(mentions, key=_renamed(mentions.key, self._aliases))
+    def _canonical_mentions(self, mentions: MentionRows) -> MentionRows:
+        """Return mentions under the keys of their concepts."""
+        aliases = {alias: key for alias, key in self._aliases.items() if alias != key}
+        if not aliases or not len(mentions.key):
+            return mentions
+        old = np.array(sorted(aliases), np.int64)
+        new = np.array([aliases[alias] for alias in old.tolist()], np.int64)
+        at = np.minimum(np.searchsorted(old, mentions.key), len(old) - 1)
+        return replace(mentions, key=np.where(old[at] == mentions.key, new[at], mentions.key))
 
-    def _decide(self, store: Store, corpus: Corpus, copies: Bools | None) -> None:
-        """Decide which keys are concepts, and make the references to them."""
+    def _decide(self, store: Store, corpus: Corpus, copies: Bools | None, total: int) -> None:
+        """Decide which keys are concepts, and build the references to them; ``total`` rows are no copies."""
         mentions = self._mentions
         keys = mentions.keys
-        counts, documents = mentions.counted(copies)
-        chosen = evidence.decide(counts, documents, _counted(corpus, copies), len(corpus.documents))
+        counts, documents = mentions.counts(copies)
+        chosen = evidence.decide(counts, documents, total, len(corpus.documents))
         chosen &= ~np.isin(keys, np.array(self.ontology.ignored, np.int64))
-        by_hand = np.isin(keys, np.fromiter(self._curated, np.int64, len(self._curated)))
-        chosen |= by_hand
-        chosen[chosen] = ~self._nested(store, keys[chosen], counts[chosen], by_hand[chosen])
+        curated = np.isin(keys, np.fromiter(self._curated, np.int64, len(self._curated)))
+        chosen |= curated
+        chosen[chosen] = ~self._nested(store, keys[chosen], counts[chosen], curated[chosen])
         self._place = np.where(chosen, np.cumsum(chosen, dtype=np.int32) - 1, np.int32(-1))
         concept = self._place[mentions.key]
         at = np.flatnonzero(concept >= 0)
@@ -174,107 +235,89 @@ class ConceptIndex:
             self._spellings = spellings
             self.naming += 1
 
-    def _nested(self, store: Store, keys: NDArray[np.int64], counts: Ints, by_hand: Bools) -> Bools:
-        """Which of these concepts are only a part of others."""
+    def _nested(self, store: Store, keys: NDArray[np.int64], counts: Ints, curated: Bools) -> Bools:
+        """Return which of these concepts are only a part of others."""
         names = tuple(label.slug for label in self._labels_of(store, keys.tolist()))
         if names != self._nesting.names:
             self._nesting = evidence.Nesting.build(names)
         explicit = counts[:, evidence.columns(*evidence.EXPLICIT)].sum(axis=1) > 0
-        return self._nesting.gone(counts.sum(axis=1), explicit | by_hand)
+        return self._nesting.nested(counts.sum(axis=1), explicit | curated)
 
     def salience(self, store: Store, corpus: Corpus) -> NDArray[np.float64]:
-        """How much each concept matters."""
-        found, labels = self.references, self.labels(store)
-        names = [labels[place].name for place in range(len(found.keys))]
-        # What a unit says, apart from its days and times.
-        _, says = np.unique(corpus.rows.likeness, return_inverse=True)
-        pairs = np.unique(found.concept.astype(np.int64) * max(len(corpus), 1) + says[found.row])
-        distinct = np.minimum(np.bincount(pairs // max(len(corpus), 1), minlength=len(found.keys)), found.units)
-        return evidence.salience(found.counts, distinct, found.documents, len(self._generations), names)
-
-    # -- what units mention -------------------------------------------------------------------------
+        """Return how much each concept matters."""
+        references, labels = self.references, self.labels(store)
+        names = [labels[place].name for place in range(len(references.keys))]
+        # A text counts once, apart from its days and times.
+        _, text = np.unique(corpus.rows.likeness, return_inverse=True)
+        pairs = np.unique(references.concept.astype(np.int64) * max(len(corpus), 1) + text[references.row])
+        distinct = np.bincount(pairs // max(len(corpus), 1), minlength=len(references.keys))
+        distinct = np.minimum(distinct, references.units)
+        return evidence.salience(references.counts, distinct, references.documents, len(self._generations), names)
 
     def of_rows(self, first: int, last: int) -> list[int]:
-        """Concepts that rows ``first..last`` mention, the one that fewest units mention first."""
-        concepts = self._place[self._mentions.key[self._mentions.within(first, last)]]
-        units = self.references.units
-        return sorted(set(concepts[concepts >= 0].tolist()), key=lambda concept: (int(units[concept]), concept))
+        """Return the concepts that rows ``first..last`` mention, the one that fewest units mention first."""
+        concepts = np.unique(self._place[self._mentions.key[self._mentions.within(first, last)]])
+        concepts = concepts[concepts >= 0]
+        ordered: list[int] = concepts[np.argsort(self.references.units[concepts], kind="stable")].tolist()
+        return ordered
 
     def rows_of(self, concepts: Sequence[int]) -> Ints:
-        """Rows that mention any of ``concepts``, ascending."""
+        """Return the rows that mention any of ``concepts``, ascending."""
         parts = [self.references.rows(concept) for concept in concepts]
         return np.unique(np.concatenate(parts)) if parts else np.zeros(0, np.int32)
 
     # -- names ----------------------------------------------------------------------------------------
 
     def labels(self, store: Store, concepts: Sequence[int] | None = None) -> dict[int, Label]:
-        """What these concepts (all when ``None``) are called; asks the store for what it has not seen yet."""
+        """Return the labels of these concepts (all when ``None``); asks the store for new ones."""
         keys = self.references.keys if concepts is None else self.references.keys[list(concepts)]
         places = range(len(keys)) if concepts is None else concepts
         return dict(zip(places, self._labels_of(store, keys.tolist()), strict=True))
 
     def _labels_of(self, store: Store, keys: Sequence[int]) -> list[Label]:
-        """The labels of some keys."""
-        known = self._labels
-        missing = [key for key in keys if key not in known]
+        labels = self._labels
+        missing = [key for key in keys if key not in labels]
         if missing:
-            known |= self._labelled(
-                store, missing, everything=len(missing) * 4 > max(len(keys), len(self.references.keys))
-            )
-        return [known[key] for key in keys]
+            everything = len(missing) * 4 > max(len(keys), len(self.references.keys))
+            labels |= self._read_labels(store, missing, everything)
+        return [labels[key] for key in keys]
 
-    def _labelled(self, store: Store, keys: list[int], everything: bool) -> dict[int, Label]:
+    def _read_labels(self, store: Store, keys: list[int], everything: bool) -> dict[int, Label]:
         # A curated concept has its name from a person.
-        asked = None if everything else [key for key in keys if key not in self._curated]
-        spelt: dict[int, list[MentionName]] = {}
-        for spelling in store.mention_names(asked):
-            spelt.setdefault(spelling.key, []).append(spelling)
+        unnamed = None if everything else [key for key in keys if key not in self._curated]
+        names: dict[int, list[MentionName]] = {}
+        for name in store.mention_names(unnamed):
+            names.setdefault(name.key, []).append(name)
         out = {}
         for key in keys:
-            found = spelt.get(key, [])
             row = self._curated.get(key)
             if row is not None:
                 out[key] = Label(row.slug, row.name, row.kind, row, (row.name, *row.aliases), row.weight)
                 continue
-            # The spelling of a surer rule says better what the thing is called than a more frequent one.
-            found.sort(key=lambda spelling: (spelling.rule not in evidence.STRONG, -spelling.count, spelling.text))
-            name = found[0].text if found else str(key)
-            kind = evidence.kind_of({spelling.rule for spelling in found}, name)
-            out[key] = Label(slug(name), name, kind, None, tuple(spelling.text for spelling in found))
+            # The spelling of a surer rule is a better name than a more frequent one.
+            spellings = sorted(
+                names.get(key, []), key=lambda name: (name.rule not in evidence.STRONG, -name.count, name.text)
+            )
+            text = spellings[0].text if spellings else str(key)
+            kind = evidence.kind_of({name.rule for name in spellings}, text)
+            out[key] = Label(slug(text), text, kind, None, tuple(name.text for name in spellings))
         return out
 
     def slugs(self) -> list[str]:
-        """The slug of each concept, as far as it has been asked for."""
+        """Return the slug of each concept, empty where its label has not been read."""
         return [self._labels[key].slug if key in self._labels else "" for key in self.references.keys.tolist()]
 
-    def named(self, name: str) -> int | None:
-        """The concept that ``name`` means: a slug, a name or an alias."""
-        key = self.canonical(concept_key(name))
-        found = self.references.of([key])
-        return int(found[0]) if len(found) else None
+    def find(self, name: str) -> int | None:
+        """Return the concept with a slug, name or alias."""
+        places = self.references.concepts([self.canonical(concept_key(name))])
+        return int(places[0]) if len(places) else None
 
     def canonical(self, key: int) -> int:
-        """The key of the curated concept of which ``key`` is an alias, else ``key``."""
+        """Return the key of the curated concept of which ``key`` is an alias, else ``key``."""
         return self._aliases.get(key, key)
 
 
-def _nothing() -> References:
+def _no_references() -> References:
     i32, i64 = np.zeros(0, np.int32), np.zeros(0, np.int64)
     counts = np.zeros((0, len(RULES)), np.int32)
     return References(i64, i32, np.zeros(0, np.float32), i32, np.zeros(1, np.int64), counts, i32, i32)
-
-
-def _counted(corpus: Corpus, copies: Bools | None) -> int:
-    """How many rows there are, without those that repeat others."""
-    return len(corpus) if copies is None else len(corpus) - int(copies.sum())
-
-
-def _renamed(key: NDArray[np.int64], aliases: Mapping[int, int]) -> NDArray[np.int64]:
-    """Keys with those of aliases replaced by those of their concepts."""
-    others = {alias: own for alias, own in aliases.items() if alias != own}
-    if not others or not len(key):
-        return key
-    old = np.array(sorted(others), np.int64)
-    new = np.array([others[alias] for alias in old.tolist()], np.int64)
-    at = np.minimum(np.searchsorted(old, key), len(old) - 1)
-    return np.where(old[at] == key, new[at], key)

@@ -1,4 +1,4 @@
-"""Which candidates are concepts, and which of them matter: decided from counts, so the order of ingest does not."""
+"""Decide from counts which candidates are concepts, and how much each matters, whatever the order of ingest."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Ints = NDArray[np.integer[Any]]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-#: What a mention counts for by its rule; in a unit the strongest one of a key counts.
+#: Points of a mention by its rule; in a unit the strongest one of a key counts.
 POINTS = {
     "curated": 8, "link": 8, "tag": 8, "meta": 8, "code": 8, "name": 6, "quoted": 3, "phrase": 2, "start": 1, "file": 1,
     "part": 0, "plain": 1,
@@ -32,18 +32,13 @@ EXPLICIT = frozenset({"curated", "link", "tag", "meta"})
 #: Rules whose word may be one of everyday language that has a capital, or marks, now and then.
 _SPELT = ("name", "quoted")
 
-#: In how many units a name stands at least.
-_LEAST_UNITS = 2
-#: In how many units a phrase stands at least; one more for each doubling of a corpus of this many units.
-_PHRASE_UNITS = 3
-_PHRASE_CORPUS = 2_000
-#: What is in more than this share of all units is routine, unless it comes in bursts of so many bits or is a name.
+#: Least number of units of a name, and of a phrase; one more for each doubling of a corpus of so many units.
+_NAME_UNITS, _PHRASE_UNITS, _PHRASE_CORPUS = 2, 3, 2_000
+#: A key in more than this share of all units is routine, unless it comes in bursts of so many bits or is a name.
 _SHARE, _BURST = 0.06, 0.5
-#: One sure mention and one other; and more than one capital among two dozen plain uses.
-_LEAST_POINTS = 7
-_LEAST_MEAN = 1.25
-#: So many of the units that name something do so where a capital or marks are no matter of course.
-_LEAST_SURE = 0.15
+#: Least points of a name: one sure mention and one other; and in the mean: more than one capital among two dozen plain
+#: uses; and its least share of units where a capital or marks are no matter of course.
+_LEAST_POINTS, _LEAST_MEAN, _LEAST_SURE = 7, 1.25, 0.15
 #: A nested term stands by itself in this many units, and in this share of its units.
 _FREE_UNITS, _FREE_SHARE = 2, 0.2
 #: How surely a concept is a thing, by what most of its sure mentions are.
@@ -51,11 +46,11 @@ _SURENESS = {"explicit": 1.0, "name": 1.0, "code": 0.5, "quoted": 0.5, "phrase":
 
 
 def columns(*rules: str) -> list[int]:
-    """Where the counts of ``rules`` stand."""
+    """Return the columns of the counts of ``rules``."""
     return [RULES.index(rule) for rule in rules]
 
 
-#: What counts by rule are multiplied by: for all units, their points, and those of groups of rules.
+#: Matrix that turns counts by rule into sums: of all units, their points, and those of groups of rules.
 _SUMS = np.array(
     [
         [1, POINTS[rule], *(rule in group for group in (EXPLICIT, STRONG, _SPELT, ("plain",), ("code",), ("phrase",)))]
@@ -66,18 +61,18 @@ _SUMS = np.array(
 
 
 def decide(counts: Ints, documents: Ints, total: int, all_documents: int) -> Bools:
-    """Which keys are concepts; ``bool[n]``.
+    """Decide which keys are concepts; ``bool[n]``.
 
     ``counts`` are a key's distinct units by the strongest rule of each, ``int[n, rules]``; ``documents`` counts
     those that mention it; ``total`` and ``all_documents`` are those of the corpus.  Two units are needed (a phrase
-    needs more).  A word with a capital is a name when it has one as often as none.  What is in more than a few per
-    cent of the units is one that is said to be one, a name, or comes in bursts (:func:`burst`).
+    needs more).  A word with a capital is a name when it has one as often as none.  A key in more than a few per
+    cent of the units must be marked as a concept, be a name, or come in bursts (:func:`burst`).
     """
     # Numpy multiplies floats several times as fast, and up to 2**24, two million units, they are exact.
     sums = (counts.astype(np.float32) @ _SUMS).T.astype(np.float64)
     units, points, explicit, strong, spelt, plain, code, phrase = sums
     grown = int(np.log2(max(1.0, total / _PHRASE_CORPUS)))
-    named = (strong >= 1) & (units >= _LEAST_UNITS) & (points >= _LEAST_POINTS) & (points >= _LEAST_MEAN * units)
+    named = (strong >= 1) & (units >= _NAME_UNITS) & (points >= _LEAST_POINTS) & (points >= _LEAST_MEAN * units)
     named &= (explicit > 0) | (code > 0) | ((spelt >= plain) & (spelt >= _LEAST_SURE * units))
     free = (phrase >= _PHRASE_UNITS + grown) & (points >= POINTS["phrase"] * units)
     rare = units <= max(3, _SHARE * total)
@@ -86,7 +81,7 @@ def decide(counts: Ints, documents: Ints, total: int, all_documents: int) -> Boo
 
 
 def burst(units: Ints, documents: Ints, all_documents: int) -> Floats:
-    """Residual inverse document frequency, in bits: how much rarer in documents than chance would have it.
+    """Return the residual inverse document frequency, in bits: how much rarer in documents than by chance.
 
     Church and Gale (1995), "Inverse document frequency (IDF): a measure of deviations from Poisson": words of
     everyday language are spread as if by chance, those of a subject come together.
@@ -97,11 +92,11 @@ def burst(units: Ints, documents: Ints, all_documents: int) -> Floats:
 
 
 def salience(counts: Ints, distinct: Ints, documents: Ints, all_documents: int, names: Sequence[str]) -> Floats:
-    """How much each concept matters: by its units on a logarithmic scale, its sureness and its bursts; ``float[n]``.
+    """Return how much each concept matters, by the logarithm of its units, its sureness and its bursts; ``float[n]``.
 
-    A name that small letters, or a German article, speak against as often matters less.  ``distinct`` are units that
-    say another thing each: a line that a report repeats every day counts once.
-    ``names`` are what the concepts are called: an abbreviation of two letters says little, a long compound much, and
+    A name that small letters, or a German article, speak against as often matters less.  ``distinct`` counts units
+    with different texts: a line that a report repeats every day counts once.
+    ``names`` are those of the concepts: an abbreviation of two letters says little, a long compound much, and
     of names that differ by their numbers only each says the less the more there are.
     """
     units = counts.sum(axis=1)
@@ -109,27 +104,27 @@ def salience(counts: Ints, distinct: Ints, documents: Ints, all_documents: int, 
     weighed = np.zeros(len(counts))
     groups = {"explicit": tuple(EXPLICIT), **{each: (each,) for each in _SURENESS if each != "explicit"}}
     for group, value in _SURENESS.items():
-        of = counts[:, columns(*groups[group])].sum(axis=1)
-        sure, weighed = sure + of, weighed + value * of
+        units_of = counts[:, columns(*groups[group])].sum(axis=1)
+        sure, weighed = sure + units_of, weighed + value * units_of
     share = sure / np.maximum(units, 1)
     lively = 1 + 0.25 * np.clip(burst(units, documents, all_documents), 0, 2)
     spread = np.log2(1 + np.minimum(documents, distinct))
     spelt = counts[:, columns(*_SPELT)].sum(axis=1)
     plain = counts[:, columns("plain")[0]]
     against = 0.7 * plain / np.maximum(sure + plain, 1)
-    said = np.array([_telling(name, sure > 0) for name, sure in zip(names, spelt, strict=True)]) / _siblings(names)
-    said *= 1 - against
-    # What lines say that are repeated word for word is routine.
-    said *= (distinct / np.maximum(units, 1)) ** 0.35
+    specific = np.array([_specificity(name, n > 0) for name, n in zip(names, spelt, strict=True)]) / _siblings(names)
+    specific *= 1 - against
+    # Lines that are repeated word for word are routine.
+    specific *= (distinct / np.maximum(units, 1)) ** 0.35
     return np.asarray(
-        said * np.log2(1 + distinct) * (1 + 0.3 * spread) * np.sqrt(share) * weighed / np.maximum(sure, 1) * lively,
+        specific * np.log2(1 + distinct) * (1 + 0.3 * spread) * np.sqrt(share) * weighed / np.maximum(sure, 1) * lively,
         dtype=np.float64,
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Nesting:
-    """Which of some names, by their places, lie within which others: that follows from the names alone.
+    """Pairs of names of which one lies within the other, by their places.
 
     ``group`` is the number of the name at each place, as some have the same.  The names ``inner[i]`` lie within
     ``outer[i]``, and ``numbered[i]`` are ``plain[i]`` with a number behind.
@@ -155,11 +150,11 @@ class Nesting:
             elif base in numbers:
                 numbered.append((numbers[base], number))
         group = np.fromiter(map(numbers.__getitem__, names), np.int64, len(names))
-        pairs = (np.array(sorted(found), np.int64).reshape(-1, 2).T for found in (within, numbered))
-        return cls(tuple(names), group, *(end for both in pairs for end in both))
+        ends = [np.array(sorted(pairs), np.int64).reshape(-1, 2).T for pairs in (within, numbered)]
+        return cls(tuple(names), group, *ends[0], *ends[1])
 
-    def gone(self, units: Ints, kept: Bools) -> Bools:
-        """Which names hardly stand by themselves, only within longer ones, in so many ``units`` each: ``bool[n]``.
+    def nested(self, units: Ints, kept: Bools) -> Bools:
+        """Return the names that hardly stand by themselves, only within longer ones; ``units`` of each: ``bool[n]``.
 
         Frantzi, Ananiadou and Mima (2000), "Automatic recognition of multi-word terms: the C-value/NC-value method":
         of a term's frequency that of the longer terms around it, on average, is taken away.  Those ``kept`` stay.
@@ -178,25 +173,26 @@ class Nesting:
         return np.asarray((out | same[self.group]) & ~kept, np.bool_)
 
 
-def _telling(name: str, spelt: bool) -> float:
+def _specificity(name: str, spelt: bool) -> float:
+    """Return how specific a name is by its form, 1 for an ordinary one."""
     if len(name) > 1 and name[0] > "\u0e00":
         return 1.0 if spelt and len(name) < len(_COMPOUND) else _COMPOUND[min(len(name), len(_COMPOUND)) - 1]
     if len(name) < 3:
         return 0.45
-    if name.lower() in _SAID:
+    if name.lower() in _EVERYDAY:
         return 0.3  # a word of everyday language, or of programs, that is a tag or stands in quotes
     if " " in name and not spelt and name.islower():
         return 0.5  # a phrase that recurs
     return 0.5 if says_kind(name) or is_kind(name.lower(), ENGLISH) else 1.0
 
 
-_SAID = (NAMELESS | LITERALS) - ORDINARY
-#: What a compound of so many characters says, where words have no spaces between them.
+_EVERYDAY = (NAMELESS | LITERALS) - ORDINARY
+#: Specificity of a compound of so many characters, where words have no spaces between them.
 _COMPOUND = (0.5, 0.7, 1.0, 1.6)
 
 
 def _siblings(names: Sequence[str]) -> Floats:
-    """By how much each of ``names`` says less as it is one of a row that differ by their numbers only; ``float[n]``."""
+    """Return the divisor of each of ``names`` for those that differ from it by their numbers only; ``float[n]``."""
     rows = [re.sub(r"\d+", "0", name) if any(map(str.isdigit, name)) else "" for name in names]
     count = Counter(rows)
     return np.array([max(1.0, 0.5 * count[row]) if row else 1.0 for row in rows])
@@ -204,18 +200,18 @@ def _siblings(names: Sequence[str]) -> Floats:
 
 @lru_cache(maxsize=1 << 16)
 def _within(name: str) -> frozenset[str]:
-    """The terms within a term: runs of its words, and of its characters where it has no alphabet."""
+    """Return the terms within a term: runs of its words, and of its characters where it has no alphabet."""
     if name.isascii() and "-" not in name:
         return frozenset()
     words = name.split("-")
-    found = {"-".join(words[a:b]) for a in range(len(words)) for b in range(a + 1, len(words) + 1)}
+    terms = {"-".join(words[a:b]) for a in range(len(words)) for b in range(a + 1, len(words) + 1)}
     if len(words) == 1 and not name.isascii() and name[0] > "\u0e00":
-        found = {name[a:b] for a in range(len(name)) for b in range(a + 2, len(name) + 1)}
-    return frozenset(found - {name})
+        terms = {name[a:b] for a in range(len(name)) for b in range(a + 2, len(name) + 1)}
+    return frozenset(terms - {name})
 
 
 def kind_of(rules: set[str], name: str) -> str | None:
-    """What kind of thing a found concept is, where its rules tell: ``tag``, ``note`` or ``code``; else ``None``."""
+    """Return the kind of a found concept by its rules: ``tag``, ``note`` or ``code``; else ``None``."""
     if "tag" in rules:
         return "tag"
     if "file" in rules:
@@ -223,7 +219,7 @@ def kind_of(rules: set[str], name: str) -> str | None:
     return "code" if "code" in rules and "name" not in rules else None
 
 
-#: What the rules of mentions are called where a person asks why something is a concept.
+#: Descriptions of the rules, for a person who asks why something is a concept.
 _WORDS = {
     "curated": "named in concepts.yaml", "link": "linked", "tag": "tagged", "meta": "in front matter",
     "code": "written as code", "name": "a name within a sentence", "quoted": "in quotes",
@@ -234,8 +230,8 @@ _WORDS = {
 
 
 def reason(counts: Ints, documents: int) -> str:
-    """Why something is a concept, in one line, from its units by rule."""
-    said = sorted(((int(n), rule) for rule, n in zip(RULES, counts, strict=True) if n), key=lambda pair: -pair[0])
-    parts = [f"{n}× {_WORDS[rule]}" for n, rule in said]
+    """Explain in one line why something is a concept, from its units by rule."""
+    rules = sorted(((int(n), rule) for rule, n in zip(RULES, counts, strict=True) if n), key=lambda pair: -pair[0])
+    parts = [f"{n}× {_WORDS[rule]}" for n, rule in rules]
     where = "1 note" if documents == 1 else f"{documents} notes"
     return f"{', '.join(parts)}; in {where}" if parts else "named in concepts.yaml"

@@ -1,4 +1,4 @@
-"""The graph over sections and concepts: who mentions what, what goes together, what came after what.
+"""Build the graph over sections and concepts: mentions, relations between concepts, and threads in time.
 
 A section that is longer than :data:`PASSAGE` rows is cut into passages, each of which is a section here.
 """
@@ -36,21 +36,21 @@ _THREAD_SECTIONS = 400
 
 @dataclass(frozen=True, slots=True)
 class Lists:
-    """Sparse rows: the entries of ``i`` are ``target[offset[i]:offset[i + 1]]`` with their weights."""
+    """Sparse rows: the entries of row ``i`` are ``target[offset[i]:offset[i + 1]]`` with their weights."""
 
     offset: NDArray[np.int64]
     target: Ints
     weight: Floats
 
-    def of(self, i: int) -> tuple[Ints, Floats]:
-        """Targets and weights of one row."""
+    def row(self, i: int) -> tuple[Ints, Floats]:
+        """Return targets and weights of one row."""
         if not len(self.target):
             return self.target, self.weight
         span = slice(int(self.offset[i]), int(self.offset[i + 1]))
         return self.target[span], self.weight[span]
 
     def gather(self, rows: Ints, most: int | None = None) -> tuple[Ints, Ints, Floats]:
-        """Entries of several rows as ``(place in rows, target, weight)``, at most the first ``most`` of each."""
+        """Return entries of several rows as ``(place in rows, target, weight)``, at most the first ``most`` of each."""
         start = self.offset[rows]
         length = self.offset[rows + 1] - start
         if most is not None:
@@ -74,7 +74,7 @@ class Network:
     ``rarity`` is a concept's inverse document frequency over sections scaled to [0, 1].  ``parents`` and
     ``children`` are curated; ``related`` is symmetric, ``related_curated`` says which entries are curated.
     ``before`` and ``after`` join a section to the neighbours in time that share a concept, ``thread`` of an
-    entry being that concept.  ``section_of`` says to which section each row of the corpus belongs.  ``originals``
+    entry being that concept.  ``section_of`` is the section of each row of the corpus.  ``originals``
     leads from a section of a summary to the archived ones that it was taken from, ``taken`` from its rows to theirs.
     """
 
@@ -101,9 +101,9 @@ class Network:
 
 
 def build(index: ConceptIndex, corpus: Corpus, archive: Archive) -> Network:
-    """The graph of a corpus; takes time linear in its mentions but for sorting them.
+    """Build the graph of a corpus, in time linear in its mentions but for sorting them.
 
-    What only repeats other rows is not counted, and threads lead over what neither is archived nor repeats.
+    Rows that only repeat others are not counted, and threads lead over rows that are neither archived nor repeat.
     """
     references, rows, shape = index.references, corpus.rows, corpus.shape
     n = len(references.keys)
@@ -145,7 +145,7 @@ def build(index: ConceptIndex, corpus: Corpus, archive: Archive) -> Network:
 
 
 def _originals(taken: tuple[Ints, Ints], section_of: Ints, sections: int) -> Lists:
-    """From each section of a summary to those that its sentences were taken from, once each."""
+    """Return lists from each section of a summary to those that its sentences were taken from, once each."""
     if not len(taken[0]):
         return _empty()
     pairs = np.unique(np.stack([section_of[taken[0]], section_of[taken[1]]]), axis=1)
@@ -155,7 +155,7 @@ def _originals(taken: tuple[Ints, Ints], section_of: Ints, sections: int) -> Lis
 def _by_section(
     references: References, section_of: Ints, corpus: Corpus, chosen: Bools | None = None
 ) -> tuple[Ints, Ints, Floats]:
-    """References of units, or of the ``chosen`` ones, joined to those of their sections."""
+    """Join the references of units, or of the ``chosen`` ones, to those of their sections."""
     concept, row, weight = references.concept, references.row, references.weight
     if chosen is not None:
         concept, row, weight = concept[chosen[row]], row[chosen[row]], weight[chosen[row]]
@@ -176,7 +176,7 @@ def _by_section(
 def _lists(
     source: Ints, target: Ints, weight: Floats, n: int, rank: Ints | None = None, leading: Bools | None = None
 ) -> Lists:
-    """Entries by source, then by target, or (those that are ``leading`` first) by falling weight and ``rank``."""
+    """Return entries by source, then by target, or (``leading`` ones first) by falling weight and ``rank``."""
     if rank is not None:
         order = stable_order(rank[target], falling(weight), *(() if leading is None else (~leading,)), source)
     else:
@@ -212,12 +212,12 @@ def _related(
     stated: tuple[Ints, Ints],
     slugs: Sequence[str],
 ) -> tuple[Lists, Bools]:
-    """Concepts that go together in sections more often than chance has it, and what is curated.
+    """Relate concepts that share sections more often than chance has it, and those that are curated.
 
     Whether two do is decided by the likelihood ratio of their table of sections (Dunning, 1993, "Accurate methods for
     the statistics of surprise and coincidence"), which needs no large counts.  How closely, by normalised pointwise
     mutual information (Bouma, 2009), shrunk where counts are small (Pantel and Lin, 2002).  A name within another,
-    as ``Claude`` within ``Claude Code``, is no company: both stand on the same words.
+    as ``Claude`` within ``Claude Code``, is not related to it: both stand on the same words.
     """
     n = len(count)
     a, b = _pairs(of_section, rarity)
@@ -231,52 +231,51 @@ def _related(
     ratio, npmi = _association(together, count[low], count[high], sections)
     close = (ratio >= MIN_RATIO) & (npmi > 0)
     names = ((slugs[i], slugs[j]) for i, j in zip(low[close].tolist(), high[close].tolist(), strict=True))
-    close[close] = [(one not in other and other not in one) or not _within(one, other) for one, other in names]
-    known = set((stated[0].astype(np.int64) * n + stated[1]).tolist())
-    close &= ~np.isin(pair, np.array(sorted(known), np.int64))
+    close[close] = [(a not in b and b not in a) or not _within(a, b) for a, b in names]
+    close &= ~np.isin(pair, stated[0].astype(np.int64) * n + stated[1])
     low, high, npmi = low[close], high[close], npmi[close]
     source = np.concatenate([low, high, stated[0], stated[1]])
     target = np.concatenate([high, low, stated[1], stated[0]])
     weight = np.concatenate([npmi, npmi, np.full(2 * len(stated[0]), CURATED_RELATION)]).astype(np.float32)
-    by_hand = np.concatenate([np.zeros(2 * len(low), bool), np.ones(2 * len(stated[0]), bool)])
-    order = np.lexsort((target, -weight, ~by_hand, source))
-    source, target, weight, by_hand = source[order], target[order], weight[order], by_hand[order]
+    curated = np.concatenate([np.zeros(2 * len(low), bool), np.ones(2 * len(stated[0]), bool)])
+    order = np.lexsort((target, -weight, ~curated, source))
+    source, target, weight, curated = source[order], target[order], weight[order], curated[order]
     start = np.searchsorted(source, source)
-    keep = (np.arange(len(source)) - start < _RELATED) | by_hand
+    keep = (np.arange(len(source)) - start < _RELATED) | curated
     offset = np.zeros(n + 1, np.int64)
     np.cumsum(np.bincount(source[keep], minlength=n), out=offset[1:])
-    return Lists(offset, target[keep].astype(np.int32), weight[keep]), by_hand[keep]
+    return Lists(offset, target[keep].astype(np.int32), weight[keep]), curated[keep]
 
 
 def _association(
-    both: NDArray[np.int64], first: NDArray[np.int64], second: NDArray[np.int64], total: int
+    together: NDArray[np.int64], first: NDArray[np.int64], second: NDArray[np.int64], total: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Likelihood ratio and shrunk NPMI of pairs: of ``total`` sections, so many have the first, the second and both."""
+    """Return likelihood ratio and shrunk NPMI of pairs, from the number of sections with the first, second and both."""
     total = max(total, 1)
-    ratio = np.zeros(len(both))
-    rest = np.maximum(total - first - second + both, 0)
+    ratio = np.zeros(len(together))
+    rest = np.maximum(total - first - second + together, 0)
     for seen, row, column in (
-        (both, first, second), (first - both, first, total - second), (second - both, total - first, second),
-        (rest, total - first, total - second),
+        (together, first, second), (first - together, first, total - second),
+        (second - together, total - first, second), (rest, total - first, total - second),
     ):  # fmt: skip
         expected = row * column / total
         some = (seen > 0) & (expected > 0)
         ratio[some] += 2 * seen[some] * np.log(seen[some] / expected[some])
-    p = both / total
+    p = together / total
     with np.errstate(divide="ignore", invalid="ignore"):
-        npmi = np.where(p >= 1, 1.0, np.log(both * total / (first * second)) / -np.log(p))
+        npmi = np.where(p >= 1, 1.0, np.log(together * total / (first * second)) / -np.log(p))
     least = np.minimum(first, second)
-    return ratio, npmi * both / (both + 1) * least / (least + 1)
+    return ratio, npmi * together / (together + 1) * least / (least + 1)
 
 
 def _within(a: str, b: str) -> bool:
-    """Whether one of two slugs is a run of words, or of characters where there is no alphabet, of the other."""
+    """Return true if one slug is a run of words, or of characters where there is no alphabet, of the other."""
     short, long = sorted((a, b), key=len)
     return bool(short) and (f"-{short}-" in f"-{long}-" or (short > "\u0e00" and short in long))
 
 
 def _pairs(of_section: Lists, rarity: Floats) -> tuple[Ints, Ints]:
-    """Every pair of concepts of every section, the smaller first; of the rarest where there are many."""
+    """Return every pair of concepts of every section, the smaller first; of the rarest where there are many."""
     section = np.repeat(np.arange(len(of_section.offset) - 1), np.diff(of_section.offset))
     concept = of_section.target
     rarest = np.empty(len(rarity), np.int32)
@@ -306,7 +305,7 @@ def _threads(
     dated: Bools,
     first_row: Ints,
 ) -> tuple[Lists, Lists, Ints, Ints]:
-    """For each concept, its dated sections in order of time: each follows the one before it.
+    """Chain the dated sections of each concept in order of time.
 
     Two sections that follow one another in several threads are joined once, by the rarest shared concept.
     """

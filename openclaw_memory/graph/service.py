@@ -1,4 +1,4 @@
-"""The concepts of a workspace as people and agents handle them: listed, searched, curated."""
+"""List, search and curate the concepts of a workspace."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
@@ -24,24 +23,20 @@ from .view import GraphView
 #: Related concepts shown with each.
 _RELATED = 5
 
-#: Embeds a question; what it returns gives, within a view, the question's cosine with every row, NaN where there
-#: is none, and ``None`` without vectors.
+#: Embeds a question, and returns a function for use within a view: it gives the question's cosine with every row, NaN
+#: without a vector, and ``None`` without vectors at all.
 Similarities = Callable[[str], Callable[[], Floats | None]]
 
 
-class View(Protocol):
-    """Gives contexts in which the graph is up to date with the files."""
-
-    def __call__(self, *, remarks: list[str] | None = None) -> AbstractContextManager[GraphView]:
-        """Such a context; what there is to say of the files is added to ``remarks``."""
+#: ``view(remarks=…)`` opens a context in which the graph is up to date with the files; warnings go to ``remarks``.
+View = Callable[..., AbstractContextManager[GraphView]]
 
 
 class ConceptBook:
     """Lists, finds and curates concepts.
 
-    ``view()`` is a context in which the graph is up to date with the files; ``changed()`` has the workspace's
-    ``concepts.yaml`` taken over and returns how many references that changed; ``similarities(question)`` scores
-    rows by meaning; ``redact`` takes secrets out of a text; ``forgotten`` knows what is not to be written again.
+    ``changed()`` takes over the workspace's ``concepts.yaml`` and returns the number of references that changed;
+    ``redact`` takes secrets out of a text; ``forgotten`` returns true for a name that must not be written again.
     """
 
     def __init__(
@@ -61,7 +56,7 @@ class ConceptBook:
         self._forgotten = forgotten
 
     def list(self, kind: str | None = None, curated: bool = False, limit: int | None = None) -> ConceptsResult:
-        """Concepts, those that matter most first; of one ``kind``, or only ``curated`` ones."""
+        """List concepts, those that matter most first; of one ``kind``, or only ``curated`` ones."""
         started = time.monotonic()
         remarks: list[str] = []
         with self._view(remarks=remarks) as view:
@@ -78,27 +73,27 @@ class ConceptBook:
         return ConceptsResult(rows, len(chosen), 0, (time.monotonic() - started) * 1000, joined(remarks))
 
     def search(self, query: str, limit: int = 10) -> ConceptsResult:
-        """Concepts by meaning: those named in ``query``, then those whose units are nearest to it.
+        """Find concepts by meaning: those named in ``query``, then those whose units are nearest to it.
 
-        The score of a concept is the mean of the three best cosines of the units that mention it (fewer when
-        there are fewer), 1 for one that ``query`` names.  Without vectors only names and parts of them are found.
+        The score of a concept is the mean of the three best cosines of the units that mention it, 1 for one that
+        ``query`` names.  Without vectors only names and parts of them are found.
         """
         started = time.monotonic()
-        query = SearchRequest(query).query  # of one that is too long, what is asked for
+        query = SearchRequest(query).query  # cut if it is too long
         remarks: list[str] = []
-        scored = self._similarities(query)
+        similarities = self._similarities(query)
         with self._view(remarks=remarks) as view:
-            near = scored()  # before anything is taken from the view, which this may bring up to date
+            near = similarities()  # before anything is taken from the view, which this may bring up to date
             references = view.index.references
             score = np.zeros(len(references.keys), np.float32)
             if near is not None:
                 row, concept = references.row, references.concept
-                if view.archive.masks is not None:  # what is said twice is no nearer
-                    own = ~view.archive.masks.copies[row]
-                    row, concept = row[own], concept[own]
-                known = np.nan_to_num(near[row], nan=0.0)
-                order = np.lexsort((-known, concept))
-                concept, value = concept[order], known[order]
+                if view.archive.masks is not None:  # a copy is no nearer
+                    original = ~view.archive.masks.copies[row]
+                    row, concept = row[original], concept[original]
+                value = np.nan_to_num(near[row], nan=0.0)
+                order = np.lexsort((-value, concept))
+                concept, value = concept[order], value[order]
                 rank = np.arange(len(concept)) - np.searchsorted(concept, concept)
                 best = rank < 3
                 total = np.bincount(concept[best], value[best], minlength=len(score))
@@ -107,17 +102,18 @@ class ConceptBook:
             for place, label in view.labels().items():
                 common = words & set(label.slug.split("-"))
                 if common:
-                    # One that has all of them among its own is still less near than one that is named.
+                    # A concept with all of the words is still less near than one that is named.
                     score[place] = max(float(score[place]), 0.9 * len(common) / len(words))
             for place in view.mentioned(query):
                 score[place] = 1.0
-            found = np.flatnonzero(score > 0)
-            chosen = found[np.lexsort((found, -references.units[found], -score[found]))][:limit].tolist()
+            near_places = np.flatnonzero(score > 0)
+            order = np.lexsort((near_places, -references.units[near_places], -score[near_places]))
+            chosen = near_places[order][:limit].tolist()
             rows = tuple(
                 replace(row, score=round(float(score[place]), 4))
                 for row, place in zip(self._rows(view, chosen), chosen, strict=True)
             )
-        return ConceptsResult(rows, len(found), 0, (time.monotonic() - started) * 1000, joined(remarks))
+        return ConceptsResult(rows, len(near_places), 0, (time.monotonic() - started) * 1000, joined(remarks))
 
     def add(
         self,
@@ -145,15 +141,15 @@ class ConceptBook:
         )  # fmt: skip
 
     def remove(self, name: str) -> ConceptsResult:
-        """No longer a concept: a curated one leaves the file, a found one is ignored from now on.
+        """Remove a concept: a curated one leaves the file, a found one is ignored from now on.
 
         Raises :class:`~openclaw_memory.errors.RequestError` naming the closest ones when it is neither.
         """
         self._refuse_secrets(name)
         with self._view() as view:
-            said = concepts_file.read(self._file)
-            ignored = {concept_key(each) for each in said.ignored}
-            if said.find(name) is None and concept_key(name) not in ignored and concept_key(name):
+            curated = concepts_file.read(self._file)
+            ignored = {concept_key(each) for each in curated.ignored}
+            if curated.find(name) is None and concept_key(name) not in ignored and concept_key(name):
                 view.concept(name)
         return self._edited(lambda: concepts_file.remove(self._file, name))
 
@@ -166,20 +162,20 @@ class ConceptBook:
     def _edited(self, edit: Callable[[], concepts_file.Edited]) -> ConceptsResult:
         started = time.monotonic()
         with self._view():
-            pass  # so that what is there already is in the index, and is linked again
+            pass  # so that the notes are in the index before they are linked again
         edited = edit()
         linked = self._changed()
         remarks: list[str] = []
         with self._view(remarks=remarks) as view:
-            found = view.index.references.of([view.index.canonical(concept_key(edited.slug))]).tolist()
-            rows = self._rows(view, found)
+            key = view.index.canonical(concept_key(edited.slug))
+            rows = self._rows(view, view.index.references.concepts([key]).tolist())
         return ConceptsResult(rows, len(rows), linked, (time.monotonic() - started) * 1000, joined(remarks))
 
     def _rows(self, view: GraphView, places: Sequence[int]) -> tuple[ConceptRow, ...]:
         network, labels, days, references = view.network, view.labels(), view.days(), view.index.references
 
         def names(lists: Lists, place: int, most: int | None = None) -> tuple[str, ...]:
-            return tuple(labels[other].name for other in lists.of(place)[0].tolist()[:most])
+            return tuple(labels[other].name for other in lists.row(place)[0].tolist()[:most])
 
         def row(place: int) -> ConceptRow:
             label = labels[place]

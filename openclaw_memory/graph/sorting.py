@@ -1,4 +1,4 @@
-"""Sorting of whole numbers in time linear in how many there are."""
+"""Sort whole numbers in linear time."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 
 
 def falling(numbers: NDArray[np.float32]) -> NDArray[np.uint32]:
-    """Whole numbers that are in order as ``numbers``, of which none is below 0, are from the largest on."""
+    """Return whole numbers that ascend as ``numbers``, of which none is below 0, fall."""
     bits: NDArray[np.uint32] = ~(numbers + np.float32(0)).view(np.uint32)  # there is no -0 then
     return bits
 
 
 def stable_order(*keys: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
-    """As ``np.lexsort`` of numbers from 0 to below 2**32: by the last key, of equals by the one before, and so on.
+    """Return ``np.lexsort`` of keys from 0 to below 2**32: by the last key, of equals by the one before, and so on.
 
-    Numpy sorts what has two bytes by radix, which is several times as fast as what it does with more.
+    Numpy sorts numbers of two bytes by radix, several times as fast as wider ones.
     """
     order: NDArray[np.intp] | None = None
     for key in keys:

@@ -1,4 +1,4 @@
-"""From a walk to a thread: which sections belong to it, the line of each that matters, and its edges in words."""
+"""Build a thread from a walk: its sections, the line of each that matters, and its edges in words."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .concepts import ConceptIndex, Label
 from .network import Network
 from .walk import Arrival, Step, Walk
 
-#: What a section that the question finds by itself gains over one of the same strength, at most.
-_OWN = 0.25
-#: What each further section of a day that is in the thread already counts: a thread goes on in time.
+#: Gain of a section that the question finds by itself over one of the same strength, at most.
+_RELEVANT = 0.25
+#: Factor for each further section of a day that is in the thread already: a thread goes on in time.
 _SAME_DAY = 0.7
-#: So many times as many sections as are wanted are looked at for a better spread over days.
-_LOOKED_AT = 4
-#: A section whose day is that of its file only belongs nowhere in a thread of days.
+#: Sections that are looked at for a better spread over days, as a multiple of those that are shown.
+_CANDIDATES = 4
+#: Factor for a section whose day is only that of its file, which belongs nowhere in a thread of days.
 _UNDATED = 0.5
 
 
@@ -44,30 +44,30 @@ def stops(
     limit: int,
     reached: bool = False,
 ) -> list[Stop]:
-    """The ``limit`` strongest sections that have an allowed row, in order of time; undated ones come last.
+    """Return the ``limit`` strongest sections that have an allowed row, in order of time; undated ones come last.
 
-    Of sections that were ``reached`` by a step only, where that is asked for.
+    With ``reached`` these are sections that were reached by a step only.
     ``relevance`` is the question's own score of every row, scaled to [0, 1]: ``float32[n]``.
     """
     usable = corpus.shape.anchor if allowed is None else corpus.shape.anchor & allowed
     sections = np.flatnonzero(walked.distance > 0).astype(np.int32) if reached else walked.sections
     # Rows of a section are neighbours, so the best of each is a maximum over a run.
-    own = np.maximum.reduceat(np.where(usable, relevance, -1), network.first_row)[sections]
-    sections, own = sections[own >= 0], own[own >= 0]
+    best = np.maximum.reduceat(np.where(usable, relevance, -1), network.first_row)[sections]
+    sections, best = sections[best >= 0], best[best >= 0]
     dated = np.where(network.dated[sections], 1.0, _UNDATED)
-    score = walked.strength[sections] * (1 - _OWN + _OWN * own) * dated
-    order = np.lexsort((network.rank[sections], -np.round(score, 5)))[: _LOOKED_AT * limit]
-    left = [(int(sections[at]), float(score[at])) for at in order.tolist()]
+    score = walked.strength[sections] * (1 - _RELEVANT + _RELEVANT * best) * dated
+    order = np.lexsort((network.rank[sections], -np.round(score, 5)))[: _CANDIDATES * limit]
+    candidates = zip(sections[order].tolist(), score[order].tolist(), strict=True)
+    left = [(section, value, _day(network, section)) for section, value in candidates]
     chosen: list[Stop] = []
     days: Counter[int] = Counter()
     while left and len(chosen) < limit:
-        best = max(left, key=lambda pair: pair[1] * _SAME_DAY ** days[_day(network, pair[0])])
-        left.remove(best)
-        section, strength = best
+        values = [value * _SAME_DAY ** days[day] for _, value, day in left]
+        section, value, day = left.pop(values.index(max(values)))
         rows = np.arange(network.first_row[section], network.last_row[section] + 1)
-        row = _row(index, walked[section], rows[usable[rows]], relevance, network.taken)
-        chosen.append(Stop(walked[section], row, strength))
-        days[_day(network, section)] += 1
+        row = _best_row(index, walked[section], rows[usable[rows]], relevance, network.taken)
+        chosen.append(Stop(walked[section], row, value))
+        days[day] += 1
     return sorted(chosen, key=lambda stop: in_time(network, corpus, stop))
 
 
@@ -76,33 +76,33 @@ def _day(network: Network, section: int) -> int:
 
 
 def in_time(network: Network, corpus: Corpus, stop: Stop) -> tuple[bool, int, int, int]:
-    """Sorts stops by day, path and line; what has no day of its own comes last."""
+    """Return a key that sorts stops by day, path and line; those without a day of their own come last."""
     day = _day(network, stop.arrival.section)
     path = corpus.shape.path_rank[corpus.rows.document_id[stop.row]]
     return not day, day, int(path), int(corpus.rows.start_line[stop.row])
 
 
-def _row(
+def _best_row(
     index: ConceptIndex,
     arrival: Arrival,
     rows: np.ndarray[tuple[int], np.dtype[np.int_]],
-    own: Floats,
+    relevance: Floats,
     taken: tuple[Ints, Ints],
 ) -> int:
-    """The row that answers best; where a section was reached over a concept, of those that mention it.
+    """Return the row that answers best; where a section was reached over a concept, of those that mention it.
 
-    In a section that a summary was taken from, one that it was taken from.
+    In a section that a summary was taken from, it is one that it was taken from.
     """
     if arrival.distance:
         reached = taken[1] if arrival.step == "summarises" else index.rows_of([arrival.other])
         mentioning = rows[np.isin(rows, reached)]
         if len(mentioning):
             rows = mentioning
-    return int(rows[int(np.argmax(own[rows]))])
+    return int(rows[int(np.argmax(relevance[rows]))])
 
 
 class Wording:
-    """Says in words how sections hang together; ``citation(row)`` names a row as ``path#L3``."""
+    """Describes in words how sections are connected; ``citation(row)`` names a row as ``path#L3``."""
 
     def __init__(
         self,
@@ -116,76 +116,79 @@ class Wording:
         self._network = network
         self._index = index
         self._arrivals = walked
-        self._common = Counter(c for section in thread for c in network.sections.of(section)[0].tolist())
+        #: In how many sections of the thread each concept is.
+        self._frequency = Counter(c for section in thread for c in network.sections.row(section)[0].tolist())
         self._labels = labels
         self._citation = citation
 
-    def edges(self, at: Arrival, before: Sequence[int]) -> tuple[Edge, ...]:
-        """The steps from a seed to where ``at`` arrives, in this order.
+    def edges(self, arrival: Arrival, before: Sequence[int]) -> tuple[Edge, ...]:
+        """Return the steps from a seed to an arrival, in this order.
 
-        For what answers by itself: how it hangs together with the nearest of the sections ``before`` it in the
-        thread, given in order of time, if it does.
+        For a seed these are its connection with the nearest of the sections ``before`` it in the thread, given in order
+        of time, if there is one.
         """
-        if not at.distance:
-            return self._bond(at.section, [other for other in before if other != at.section])
+        if not arrival.distance:
+            return self._connection(arrival.section, [other for other in before if other != arrival.section])
         steps: list[Arrival] = []
-        while at.distance:
-            steps.append(at)
-            at = self._arrivals[at.origin]
-        return tuple(edge for step in reversed(steps) for edge in self._step(step))
+        while arrival.distance:
+            steps.append(arrival)
+            arrival = self._arrivals[arrival.origin]
+        return tuple(edge for step in reversed(steps) for edge in self._step_edges(step))
 
-    def _bond(self, section: int, before: Sequence[int]) -> tuple[Edge, ...]:
-        for other in reversed(before):
+    def _connection(self, section: int, before: Sequence[int]) -> tuple[Edge, ...]:
+        originals = self._network.originals
+        for other in reversed(before) if len(originals.target) else ():
             for summary, original in ((section, other), (other, section)):
-                if original in self._network.originals.of(summary)[0]:
-                    return (self._summarised(summary, original),)
-        directly = self._network.before.of(section)[0].tolist()
-        for other in (*(s for s in reversed(before) if s in directly), *reversed(before)):
-            concept = self._shared(other, section)
+                if original in originals.row(summary)[0]:
+                    return (self._derived_from(summary, original),)
+        directly = self._network.before.row(section)[0].tolist()
+        for other in (*(place for place in reversed(before) if place in directly), *reversed(before)):
+            concept = self._shared_concept(other, section)
             if concept is not None:
                 step: Step = "follows" if other in directly else "concept"
-                return tuple(self._step(Arrival(section, 0.0, 1, step, other, concept, concept)))
+                return tuple(self._step_edges(Arrival(section, 0.0, 1, step, other, concept, concept)))
         return ()
 
-    def _shared(self, a: int, b: int) -> int | None:
-        """The concept that says best what two sections have in common: one that runs through the whole thread."""
-        concepts, weights = self._network.sections.of(a)
-        others, other_weights = self._network.sections.of(b)
+    def _shared_concept(self, a: int, b: int) -> int | None:
+        """Return the strongest concept that two sections share, favouring one that runs through the thread."""
+        concepts, weights = self._network.sections.row(a)
+        others, other_weights = self._network.sections.row(b)
         shared, at, there = np.intersect1d(concepts, others, assume_unique=True, return_indices=True)
         if not len(shared):
             return None
-        common = np.array([self._common[concept] for concept in shared.tolist()])
-        strength = weights[at] * other_weights[there] * self._network.rarity[shared] * common
+        frequency = np.array([self._frequency[concept] for concept in shared.tolist()])
+        strength = weights[at] * other_weights[there] * self._network.rarity[shared] * frequency
         return int(shared[int(np.argmax(strength))])
 
-    def _step(self, step: Arrival) -> list[Edge]:
-        here, there = step.origin, step.section
+    def _step_edges(self, step: Arrival) -> list[Edge]:
+        origin, section = step.origin, step.section
         if step.step == "summarises":
-            return [self._summarised(here, there)]
+            return [self._derived_from(origin, section)]
+        name = self._name(step.concept)
         if step.step in ("follows", "precedes"):
             lists = self._network.after if step.step == "follows" else self._network.before
-            later, earlier = (there, here) if step.step == "follows" else (here, there)
+            later, earlier = (section, origin) if step.step == "follows" else (origin, section)
             source, target = self._mention(later, step.concept), self._mention(earlier, step.concept)
-            name = self._name(step.concept)
-            return [
-                Edge("follows", source, target, _weight(lists.of(here), there), f"{source} follows {target} on {name}")
-            ]
+            weight = _weight(lists.row(origin), section)
+            return [Edge("follows", source, target, weight, f"{source} follows {target} on {name}")]
         if step.other == step.concept:
-            shared = self._shared(here, there)
+            shared = self._shared_concept(origin, section)
             concept = step.concept if shared is None else shared
             name = self._name(concept)
             return [
-                self._reference(here, concept, f"mentions {name}"),
-                self._reference(there, concept, f"mentions {name} too"),
+                self._reference(origin, concept, f"mentions {name}"),
+                self._reference(section, concept, f"mentions {name} too"),
             ]
-        name = self._name(step.concept)
-        first = self._reference(here, step.concept, f"mentions {name}")
         other = self._name(step.other)
-        return [first, self._relation(step, name, other), self._reference(there, step.other, f"mentions {other}")]
+        return [
+            self._reference(origin, step.concept, f"mentions {name}"),
+            self._relation(step, name, other),
+            self._reference(section, step.other, f"mentions {other}"),
+        ]
 
     def _relation(self, step: Arrival, name: str, other: str) -> Edge:
         if step.step == "related_to":
-            weight = _weight(self._network.related.of(step.concept), step.other)
+            weight = _weight(self._network.related.row(step.concept), step.other)
             return Edge("related_to", name, other, weight, f"{name} is related to {other}")
         # "parent_of" leads from a concept to its parent, "child_of" the other way; both edges weigh 1.
         parent, child = (other, name) if step.step == "parent_of" else (name, other)
@@ -193,22 +196,21 @@ class Wording:
 
     def _reference(self, section: int, concept: int, words: str) -> Edge:
         source = self._mention(section, concept)
-        weight = _weight(self._network.sections.of(section), concept)
+        weight = _weight(self._network.sections.row(section), concept)
         return Edge("references", source, self._name(concept), weight, f"{source} {words}")
 
     def _mention(self, section: int, concept: int) -> str:
-        """The first line of a section that mentions a concept."""
-        references = self._index.references
-        rows = references.rows(concept)
+        """Return the citation of the first line of a section that mentions a concept."""
+        rows = self._index.references.rows(concept)
         ends = self._network.first_row[section], self._network.last_row[section] + 1
         low, high = rows.searchsorted(np.array(ends, rows.dtype))  # another type would cast all rows
         return self._citation(int(rows[low] if high > low else self._network.first_row[section]))
 
-    def _summarised(self, summary: int, original: int) -> Edge:
-        """From a line of a section of a summary to the one that it was taken from."""
-        section_of, (ours, theirs) = self._network.section_of, self._network.taken
-        at = int(np.flatnonzero((section_of[ours] == summary) & (section_of[theirs] == original))[0])
-        source, target = self._citation(int(ours[at])), self._citation(int(theirs[at]))
+    def _derived_from(self, summary: int, original: int) -> Edge:
+        """Return the edge from a line of a section of a summary to the one that it was taken from."""
+        section_of, (summaries, originals) = self._network.section_of, self._network.taken
+        at = int(np.flatnonzero((section_of[summaries] == summary) & (section_of[originals] == original))[0])
+        source, target = self._citation(int(summaries[at])), self._citation(int(originals[at]))
         return Edge("derived_from", source, target, 1.0, f"{source} summarises {target}")
 
     def _name(self, concept: int) -> str:
@@ -217,5 +219,5 @@ class Wording:
 
 def _weight(entries: tuple[np.ndarray[tuple[int], np.dtype[np.int32]], Floats], target: int) -> float:
     targets, weights = entries
-    found = np.flatnonzero(targets == target)
-    return round(float(weights[found[0]]), 4) if len(found) else 0.0
+    at = np.flatnonzero(targets == target)
+    return round(float(weights[at[0]]), 4) if len(at) else 0.0

@@ -1,4 +1,4 @@
-"""The graph as search asks it: filters, distances and shared concepts as columns over the corpus' rows."""
+"""Hold the graph in step with a corpus: filters, distances and shared concepts as columns over its rows."""
 
 from __future__ import annotations
 
@@ -22,20 +22,18 @@ _SHOWN = 6
 
 
 class GraphView:
-    """Concepts and their graph over one corpus; made again, when asked for, after something has changed."""
+    """Concepts and their graph over one corpus; built again, when asked for, after a change."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self.index = ConceptIndex()
-        #: The rows that the graph is over.
         self.corpus = Corpus()
-        #: What summaries repeat and cover.
         self.archive = Archive()
         self._network: tuple[int, Network] | None = None
         self._matcher: tuple[int, NameMatcher] | None = None
 
     def refresh(self, corpus: Corpus, archive: Archive) -> None:
-        """Take over what changed in the store; ``corpus`` and ``archive`` have been refreshed."""
+        """Take over changes in the store; ``corpus`` and ``archive`` have been refreshed."""
         self.corpus, self.archive = corpus, archive
         self.index.refresh(self._store, corpus, None if archive.masks is None else archive.masks.copies)
 
@@ -60,30 +58,26 @@ class GraphView:
         return self._matcher[1]
 
     def labels(self, concepts: Sequence[int] | None = None) -> dict[int, Label]:
-        """What concepts are called."""
+        """Return the labels of concepts, of all when ``None``."""
         return self.index.labels(self._store, concepts)
 
     def salience(self) -> list[float]:
-        """How much each concept matters."""
+        """Return how much each concept matters."""
         return [float(value) for value in self.index.salience(self._store, self.corpus)]
 
     def mentioned(self, text: str) -> list[int]:
-        """The concepts that ``text`` mentions, each once, in order of appearance."""
-        return list(dict.fromkeys(self.index.references.of([found.key for found in self.matcher.find(text)]).tolist()))
+        """Return the concepts that ``text`` mentions, each once, in order of appearance."""
+        keys = [match.key for match in self.matcher.find(text)]
+        return list(dict.fromkeys(self.index.references.concepts(keys).tolist()))
 
-    def know(self, ranges: Sequence[tuple[int, int]]) -> None:
-        """Get the names that :meth:`names_in` will be asked for, all at once."""
-        wanted = {concept for first, last in ranges for concept in self.index.of_rows(first, last)[:_SHOWN]}
-        if wanted:
-            self.labels(sorted(wanted))
-
-    def names_in(self, first: int, last: int) -> tuple[str, ...]:
-        """Names of the concepts that rows ``first..last`` mention, the rarest first, a handful at most."""
-        found = self.index.of_rows(first, last)[:_SHOWN]
-        return tuple(label.name for label in self.labels(found).values()) if found else ()
+    def names_in(self, ranges: Sequence[tuple[int, int]]) -> list[tuple[str, ...]]:
+        """Return for each range of rows ``first..last`` the names of its concepts, the rarest first, a handful."""
+        concepts = [self.index.of_rows(first, last)[:_SHOWN] for first, last in ranges]
+        labels = self.labels(sorted({concept for shown in concepts for concept in shown}))
+        return [tuple([labels[concept].name for concept in shown]) for shown in concepts]
 
     def days(self) -> list[tuple[date | None, date | None]]:
-        """First and last day of each concept, over the units that count for it and whose text states one."""
+        """Return the first and the last day of each concept, over units whose text states one, without copies."""
         references, rows = self.index.references, self.corpus.rows
         n = len(references.keys)
         dated = rows.dated[references.row]
@@ -98,35 +92,35 @@ class GraphView:
             for a, b in zip(first.tolist(), last.tolist(), strict=True)
         ]
 
-    # -- what a request names ----------------------------------------------------------------------
+    # -- names in a request --------------------------------------------------------------------------
 
     def concept(self, name: str) -> int:
-        """The concept called ``name``.  Raises :class:`RequestError` naming the closest ones when there is none."""
-        found = self.index.named(name)
-        if found is None:
+        """Return the concept called ``name``.  Raises :class:`RequestError` naming the closest ones without one."""
+        place = self.index.find(name)
+        if place is None:
             by_slug = {label.slug: label.name for label in self.labels().values()}
             near = [by_slug[slug] for slug in difflib.get_close_matches(name.lower(), by_slug, n=3, cutoff=0.6)]
             hint = f"did you mean {', '.join(near)}?" if near else "see: openclaw-memory concepts list"
             raise RequestError(f"no concept is called '{name}'; {hint}")
-        return found
+        return place
 
     def allowed(self, names: Sequence[str], kinds: Sequence[str]) -> Bools:
-        """Rows that mention one of these concepts or what is below it, and one of these kinds: ``bool[n]``."""
+        """Return the rows that mention one of these concepts or its children, and one of these kinds: ``bool[n]``."""
         out = np.ones(len(self.corpus), bool)
         if names:
             out &= self._rows(self._with_children([self.concept(name) for name in names]))
         if kinds:
-            wanted = {kind.casefold() for kind in kinds}
-            known = {label.kind.casefold() for label in self.labels().values() if label.kind}
-            if not wanted & known:
+            folded = {kind.casefold() for kind in kinds}
+            existing = {label.kind.casefold() for label in self.labels().values() if label.kind}
+            if not folded & existing:
                 raise RequestError(
-                    f"no concept is of the kind '{', '.join(kinds)}'; there are {', '.join(sorted(known)) or 'none'}"
+                    f"no concept is of the kind '{', '.join(kinds)}'; there are {', '.join(sorted(existing)) or 'none'}"
                 )
-            out &= self._rows([i for i, label in self.labels().items() if (label.kind or "").casefold() in wanted])
+            out &= self._rows([i for i, label in self.labels().items() if (label.kind or "").casefold() in folded])
         return out
 
     def _rows(self, concepts: Sequence[int]) -> Bools:
-        """Rows that mention a concept, or stand below a heading that does."""
+        """Return the rows that mention a concept, or stand below a heading that does."""
         out = np.zeros(len(self.corpus), bool)
         rows = self.index.rows_of(concepts)
         out[rows] = True
@@ -136,24 +130,24 @@ class GraphView:
         return out | headed[section]
 
     def _with_children(self, concepts: Iterable[int]) -> list[int]:
-        waiting, found = list(concepts), []
+        waiting, members = list(concepts), []
         while waiting:
             concept = waiting.pop()
-            if concept not in found:
-                found.append(concept)
-                waiting += self.network.children.of(concept)[0].tolist()
-        return found
+            if concept not in members:
+                members.append(concept)
+                waiting += self.network.children.row(concept)[0].tolist()
+        return members
 
-    # -- how near rows are ----------------------------------------------------------------------------
+    # -- scores of rows ------------------------------------------------------------------------------
 
     def proximity(self, names: Sequence[str], most: int) -> Floats:
-        """``1 / 2**distance`` of every row from the nearest of the named concepts, 0 beyond ``most``: ``float32[n]``.
+        """Return ``1 / 2**distance`` of every row from the nearest concept, 0 beyond ``most``: ``float32[n]``.
 
         A row that mentions the concept has distance 1, one that mentions a related, parent or child concept 2,
         and so on; another row of such a row's section is one step further away.
         """
-        network = self.network
-        distance = np.full(len(self.index.references.keys), most + 1, np.int32)
+        network, references, n = self.network, self.index.references, len(self.corpus)
+        distance = np.full(len(references.keys), most + 1, np.int32)
         at = np.array([self.concept(name) for name in names], np.int32)
         step = 0
         while len(at) and step < most:
@@ -162,8 +156,6 @@ class GraphView:
             step += 1
             following = [lists.gather(at)[1] for lists in (network.related, network.parents, network.children)]
             at = np.concatenate(following)
-        references = self.index.references
-        n = len(self.corpus)
         rows = np.full(n, most + 1, np.int32)
         np.minimum.at(rows, references.row, distance[references.concept] + 1)
         section = self.corpus.shape.section
@@ -173,9 +165,9 @@ class GraphView:
         return np.where(rows <= most, 0.5**rows, 0).astype(np.float32)
 
     def shared(self, rows: Sequence[int], weights: Floats) -> Floats:
-        """How much every row has in common with ``rows``: their concepts, rare ones more, ``float32[n]`` in [0, 1].
+        """Return how much every row has in common with ``rows``: their concepts, rare ones more, in [0, 1].
 
-        ``weights`` says how much each of ``rows`` counts.
+        ``weights`` says how much each of ``rows`` counts; the result is ``float32[n]``.
         """
         strength: dict[int, float] = {}
         rarity = self.index.rarity
@@ -185,7 +177,7 @@ class GraphView:
         return self.activated(strength)
 
     def activated(self, strength: Mapping[int, float]) -> Floats:
-        """Rows by the concepts that they mention, given how much each concept counts: ``float32[n]`` in [0, 1]."""
+        """Score rows by the concepts that they mention, given each concept's strength: ``float32[n]`` in [0, 1]."""
         out = np.zeros(len(self.corpus), np.float32)
         references = self.index.references
         for concept, value in strength.items():

@@ -1,7 +1,7 @@
-"""A walk over the graph from some sections: what hangs together with them, how strongly, and by which steps.
+"""Walk over the graph from some sections to those connected with them, with the strength and steps of each path.
 
-It takes the strongest path to each section and not, as a personalised PageRank does, the sum over all paths: that finds
-as much, and leaves open which steps to show.
+The walk takes the strongest path to each section and not, as a personalised PageRank does, the sum over all paths: that
+finds as much, and does not say which steps to show.
 """
 
 from __future__ import annotations
@@ -15,13 +15,11 @@ import numpy as np
 from ..store.api import Bools, Floats, Ints
 from .network import Lists, Network
 
-#: What each further hop keeps of the strength.
+#: Share of the strength that each further hop keeps.
 DECAY = 0.8
-#: What a step to a related, parent or child concept keeps.
-_RELATED, _PARENT = 0.6, 0.7
-#: What a step in time keeps, both ways; one from a summary to what it was taken from keeps all.
-_FOLLOWS = 0.9
-#: Sections that a concept leads to at most: its strongest mentions; a hub leads nowhere in particular.
+#: Share that a step to a related, or to a parent or child concept keeps, and one in time; one to an original keeps all.
+_RELATED, _PARENT, _FOLLOWS = 0.6, 0.7, 0.9
+#: Most sections that a concept leads to: its strongest mentions; a hub leads nowhere in particular.
 _DEGREE = 200
 #: A section that mentions more concepts than this is about each of them less.
 _FOCUS = 4.0
@@ -38,7 +36,7 @@ _STEPS: tuple[Step, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """How a section was reached first: from ``origin`` by ``step`` over ``concept`` (and then ``other``).
+    """The edge by which a walk first reached a section: from ``origin`` by ``step`` over ``concept`` (then ``other``).
 
     A step from a summary to its original leads over no concept: both are -1.
     ``strength`` is the weight of the whole path in [0, 1], ``distance`` the number of hops.
@@ -54,15 +52,15 @@ class Arrival:
 
     @classmethod
     def seed(cls, section: int, strength: float) -> Arrival:
-        """A section that answers by itself, reached by no step."""
+        """Return the arrival of a section that answers by itself, reached by no step."""
         return cls(section, strength, 0, "seed", 0, -1, -1)
 
 
 @dataclass(frozen=True, slots=True)
 class Walk(Mapping[int, Arrival]):
-    """Where a walk came: an :class:`Arrival` for each section that it reached, held as columns over all sections.
+    """The :class:`Arrival` of each section that a walk reached, held as columns over all sections.
 
-    ``distance`` is -1 where it did not come.
+    ``distance`` is -1 for other sections.
     """
 
     strength: Floats
@@ -97,21 +95,17 @@ class Walk(Mapping[int, Arrival]):
         return len(self.sections)
 
 
-#: Ways to sections as columns: where they lead, how strongly, and ``step``, ``origin``, ``concept`` and ``other``.
+#: Ways to sections as columns: their target, strength, and ``step``, ``origin``, ``concept`` and ``other``.
 Ways = tuple[Ints, Floats, Ints, Ints, Ints, Ints]
 
 
 def walk(
-    network: Network,
-    seeds: Mapping[int, float],
-    hops: int,
-    weight: Floats | None = None,
-    passable: Bools | None = None,
+    network: Network, seeds: Mapping[int, float], hops: int, weight: Floats | None = None, passable: Bools | None = None
 ) -> Walk:
-    """Sections within ``hops`` of the ``seeds`` (sections with their relevance in [0, 1]), by section.
+    """Return the sections within ``hops`` of the ``seeds`` (sections with their relevance in [0, 1]).
 
     A hop leads over a shared concept, over one that is related to it, its parent or its child, or to the section
-    before or after in a thread, or from a summary to what it was taken from.  A section keeps the strongest of its
+    before or after in a thread, or from a summary to its originals.  A section keeps the strongest of its
     shortest paths; several concepts in common add up as independent evidence, ``1 - Π (1 - w)``, to no more than the
     strength of where the path comes from.  ``weight`` multiplies concepts (``float32[c]``); where ``passable`` is
     false (``bool[sections]``) no path leads.
@@ -149,19 +143,19 @@ def walk(
 
 
 def _over_concepts(network: Network, reached: Floats, frontier: Ints, rarity: Floats) -> Ways:
-    """Sections that share a concept with the frontier, or have one that is next to it: the best way to each."""
+    """Return the best way to each section that shares a concept with the frontier, or has one next to it."""
     place, concept, weight = network.sections.gather(frontier)
     many = (network.sections.offset[frontier + 1] - network.sections.offset[frontier]).astype(np.float32)
     focus = np.sqrt(_FOCUS / np.maximum(many, _FOCUS))
     best, by = _best(concept, (reached[frontier] * focus)[place] * weight * rarity[concept], len(network.rarity))
-    own = np.flatnonzero(best > 0).astype(np.int32)
-    origin = frontier[place[by[own]]]
-    direct = _STEPS.index("concept")
+    direct = np.flatnonzero(best > 0).astype(np.int32)
+    origin = frontier[place[by[direct]]]
+    code = _STEPS.index("concept")
     active = [
-        (own, best[own], origin, own, np.full(len(own), direct, np.int32)),
-        _next_to(network.related, own, best, origin, _RELATED, "related_to"),
-        _next_to(network.parents, own, best, origin, _PARENT, "parent_of"),
-        _next_to(network.children, own, best, origin, _PARENT, "child_of"),
+        (direct, best[direct], origin, direct, np.full(len(direct), code, np.int32)),
+        _next_to(network.related, direct, best, origin, _RELATED, "related_to"),
+        _next_to(network.parents, direct, best, origin, _PARENT, "parent_of"),
+        _next_to(network.children, direct, best, origin, _PARENT, "child_of"),
     ]
     target, value, source, first, kind = (np.concatenate(parts) for parts in zip(*active, strict=True))
     at, section, ref = network.concepts.gather(target, _DEGREE)
@@ -170,7 +164,7 @@ def _over_concepts(network: Network, reached: Floats, frontier: Ints, rarity: Fl
     top, which = _best(section, arriving, len(reached))
     # Independent evidence adds up, one concept counting once a section.
     together = np.zeros(len(reached), np.float64)
-    shared = kind[at] == direct
+    shared = kind[at] == code
     np.add.at(together, section[shared], np.log1p(-arriving[shared].clip(0, 0.999)))
     hit = np.flatnonzero(top > 0).astype(np.int32)
     joint = np.maximum(top, (1 - np.exp(together)).astype(np.float32))[hit]
@@ -180,15 +174,15 @@ def _over_concepts(network: Network, reached: Floats, frontier: Ints, rarity: Fl
 
 
 def _next_to(
-    lists: Lists, own: Ints, best: Floats, origin: Ints, kept: float, step: Step
+    lists: Lists, concepts: Ints, best: Floats, origin: Ints, kept: float, step: Step
 ) -> tuple[Ints, Floats, Ints, Ints, Ints]:
-    place, target, weight = lists.gather(own)
-    value = (best[own][place] * weight * kept).astype(np.float32)
-    return target, value, origin[place], own[place], np.full(len(place), _STEPS.index(step), np.int32)
+    place, target, weight = lists.gather(concepts)
+    value = (best[concepts][place] * weight * kept).astype(np.float32)
+    return target, value, origin[place], concepts[place], np.full(len(place), _STEPS.index(step), np.int32)
 
 
 def _over_time(lists: Lists, threads: Ints, step: Step, reached: Floats, frontier: Ints) -> Ways:
-    """The sections just before or after, in the threads of the frontier."""
+    """Return the sections just before or after, in the threads of the frontier."""
     place, section, weight = lists.gather(frontier)
     shift = np.arange(len(place)) - np.searchsorted(place, place)
     thread = threads[lists.offset[frontier][place] + shift]
@@ -197,7 +191,7 @@ def _over_time(lists: Lists, threads: Ints, step: Step, reached: Floats, frontie
 
 
 def _to_originals(lists: Lists, reached: Floats, frontier: Ints) -> Ways | None:
-    """What the summaries of the frontier were taken from; nothing where there are none."""
+    """Return the originals of the summaries of the frontier; nothing where there are none."""
     if not len(lists.target):
         return None
     place, section, weight = lists.gather(frontier)
@@ -208,7 +202,7 @@ def _to_originals(lists: Lists, reached: Floats, frontier: Ints) -> Ways | None:
 
 
 def _best(group: Ints, value: Floats, n: int) -> tuple[Floats, Ints]:
-    """The largest value of each group, and where it stands; the first of equal ones."""
+    """Return the largest value of each group, and its place; of equal ones the first."""
     best = np.zeros(n, np.float32)
     np.maximum.at(best, group, value)
     top = np.flatnonzero(value == best[group])[::-1]  # backwards, as the last one written stays

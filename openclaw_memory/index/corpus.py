@@ -1,4 +1,4 @@
-"""The resident columns of all units in reading order, kept in step with the store.
+"""Hold the columns of all units in reading order, in step with the store.
 
 A *window* of a unit is the unit and up to :data:`RADIUS` neighbours on either side in its section.
 Its BM25 comes from summed term frequencies and its vector score from summed unit scores, so neither
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,9 +27,9 @@ _APART = 200
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What follows from the units' order: sections, windows and their lengths in terms.
+    """Columns that follow from the units' order: sections, windows and their lengths in terms.
 
-    An *anchor* may be what a hit is about: any unit but a heading that has text below it, which
+    An *anchor* may rank as a hit: any unit but a heading that has text below it, which
     counts through its neighbours' windows instead.  ``path_rank`` is the place of a document's path in
     alphabetical order, by document id.  ``passage`` cuts each file into runs of whole units of about
     :data:`PASSAGE` characters, twice, the second time half a passage later.
@@ -37,7 +37,7 @@ class Shape:
 
     section: Ints
     same: tuple[Bools, ...]
-    #: Whether a row shares a line with the one before it, which no result may cut: ``bool[n + 1]``, as nothing follows.
+    #: True for a row that shares a line with the one before it, which no result may cut: ``bool[n + 1]``.
     tied: Bools
     #: Characters, and an end of line each, of the rows before each one, and of all: ``int64[n + 1]``.
     chars_before: NDArray[np.int64]
@@ -53,22 +53,21 @@ class Shape:
     path_rank: Ints
     passage: tuple[Ints, ...]
     passage_terms: tuple[Floats, ...]
-    #: The first row of each section, and whether that is its heading.
+    #: The first row of each section, and true where that is its heading.
     opens: Ints
     headed: Bools
-    #: How many rows are written in each script.
+    #: Number of rows in each script.
     scripts: NDArray[np.intp]
-    #: The keys of those who speak, ascending, and the place there of each row's speaker; 0 is nobody.
+    #: The keys of speakers, ascending, and the place there of each row's speaker; the key 0 is nobody.
     speakers: NDArray[np.int64]
     speaker: Ints
 
 
-@dataclass(frozen=True, slots=True)
-class _Within:
-    """What follows from the order of the units of a document, whatever stands before and behind it.
+class _Within(NamedTuple):
+    """Columns that follow from the units of a document alone.
 
-    ``border`` and ``passages`` say which rows begin a section, and a passage of either cut; the others are those of
-    :class:`Shape`.
+    ``border`` and the passages are true for rows that begin a section, and a passage of either cut; the others are
+    those of :class:`Shape`.
     """
 
     border: Bools
@@ -77,50 +76,26 @@ class _Within:
     after: NDArray[np.int8]
     window_terms: Floats
     anchor: Bools
-    passages: tuple[Bools, ...]
-
-    def spliced(self, new: _Within, splice: Splice) -> _Within:
-        """These columns with those of other documents."""
-        names = [f.name for f in fields(_Within) if f.name != "passages"]
-        columns = {name: splice(getattr(self, name), getattr(new, name)) for name in names}
-        return _Within(**columns, passages=tuple(map(splice, self.passages, new.passages)))
+    passage: Bools
+    half_passage: Bools
 
 
 @dataclass(frozen=True, slots=True)
 class Splice:
-    """Columns by document, ascending, made of those of before and of new ones, a run of rows at a time.
+    """A plan that joins columns of old and new rows by document, ascending; ``rows`` are places in both together."""
 
-    ``runs`` are ``(new, first, last + 1)``: a change costs no more than copying what is left.
-    """
-
-    runs: tuple[tuple[bool, int, int], ...]
+    rows: NDArray[np.intp]
 
     @classmethod
-    def of(cls, old: Ints, new: Ints, gone: Sequence[int]) -> Splice:
-        """The documents of the rows of before and of the new ones, ascending both, and which are to be ``gone``."""
-        left = np.unique(np.asarray(gone, old.dtype))
-        cuts = [(int(a), int(b), 0, 0) for a, b in zip(*_spans(old, left), strict=True) if b > a]
-        added = new[np.flatnonzero(np.r_[True, new[1:] != new[:-1]])] if len(new) else new
-        places = np.searchsorted(old, added, side="right")
-        cuts += [(int(at), int(at), int(a), int(b)) for at, a, b in zip(places, *_spans(new, added), strict=True)]
-        runs: list[tuple[bool, int, int]] = []
-        at = 0
-        for first, last, start, stop in sorted(cuts):
-            runs += [(False, at, first), (True, start, stop)]
-            at = max(at, last)
-        runs.append((False, at, len(old)))
-        joined: list[tuple[bool, int, int]] = []
-        for run in runs:
-            if run[1] == run[2]:
-                continue
-            if joined and joined[-1][::2] == run[:2]:
-                run = run[0], joined.pop()[1], run[2]
-            joined.append(run)
-        return cls(tuple(joined))
+    def plan(cls, old: Ints, new: Ints, gone: Sequence[int]) -> Splice:
+        """Plan from the documents of old and of new rows, ascending both, and those documents that are ``gone``."""
+        kept = np.flatnonzero(~np.isin(old, np.asarray(gone, old.dtype)))
+        rows = np.concatenate([kept, np.arange(len(old), len(old) + len(new))])
+        return cls(rows[np.argsort(np.concatenate([old, new])[rows], kind="stable")])
 
     def __call__(self, old: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
-        """One column."""
-        return np.concatenate([(new if fresh else old)[a:b] for fresh, a, b in self.runs] or [old[:0]])
+        """Return a joined column."""
+        return np.concatenate([old, new])[self.rows]
 
 
 class Corpus:
@@ -153,14 +128,13 @@ class Corpus:
             return
         added = store.unit_rows(fresh if stale or len(self) else None) if fresh else empty_rows()
         # The order of a corpus that is read at once, so that what depends on it is the same to the last bit.
-        splice = Splice.of(self.rows.document_id, added.document_id, stale)
+        splice = Splice.plan(self.rows.document_id, added.document_id, stale)
         new = np.full((_REACH, len(added.unit_id)), np.nan, np.float32)
-        self._neighbours = np.stack([splice(*both) for both in zip(self._neighbours, new, strict=True)])
+        self._neighbours = np.stack([splice(*columns) for columns in zip(self._neighbours, new, strict=True)])
         self.window_norm = splice(self.window_norm, new[0])
-        both = ((getattr(self.rows, f.name), getattr(added, f.name)) for f in fields(UnitRows))
-        self.rows = UnitRows(*(splice(*columns) for columns in both))
+        self.rows = UnitRows(*(splice(getattr(self.rows, f.name), getattr(added, f.name)) for f in fields(UnitRows)))
         self.shown_tokens = shown(self.rows)
-        self._within = self._within.spliced(_within(added), splice)
+        self._within = _Within(*map(splice, self._within, _within(added)))
         self.shape = _shape(self.rows, self._within, self.documents, np.union1d(self.shape.speakers, added.speaker))
         self.version += 1
 
@@ -195,18 +169,18 @@ class Corpus:
             self.window_norm[low:high] = self._norms(low, high, index)
 
     def _norms(self, low: int, high: int, index: VectorIndex) -> Floats:
-        """Lengths of the windows of rows ``low`` to before ``high``, which are whole sections.
+        """Return the lengths of the windows of rows ``low`` to before ``high``, which are whole sections.
 
         A row without a vector adds nothing; a window of such rows alone is infinite.
         """
         n = high - low
-        own = index.has(self.rows.unit_id[low:high]).astype(np.float32)
-        square = own.copy()
+        has = index.has(self.rows.unit_id[low:high]).astype(np.float32)
+        square = has.copy()
         section = self.shape.section[low:high]
         for d in range(1, RADIUS + 1):
             same = section[d:] == section[: n - d]
-            square[d:] += same * own[: n - d]
-            square[: n - d] += same * own[d:]
+            square[d:] += same * has[: n - d]
+            square[: n - d] += same * has[d:]
         empty = square == 0
         for d in range(1, _REACH + 1):
             if n <= d:
@@ -222,7 +196,7 @@ class Corpus:
         return np.sqrt(np.maximum(square, 1e-6))
 
     def rows_of(self, unit_ids: Ints) -> Ints:
-        """Row of each unit, -1 for those that are gone."""
+        """Return the row of each unit, -1 for those that are gone."""
         row_of = self.shape.row_of
         if not len(row_of):
             return np.full(len(unit_ids), -1, np.int32)
@@ -232,37 +206,37 @@ class Corpus:
         return np.where(inside, row_of[np.where(inside, unit_ids, 0)], -1)
 
     def alike(self, row: int) -> Ints:
-        """Rows that say the same as ``row`` but for their days and times, itself included, ascending."""
+        """Return the rows that say the same as ``row`` but for their days and times, itself included, ascending."""
         return np.flatnonzero(self.rows.likeness == self.rows.likeness[row]).astype(np.int32)
 
     def window_cosine(self, similarities: Floats) -> Floats:
-        """Cosine of each window's summed vector, from those of its units: ``float32[n]``, NaN where none has one."""
-        known = np.nan_to_num(similarities)
-        out = known.copy()
+        """Return the cosine of each window's summed vector, from those of its units: ``float32[n]``, NaN for none."""
+        unit = np.nan_to_num(similarities)
+        out = unit.copy()
         for d in range(1, RADIUS + 1):
             same = self.shape.same[d - 1]
-            out[d:] += known[:-d] * same
-            out[:-d] += known[d:] * same
+            out[d:] += unit[:-d] * same
+            out[:-d] += unit[d:] * same
         np.divide(out, self.window_norm, out=out)
         out[np.isinf(self.window_norm)] = np.nan
         return out
 
 
 def shown(rows: UnitRows, besides: Ints | int = 0) -> Floats:
-    """Tokens of each row with its line end and so many characters ``besides`` what is searched."""
+    """Return the tokens of each row with its line end and so many characters ``besides`` its text."""
     return rows.tokens + (np.asarray(besides, np.float32) + 1) / np.float32(CHARS_PER_TOKEN)
 
 
 def empty_rows() -> UnitRows:
-    """No units."""
+    """Return the columns of no units."""
     i32 = np.zeros(0, np.int32)
     i64 = np.zeros(0, np.int64)
     f32 = np.zeros(0, np.float32)
     flags = np.zeros(0, bool)
-    of = (
+    columns = (
         *[i32] * 8, *[flags] * 4, i64, *[i32] * 3, i64, i32, f32, i64, i32.astype(np.int8), flags,
     )  # fmt: skip
-    return UnitRows(*of)
+    return UnitRows(*columns)
 
 
 def _within(rows: UnitRows) -> _Within:
@@ -282,22 +256,15 @@ def _within(rows: UnitRows) -> _Within:
             window_terms[:-d] += terms[d:] * same
     tied = np.zeros(n, bool)
     tied[1:] = ~border[1:] & (rows.end_line[:-1] >= rows.start_line[1:])
-    return _Within(
-        border=border,
-        tied=tied,
-        before=before,
-        after=after,
-        window_terms=window_terms,
-        anchor=~rows.heading | ((before == 0) & (after == 0) & ~rows.title),
-        passages=_passages(rows),
-    )
+    anchor = ~rows.heading | ((before == 0) & (after == 0) & ~rows.title)
+    return _Within(border, tied, before, after, window_terms, anchor, *_passages(rows))
 
 
 def _shape(rows: UnitRows, within: _Within, documents: dict[int, DocumentInfo], speakers: NDArray[np.int64]) -> Shape:
-    """The shape of ``rows``; ``speakers`` are keys, ascending, among which are those of all who speak."""
+    """Return the shape of ``rows``; ``speakers`` are keys, ascending, with those of all rows among them."""
     n = len(rows.unit_id)
     section = np.cumsum(within.border, dtype=np.int32) - 1
-    passage = tuple(np.cumsum(begins, dtype=np.int32) - 1 for begins in within.passages)
+    passage = tuple(np.cumsum(begins, dtype=np.int32) - 1 for begins in (within.passage, within.half_passage))
     row_of = np.full(int(rows.unit_id.max()) + 1 if n else 0, -1, np.int32)
     row_of[rows.unit_id] = np.arange(n, dtype=np.int32)
     kinds, grains = {kind: at for at, kind in enumerate(Kind)}, {grain: at for at, grain in enumerate(Grain)}
@@ -309,7 +276,7 @@ def _shape(rows: UnitRows, within: _Within, documents: dict[int, DocumentInfo], 
     by_document[0, ids] = [kinds[info.kind] for info in by_path]
     by_document[1, ids] = [grains[info.grain] for info in by_path]
     by_document[2, ids] = [info.origin in TRUSTED for info in by_path]
-    kind, grain, trusted = (of.take(rows.document_id) for of in by_document)
+    kind, grain, trusted = (column.take(rows.document_id) for column in by_document)
     speaker = np.searchsorted(speakers, rows.speaker).astype(np.int32)
     speaks = np.bincount(speaker, minlength=len(speakers)) > 0
     if not speaks.all():
@@ -334,35 +301,27 @@ def _shape(rows: UnitRows, within: _Within, documents: dict[int, DocumentInfo], 
         speakers=speakers,
         speaker=speaker,
         passage=passage,
-        passage_terms=tuple(np.bincount(of, rows.terms).astype(np.float32) for of in passage),
+        passage_terms=tuple(np.bincount(place, rows.terms).astype(np.float32) for place in passage),
     )
 
 
-def _passages(rows: UnitRows) -> tuple[Bools, ...]:
-    """Which rows begin a passage of their file: from its beginning, and from half a passage on."""
-    n = len(rows.unit_id)
-    if not n:
-        return (np.zeros(0, bool),) * 2
-    file = np.ones(n, bool)
+def _passages(rows: UnitRows) -> tuple[Bools, Bools]:
+    """Return the rows that begin a passage of their file: from its beginning, and from half a passage on."""
+    file = np.ones(len(rows.unit_id), bool)
+    if not len(file):
+        return file, file
     file[1:] = rows.document_id[1:] != rows.document_id[:-1]
     before = np.cumsum(rows.chars + 1) - (rows.chars + 1)
     before -= before[file][np.cumsum(file) - 1]
-    out = []
-    for ahead in (0, PASSAGE // 2):
+    borders = file.copy(), file.copy()
+    for ahead, border in zip((0, PASSAGE // 2), borders, strict=True):
         place = (before + ahead) // PASSAGE
-        border = file.copy()
         border[1:] |= place[1:] != place[:-1]
-        out.append(border)
-    return tuple(out)
-
-
-def _spans(ascending: Ints, of: Ints) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Where the rows of each begin, and where they end."""
-    return np.searchsorted(ascending, of), np.searchsorted(ascending, of, side="right")
+    return borders
 
 
 def _runs(rows: NDArray[np.integer[Any]], gap: int) -> list[tuple[int, int]]:
-    """Runs ``(start, stop)`` of row numbers, joined over gaps of up to ``gap``."""
+    """Return runs ``(start, stop)`` of row numbers, joined over gaps of up to ``gap``."""
     if not len(rows):
         return []
     breaks = np.flatnonzero(np.diff(rows) > gap)

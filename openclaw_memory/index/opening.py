@@ -1,4 +1,4 @@
-"""The index of an agent and a workspace, as the settings place it: a file, or a memory on a server."""
+"""Open the index of an agent and a workspace where the settings place it: a file, or a memory on a server."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from ..text import analysis
 
 
 def url_of(settings: Settings, db: str | Path | None = None) -> str:
-    """The URL of the server that holds the index: ``db`` where that is one, else the setting; empty for a file.
+    """Return the URL of the server that holds the index: ``db`` if it is one, else the setting; empty for a file.
 
-    Raises :class:`SettingsError` for what is neither a URL of PostgreSQL nor the name of a file.
+    Raises :class:`SettingsError` for text that is neither a URL of PostgreSQL nor the name of a file.
     """
     named = db or settings.store.path
     if named and not is_url(named) and is_like_url(named):
@@ -36,28 +36,28 @@ def url_of(settings: Settings, db: str | Path | None = None) -> str:
 
 
 def open_index(workspace: Path, agent: str, settings: Settings, db: str | Path | None = None) -> Store:
-    """The index of ``agent`` for ``workspace``, or the file or URL ``db``; nothing is opened before it is used."""
+    """Return the index of ``agent`` for ``workspace``, or the file or URL ``db``; it opens when it is first used."""
     extraction = linking.extraction(settings.redaction.allow)
-    given = settings.store, analysis.terms, analysis.ANALYSIS_VERSION, extraction
+    options = settings.store, analysis.terms, analysis.ANALYSIS_VERSION, extraction
     if url := url_of(settings, db):
         from ..store.postgres.store import PostgresStore
 
         files = index_files(workspace, settings.store.folder)
         files += [expanded(settings.store.path).absolute()] if settings.store.path else []
-        return PostgresStore(url, agent, workspace_name(workspace, settings), *given, files=files)
+        return PostgresStore(url, agent, workspace_name(workspace, settings), *options, files=files)
     named = db or settings.store.path
     path = expanded(named).absolute() if named else default_path(workspace, agent, settings.store.folder)
-    return DuckStore(path, *given)
+    return DuckStore(path, *options)
 
 
 def server_of(workspace: Path, agent: str, settings: Settings, db: str | Path | None = None) -> ServerWorkspace | None:
-    """The server that holds the index, and what the workspace is called there; ``None`` for a file."""
+    """Return the server that holds the index, with the workspace's name there; ``None`` for a file."""
     url = url_of(settings, db)
     return ServerWorkspace(url, workspace_name(workspace, settings), agent) if url else None
 
 
 def workspace_name(workspace: Path, settings: Settings) -> str:
-    """What the workspace is called on a server: as set, else by its path and this machine, so that no two are one."""
+    """Return the workspace's name on a server: the setting, else one of its path and this machine, which is unique."""
     for shared in settings.sharing.memories:
         if shared.on_server and shared.workspace and expanded(shared.workspace).resolve() == workspace:
             return shared.on_server

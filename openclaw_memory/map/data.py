@@ -68,7 +68,7 @@ def select_scope(view: GraphView, concept: str | None, since: date | None) -> Sc
         selected[:] = False
         selected[about] = True
         for lists in (network.related, network.parents, network.children):
-            selected[lists.of(about)[0]] = True
+            selected[lists.row(about)[0]] = True
         mentioned = np.zeros(len(corpus), bool)
         mentioned[view.index.rows_of(np.flatnonzero(selected).tolist())] = True
         rows &= mentioned
@@ -203,7 +203,7 @@ def network_columns(view: GraphView, scope: Scope, most_links: int = 5, few: int
     links: dict[tuple[int, int], float] = {}
     for lists in (network.related, network.parents):
         for place, index in at.items():
-            others, weights = lists.of(place)
+            others, weights = lists.row(place)
             near = [
                 (other, weight) for other, weight in zip(others.tolist(), weights.tolist(), strict=True) if other in at
             ]
@@ -282,7 +282,7 @@ def fact_rows(view: GraphView, facts: Sequence[FactRow], concepts: Ints) -> list
     at = {int(place): index for index, place in enumerate(concepts[:CONCEPTS].tolist())}
     rows = []
     for fact in facts:
-        place = view.index.named(fact.subject)
+        place = view.index.find(fact.subject)
         values = {
             "s": fact.subject, "p": fact.predicate, "o": fact.object, "from": ordinal(fact.valid_from) or None,
             "to": ordinal(fact.valid_to) or None, "now": int(fact.current) or None, "source": fact.source,

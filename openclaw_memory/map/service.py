@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..facts.service import FactBook
     from ..graph.view import GraphView
     from ..model.embedder import Embedder
-    from ..search.service import Questions
+    from ..search.service import SearchService
     from ..store.api import VectorModel
     from ..summarise.inventory import DayNote
     from ..use.tracker import Usage
@@ -40,7 +40,7 @@ _STEPS = 6
 def draw(
     memory: MemoryApi,
     store: Store,
-    questions: Questions,
+    questions: SearchService,
     facts: FactBook,
     usage: Usage,
     vectors: Callable[[], tuple[Embedder | None, VectorModel | None, str | None]],
@@ -53,7 +53,7 @@ def draw(
 ) -> MapReport:
     """Draw the map of ``memory``; see :meth:`openclaw_memory.memory.Memory.map`."""
     started = time.monotonic()
-    forgotten = usage.forgot()
+    forgotten = usage.forget_version()
     target = _target(store, file)
     remarks: list[str] = []
     progress("map", 0, _STEPS)
@@ -104,7 +104,7 @@ def draw(
         "numbers": _numbers(status, redacted) | {"used": columns.most_used(usage.rows())},
     }
     size = _write(target, render_page(data))
-    if usage.forgot() != forgotten:  # who forgets after this deletes the file after this
+    if usage.forget_version() != forgotten:  # who forgets after this deletes the file after this
         atomic.remove(target)
         raise WorkspaceError("something was forgotten while the map was drawn, so it was deleted; draw it again")
     progress("map", _STEPS, _STEPS)
@@ -154,7 +154,7 @@ def _is_in_scope(fact: FactRow, view: GraphView, concept: str | None, since: dat
     """Return true if a fact is about the concept, and began, ended or was recorded on the day or later."""
     if concept is not None:
         place = view.concept(concept)
-        if place not in (view.index.named(fact.subject), view.index.named(fact.object)):
+        if place not in (view.index.find(fact.subject), view.index.find(fact.object)):
             return False
     days = [str(day)[:10] for day in (fact.valid_from, fact.valid_to, fact.recorded_at) if day is not None]
     return since is None or max(days, default="") >= since.isoformat()

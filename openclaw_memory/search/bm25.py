@@ -29,7 +29,7 @@ class Parameters:
 UNIT = Parameters(0.6, 0.3)
 WINDOW = Parameters(1.2, 0.75)
 PASSAGE = Parameters(1.5, 0.75)
-#: Words of the greatest rarity that make a row as likely as not to be what was asked for, when most is missing.
+#: Words of a single unit at which a row is as likely as not what was asked for, when most of the question is missing.
 _DOUBT = 3.0
 
 
@@ -40,8 +40,8 @@ class KeywordScores:
     ``terms`` has the first form of each word.  ``unit`` and ``window`` are ``float32[n]``, ``passage`` is
     ``float32[passages]`` for each way of cutting passages.  ``idf`` is that of the unit field per asked term (the
     highest possible for an unknown one); ``units[i]`` are the rows, ascending, that hold term ``i``, and ``windows[i]``
-    those whose window does.  ``named[i]`` are the documents whose path holds it, ``asked_for`` those that the question
-    names, and ``document`` has that of each row.
+    those whose window does.  ``named[i]`` are the documents whose path holds it, ``exact`` those whose name is all of
+    the question, and ``document`` has that of each row.
     """
 
     terms: tuple[str, ...]
@@ -52,50 +52,49 @@ class KeywordScores:
     passage: tuple[Floats, ...] = ()
     units: tuple[Ints, ...] = ()
     named: tuple[Set[int], ...] = ()
-    asked_for: Set[int] = frozenset()
+    exact: Set[int] = frozenset()
     document: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
 
     def coverage(self, row: int, shown: Sequence[tuple[int, int]] | None = None) -> tuple[float, list[str]]:
-        """Share of the question's idf mass that a row's window or path holds, and which terms those are.
+        """Return the share of the question's idf mass that a row's window or path holds, and its terms.
 
-        Of the window only what is among the rows ``shown`` counts, where these are given: first and last ones.
+        Of the window only terms among the rows ``shown`` count, where these are given as first and last ones.
         """
         document = int(self.document[row]) if len(self.document) else -1
-        if document in self.asked_for:
+        if document in self.exact:
             return 1.0, list(self.terms)
         held = [i for i, rows in enumerate(self.windows) if _contains(rows, row)]
         if shown is not None:
-            among = [place for first, last in shown for place in (first, last + 1)]
-            held = [i for i in held if np.diff(self.units[i].searchsorted(among))[::2].any()]
-        held = sorted({*held, *(i for i, holding in enumerate(self.named) if document in holding)})
+            ends = [row for first, last in shown for row in (first, last + 1)]
+            held = [i for i in held if np.diff(self.units[i].searchsorted(ends))[::2].any()]
+        held = sorted({*held, *[i for i, documents in enumerate(self.named) if document in documents]})
         total = float(self.idf.sum())
         return (float(self.idf[held].sum()) / total if total else 0.0), [self.terms[i] for i in held]
 
-    def worth(self, first: int, last: int) -> float:
-        """How many words that stand in one unit alone the question's words in rows ``first..last`` are worth."""
+    def rare_words(self, first: int, last: int) -> float:
+        """Return the idf of the question's words in rows ``first..last``, in words that stand in a single unit."""
         held = [np.diff(rows.searchsorted([first, last + 1]))[0] > 0 for rows in self.units]
         return float(self.idf[held].sum()) / idf(len(self.unit), 1)
 
     def evidence(self, share: float) -> float:
-        """How sure a window that holds such a ``share`` of the question is about it, from 0 to 1.
+        """Return how surely a window with a ``share`` of the question is about it, in [0, 1].
 
         The question's share alone would say much of a short question with one common word in it, and little of a long
-        one of which three rare words are there.  So it counts too how many words that stand in one unit alone the held
-        ones are worth.
+        one of which three rare words are there.  So their idf, in words of a single unit, counts too.
         """
         if not share:
             return 0.0
-        worth = share * float(self.idf.sum()) / idf(len(self.unit), 1)
-        return worth / (worth + _DOUBT * sqrt(1 - share)) if worth else share
+        rare_words = share * float(self.idf.sum()) / idf(len(self.unit), 1)
+        return rare_words / (rare_words + _DOUBT * sqrt(1 - share)) if rare_words else share
 
 
 def idf(n: int, df: int) -> float:
-    """Inverse document frequency of a term in ``df`` of ``n`` texts; never negative."""
+    """Return the inverse document frequency of a term in ``df`` of ``n`` texts; never negative."""
     return log(1 + (n - df + 0.5) / (df + 0.5))
 
 
 class Lengths:
-    """What the length of each text adds to its term frequencies: ``k1 (1 − b + b · len / mean len)``, by field."""
+    """Addend of each text's length to its term frequencies: ``k1 (1 − b + b · len / mean len)``, by field."""
 
     def __init__(self, corpus: Corpus) -> None:
         self.unit = _length(corpus.rows.terms, UNIT)
@@ -112,7 +111,7 @@ def _length(terms: Floats | Ints, p: Parameters) -> Floats:
 def score(
     corpus: Corpus, index: KeywordIndex, terms: Sequence[str | tuple[str, ...]], lengths: Lengths | None = None
 ) -> KeywordScores:
-    """BM25 of all rows for the distinct, analysed ``terms``; a tuple is one word, which texts may have in any form.
+    """Score all rows by BM25 for the distinct, analysed ``terms``; a tuple is one word, in any of its forms.
 
     ``lengths`` are those of ``corpus``, where the caller has kept them.
     """
@@ -126,15 +125,15 @@ def score(
     weights = np.zeros(len(terms), np.float32)
     windows: list[Ints] = []
     units: list[Ints] = []
-    found = index.postings([form for word in forms for form in word]) if n else None
+    postings = index.postings([form for word in forms for form in word]) if n else None
     scratch = np.zeros(n, np.float32)
     at = 0
     for i, word in enumerate(forms):
         rows, tf = np.zeros(0, np.int32), np.zeros(0, np.float32)
-        if found is not None:
-            rows, tf = _living(corpus, *found.for_term(at))
+        if postings is not None:
+            rows, tf = _living(corpus, *postings.for_term(at))
             for form in range(at + 1, at + len(word)):
-                rows, tf = _either(rows, tf, *_living(corpus, *found.for_term(form)))
+                rows, tf = _either(rows, tf, *_living(corpus, *postings.for_term(form)))
         at += len(word)
         weights[i] = idf(n, len(rows))
         units.append(np.sort(rows))
@@ -152,18 +151,18 @@ def score(
 
 
 def _living(corpus: Corpus, unit_ids: Ints, tf: Floats) -> tuple[Ints, Floats]:
-    """Rows of postings, and their frequencies, without those of units that are gone."""
+    """Return rows of postings, and their frequencies, without those of units that are gone."""
     rows = corpus.rows_of(unit_ids)
     alive = rows >= 0
     return (rows, tf) if alive.all() else (rows[alive], tf[alive])
 
 
 def _either(rows: Ints, tf: Floats, other_rows: Ints, other_tf: Floats) -> tuple[Ints, Floats]:
-    """Rows that have one form of a word or the other; the same word may have been counted as both."""
-    both, inverse = np.unique(np.concatenate([rows, other_rows]), return_inverse=True)
-    most = np.zeros(len(both), np.float32)
+    """Return rows that have one form of a word or the other; the same word may have been counted as both."""
+    union, inverse = np.unique(np.concatenate([rows, other_rows]), return_inverse=True)
+    most = np.zeros(len(union), np.float32)
     np.maximum.at(most, inverse, np.concatenate([tf, other_tf]).astype(np.float32))
-    return both, most
+    return union, most
 
 
 def _bm25(tf: Floats, length: Floats, weight: float, p: Parameters) -> Floats:
@@ -172,7 +171,7 @@ def _bm25(tf: Floats, length: Floats, weight: float, p: Parameters) -> Floats:
 
 
 def _spread(rows: Ints, tf: Floats, shape: Shape, scratch: Floats) -> tuple[Ints, Floats]:
-    """Add each row's tf to every window that holds it: those rows, ascending, and their sums.
+    """Add each row's tf to every window that holds it; return those rows, ascending, and their sums.
 
     ``scratch`` is ``float32[n]`` of zeros, and is that again afterwards.
     """
@@ -201,7 +200,7 @@ def _spread(rows: Ints, tf: Floats, shape: Shape, scratch: Floats) -> tuple[Ints
 
 
 def _summed(groups: Ints, values: Floats, n: int) -> tuple[Ints, Floats]:
-    """Sum ``values`` by group: the distinct groups, ascending, and their sums."""
+    """Sum ``values`` by group; return the distinct groups, ascending, and their sums."""
     if len(groups) * 8 > n:
         sums = np.bincount(groups, values, minlength=n).astype(np.float32)
         present = np.flatnonzero(sums).astype(np.int32)

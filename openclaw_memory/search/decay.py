@@ -1,4 +1,4 @@
-"""What time and use make of a score: a share of youth, and a bounded gain or loss by use."""
+"""Adjust scores by time and use, and rank superseded and archived lines lower."""
 
 from __future__ import annotations
 
@@ -12,58 +12,56 @@ from ..index.archive import Archive
 from ..index.corpus import Corpus
 from ..model import Kind
 from ..store.api import Bools, Floats
-from . import ranking
+from .features import scaled
 
 _CURATED = list(Kind).index(Kind.CURATED)
-#: What a unit loses whose statement no longer holds, as a share of all scores' range.
+#: Share of all scores' range that a unit loses whose statement no longer holds.
 _SUPERSEDED = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Moves:
-    """How scores are moved, each column ``float32[n]`` or absent.
+class Adjustment:
+    """Columns that adjust scores, ``float32[n]`` or absent.
 
-    ``youth`` in [0, 1] is the share ``weight`` of the result, and ``use`` in [-1, 1] adds up to the share ``most`` of
-    the scores' range.
+    ``youth`` in [0, 1] is the share ``weight`` of the result, and ``use`` in [-1, 1] adds up to the share
+    ``use_weight`` of the scores' range.
     """
 
     youth: Floats | None = None
     weight: float = 0.0
     use: Floats | None = None
-    most: float = 0.0
+    use_weight: float = 0.0
 
     def apply(self, score: Floats, allowed: Bools | None) -> Floats:
-        """Scores that order the rows: ``(1 - weight) * scaled + weight * youth``, and what use adds."""
+        """Return ``(1 - weight) * scaled + weight * youth``, plus what use adds."""
         if self.youth is not None:
-            score = ranking.scaled(score, allowed)
+            score = scaled(score, allowed)
             score = np.float32(1 - self.weight) * score + np.float32(self.weight) * self.youth
             score = np.round(score, 5)  # equal texts of a day must tie
         if self.use is not None:
             # Where all rows are equal in everything else, use alone orders them.
             span = float(score.max() - score.min()) or 1.0
-            score = score + np.float32(self.most * span) * self.use
+            score = score + np.float32(self.use_weight * span) * self.use
         return score
 
     def reported(self, row: int, score: float) -> float:
-        """The score that a row is reported with, in [0, 1]; use orders and does not count here."""
-        if self.youth is not None:
-            score = (1 - self.weight) * score + self.weight * float(self.youth[row])
-        return score
+        """Return the score that a row is reported with, in [0, 1]; use orders and does not count here."""
+        return score if self.youth is None else (1 - self.weight) * score + self.weight * float(self.youth[row])
 
-    def because(self, row: int) -> list[str]:
-        """What each part makes of a row, in words."""
+    def reasons(self, row: int) -> list[str]:
+        """Return what each column contributes to a row, in words."""
         words = []
         if self.youth is not None:
             words.append(f"youth {self.youth[row]:.2f}")
         if self.use is not None and self.use[row]:
-            words.append(f"use {self.most * self.use[row]:+.3f}")
+            words.append(f"use {self.use_weight * self.use[row]:+.3f}")
         return words
 
 
 def youth(corpus: Corpus, today: date) -> Floats:
-    """``1 / (1 + ln(1 + age))`` of every row with its age in days, from 1 for today's downwards: ``float32[n]``.
+    """Return ``1 / (1 + ln(1 + age))`` of every row, its age in days, from 1 for today's downwards: ``float32[n]``.
 
-    Curated files are evergreen and always young; what has no day has no youth.
+    Curated files are evergreen and always young; a row without a day has no youth.
     """
     day = corpus.rows.day
     age = np.maximum(today.toordinal() - day, 0)
@@ -73,12 +71,12 @@ def youth(corpus: Corpus, today: date) -> Floats:
     return out
 
 
-def lower(
+def demoted(
     corpus: Corpus, archive: Archive, superseded: Collection[int], score: Floats, allowed: Bools | None
 ) -> Floats:
-    """Rank what no longer holds, and archived lines behind their sentence in a summary: ``float32[n]``.
+    """Return scores that rank superseded units lower, and archived lines behind their sentence in a summary.
 
-    ``superseded`` are ids of units.
+    ``superseded`` are ids of units; the result is ``float32[n]``.
     """
     out = score
     if superseded:

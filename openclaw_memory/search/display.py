@@ -1,10 +1,11 @@
-"""From line ranges to hits: their text, what they mention, and what of it no longer holds."""
+"""Turn line ranges into hits: their text, the concepts in them, and statements that no longer hold."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import repeat
 
 import numpy as np
 
@@ -15,32 +16,19 @@ from ..index.corpus import Corpus
 from ..model import Repetition, SearchHit, chars_of, citation, tokens_of
 from ..store.api import SectionText, Store
 from ..text import analysis
-from .confidence import Parts
-from .hits import Range, lines
+from .hits import Range, Scores, lines
 
-#: What is known of units whose statement no longer holds: words by unit id.
+#: Returns the words about units whose statement no longer holds, by unit id.
 Superseded = Callable[[], Mapping[int, tuple[str, ...]]]
-#: The rows that say the same as one.
-Repeated = Callable[[int], Sequence[int]]
-#: What stands where a snippet was cut.
+#: Marks where a snippet was cut.
 _ELLIPSIS = "…"
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What several hits need from the store: texts of sections by id, and what is superseded by unit id.
-
-    ``asked`` is the question, whose words are kept where a line is cut.
-    """
-
-    sections: Mapping[int, SectionText]
-    superseded: Mapping[int, tuple[str, ...]]
-    asked: str = ""
+#: Number of repetitions that a hit names.
+_REPETITIONS = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a unit stands: its lines, so many characters ``before`` it in these, and how many it has."""
+    """The lines of a unit, the number of characters before it in these, and its own."""
 
     first: int
     last: int
@@ -62,7 +50,7 @@ class SectionCache:
         self._chars = 0
 
     def get(self, ids: Sequence[int]) -> dict[int, SectionText]:
-        """Return sections by id; those that are not kept are asked for at once."""
+        """Return sections by id; those that are not kept are read at once."""
         sections = {section_id: self._sections.pop(section_id) for section_id in ids if section_id in self._sections}
         if missing := [section_id for section_id in ids if section_id not in sections]:
             read = self._store.section_texts(missing)
@@ -74,7 +62,7 @@ class SectionCache:
         return sections
 
     def keep(self, ids: Collection[int]) -> None:
-        """Forget all other sections: the store may have dropped them."""
+        """Drop all other sections: the store may have dropped them."""
         for gone in self._sections.keys() - ids:
             self._chars -= _chars(self._sections.pop(gone))
 
@@ -95,7 +83,6 @@ class Display:
         superseded: Superseded,
         archive: Archive,
     ) -> None:
-        self._store = store
         self._settings = settings
         self._corpus = corpus
         self._graph = graph
@@ -105,97 +92,106 @@ class Display:
 
     def hits(
         self,
-        found: Sequence[Range],
-        parts_of: Callable[[Range], Parts],
-        repeated: Repeated = lambda row: (),
+        ranges: Sequence[Range],
+        scores: Sequence[Scores],
+        repetitions: Sequence[Sequence[int]] | None = None,
         sections: Mapping[int, SectionText] | None = None,
-        asked: str = "",
-    ) -> list[SearchHit]:
-        """Ranges as hits, in their order; those rewritten by another process since the refresh are left out.
+        question: str = "",
+    ) -> list[SearchHit | None]:
+        """Return the hit of each range; ``None`` where another process has written a section of it again meanwhile.
 
-        ``repeated`` gives the rows that say the same as the best one of a range, ``sections`` the texts of their
-        sections where these are known.
+        ``repetitions`` are rows that say the same as the best one of each range, ``sections`` the texts of their
+        sections where these are known, ``question`` the text whose words are kept where a line is cut.
         """
-        known = self.known(found, sections, asked)
-        made = [self.hit(one, known, parts_of(one), self._also(one, repeated(one.best))) for one in found]
-        return [hit for hit in made if hit is not None]
-
-    def known(
-        self, found: Sequence[Range], sections: Mapping[int, SectionText] | None = None, asked: str = ""
-    ) -> Known:
-        """What these ranges need from the store, asked once for all but for ``sections`` that are known."""
-        self._graph.know([(one.first, one.last) for one in found])
+        rows = self._corpus.rows
+        ids = [np.unique(rows.section_id[span.first : span.last + 1]) for span in ranges]
         if sections is None:
-            ids = [self._corpus.rows.section_id[one.first : one.last + 1] for one in found]
             sections = self._texts.get(np.unique(np.concatenate(ids)).tolist() if ids else [])
-        return Known(sections, self._superseded(), asked)
+        concepts = self._graph.names_in([(span.first, span.last) for span in ranges])
+        superseded = self._superseded()
+        return [
+            self._hit(span, span_scores, names, self._also(span, similar), sections, superseded, question)
+            if all(section_id in sections for section_id in span_ids.tolist())
+            else None  # the next search sees it
+            for span, span_ids, span_scores, names, similar in zip(
+                ranges, ids, scores, concepts, repeat(()) if repetitions is None else repetitions, strict=False
+            )
+        ]
 
     def refresh(self) -> None:
         """Keep no text that the corpus has no more: the store may have dropped it."""
         self._texts.keep(set(self._corpus.rows.section_id[self._corpus.shape.opens].tolist()))
 
-    def _also(self, one: Range, rows: Sequence[int]) -> tuple[Repetition, ...]:
-        """The latest twelve of ``rows`` outside of a range, as what they are called by."""
+    def _also(self, span: Range, rows: Sequence[int]) -> tuple[Repetition, ...]:
+        """Return the latest of ``rows`` outside of a range."""
         columns, documents = self._corpus.rows, self._corpus.documents
+        outside = [row for row in rows if not span.first <= row <= span.last][-_REPETITIONS:]
         return tuple(
-            Repetition(
-                path=documents[int(columns.document_id[row])].path,
-                start_line=int(columns.start_line[row]),
-                end_line=int(columns.end_line[row]),
-                date=date.fromordinal(int(columns.day[row])) if columns.day[row] else None,
-            )
-            for row in [row for row in rows if not one.first <= row <= one.last][-12:]
+            [
+                Repetition(
+                    path=documents[int(columns.document_id[row])].path,
+                    start_line=int(columns.start_line[row]),
+                    end_line=int(columns.end_line[row]),
+                    date=date.fromordinal(int(columns.day[row])) if columns.day[row] else None,
+                )
+                for row in outside
+            ]
         )
 
-    def hit(self, one: Range, known: Known, parts: Parts, also: tuple[Repetition, ...] = ()) -> SearchHit | None:
-        """A range as a hit; ``None`` when another process has written a section of it again since the refresh."""
+    def _hit(
+        self,
+        span: Range,
+        scores: Scores,
+        concepts: tuple[str, ...],
+        also: tuple[Repetition, ...],
+        sections: Mapping[int, SectionText],
+        superseded: Mapping[int, tuple[str, ...]],
+        question: str,
+    ) -> SearchHit:
         corpus, rows = self._corpus, self._corpus.rows
-        ids = dict.fromkeys(rows.section_id[one.first : one.last + 1].tolist())
-        if any(section_id not in known.sections for section_id in ids):
-            return None  # written by another process since the refresh; the next search sees it
-        section = known.sections[int(rows.section_id[one.best])]
-        first, last = lines(corpus, one)
-        info = corpus.documents[int(rows.document_id[one.best])]
-        text, shown = snippet(
-            [known.sections[section_id] for section_id in ids],
+        section = sections[int(rows.section_id[span.best])]
+        first, last = lines(corpus, span)
+        info = corpus.documents[int(rows.document_id[span.best])]
+        text, snippet_line = snippet(
+            [
+                sections[section_id]
+                for section_id in dict.fromkeys(rows.section_id[span.first : span.last + 1].tolist())
+            ],
             (first, last),
-            self._best(one.best),
+            self._place(span.best),
             self._settings.snippet_chars,
-            one.most,
-            known.asked,
+            span.most,
+            question,
         )
+        units = rows.unit_id[span.first : span.last + 1].tolist() if superseded else []
         return SearchHit(
             path=info.path,
             start_line=first,
             end_line=last,
-            score=round(parts.score, 4),
+            score=round(scores.score, 4),
             snippet=text,
-            snippet_line=shown,
-            best_line=int(rows.start_line[one.best]),
+            snippet_line=snippet_line,
+            best_line=int(rows.start_line[span.best]),
             citation=citation(info.path, first, last),
-            id=analysis.hit_id(info.path, int(rows.hash[one.best]), int(rows.occurrence[one.best])),
+            id=analysis.hit_id(info.path, int(rows.hash[span.best]), int(rows.occurrence[span.best])),
             heading=section.heading,
             date=section.date,
             kind=info.kind,
             grain=info.grain,
             origin=info.origin,
-            vector_score=parts.vector,
-            text_score=parts.text,
-            graph_score=parts.graph,
-            time_score=parts.time,
-            concepts=self._graph.names_in(one.first, one.last),
-            superseded=tuple(
-                words
-                for unit_id in (rows.unit_id[one.first : one.last + 1].tolist() if known.superseded else ())
-                for words in known.superseded.get(unit_id, ())
-            ),
-            archived=self._archive.is_archived(one.best),
-            why=parts.why,
+            vector_score=scores.vector,
+            text_score=scores.text,
+            graph_score=scores.graph,
+            time_score=scores.time,
+            concepts=concepts,
+            superseded=tuple([words for unit_id in units for words in superseded.get(unit_id, ())]),
+            archived=self._archive.is_archived(span.best),
+            why=scores.why,
             also=also,
         )
 
-    def _best(self, row: int) -> Place:
-        """Where a row stands among the lines that it shares."""
+    def _place(self, row: int) -> Place:
+        """Return the place of a row among the lines that it shares."""
         rows, first = self._corpus.rows, row
         while self._corpus.shape.tied[first] and rows.start_line[first] == rows.start_line[row]:
             first -= 1
@@ -203,7 +199,7 @@ class Display:
         return Place(int(rows.start_line[row]), int(rows.end_line[row]), before, int(rows.chars[row]))
 
     def citation(self, row: int) -> str:
-        """The lines of one row: ``path#L3``."""
+        """Return the lines of one row: ``path#L3``."""
         rows = self._corpus.rows
         path = self._corpus.documents[int(rows.document_id[row])].path
         return citation(path, int(rows.start_line[row]), int(rows.end_line[row]))
@@ -211,51 +207,48 @@ class Display:
 
 def snippet(
     sections: Sequence[SectionText],
-    wanted: tuple[int, int],
+    span: tuple[int, int],
     best: Place,
     chars: int,
     tokens: float | None = None,
-    asked: str = "",
+    question: str = "",
 ) -> tuple[str, int]:
-    """Lines ``wanted`` of a file's ``sections``, cut around the ``best`` ones to ``chars`` characters and ``tokens``.
+    """Return the lines of ``span`` of a file's ``sections``, cut around the ``best`` ones, and the number of the first.
 
-    The number is that of the first line, be it the one before it that only holds an ellipsis.
-
-    An ellipsis stands where it was cut: on a line of its own for lines, else within the line, in which words that are
-    ``asked`` for are kept.
+    They have at most ``chars`` characters and ``tokens``.  An ellipsis stands where they were cut, on its own line,
+    which counts as the line before; within a line that is cut, words of the ``question`` are kept.
     """
-    lines = {number: line for section in sections for number, line in enumerate(section.lines, section.start_line)}
-
-    def text(first: int, last: int) -> str:
-        return "\n".join([lines.get(number, "") for number in range(first, last + 1)])
-
-    whole = text(*wanted)
+    by_number = {number: line for section in sections for number, line in enumerate(section.lines, section.start_line)}
+    text = [by_number.get(number, "") for number in range(span[0], span[1] + 1)]
+    whole = "\n".join(text)
     if len(whole) <= chars and (tokens is None or tokens_of(whole) <= tokens):
-        return whole, wanted[0]
-    first, last = best.first, best.last
-    own = text(first, last)
-    limit = chars if tokens is None else min(chars, chars_of(tokens, own))
-    if len(own) > limit:
-        return _cut(own, best, limit, asked), first
-    size = len(own) + 2 * len(_ELLIPSIS) + 2
+        return whole, span[0]
+    low, high = best.first - span[0], best.last - span[0] + 1
+    kept = "\n".join(text[low:high])
+    limit = chars if tokens is None else min(chars, chars_of(tokens, kept))
+    if len(kept) > limit:
+        return _cut(kept, best, limit, question), best.first
+    size = len(kept) + 2 * len(_ELLIPSIS) + 2
+    cut = size <= limit
     while size < limit:
-        wider = [number for number in (first - 1, last + 1) if wanted[0] <= number <= wanted[1]]
-        added, number = min(((1 + len(lines.get(number, "")), number) for number in wider), default=(limit, 0))
-        if size + added > limit:
+        above = 1 + len(text[low - 1]) if low else limit
+        below = 1 + len(text[high]) if high < len(text) else limit
+        if size + min(above, below) > limit:
             break
-        size += added
-        first, last = min(first, number), max(last, number)
-    ends = [first > wanted[0], last < wanted[1]] if size <= limit else [False, False]
-    return "\n".join([*[_ELLIPSIS] * ends[0], text(first, last), *[_ELLIPSIS] * ends[1]]), first - ends[0]
+        size += min(above, below)
+        low, high = (low - 1, high) if above <= below else (low, high + 1)
+    before, behind = cut and low > 0, cut and high < len(text)
+    parts = [*[_ELLIPSIS] * before, *text[low:high], *[_ELLIPSIS] * behind]
+    return "\n".join(parts), span[0] + low - before
 
 
-def _cut(line: str, best: Place, limit: int, asked: str) -> str:
-    """At most ``limit`` characters of ``line`` around its ``best`` part, or the words there that are asked for."""
+def _cut(line: str, best: Place, limit: int, question: str) -> str:
+    """Return at most ``limit`` characters of ``line`` around its ``best`` part, or the words of the question there."""
     room = max(1, limit - 2 * len(_ELLIPSIS))
     start = min(best.before, max(0, len(line) - best.chars))
     begin = start - (room - best.chars) // 2
     if best.chars > room:
-        places = [start + at for at, _ in analysis.occurrences(asked, line[start : start + best.chars])]
+        places = [start + at for at, _ in analysis.occurrences(question, line[start : start + best.chars])]
         most = max(places, key=lambda at: sum(at <= other < at + room // 2 for other in places), default=start)
         begin = max(start, most - room // 4)
     begin = max(0, min(begin, len(line) - room))

@@ -1,331 +1,265 @@
-"""The ranking: one weighted sum of features, each scaled to [0, 1] over the searched units.
-
-All weights stand here; ``docs/ranking.md`` says where they come from and what each is worth.
-"""
+"""Rank all rows of an index for a question."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
+from functools import cached_property
+from itertools import islice
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..embed import registry
 from ..index.corpus import Corpus
-from ..model import Grain
-from ..store.api import Bools, Floats, Ints
+from ..model import Candidate, Grain, Kind, SearchRequest
+from ..store.api import Bools, Floats
 from ..text import analysis
-from . import question as asking
-from .bm25 import KeywordScores
-from .bounds import Interval
-from .names import shares
+from . import bm25
+from .decay import Adjustment, demoted, youth
+from .features import Features, collect_features, cosines, fuse, reciprocal_ranks, restrict_to_days, scaled
+from .hits import ranked_rows
+from .question import Question
+from .resident import RankCandidates, ResidentIndex
 
-#: Weight of each feature in the fused score.
-WEIGHTS: dict[str, float] = {
-    "bm25_unit": 0.25,
-    "bm25_window": 1.0,
-    "bm25_passage": 0.4,
-    "bm25_heading": 0.6,
-    "name": 2.5,
-    "vector_unit": 1.0,
-    "vector_window": 1.0,
-    "speaker": 0.5,
-    "date": 1.5,
-    "when": 0.4,
-    "amount": 0.4,
-    "now": 0.3,
-    "length": 0.2,
-    "heading": -0.5,
-    "graph": 0.12,
-}
-KEYWORD_FEATURES = ("bm25_unit", "bm25_window", "bm25_passage", "bm25_heading")
-VECTOR_FEATURES = ("vector_unit", "vector_window")
-
-#: Share of the question's idf mass that the best window must hold for keywords to count in full beside vectors.
-_FIRM = 0.5
-#: The same beside vectors of a model that does not know the question's language.
-_FIRM_ALONE = 0.1
-#: What vectors count, beside keywords that count in full, of a model that does not know the question's language.
-_UNKNOWN = 0.25
-#: Ways in which rows are written: see :class:`~openclaw_memory.index.corpus.Shape`.
-_SCRIPTS = 3
-#: Deviations above the mean that unrelated rows rarely exceed, and rows that tell it as well as what is known anyway.
-_NOISE, _TELLING = 1.5, 100
-#: Rows that tell what the others are like: every index scores them, so that a hit has the same score with each.
-_SAMPLED = 4_096
-#: So many rows of a script as are taken to be like all others.
-_FEW = 30
-#: A day after a named interval still counts a little, falling over this many days.
-_ECHO_DAYS, _ECHO, _ECHO_FALL = 21, 0.35, 30.0
-
-#: From how many days on a question is answered by which grain of summaries, where there are such: the longest first.
-_SPANS = ((Grain.YEARLY, 200), (Grain.QUARTERLY, 63), (Grain.MONTHLY, 17), (Grain.WEEKLY, 5))
-
-#: What a line counts that names more days than those asked for, as a month is more than a day.
-_WIDER = 0.5
+#: Number of best units whose concepts speak for others that share them.
+_SHARING = 10
+#: A search for words finds notes, too, whose names hold this share of the question.
+_NAMED = 0.25
+#: Number of best units that plugins may rank.
+_CANDIDATES = 100
+#: Archived lines answer where their best one is within this share of all scores' range of the best line beside them.
+_NEARLY = 0.15
 
 
-def weights(own: Mapping[str, float], model: str | None = None) -> dict[str, float]:
-    """The weight of each feature with the vectors of a ``model``; the ``own`` ones hold with any, if there is such."""
-    entry = registry.find_similar(model) if model else None
-    counts = 1.0 if entry is None else entry.weight
-    known = {name: weight for name, weight in own.items() if name in WEIGHTS}
-    return WEIGHTS | {name: counts * WEIGHTS[name] for name in VECTOR_FEATURES} | known
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question as an index is asked: with its filters, how to match it, and its vector ``float32[d]``.
 
+    ``noise`` is the cosine that unrelated texts rarely exceed with the model of the vector, ``knowledge`` how well that
+    model knows the language of the question, in [0, 1].
+    """
 
-@dataclass
-class Features:
-    """Features of every row before scaling, ``float32[n]`` each; absent ones are not in ``values``."""
-
-    values: dict[str, Floats] = field(default_factory=dict)
-    keyword: KeywordScores | None = None
-    named_dates: list[Interval] = field(default_factory=list)
-    #: Mean of ``date`` over all rows: what most of them have tells little of one.
-    dated: float = 0.0
-    #: Whether days are all that is asked for.
-    only_days: bool = False
-    #: How well the model knows the question's language, from 0 to 1.
+    question: Question
+    request: SearchRequest
+    mode: str
+    vector: Floats | None = None
+    noise: float = 0.2
     knowledge: float = 1.0
-    #: Cosine of every window.
-    cosine: Floats | None = None
-    #: Cosine that rows of each script rarely exceed with this question, and how far there are enough of them to tell.
-    noise: Floats = field(default_factory=lambda: np.zeros(_SCRIPTS, np.float32))
-    telling: Floats = field(default_factory=lambda: np.zeros(_SCRIPTS, np.float32))
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Scores of all rows for a query, ``float32[n]`` each, and what they are made of; ``order`` sorts the rows.
+
+    It holds for as long as the index is held.  ``request`` asks for archived notes too where summaries did not answer
+    that of the query.  ``sure`` is the share of the way from noise to 1 at which a cosine is sure, ``missing`` the
+    number of rows without a vector.
+    """
+
+    query: Query
+    request: SearchRequest
+    corpus: Corpus
+    features: Features
+    score: Floats
+    order: Floats
+    allowed: Bools | None
+    similarities: Floats | None
+    graph: Floats | None
+    adjustment: Adjustment | None
+    sure: float
+    missing: int = 0
 
     @property
-    def apart(self) -> bool:
-        """Whether what answers was noted here and there: what is counted, or what was done on some days."""
-        return self.only_days or "amount" in self.values
+    def words(self) -> Floats | None:
+        """BM25 of each row for the question's words, ``float32[n]``; ``None`` where these were not looked for."""
+        return None if self.features.keyword is None else self.features.keyword.unit
+
+    @cached_property
+    def spellings(self) -> Mapping[str, str]:
+        """The question's own word for each of its terms."""
+        return analysis.words_by_term(self.query.question.text)
 
 
-def scaled(x: Floats, allowed: Bools | None = None) -> Floats:
-    """Min-max scaling to [0, 1] over the allowed rows; all zero when they are all equal."""
-    seen = x if allowed is None else x[allowed]
-    if not len(seen):
-        return np.zeros_like(x)
-    low, high = float(seen.min()), float(seen.max())
-    if high - low <= 1e-5:  # nothing but rounding, which scaling would blow up to a full share
-        return np.zeros_like(x)
-    out: Floats = x - np.float32(low)
-    out *= np.float32(1 / (high - low))
-    return out
+def rank(query: Query, index: ResidentIndex) -> Ranking:
+    """Rank all rows of ``index``, which the caller holds, refreshed for the model of the query's vector.
 
-
-def collect(
-    corpus: Corpus,
-    query: str,
-    asked: date,
-    keyword: KeywordScores | None,
-    similarities: Floats | None,
-    knowledge: float = 1.0,
-    whole: bool = True,
-    unrelated: float = 1.0,
-) -> Features:
-    """Features of all rows; ``similarities`` holds NaN for units that have no vector.
-
-    ``whole`` says that they were computed for all units, not for candidates alone; ``unrelated`` is the cosine that
-    unrelated texts rarely exceed.
+    There must be a row.
     """
-    rows, shape = corpus.rows, corpus.shape
-    features = Features(keyword=keyword, knowledge=knowledge)
-    values = features.values
-    if keyword is not None:
-        values["bm25_unit"] = keyword.unit
-        values["bm25_window"] = keyword.window
-        headings = np.where(shape.headed, keyword.unit[shape.opens], np.float32(0))
-        values["bm25_heading"] = headings.take(shape.section)
-        first, second = (own.take(of) for own, of in zip(keyword.passage, shape.passage, strict=True))
-        values["bm25_passage"] = np.maximum(first, second, out=first)
-        if (named := shares(keyword.idf, keyword.named, keyword.asked_for, rows.document_id)) is not None:
-            values["name"] = named
-    if similarities is not None:
-        features.cosine = corpus.window_cosine(similarities)
-        some = np.arange(len(rows.unit_id))[sample(len(rows.unit_id))]
-        some = some[~np.isnan(features.cosine[some])]
-        if len(some):
-            features.noise, features.telling = _noise(features.cosine[some], rows.script[some])
-            mixed = whole and shape.scripts.max() < len(similarities)
-            for name, cosine in zip(VECTOR_FEATURES, (similarities, features.cosine), strict=True):
-                filled = _filled(cosine, unrelated)
-                values[name] = _standing_out(filled, rows.script) if mixed else filled
-    values["length"] = np.log(np.maximum(rows.chars, 1)).astype(np.float32)
-    values["heading"] = rows.heading.astype(np.float32)
-    names = asking.named(query)
-    if names and len(shape.speakers):
-        keys = np.array([analysis.unit_hash(name) for name in names], np.int64)
-        speaks = np.isin(shape.speakers, keys)
-        if speaks.any():
-            values["speaker"] = speaks.astype(np.float32).take(shape.speaker)
-    features.named_dates = asking.intervals(query, asked)
-    if features.named_dates:
-        values["date"] = _nearness(corpus, features.named_dates)
-        features.dated = float(values["date"].mean())
-        features.only_days = asking.asks_only_days(query, asked)
-        if asking.names_weekday(query) and keyword is not None and keyword.unit.any():
-            # Where nothing is of that day, lines that name it are all there is.
-            features.only_days &= bool((values["date"] >= 1).any())
-        if features.only_days:  # a line that has the question's own words answers it no better
-            for name in KEYWORD_FEATURES:
-                values.pop(name, None)
-            exact = asking.intervals(query, asked, exact=True)
-            near = _nearness(corpus, exact)
-            if (near >= 1).any():  # "last week" is that of the calendar where something is of it
-                features.named_dates, values["date"] = exact, near
-    if asking.asks_when(query):
-        values["when"] = np.minimum(rows.time_words, 2).astype(np.float32) * np.float32(0.5)
-    if asking.asks_amount(query):
-        values["amount"] = rows.amount.astype(np.float32)
-    return features
-
-
-def on_days(
-    features: Features, allowed: Bools | None, untold: Callable[[Grain], Bools | None] | None = None
-) -> Bools | None:
-    """``allowed``, and of them those on the days that a question asks for and nothing else, where there are any.
-
-    Where several days are asked for, and a summary of about as many tells of some, what it left out is none of these:
-    ``untold`` gives such rows.
-    """
-    if not features.only_days:
-        return allowed
-    there = features.values["date"] >= 1
-    there = there if allowed is None else there & allowed
-    asked = max((last - first).days + 1 for first, last in features.named_dates)
-    left_out = (untold(grain) for grain, least in _SPANS if untold is not None and asked >= least)
-    rows = next((rows for rows in left_out if rows is not None and (rows & there).any()), None)
-    if rows is not None and (told := there & ~rows).any():
-        there = told
-    return there if there.any() else allowed
-
-
-def sample(n: int) -> slice:
-    """Rows, spread over all ``n``, whose windows tell what unrelated ones have in common with a question."""
-    return slice(None, None, max(1, -(-n // _SAMPLED)))
-
-
-def _by_script(cosine: Floats, script: NDArray[np.int8]) -> tuple[Ints, NDArray[np.float64], NDArray[np.float64]]:
-    """Number of rows, mean and deviation of the cosines of each script; of a few rows as if all were written alike."""
-    counts = np.bincount(script, minlength=_SCRIPTS)
-    total, square = float(cosine.mean(dtype=np.float64)), float(np.square(cosine).mean(dtype=np.float64))
-    if counts.max() == len(cosine):
-        means, squares = np.full(_SCRIPTS, total), np.full(_SCRIPTS, square)
+    corpus, question, settings = index.corpus, query.question, index.settings
+    keyword = score_keywords(question, index) if query.mode != "vector" else None
+    similarities, missing = None, 0
+    if query.vector is not None and query.mode != "keyword" and index.vectors is not None:
+        similarities, missing = cosines(corpus, index.vectors, query.vector, keyword)
+    features = collect_features(
+        corpus,
+        question,
+        keyword,
+        similarities,
+        query.knowledge if similarities is not None else 1.0,
+        index.vectors is None or index.vectors.exhaustive,
+        query.noise,
+    )
+    if not features.days and question.asks_now:
+        features.values["now"] = youth(corpus, question.day)
+    request = _with_archived(query.request, index)
+    reaching = request is not query.request
+    allowed = restrict_to_days(features, filter_rows(request, index), index.archive.uncited if reaching else None)
+    fusion = request.fusion or settings.fusion
+    if fusion == "rrf":
+        score = reciprocal_ranks(features, index.weights, allowed)
     else:
-        n = counts + _FEW
-        means = (np.bincount(script, cosine, minlength=_SCRIPTS) + _FEW * total) / n
-        squares = (np.bincount(script, np.square(cosine), minlength=_SCRIPTS) + _FEW * square) / n
-    return counts.astype(np.int32), means, np.sqrt(np.maximum(squares - means**2, 1e-6))
+        # Equal texts must tie, whatever the last bits of their dot products are.
+        score = fuse(features, index.weights, allowed)
+        np.round(score, 5, out=score)
+    if query.mode == "keyword" and keyword is not None and not features.only_days:
+        matched = keyword.window > 0
+        if "name" in features.values:
+            matched |= features.values["name"] >= _NAMED
+        allowed = matched if allowed is None else allowed & matched
+    # Where no row has anything of the question, the best ones are the longest: they say nothing about it.
+    has_words = "name" in features.values or (keyword is not None and bool(keyword.window.any()))
+    related = similarities is not None or has_words
+    graph = None
+    if query.mode == "graph":
+        named = index.graph.mentioned(question.text)
+        graph = _by_concepts(index, named, score, allowed) if named or related else np.zeros_like(score)
+        score = graph + np.float32(0.1) * scaled(score, allowed)
+        allowed = graph > 0 if allowed is None else allowed & (graph > 0)
+    elif request.near:
+        graph = index.graph.proximity(request.near, request.max_distance)
+        share = np.float32(request.vector_weight)
+        score = share * scaled(score, allowed) + (1 - share) * graph
+    elif query.mode == "hybrid" and fusion == "score" and index.weights["graph"] and related:
+        graph = _by_concepts(index, (), score, allowed)
+        sharing = np.flatnonzero(graph)
+        score[sharing] = np.round(score[sharing] + np.float32(index.weights["graph"]) * graph[sharing], 5)
+        graph = graph if len(sharing) else None
+    adjustment = _adjustment(query, index)
+    if adjustment is not None:
+        score = adjustment.apply(score, allowed)
+    order = demoted(corpus, index.archive, index.superseded(), score, allowed)
+    if index.rank_candidates is not None:
+        order = _rank_by_plugins(question.text, index, features, order, allowed, index.rank_candidates)
+    if reaching:
+        allowed, request = _choose_archived(index, order, allowed, query.request, request)
+    return Ranking(
+        query, request, corpus, features, score, order, allowed, similarities, graph, adjustment, index.sure, missing
+    )
 
 
-def _standing_out(cosine: Floats, script: NDArray[np.int8]) -> Floats:
-    """Cosines by how many deviations they lie above the mean of the rows that are written alike.
+def score_keywords(question: Question, index: ResidentIndex) -> bm25.KeywordScores:
+    """Score all rows by the question's words, and look these up in the names of files."""
+    assert index.keyword is not None
+    words = question.content_words
+    return replace(
+        bm25.score(index.corpus, index.keyword, words, index.lengths),
+        named=tuple(index.names.with_words(words)),
+        exact=index.names.named_exactly(question.text),
+        document=index.corpus.rows.document_id,
+    )
 
-    A model that does not know a script finds all texts in it alike, and like any question in it: without this, rows in
-    one script would go before those in another whatever they say.
+
+def filter_rows(request: SearchRequest, index: ResidentIndex) -> Bools | None:
+    """Return the rows that pass the filters of a request, ``bool[n]``; ``None`` for all."""
+    rows, shape = index.corpus.rows, index.corpus.shape
+    masks: list[Bools] = []
+    if request.kinds:
+        masks.append(np.isin(shape.kind, [list(Kind).index(kind) for kind in request.kinds]))
+    if request.grains:
+        masks.append(np.isin(shape.grain, [list(Grain).index(grain) for grain in request.grains]))
+    if request.since is not None:
+        masks.append(rows.day >= request.since.toordinal())
+    if request.until is not None:
+        masks.append((rows.day <= request.until.toordinal()) & rows.dated)
+    if request.concepts or request.concept_kinds:
+        masks.append(index.graph.allowed(request.concepts, request.concept_kinds))
+    standing = index.archive.standing(request.grains, request.include_archived)
+    if standing is not None:
+        masks.append(standing)
+    return np.logical_and.reduce(masks) if masks else None
+
+
+# -- archived notes ---------------------------------------------------------------------------------
+
+
+def _with_archived(request: SearchRequest, index: ResidentIndex) -> SearchRequest:
+    """Return ``request`` with archived notes, unless there are none or it says itself what it wants."""
+    masks = index.archive.masks
+    if masks is None or request.include_archived or request.grains or not masks.archived.any():
+        return request
+    return replace(request, include_archived=True)
+
+
+def _choose_archived(
+    index: ResidentIndex, order: Floats, allowed: Bools | None, request: SearchRequest, reaching: SearchRequest
+) -> tuple[Bools | None, SearchRequest]:
+    """Return the rows that may be found, and for which request: ``reaching`` where summaries do not answer ``request``.
+
+    They do when no line that they left out answers nearly as well as the best other one.
     """
-    counts, mean, deviation = _by_script(cosine, script)
-    if counts.max() == len(cosine):
-        return cosine
-    out: Floats = (cosine - mean.astype(np.float32)[script]) / deviation.astype(np.float32)[script]
-    return out
+    corpus, masks = index.corpus, index.archive.masks
+    assert masks is not None
+    once = index.archive.without_originals(allowed)
+    candidates = corpus.shape.anchor if once is None else corpus.shape.anchor & once
+    standing, left_out = candidates & ~masks.archived, candidates & masks.archived & ~corpus.rows.heading
+    if left_out.any():
+        span = order[candidates].max() - order[candidates].min()
+        if not standing.any() or order[left_out].max() >= order[standing].max() - np.float32(_NEARLY) * span:
+            return once, reaching
+    return masks.shown if allowed is None else allowed & masks.shown, request
 
 
-def _filled(cosine: Floats, unrelated: float) -> Floats:
-    """``cosine`` with one for what has no vector that neither helps nor hurts it: the mean, or that of unrelated texts.
-
-    Where only what shares words with the question has a vector, the mean is that of related ones.
-    """
-    unknown = np.isnan(cosine)
-    if not unknown.any() or unknown.all():
-        return cosine
-    return np.where(unknown, min(float(cosine[~unknown].mean()), unrelated), cosine).astype(np.float32)
+# -- concepts, time and use -------------------------------------------------------------------------
 
 
-def _noise(cosine: Floats, script: NDArray[np.int8]) -> tuple[Floats, Floats]:
-    """What rows of each script rarely exceed, and how far their number tells it, from 0 to 1."""
-    counts, mean, deviation = _by_script(cosine, script)
-    return (mean + _NOISE * deviation).astype(np.float32), (counts / (counts + _TELLING)).astype(np.float32)
+def _by_concepts(index: ResidentIndex, named: Sequence[int], score: Floats, allowed: Bools | None) -> Floats:
+    """Score rows by the concepts ``named``, or else by those of the best rows: ``float32[n]`` in [0, 1]."""
+    if named:
+        rarity = index.graph.index.rarity
+        return index.graph.activated({concept: float(rarity[concept]) for concept in named})
+    best = list(islice(ranked_rows(index.corpus, score, allowed), _SHARING))
+    return index.graph.shared(best, score[best] - score.min())
 
 
-def _nearness(corpus: Corpus, named: list[Interval]) -> Floats:
-    """1 inside a named interval, a falling echo for three weeks after it, 0 elsewhere and undated.
-
-    A line that names days itself has them besides its section's; it counts half where it names more than was asked for.
-    """
-    rows = corpus.rows
-    day = rows.day
-    saying = np.flatnonzero(rows.first_day)
-    said_first, said_last = rows.first_day[saying], rows.last_day[saying]
-    near = np.zeros(len(corpus), np.float32)
-    for first, last in named:
-        past = day - last.toordinal()
-        inside = (day >= first.toordinal()) & (past <= 0)
-        echo = np.where((past > 0) & (past <= _ECHO_DAYS), _ECHO * (1 - past / _ECHO_FALL), 0)
-        near = np.maximum(near, np.where(inside, 1, echo)).astype(np.float32)
-    near[~rows.dated] = 0
-    for first, last in named:
-        within = (said_first >= first.toordinal()) & (said_last <= last.toordinal())
-        meets = (said_first <= last.toordinal()) & (said_last >= first.toordinal())
-        near[saying] = np.maximum(near[saying], np.where(within, 1, np.where(meets, _WIDER, 0))).astype(np.float32)
-    return near
+def _adjustment(query: Query, index: ResidentIndex) -> Adjustment | None:
+    """Return what time and use add to the scores; ``None`` for nothing, as usual."""
+    settings, today = index.settings, query.question.day
+    weight = settings.recency_weight if query.request.recency_weight is None else query.request.recency_weight
+    boosts = index.boosts(today)
+    if not weight and boosts is None:
+        return None
+    return Adjustment(youth(index.corpus, today) if weight else None, weight, boosts, settings.use_weight)
 
 
-#: Features that are shares already, so scaling over the corpus must not stretch them.
-_ABSOLUTE = frozenset({"name", "speaker", "date", "when", "amount", "now", "heading"})
-
-
-def _grip(features: Features, allowed: Bools | None) -> float:
-    """How far keywords are to be trusted beside vectors, by what the best allowed window holds of the question.
-
-    Scaling gives the best keyword match a full share even when it is nothing but one common word.
-    """
-    keyword = features.keyword
-    if keyword is None or not features.values.keys() & set(VECTOR_FEATURES):
-        return 1.0
-    best = keyword.window if allowed is None else np.where(allowed, keyword.window, -1)
-    return min(1.0, keyword.coverage(int(best.argmax()))[0] / max(_FIRM * features.knowledge, _FIRM_ALONE))
-
-
-def fuse(features: Features, weights: dict[str, float], allowed: Bools | None = None) -> Floats:
-    """The weighted sum of the scaled features: ``float32[n]``."""
-    total: Floats | None = None
-    grip = _grip(features, allowed)
-    # A question in another language than the notes shares no words with them: vectors are all there is to go by.
-    trust = 1 - (1 - _UNKNOWN) * (1 - features.knowledge) * grip
-    for name, x in features.values.items():
-        weight = weights.get(name, 0.0)
-        weight *= grip if name in KEYWORD_FEATURES else trust if name in VECTOR_FEATURES else 1.0
-        if not weight:
-            continue
-        part = x.copy() if name in _ABSOLUTE else scaled(x, allowed)
-        part *= np.float32(weight)
-        total = part if total is None else np.add(total, part, out=total)
-    n = len(next(iter(features.values.values())))
-    return np.zeros(n, np.float32) if total is None else total
-
-
-def reciprocal_ranks(
-    features: Features, weights: dict[str, float], allowed: Bools | None = None, k: int = 60
+def _rank_by_plugins(
+    query: str,
+    index: ResidentIndex,
+    features: Features,
+    order: Floats,
+    allowed: Bools | None,
+    rank_candidates: RankCandidates,
 ) -> Floats:
-    """Reciprocal rank fusion, ``Σ 1 / (k + rank)``, of the keyword and the vector ranking.
-
-    Cormack, Clarke and Büttcher, 2009; ranks count from 1, and a unit that matches no term has no
-    rank in the keyword list.
-    """
-    total: Floats | None = None
-    for names in (KEYWORD_FEATURES, VECTOR_FEATURES):
-        present = {name: features.values[name] for name in names if name in features.values}
-        if not present:
-            continue
-        score = fuse(Features(present), weights, allowed)
-        if allowed is not None:
-            score = np.where(allowed, score, -np.inf).astype(np.float32)
-        rank = np.empty(len(score), np.float32)
-        rank[np.argsort(-score, kind="stable")] = np.arange(1, len(score) + 1, dtype=np.float32)
-        part: Floats = (1 / (k + rank)).astype(np.float32)
-        if names is KEYWORD_FEATURES:
-            part[score <= 0] = 0
-        total = part if total is None else total + part
-    n = len(next(iter(features.values.values())))
-    return np.zeros(n, np.float32) if total is None else total
+    """Return ``order`` with the scores of the best rows exchanged as plugins order them."""
+    corpus, columns = index.corpus, index.corpus.rows
+    rows = np.array(list(islice(ranked_rows(corpus, order, allowed), _CANDIDATES)), np.int32)
+    if not len(rows):
+        return order
+    candidates = []
+    for row, text in zip(rows.tolist(), index.texts(rows), strict=True):
+        info = corpus.documents[int(columns.document_id[row])]
+        candidates.append(
+            Candidate(
+                citation=index.display.citation(row),
+                text=text,
+                score=float(order[row]),
+                features={name: float(values[row]) for name, values in features.values.items()},
+                date=date.fromordinal(int(columns.day[row])) if columns.day[row] else None,
+                kind=info.kind,
+                grain=info.grain,
+                origin=info.origin,
+            )
+        )
+    scores = np.array([candidate.score for candidate in rank_candidates(query, candidates)], np.float64)
+    out = order.copy()
+    out[rows[np.argsort(-scores, kind="stable")]] = order[rows]
+    return out

@@ -1,4 +1,4 @@
-"""Memory in order of time: the range that is asked for, its newest sections, and hits with their dates."""
+"""Order memory by time: the range of a request, its newest sections, and hits with their dates."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ H = TypeVar("H", bound=SearchHit)
 def bounded(
     request: SearchRequest, minimum_days_ago: int | None, maximum_days_ago: int | None, today: date
 ) -> SearchRequest:
-    """``request`` with the days that count back from its ``now`` (default: ``today``) put into its range.
+    """Put days that count back from the ``now`` of a request (default: ``today``) into its range.
 
     All bounds hold at once.  Raises :class:`RequestError` when no day can satisfy them.
     """
@@ -60,11 +60,10 @@ def newest(
     budget: float | None,
     standing: Bools | None = None,
 ) -> tuple[list[Range], int]:
-    """A range for each section, newest day first, each at most about ``tokens`` long and of ``standing`` rows.
+    """Return a range for each section, newest day first, and the number of sections that are left out.
 
-    The number is that of the sections that are left out.
-
-    They end after ``limit`` of them, or when ``budget`` tokens are spent; the last one is cut to what is left.
+    A range is about ``tokens`` long at most, and of ``standing`` rows.  They end after ``limit`` of them, or when
+    ``budget`` tokens are spent; the last one is cut to the rest.
     Sections of which no text, file name or front matter states a day come last.
     """
     anchors = np.flatnonzero(corpus.shape.anchor if allowed is None else corpus.shape.anchor & allowed)
@@ -73,32 +72,37 @@ def newest(
     rows = corpus.rows
     day = rows.day[first]
     path = corpus.shape.path_rank[rows.document_id[first]]
-    found: list[Range] = []
+    ranges: list[Range] = []
     left = budget
     for row in first[np.lexsort((rows.start_line[first], path, -day))].tolist():
-        if len(found) == limit or (left is not None and left < 1 + DAY_TOKENS):
+        if len(ranges) == limit or (left is not None and left < 1 + DAY_TOKENS):
             break
-        one = opening(corpus, row, tokens if left is None else min(tokens, left - DAY_TOKENS), standing)
+        span = opening(corpus, row, tokens if left is None else min(tokens, left - DAY_TOKENS), standing)
         if left is not None:
-            one = replace(one, most=left - DAY_TOKENS)
-            left -= cost(corpus, one.first, one.last, one.most) + DAY_TOKENS
-        found.append(one)
-    return found, len(first) - len(found)
+            span = replace(span, most=left - DAY_TOKENS)
+            left -= cost(corpus, span.first, span.last, span.most) + DAY_TOKENS
+        ranges.append(span)
+    return ranges, len(first) - len(ranges)
 
 
 def relevant(hits: Sequence[H], share: float = 0.25) -> list[H]:
-    """``hits`` with at least a ``share`` of the best one's score: in order of time nobody sees which that is."""
+    """Return the hits with at least a ``share`` of the best score: in order of time nobody sees which that is."""
     best = max((hit.score for hit in hits), default=0.0)
     return [hit for hit in hits if hit.score >= share * best]
 
 
+def by_time(hit: SearchHit) -> tuple[date, bool, str, int]:
+    """Return a key that sorts hits by day, undated ones last, path and line."""
+    return hit.date or date.max, hit.date is None, hit.path, hit.start_line
+
+
 def in_order(hits: Sequence[SearchHit]) -> list[SearchHit]:
-    """``hits`` by their dates, undated ones last, each snippet begun by its date: ``[2026-03-03] …``."""
-    return dated(sorted(hits, key=lambda hit: (hit.date or date.max, hit.date is None, hit.path, hit.start_line)))
+    """Return hits by their dates, undated ones last, each snippet begun by its date: ``[2026-03-03] …``."""
+    return dated(sorted(hits, key=by_time))
 
 
 def dated(hits: Sequence[H]) -> list[H]:
-    """``hits`` as they are, each snippet begun by its date unless it is already."""
+    """Return hits in their order, each snippet begun by its date unless it is already."""
     return [
         hit
         if hit.date is None or hit.snippet.startswith(f"[{hit.date}] ")

@@ -1,4 +1,4 @@
-"""Which other memories an agent reads, how what they say is named here (``@name/…``), and how far it is trusted."""
+"""Find the other memories that an agent reads, and name and trust their hits here (``@name/…``)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..model import Edge, FactRow, Origin, RecallHit, SearchHit, citation
 
 H = TypeVar("H", bound=SearchHit)
 
-#: The memory of whoever started this agent; only the host knows whose that is.
+#: Name for the memory of the agent that started this one; only the host knows it.
 PARENT = "parent"
 
 
@@ -25,7 +25,7 @@ PARENT = "parent"
 class Source:
     """Another memory that may be read: that of ``agent`` in ``workspace``, shown as ``@name/…``.
 
-    What it says counts as no more trusted than ``origin``; it is given unasked with ``unasked`` only.
+    Its hits are no more trusted than ``origin``; with ``unasked`` they are part of the context of messages.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Source:
 
 
 def check(settings: Settings, read_from: Sequence[str]) -> None:
-    """Raise :class:`SettingsError` for names that cannot be shown, or stand for two things."""
+    """Raise :class:`SettingsError` for names that cannot be shown, or are given twice."""
     taken = {extra.name.casefold(): "ingest.extra_paths" for extra in settings.ingest.extra_paths}
     for where, names in (
         ("sharing.memories", [shared.name for shared in settings.sharing.memories]),
@@ -56,65 +56,69 @@ def check(settings: Settings, read_from: Sequence[str]) -> None:
 def sources(
     settings: Settings, read_from: Sequence[str], agent: str, workspace: Path, parent: str | None = None
 ) -> tuple[list[Source], list[str]]:
-    """What ``agent`` of ``workspace`` reads beside its own memory, and what to say of names that lead nowhere.
+    """Return the memories that ``agent`` of ``workspace`` reads beside its own, and warnings about unknown names.
 
-    ``parent`` is the agent that started it, where the host says so.  Its own memory is no other one.
+    ``parent`` is the agent that started it, where the host says so.
     """
-    known = {shared.name: shared for shared in settings.sharing.memories}
-    found: list[Source] = []
-    trouble: list[str] = []
+    by_name = {shared.name: shared for shared in settings.sharing.memories}
+    sources: list[Source] = []
+    warnings: list[str] = []
     for name in dict.fromkeys(read_from):
-        shared = known.get(name) or SharedMemory(name)
+        shared = by_name.get(name) or SharedMemory(name)
         if shared.readers and agent not in shared.readers:
             continue
-        theirs = shared.agent or (parent if name == PARENT else name)
-        if theirs is None:
-            continue  # nobody started it
-        folder = expanded(shared.workspace) if shared.workspace else _workspace_of(theirs)
+        other = shared.agent or (parent if name == PARENT else name)
+        if other is None:
+            continue  # no agent started it
+        folder = expanded(shared.workspace) if shared.workspace else _workspace_of(other)
         if folder is None:
-            trouble.append(f"@{name}: not known; give it a workspace in sharing.memories, or name an agent of OpenClaw")
-        elif (theirs, folder.resolve()) != (agent, workspace):
-            found.append(Source(name, theirs, folder.resolve(), Origin(shared.origin), shared.context))
-    return found, trouble
+            warnings.append(
+                f"@{name}: not known; give it a workspace in sharing.memories, or name an agent of OpenClaw"
+            )
+        elif (other, folder.resolve()) != (agent, workspace):
+            sources.append(Source(name, other, folder.resolve(), Origin(shared.origin), shared.context))
+    return sources, warnings
 
 
 def _workspace_of(agent: str) -> Path | None:
-    """The workspace of one of OpenClaw's agents; ``None`` for another name, whichever agent is the default."""
+    """Return the workspace of one of OpenClaw's agents; ``None`` for another name, whichever agent is the default."""
     home = OpenClawHome.for_environment()
     try:
-        known = agents_in(home.config())
+        agents = agents_in(home.config())
     except HostError:
         return None
-    return home.workspace(agent) if agent_id(agent) in known else None
+    return home.workspace(agent) if agent_id(agent) in agents else None
 
 
-# -- how it is named here ---
+# -- names and trust --------------------------------------------------------------------------------
 
 
-def stands_in_itself(hit: SearchHit) -> bool:
-    """Whether a hit stands in the memory itself: what it reads from other folders is not passed on."""
+def is_in_workspace(hit: SearchHit) -> bool:
+    """Return true if a hit stands in the workspace of its memory: files of other folders are not passed on."""
     return not hit.path.startswith("@")
 
 
 def hit_of(hit: H, source: Source) -> H:
-    """A hit of ``source`` as it is shown here."""
+    """Return a hit of ``source`` as it is shown here."""
     path = named(hit.path, source)
-    made = replace(
+    shown = replace(
         hit,
         path=path,
         citation=citation(path, hit.start_line, hit.end_line),
         id=named(hit.id, source),
         origin=trusted(hit.origin, source),
         memory=source.name,
-        also=tuple(replace(one, path=named(one.path, source)) for one in hit.also if not one.path.startswith("@")),
+        also=tuple(
+            replace(other, path=named(other.path, source)) for other in hit.also if not other.path.startswith("@")
+        ),
     )
-    if isinstance(made, RecallHit):
-        return replace(made, via=tuple(_edge(edge, source) for edge in made.via))
-    return made
+    if isinstance(shown, RecallHit):
+        return replace(shown, via=tuple(_edge(edge, source) for edge in shown.via))
+    return shown
 
 
 def fact_of(row: FactRow, source: Source) -> FactRow:
-    """A fact of ``source`` as it is shown here."""
+    """Return a fact of ``source`` as it is shown here."""
     return replace(
         row,
         id=named(row.id, source),
@@ -124,17 +128,17 @@ def fact_of(row: FactRow, source: Source) -> FactRow:
 
 
 def named(place: str, source: Source) -> str:
-    """A path, citation or id of ``source`` as it is called here."""
+    """Return the name here of a path, citation or id of ``source``."""
     return f"@{source.name}/{place}"
 
 
 def trusted(origin: Origin, source: Source) -> Origin:
-    """The less trusted of what a text is there and of what ``source`` may be at most."""
+    """Return the less trusted of an origin there and of that of ``source``."""
     return max(origin, source.origin, key=list(Origin).index)
 
 
 def _edge(edge: Edge, source: Source) -> Edge:
-    """An edge whose places, not its names of concepts, are called as they are here."""
+    """Return an edge with the names here of its places; names of concepts stay."""
     places = {
         "references": [edge.source],
         "follows": [edge.source, edge.target],
@@ -142,10 +146,10 @@ def _edge(edge: Edge, source: Source) -> Edge:
     }.get(edge.kind, [])
     if not places:
         return edge
-    found = "|".join(re.escape(place) for place in sorted(places, key=len, reverse=True))
+    pattern = "|".join(re.escape(place) for place in sorted(places, key=len, reverse=True))
     return replace(
         edge,
         source=named(edge.source, source) if edge.source in places else edge.source,
         target=named(edge.target, source) if edge.target in places else edge.target,
-        text=re.sub(found, lambda at: named(at[0], source), edge.text),
+        text=re.sub(pattern, lambda match: named(match[0], source), edge.text),
     )

@@ -1,4 +1,4 @@
-"""How texts were used, as columns over the corpus: from ids of hits to rows."""
+"""Turn the use of units, by ids of hits, into a column over the rows of a corpus."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from ..text import analysis
 
 @dataclass(frozen=True, slots=True)
 class Uses:
-    """What use says about units on a day, by the ids of hits; while nothing of it changes it is the same object.
+    """The use of units as of a day, by the ids of hits; while nothing of it changes it is the same object.
 
-    ``version`` changes whenever anything else does; ``boosts`` are in [-1, 1] and hold only what is not 0, ``paths``
-    are the files of those ids.
+    ``version`` changes whenever anything else does; ``boosts`` are in [-1, 1] and hold only values other than 0,
+    ``paths`` are the files of those ids.
     """
 
     version: str
@@ -28,29 +28,29 @@ class Uses:
     paths: Mapping[str, str]
 
 
-#: What is known of use on a day.
+#: Returns the use of units as of a day.
 UsesOn = Callable[[date], Uses]
 
 
 class UsedRows:
-    """Finds the rows of what was used, and keeps what they gain until the corpus or the use changes."""
+    """Finds the rows of used units, and keeps their boosts until the corpus or the use changes."""
 
     def __init__(self) -> None:
         self._key: tuple[str, int] | None = None
         self._boost: Floats | None = None
 
     def boost(self, uses: Uses, corpus: Corpus, archive: Archive) -> Floats | None:
-        """The boost of every row in [-1, 1], ``float32[n]``; ``None`` where no row has one.
+        """Return the boost of every row in [-1, 1], ``float32[n]``; ``None`` where no row has one.
 
-        What was said of a note goes to the sentences of its summary when it is archived, as long as it is in the index.
+        The boost of an archived note goes to the sentences of its summary too, as long as it is in the index.
         """
         key = uses.version, corpus.version
         if key != self._key:
-            self._boost = self._made(uses, corpus, archive)
+            self._boost = self._compute(uses, corpus, archive)
             self._key = key
         return self._boost
 
-    def _made(self, uses: Uses, corpus: Corpus, archive: Archive) -> Floats | None:
+    def _compute(self, uses: Uses, corpus: Corpus, archive: Archive) -> Floats | None:
         rows = _rows(uses.paths, corpus)
         boosts = [(row, value) for hit, value in uses.boosts.items() if (row := rows.get(hit)) is not None]
         if not boosts:
@@ -64,13 +64,13 @@ class UsedRows:
 
 
 def _rows(paths: Mapping[str, str], corpus: Corpus) -> dict[str, int]:
-    """Rows by the ids of hits, of those that are in the corpus; ``paths`` are their files."""
+    """Return rows by the ids of hits, of those that are in the corpus; ``paths`` are their files."""
     documents = {info.path: info.id for info in corpus.documents.values()}
     ids: defaultdict[str, list[str]] = defaultdict(list)
     for hit, path in paths.items():
         ids[path].append(hit)
     rows = corpus.rows
-    found: dict[str, int] = {}
+    row_of: dict[str, int] = {}
     for path, hits in ids.items():
         if (document := documents.get(path)) is None:
             continue
@@ -78,5 +78,5 @@ def _rows(paths: Mapping[str, str], corpus: Corpus) -> dict[str, int]:
         first, end = (int(rows.document_id.searchsorted(np.int32(document), side=side)) for side in ("left", "right"))
         columns = rows.hash[first:end].tolist(), rows.occurrence[first:end].tolist()
         by_id = {analysis.hit_id(path, *unit): first + at for at, unit in enumerate(zip(*columns, strict=True))}
-        found |= {hit: by_id[hit] for hit in hits if hit in by_id}
-    return found
+        row_of |= {hit: by_id[hit] for hit in hits if hit in by_id}
+    return row_of

@@ -1,4 +1,4 @@
-"""A verdict on a unit: which one is meant, and what is known of it then."""
+"""Find the unit that a verdict is about, and record the verdict."""
 
 from __future__ import annotations
 
@@ -15,11 +15,9 @@ from .tracker import Usage
 if TYPE_CHECKING:
     from ..store.api import Store, UnitRows
 
-_ID = re.compile(r"[0-9a-f]{16}")
-
 
 def give(store: Store, usage: Usage, chunk: str, verdict: str, today: date) -> FeedbackReport:
-    """Note that the unit which ``chunk`` names was ``useful`` or ``irrelevant``; see :func:`place`.
+    """Record that the unit which ``chunk`` names was ``useful`` or ``irrelevant``; see :func:`place`.
 
     Raises :class:`~openclaw_memory.errors.RequestError`, and :class:`~openclaw_memory.errors.WorkspaceError` when the
     state cannot be written.
@@ -29,40 +27,40 @@ def give(store: Store, usage: Usage, chunk: str, verdict: str, today: date) -> F
 
 
 def place(store: Store, usage: Usage, chunk: str) -> tuple[str, str]:
-    """Id and path of the unit that ``chunk`` names: the id of a hit, or its lines as they are cited or printed.
+    """Return id and path of the unit that ``chunk`` names: the id of a hit, or its lines as they are cited or printed.
 
     Of several units in those lines it is the one that was shown last, else the first that is no heading.  Raises
     :class:`~openclaw_memory.errors.RequestError` when there is none.
     """
-    named = chunk.strip()
-    known = usage.known()
+    name = chunk.strip()
+    last_days = usage.last_days()
     with store.session():
         paths = {info.path: info.id for info in store.document_infos()}
-        if _ID.fullmatch(named):
-            return named, _path_of(named, store, paths, known.get(named, ("", date.min))[0])
-        found = cited(named) if len(named) <= bounds.LONGEST_NAME else None
-        given = composed(found[0].replace("\\", "/").removeprefix("./")) if found else ""
-        path = next((path for path in paths if composed(path) == given), given)
-        if found is None or path not in paths:
+        if re.fullmatch(r"[0-9a-f]{16}", name):
+            return name, _path_of(name, store, paths, last_days.get(name, ("", date.min))[0])
+        citation = cited(name) if len(name) <= bounds.LONGEST_NAME else None
+        path = composed(citation[0].replace("\\", "/").removeprefix("./")) if citation else ""
+        path = next((indexed for indexed in paths if composed(indexed) == path), path)
+        if citation is None or path not in paths:
             raise RequestError(
-                f"{bounds.shown(named)} names nothing in the index; "
+                f"{bounds.shown(name)} names nothing in the index; "
                 "give the id of a hit, or its lines, as memory/2026-03-01.md#L3"
             )
         units = store.unit_rows([paths[path]])
-    _, first, last = found
+    _, first, last = citation
     inside = [at for at in range(len(units.hash)) if units.start_line[at] <= last and units.end_line[at] >= first]
     if not inside:
         raise RequestError(f"{path} has no text in line {first}{f' to {last}' if last > first else ''}; cite a hit")
     ids = {at: _id(path, units, at) for at in inside}
 
     def rank(at: int) -> tuple[date, bool]:
-        return known.get(ids[at], ("", date.min))[1], not units.heading[at]
+        return last_days.get(ids[at], ("", date.min))[1], not units.heading[at]
 
     return ids[max(inside, key=rank)], path  # of equal ones the first
 
 
 def line_of(store: Store, usage: Usage, unit: str) -> tuple[str, int]:
-    """Path and first line of the unit with the id ``unit``.  Raises as :func:`place`."""
+    """Return path and first line of the unit with the id ``unit``.  Raises as :func:`place`."""
     with store.session():
         _, path = place(store, usage, unit)
         (document,) = (info.id for info in store.document_infos() if info.path == path)

@@ -1,4 +1,4 @@
-"""What was shown, opened, quoted and judged: counts of units by the lasting ids of hits, kept in the state."""
+"""Count how units are shown, opened, quoted and judged, by the lasting ids of hits, in the state."""
 
 from __future__ import annotations
 
@@ -23,16 +23,15 @@ from .boosts import Uses
 
 log = logging.getLogger("openclaw_memory")
 
-#: What goes by this name changes when units are forgotten.
+#: Name of the version that changes when units are forgotten.
 _FORGOT = "forgot"
 #: Seconds and events after which counts are written, and seconds to wait for another process that writes.
 _SECONDS, _EVENTS, _PATIENCE = 60.0, 200, 1.0
-#: Seconds for which what was shown can be opened or quoted, and how much of it is remembered.
-_RECENT, _REMEMBERED = 30 * 60.0, 600
+#: Seconds for which a shown hit can be opened or quoted, number of hits that are remembered, and of units whose counts
+#: wait to be written, when they cannot be.
+_RECENT, _REMEMBERED, _WAITING = 30 * 60.0, 600, 10_000
 #: Words in a row that make a quotation, and characters of a reply that are looked at.
 _RUN, _REPLY = 8, 200_000
-#: Units whose counts wait to be written at most, when they cannot be.
-_WAITING = 10_000
 
 #: A word, or a character of Chinese and Japanese, which have no spaces between words.
 _WORD = re.compile(rf"[{KANA}{HAN}]|[^\W{KANA}{HAN}]+")
@@ -40,7 +39,7 @@ _WORD = re.compile(rf"[{KANA}{HAN}]|[^\W{KANA}{HAN}]+")
 
 @dataclass(slots=True)
 class _Shown:
-    """A hit that somebody was given at a time; ``words`` are those of its snippet, once they were needed."""
+    """A hit that was shown at a time; ``words`` are those of its snippet, once they were needed."""
 
     at: float
     id: str
@@ -53,9 +52,9 @@ class _Shown:
 
 
 class Usage:
-    """Counts how units are used, in ``state``; ``clock()`` are seconds that only grow.
+    """Counts how units are used, in ``state``; ``clock()`` gives seconds that only grow.
 
-    What is shown and used is counted in memory and written by a background thread now and then, so that it slows
+    Events are counted in memory and written by a background thread now and then, so that it slows
     nothing; the last minute is lost when the process is killed.  Safe to use from several threads.
     """
 
@@ -67,19 +66,19 @@ class Usage:
         self._new: dict[tuple[str, date], tuple[str, dict[str, int]]] = {}
         self._events = 0
         self._written = clock()
-        #: Which forgetting is known here: what was counted before another one is dropped.
+        #: The last forgetting that was followed: counts from before another one are dropped.
         self._forgot = ""
         self._uses: Uses | None = None
         self._uses_version: tuple[str, date] | None = None
         self._lock = threading.Lock()
         self._writing = threading.Lock()
 
-    # -- what happens -----------------------------------------------------------------------------
+    # -- events -----------------------------------------------------------------------------------
 
-    def forgot(self) -> str | None:
-        """Another value after every forgetting, wherever it was; ``None`` while the state cannot be read.
+    def forget_version(self) -> str | None:
+        """Return a value that changes with every forgetting, wherever it was; ``None`` while the state is unreadable.
 
-        Asked without the lock: whoever waits for that may have the connection that the question needs.
+        It is read without the lock: a thread that waits for that may hold the connection that the question needs.
         """
         try:
             return self._state.version(_FORGOT)
@@ -87,9 +86,9 @@ class Usage:
             return None
 
     def shown(self, hits: Iterable[SearchHit], day: date) -> None:
-        """Count that ``hits`` were given to somebody; they can be opened and quoted for half an hour from now."""
+        """Count that ``hits`` were shown; they can be opened and quoted for half an hour from now."""
         now = self._clock()
-        forgot = self.forgot()
+        forgot = self.forget_version()
         with self._lock:
             self._follow(forgot)
             for hit in hits:
@@ -99,7 +98,7 @@ class Usage:
 
     def used(self, id: str, path: str, day: date) -> None:
         """Count that a hit was of use: it was opened, or a reply quotes it."""
-        forgot = self.forgot()
+        forgot = self.forget_version()
         with self._lock:
             self._follow(forgot)
             self._count(id, path, day, "used")
@@ -108,33 +107,32 @@ class Usage:
     def opened(
         self, path: str, first: int | None = None, last: int | None = None, day: date | None = None
     ) -> list[str]:
-        """Count the hits shown lately whose lines somebody reads now, all of the file when none are named; their ids.
+        """Count the hits shown lately whose lines are read now, all of the file without lines; return their ids.
 
         A hit that was shown once counts once, however often it is opened and quoted.
         """
 
-        def meant(one: _Shown) -> bool:
-            behind = last is not None and one.first > last
-            return one.path == path and not behind and not (first is not None and one.last < first)
+        def is_open(hit: _Shown) -> bool:
+            behind = last is not None and hit.first > last
+            return hit.path == path and not behind and not (first is not None and hit.last < first)
 
-        return self._use_of(meant, day)
+        return self._count_used(is_open, day)
 
     def quoted(self, reply: str, day: date | None = None) -> list[str]:
-        """Count the hits shown lately of whose text ``reply`` has at least eight words in a row; their ids."""
-        words = _words(reply[:_REPLY])
-        said = {tuple(words[at : at + _RUN]) for at in range(len(words) - _RUN + 1)}
-        if not said:
+        """Count the hits shown lately of whose text ``reply`` has at least eight words in a row; return their ids."""
+        runs = _runs(_words(reply[:_REPLY]))
+        if not runs:
             return []
 
-        def meant(one: _Shown) -> bool:
-            if one.words is None:
-                one.words = _words(one.snippet)
-            return any(tuple(one.words[at : at + _RUN]) in said for at in range(len(one.words) - _RUN + 1))
+        def is_quoted(hit: _Shown) -> bool:
+            if hit.words is None:
+                hit.words = _words(hit.snippet)
+            return not runs.isdisjoint(_runs(hit.words))
 
-        return self._use_of(meant, day)
+        return self._count_used(is_quoted, day)
 
     def feedback(self, id: str, path: str, verdict: str, now: date) -> FeedbackReport:
-        """Write down at once that a unit was ``useful`` or ``irrelevant``; what is known of it then.
+        """Write at once that a unit was ``useful`` or ``irrelevant``, and return its counts.
 
         Raises :class:`~openclaw_memory.errors.RequestError` for another verdict, and
         :class:`~openclaw_memory.errors.WorkspaceError` when the state cannot be written.
@@ -145,33 +143,29 @@ class Usage:
         new = UnitUsage.for_day(path, now, {verdict: 1})
         with self._state.writing(NAME) as connection:
             add_usage(connection, id, new)
-        known = usage_of_unit(self._state, id) or new
+        total = usage_of_unit(self._state, id) or new
         return FeedbackReport(
-            id=id,
-            verdict=verdict,
-            **known.counts,
-            boost=known.boost,
-            last=date.fromordinal(known.last),
+            id=id, verdict=verdict, **total.counts, boost=total.boost, last=date.fromordinal(total.last)
         )
 
-    # -- what is known ----------------------------------------------------------------------------
+    # -- counts -----------------------------------------------------------------------------------
 
     def state(self, today: date) -> Uses:
-        """What use says about units on a day, as far as it is written; another object only where that changed.
+        """Return the use of units as of a day, as far as it is written; another object only where that changed.
 
-        While the state cannot be read it is what was known before.
+        While the state cannot be read it is the last one.
         """
         try:
             version = self._state.version(NAME), today
             if version == self._uses_version and self._uses is not None:  # which was set before its mark
                 return self._uses
-            known = usage_by_unit(self._state)
+            totals = usage_by_unit(self._state)
         except OpenClawMemoryError as problem:
             log.debug("use is not known: %s", problem)
             return self._uses or Uses("", {}, {})
         with self._lock:
-            boosts = {unit: boost for unit, one in known.items() if (boost := one.boost)}
-            paths = {unit: known[unit].path for unit in boosts}
+            boosts = {unit: boost for unit, total in totals.items() if (boost := total.boost)}
+            paths = {unit: totals[unit].path for unit in boosts}
             old = self._uses
             if old is None or (old.boosts, old.paths) != (boosts, paths):
                 self._uses = Uses(f"{version[0]}-{today}", boosts, paths)
@@ -180,7 +174,7 @@ class Usage:
             return self._uses
 
     def rows(self) -> list[UseRow]:
-        """What is known of every unit that was ever shown or judged, by path and id.
+        """Return the counts of every unit that was ever shown or judged, by path and id.
 
         Raises :class:`~openclaw_memory.store.state.StateError` when the state cannot be read.
         """
@@ -188,19 +182,19 @@ class Usage:
         rows = [
             UseRow(
                 id=unit,
-                path=one.path,
-                **one.counts,
-                first=date.fromordinal(one.first),
-                last=date.fromordinal(one.last),
-                boost=one.boost,
+                path=total.path,
+                **total.counts,
+                first=date.fromordinal(total.first),
+                last=date.fromordinal(total.last),
+                boost=total.boost,
             )
-            for unit, one in usage_by_unit(self._state).items()
+            for unit, total in usage_by_unit(self._state).items()
         ]
         return sorted(rows, key=lambda row: (row.path, row.id))
 
-    def known(self) -> dict[str, tuple[str, date]]:
-        """Path and last day of every unit that there are counts of, by id.  Raises as :meth:`rows`."""
-        out = {unit: (one.path, date.fromordinal(one.last)) for unit, one in usage_by_unit(self._state).items()}
+    def last_days(self) -> dict[str, tuple[str, date]]:
+        """Return path and last day of every unit that there are counts of, by id.  Raises as :meth:`rows`."""
+        out = {unit: (total.path, date.fromordinal(total.last)) for unit, total in usage_by_unit(self._state).items()}
         with self._lock:
             for (unit, day), (path, _) in self._new.items():
                 out[unit] = path, max(day, out.get(unit, (path, day))[1])
@@ -209,7 +203,7 @@ class Usage:
     # -- forgetting -------------------------------------------------------------------------------
 
     def forget(self, ids: Collection[str]) -> int:
-        """Drop everything about some ids, here and in the state; how many of them there was anything of.
+        """Drop all counts of some ids, here and in the state; return how many of them had any.
 
         Every other process drops all that it has counted before and not yet written, as this one does where others
         forgot.  Raises as :meth:`~openclaw_memory.store.state.State.writing`.
@@ -218,8 +212,8 @@ class Usage:
         with self._writing:
             with self._state.writing(NAME) as connection:
                 before = self._state.version(_FORGOT, connection)
-                known = connection.execute("SELECT unit FROM use").fetchall()
-                dropped = {unit for (unit,) in known if unit in gone}
+                counted = connection.execute("SELECT unit FROM use").fetchall()
+                dropped = {unit for (unit,) in counted if unit in gone}
                 connection.executemany("DELETE FROM use WHERE unit = ?", [[unit] for unit in dropped])
                 renew_versions(connection, [_FORGOT])
                 forgot = self._state.version(_FORGOT, connection)
@@ -231,13 +225,13 @@ class Usage:
                     if unit in gone:
                         del self._new[unit, day]
                         dropped.add(unit)
-                self._recent = deque((one for one in self._recent if one.id not in gone), _REMEMBERED)
+                self._recent = deque((hit for hit in self._recent if hit.id not in gone), _REMEMBERED)
         return len(dropped)
 
     # -- writing ----------------------------------------------------------------------------------
 
     def flush(self) -> None:
-        """Write what was counted since the last time; it stays in memory when that is not possible now."""
+        """Write the counts since the last time; they stay in memory when that is not possible now."""
         if not self._writing.acquire(timeout=_PATIENCE):
             return
         try:
@@ -251,9 +245,7 @@ class Usage:
         finally:
             self._writing.release()
 
-    def close(self) -> None:
-        """Write what was counted."""
-        self.flush()
+    close = flush  # nothing else is held
 
     def _write(self) -> None:
         with self._lock:
@@ -278,37 +270,6 @@ class Usage:
         if self._uses_version is not None:
             self.state(self._uses_version[1])  # here rather than in the next search
 
-    # -- the caller holds the lock ----------------------------------------------------------------
-
-    def _count(self, id: str, path: str, day: date, what: str, number: int = 1) -> None:
-        counts = self._new.setdefault((id, day), (path, {}))[1]
-        counts[what] = counts.get(what, 0) + number
-        self._events += number
-
-    def _follow(self, forgot: str | None) -> None:
-        """Drop what was counted and shown before something was forgotten elsewhere: it may have been just that."""
-        if forgot is not None and forgot != self._forgot:
-            self._new.clear()
-            self._recent.clear()
-            self._forgot = forgot
-
-    # -- without it -------------------------------------------------------------------------------
-
-    def _use_of(self, meant: Callable[[_Shown], bool], day: date | None) -> list[str]:
-        oldest = self._clock() - _RECENT
-        forgot = self.forgot()
-        with self._lock:
-            self._follow(forgot)
-            while self._recent and self._recent[0].at < oldest:
-                self._recent.popleft()
-            found = {one.id: one.path for one in self._recent if not one.counted and meant(one)}
-            for one in self._recent:
-                one.counted |= one.id in found
-            for unit, path in found.items():
-                self._count(unit, path, day or date.today(), "used")
-        self._write_if_due()
-        return list(found)
-
     def _write_if_due(self) -> None:
         with self._lock:
             due = self._new and (self._events >= _EVENTS or self._clock() - self._written >= _SECONDS)
@@ -317,7 +278,41 @@ class Usage:
         if due:
             threading.Thread(target=self.flush, name="usage", daemon=True).start()
 
+    def _count_used(self, is_used: Callable[[_Shown], bool], day: date | None) -> list[str]:
+        oldest = self._clock() - _RECENT
+        forgot = self.forget_version()
+        with self._lock:
+            self._follow(forgot)
+            while self._recent and self._recent[0].at < oldest:
+                self._recent.popleft()
+            used = {hit.id: hit.path for hit in self._recent if not hit.counted and is_used(hit)}
+            for hit in self._recent:
+                hit.counted |= hit.id in used
+            for unit, path in used.items():
+                self._count(unit, path, day or date.today(), "used")
+        self._write_if_due()
+        return list(used)
+
+    # -- the caller holds the lock ----------------------------------------------------------------
+
+    def _count(self, id: str, path: str, day: date, event: str, number: int = 1) -> None:
+        counts = self._new.setdefault((id, day), (path, {}))[1]
+        counts[event] = counts.get(event, 0) + number
+        self._events += number
+
+    def _follow(self, forgot: str | None) -> None:
+        """Drop counts and hits from before something was forgotten elsewhere: they may be of just that."""
+        if forgot is not None and forgot != self._forgot:
+            self._new.clear()
+            self._recent.clear()
+            self._forgot = forgot
+
 
 def _words(text: str) -> list[str]:
-    """The words of a text as quotations are compared."""
+    """Return the words of a text as quotations are compared."""
     return _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+
+
+def _runs(words: list[str]) -> set[tuple[str, ...]]:
+    """Return the runs of words that make a quotation."""
+    return {tuple(words[at : at + _RUN]) for at in range(len(words) - _RUN + 1)}

@@ -230,12 +230,12 @@ def test_hits_that_are_forgotten_while_they_are_shown_leave_nothing(notes: Notes
     with open_memory(notes) as memory, open_memory(notes) as other:
         file = memory.store.sidecar(LAST_SHOWN)
         assert file is not None
-        as_of = memory.usage.forgot()
+        as_of = memory.usage.forget_version()
         hits = memory.search("plum jam").results
         other.forget(query="plum jam")
         remember(memory, hits, as_of)
         assert not file.exists()
-        remember(memory, memory.search("lamp").results, memory.usage.forgot())
+        remember(memory, memory.search("lamp").results, memory.usage.forget_version())
         assert file.exists()
         left = file.with_name(f".{file.name}.4711-0badcafe.tmp")  # of a process that was killed
         left.write_text("[]")

@@ -371,7 +371,7 @@ def test_what_is_not_ready_by_the_deadline_is_left_out(workshop: Notes) -> None:
         held, release = threading.Event(), threading.Event()
 
         def hold() -> None:
-            with memory._questions.engine().lock:
+            with memory._questions.index().lock:
                 held.set()
                 assert release.wait(20)
 

@@ -17,7 +17,7 @@ from tiny_gguf import make_tiny_gguf
 
 from openclaw_memory import Memory
 from openclaw_memory.errors import ModelError
-from openclaw_memory.search.engine import SearchEngine
+from openclaw_memory.search import answers
 
 #: A file each, so that none is another's neighbour.
 LINES = ("- tents leak", "- stoves smoke", "- maps tear", "- boots rub")
@@ -64,14 +64,14 @@ def test_a_question_without_time_left_embeds_nothing(
     notes: Notes, embedder: CountingEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock, late = time.monotonic, [0.0]
-    found = SearchEngine.keyword_candidates
+    found = answers.keyword_candidates
 
-    def slow(engine: SearchEngine, query: str, most: int) -> Any:
+    def slow(*given: Any) -> Any:
         late[0] += 60
-        return found(engine, query, most)
+        return found(*given)
 
     monkeypatch.setattr(time, "monotonic", lambda: clock() + late[0])
-    monkeypatch.setattr(SearchEngine, "keyword_candidates", slow)
+    monkeypatch.setattr(answers, "keyword_candidates", slow)
     with open_memory(notes, embedder, ingest__embed="lazy") as memory:
         memory.ingest()
         assert memory.search("tents", deadline=30).results and late == [60]
@@ -91,7 +91,7 @@ def test_the_index_is_read_while_the_model_of_the_first_question_loads(
         asking.start()
         try:
             end = time.monotonic() + 20
-            while (engine := memory._questions._engine) is None or engine.keyword is None:
+            while (index := memory._questions._index) is None or index.keyword is None:
                 assert time.monotonic() < end
                 time.sleep(0.01)
         finally:

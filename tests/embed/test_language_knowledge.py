@@ -11,7 +11,7 @@ import pytest
 from benchmarks.hashing import HashingEmbedder
 from openclaw_memory.embed import vocabulary
 from openclaw_memory.model.embedder import LocalModel
-from openclaw_memory.search import ranking
+from openclaw_memory.search import features
 from openclaw_memory.search.bm25 import KeywordScores
 
 
@@ -85,9 +85,9 @@ def test_vectors_that_mean_nothing_leave_it_to_the_words(held: float, knowledge:
     rows = (np.array([0] if held else [], np.int32), np.zeros(0, np.int32))
     keyword = KeywordScores(("a", "b"), idf, scores, scores, rows)
     values = {"bm25_unit": scores, "bm25_window": scores}
-    values |= dict.fromkeys(ranking.VECTOR_FEATURES, np.array([0.2, 0.6], np.float32))
-    features = ranking.Features(values, keyword, knowledge=knowledge)
-    assert int(np.argmax(ranking.fuse(features, ranking.WEIGHTS))) == first
+    values |= dict.fromkeys(features.VECTOR_FEATURES, np.array([0.2, 0.6], np.float32))
+    computed = features.Features(values, keyword, knowledge=knowledge)
+    assert int(np.argmax(features.fuse(computed, features.WEIGHTS))) == first
 
 
 def test_a_word_that_the_tokenizer_has_whole_is_known(tmp_path: Path) -> None:

@@ -692,7 +692,7 @@ def test_records_of_use_and_questions_are_dropped(notes: Notes) -> None:
         assert len(counting.questions) == asked  # it is kept
         report = forgotten(memory, query="zebra vault")
         assert report.access_records == 1
-        known = memory.usage.known()
+        known = memory.usage.last_days()
         assert secret.id not in known and other.id in known
         assert secret.id.encode() not in content(state_file())
         memory.search("zoo giraffe")

@@ -14,6 +14,7 @@ from fakes import CountingEmbedder, Notes, open_memory
 from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
+from tables import table
 
 from openclaw_memory import Memory
 from openclaw_memory.cli.main import cli
@@ -179,16 +180,7 @@ def test_lines_that_answer_fill_the_budget(notes: Notes, budget: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "question"),
-    [
-        ("the boiler valve by the stairs is stuck", "boiler valve"),
-        ("das Ventil am Kessel klemmt noch immer", "Ventil am Kessel"),
-        ("клапан котла у лестницы заклинило", "клапан котла"),
-        ("ボイラーの弁が動かない", "ボイラーの弁"),
-        ("锅炉的阀门卡住了", "锅炉阀门"),
-        ("a válvula da caldeira está presa", "válvula da caldeira"),
-        ("van nồi hơi bị kẹt", "van nồi hơi"),
-    ],
+    ("line", "question"), table("search_languages.tsv", "a line of several notes, and a question for it")
 )
 def test_what_several_notes_repeat_is_told_once_as_it_is_now(notes: Notes, line: str, question: str) -> None:
     for day in range(3, 9):
@@ -199,12 +191,7 @@ def test_what_several_notes_repeat_is_told_once_as_it_is_now(notes: Notes, line:
 
 
 @pytest.mark.parametrize(
-    ("told", "question"),
-    [
-        ("Osgood closed the greenhouse tap.", "who closed the greenhouse tap?"),
-        ("Osgood hat den Wasserhahn im Gewächshaus geschlossen.", "Wasserhahn im Gewächshaus geschlossen"),
-        ("オズグッドが温室の蛇口を閉めた。", "温室の蛇口を閉めたのは誰？"),
-    ],
+    ("told", "question"), table("search_languages.tsv", "a line that a program repeats, and a question for it")
 )
 def test_what_a_program_wrote_is_told_only_where_it_answers_best(notes: Notes, told: str, question: str) -> None:
     notes.write("memory/2026-03-04.md", f"# Garden\n\n- {told}\n")

@@ -103,14 +103,8 @@ def test_hits_name_the_concepts_of_their_lines_rarest_first(memory: Memory) -> N
 
 
 def test_wrong_usage_is_said(notes: Notes, memory: Memory) -> None:
-    base = [
-        "--workspace",
-        str(notes.root),
-        "--db",
-        str(notes.root.parent / "index.duckdb"),
-        "--set",
-        "embedding.model=none",
-    ]
+    base = ["--workspace", str(notes.root), "--db", str(notes.root.parent / "index.duckdb")]
+    base += ["--set", "embedding.model=none"]
     run = CliRunner().invoke
     failed = run(cli, [*base, "search", "pump", "--concept", "Zorblat"])
     assert failed.exit_code == 1 and "did you mean Zorblatt" in failed.output

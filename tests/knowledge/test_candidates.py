@@ -324,9 +324,9 @@ def test_a_term_that_stands_only_within_longer_ones_is_none(
 ) -> None:
     nesting, counts = Nesting.build(tuple(names.values())), np.array(list(units.values()))
     none = np.zeros(len(names), bool)
-    gone = nesting.gone(counts, none)
+    gone = nesting.nested(counts, none)
     assert {key for key, out in zip(names, gone.tolist(), strict=True) if not out} == left
-    assert not nesting.gone(counts, ~none).any()
+    assert not nesting.nested(counts, ~none).any()
 
 
 @given(st.lists(st.sampled_from(RULES), min_size=1, max_size=30), st.sampled_from([r for r in RULES if r in EXPLICIT]))

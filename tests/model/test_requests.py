@@ -14,7 +14,7 @@ from fakes import CountingEmbedder, Notes, open_memory
 from openclaw_memory import Memory, SearchRequest
 from openclaw_memory.errors import RequestError
 from openclaw_memory.model import SEARCH_OPTIONS, Grain, Kind
-from openclaw_memory.search.question import intervals
+from openclaw_memory.search.question import Question
 from openclaw_memory.search.timeline import bounded
 
 WRONG: list[tuple[dict[str, Any], str]] = [
@@ -156,10 +156,10 @@ def test_a_huge_question_is_cut_before_anybody_works_on_it(memory: Memory, embed
 def test_a_question_names_few_days() -> None:
     first = date(2020, 1, 1)
     every = [first + timedelta(days) for days in range(2000)]
-    found = intervals(" ".join(map(str, every)), date(2026, 3, 1))
+    found = Question(" ".join(map(str, every)), date(2026, 3, 1)).days
     assert found == [(day, day) for day in every[:16]]
-    assert intervals("2024-03-01 " * 10_000, date(2026, 3, 1)) == [(date(2024, 3, 1), date(2024, 3, 1))]
-    assert intervals("may " * 10_000 + "in may", date(2026, 6, 1)) == [(date(2026, 5, 1), date(2026, 5, 31))]
+    assert Question("2024-03-01 " * 10_000, date(2026, 3, 1)).days == [(date(2024, 3, 1), date(2024, 3, 1))]
+    assert Question("may " * 10_000 + "in may", date(2026, 6, 1)).days == [(date(2026, 5, 1), date(2026, 5, 31))]
 
 
 @pytest.mark.parametrize("name", ["concepts", "concept_kinds", "near"])

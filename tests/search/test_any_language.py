@@ -8,63 +8,28 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tables import table
 
 from openclaw_memory.cli.search import also
 from openclaw_memory.config.settings import Settings
 from openclaw_memory.memory import Memory
 from openclaw_memory.model import SearchHit, SearchRequest, tokens_of
-from openclaw_memory.search import confidence, ranking
+from openclaw_memory.search import confidence, features
 from openclaw_memory.text.analysis import likeness
 from openclaw_memory.text.language import weights
 from openclaw_memory.upkeep.languages import Languages, unknown_languages
 
-#: A heading, a line that the question asks for, and the question, whose words stand in the heading.
+WORDS = "search_languages.tsv"
+#: By language: a heading, a line that the question asks for, the question, whose words stand in the heading, and filler.
 HEADED = {
-    "de": ("Umzug des Archivs", "Fertig bis zum neunten", "Wann ist der Umzug des Archivs?"),
-    "es": ("Reforma del tejado", "Cuesta nueve mil euros", "¿Cuánto cuesta la reforma del tejado?"),
-    "fr": ("Assurance du bateau", "Contrat signé avec la mutuelle", "Quelle assurance pour le bateau ?"),
-    "it": ("Orto sul balcone", "Servono sei vasi grandi", "Cosa serve per l'orto sul balcone?"),
-    "pt": ("Conserto da bicicleta", "Pronto na oficina do Rui", "Onde fica o conserto da bicicleta?"),
-    "ru": ("Ремонт крыши", "Смета девяносто тысяч", "Какая смета на ремонт крыши?"),
-    "el": ("Επισκευή στέγης", "Κοστίζει εννέα χιλιάδες", "Πόσο κοστίζει η επισκευή στέγης;"),
-    "zh": ("屋顶翻修", "预算九千元", "屋顶翻修的预算是多少？"),
-    "ja": ("屋根の修理", "費用は九千円", "屋根の修理の費用は？"),
-    "ko": ("지붕 수리", "비용은 구천 원", "지붕 수리 비용은?"),
+    language: row
+    for language, *row in table(
+        WORDS, "a heading, a line below it, and a question for the line with the words of the heading"
+    )
 }
-FILLER = {
-    "de": "Die Besprechung über {} war kurz und wir machen weiter.",
-    "es": "La reunión sobre {} fue corta y seguimos igual.",
-    "fr": "La réunion sur {} était courte et nous continuons.",
-    "it": "La riunione su {} è stata breve e andiamo avanti.",
-    "pt": "A reunião sobre {} foi curta e continuamos assim.",
-    "ru": "Встреча про {} была короткой, и мы продолжаем.",
-    "el": "Η συνάντηση για {} ήταν σύντομη και συνεχίζουμε.",
-    "zh": "关于{}的会议很短，我们继续。",
-    "ja": "{}についての会議は短く、続けることにした。",
-    "ko": "{}에 대한 회의는 짧았고 우리는 계속한다.",
-}
-#: What was done yesterday, and the same of a person.
-YESTERDAY = {
-    "en": ("what did we do yesterday?", "what did Mira order yesterday?"),
-    "de": ("was haben wir gestern gemacht?", "was hat Mira gestern bestellt?"),
-    "es": ("¿qué hicimos ayer?", "¿qué pidió Mira ayer?"),
-    "fr": ("qu'avons-nous fait hier ?", "qu'a commandé Mira hier ?"),
-    "it": ("cosa abbiamo fatto ieri?", "cosa ha ordinato Mira ieri?"),
-    "pt": ("o que fizemos ontem?", "o que a Mira encomendou ontem?"),
-    "ru": ("что мы делали вчера?", "что Мира заказала вчера?"),
-    "el": ("τι κάναμε χθες;", "τι παρήγγειλε χθες η Μίρα;"),
-    "zh": ("昨天做了什么", "昨天米拉订了什么灯"),
-    "ja": ("昨日は何をした?", "昨日ミラが注文したランプは?"),
-    "ko": ("어제 뭐 했지?", "어제 미라가 주문한 램프는?"),
-}
+YESTERDAY = table(WORDS, "what was done yesterday, and the same of a person")
+DAILY = table(WORDS, "a line of every day")
 THINGS = "alfa beta gamma delta epsilon zeta eta theta iota kappa lambda omega sigma tau".split()
-DAILY = {
-    "en": "No outage of the weather station since {}.",
-    "de": "Kein Ausfall der Wetterstation seit {}.",
-    "zh": "自 {} 起气象站没有中断。",
-    "ru": "С {} метеостанция работает без сбоев.",
-    "ja": "{} から気象台は止まっていない。",
-}
 
 
 def opened(root: Path, notes: dict[str, str]) -> Memory:
@@ -81,8 +46,8 @@ def opened(root: Path, notes: dict[str, str]) -> Memory:
 @pytest.fixture(scope="module")
 def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     notes = {}
-    for language, (heading, line, _) in HEADED.items():
-        filler = "\n".join(f"- {FILLER[language].format(thing)}" for thing in THINGS)
+    for language, (heading, line, _, filler) in HEADED.items():
+        filler = "\n".join(f"- {filler.format(thing)}" for thing in THINGS)
         notes[f"{language}.md"] = f"# Log\n\n## {heading}\n\n- {line}.\n\n## Rest\n\n{filler}\n"
     with opened(tmp_path_factory.mktemp("any"), notes) as made:
         yield made
@@ -94,29 +59,13 @@ def ask(memory: Memory, query: str, now: date = date(2026, 5, 1), **options: obj
 
 @pytest.mark.parametrize("language", sorted(HEADED))
 def test_a_line_is_found_by_the_words_of_its_heading(memory: Memory, language: str) -> None:
-    _, line, query = HEADED[language]
+    _, line, query, _ = HEADED[language]
     first = ask(memory, query, budget=60)[0]
     assert first.path == f"memory/{language}.md" and line in first.snippet
     assert first.score > 0.35
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "Which volcano buried the old harbour?",
-        "Wie halten Pinguine ihre Eier warm?",
-        "¿Por qué no se congelan los pingüinos?",
-        "Quel volcan a détruit le vieux port ?",
-        "Perché i pinguini non gelano?",
-        "Por que os pinguins não congelam?",
-        "Почему пингвины не мёрзнут на льду?",
-        "Γιατί δεν παγώνουν οι πιγκουίνοι;",
-        "企鹅为什么不会冻死？",
-        "ペンギンはなぜ凍えないのですか。",
-        "펭귄은 왜 얼지 않나요?",
-        "Tại sao chim cánh cụt không bị lạnh?",
-    ],
-)
+@pytest.mark.parametrize("query", table(WORDS, "questions that no note is about"))
 def test_what_no_note_is_about_scores_low(memory: Memory, query: str) -> None:
     assert max((hit.score for hit in ask(memory, query)), default=0) < 0.35
 
@@ -131,13 +80,14 @@ def test_a_budget_is_spent_however_many_lines_it_takes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("language", ["zh", "ja", "ru", "ko", "de"])
 def test_a_budget_is_counted_by_script(memory: Memory, language: str) -> None:
-    hits = ask(memory, FILLER[language].format("alfa"), budget=120)
+    hits = ask(memory, HEADED[language][3].format("alfa"), budget=120)
     assert 60 < sum(tokens_of(hit.snippet) + 0.25 for hit in hits) <= 120
 
 
-@pytest.mark.parametrize("language", sorted(YESTERDAY))
-def test_a_question_of_nothing_but_days_is_answered_by_what_is_of_them(tmp_path: Path, language: str) -> None:
-    question, other = YESTERDAY[language]
+@pytest.mark.parametrize(("language", "question", "other"), YESTERDAY)
+def test_a_question_of_nothing_but_days_is_answered_by_what_is_of_them(
+    tmp_path: Path, language: str, question: str, other: str
+) -> None:
     told = [f"- {each}" for each in (other, question)]  # on another day somebody asked the same
     notes = {
         f"2026-04-{day:02}.md": "\n".join(["# Log", "", *(told if day == 17 else ()), f"- {thing}", f"- {thing} {day}"])
@@ -152,16 +102,7 @@ def test_a_question_of_nothing_but_days_is_answered_by_what_is_of_them(tmp_path:
             assert max((hit.score for hit in ask(memory, question, now=date(2026, 9, 1), **options)), default=0) < 0.35
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "what did we do last week?",
-        "was haben wir letzte Woche gemacht?",
-        "что мы делали на прошлой неделе?",
-        "上周做了什么",
-        "先週何をした？",
-    ],
-)
+@pytest.mark.parametrize("question", table(WORDS, "what was done last week"))
 def test_a_week_is_that_of_the_calendar_where_something_is_of_it(tmp_path: Path, question: str) -> None:
     notes = {f"2026-04-{day:02}.md": f"# Log\n\n- {thing}\n" for day, thing in zip((3, 8, 11), THINGS, strict=False)}
     with opened(tmp_path, notes) as memory:
@@ -172,9 +113,11 @@ def test_a_week_is_that_of_the_calendar_where_something_is_of_it(tmp_path: Path,
                 assert {hit.date for hit in hits} == {date(2026, 4, 8), date(2026, 4, 11)}
 
 
-@pytest.mark.parametrize("language", sorted(DAILY))
-def test_of_lines_that_say_the_same_the_newest_is_shown_unless_a_day_is_named(tmp_path: Path, language: str) -> None:
-    said = DAILY[language].format("")
+@pytest.mark.parametrize(("language", "line"), DAILY)
+def test_of_lines_that_say_the_same_the_newest_is_shown_unless_a_day_is_named(
+    tmp_path: Path, language: str, line: str
+) -> None:
+    said = line.format("")
     notes = {
         f"2026-04-{day:02}.md": f"# Report\n\n{f'- {said}' if day % 3 == 1 else '- a garden bed was weeded'}\n\n- {thing}\n"
         for day, thing in zip(range(10, 20), THINGS, strict=False)
@@ -187,15 +130,15 @@ def test_of_lines_that_say_the_same_the_newest_is_shown_unless_a_day_is_named(tm
             assert [hit.date.day for hit in hits if hit.also and hit.date] == [13]
 
 
-@pytest.mark.parametrize("language", sorted(DAILY))
-def test_a_line_of_every_day_is_one_hit(tmp_path: Path, language: str) -> None:
+@pytest.mark.parametrize(("language", "line"), DAILY)
+def test_a_line_of_every_day_is_one_hit(tmp_path: Path, language: str, line: str) -> None:
     notes = {
-        f"2026-04-{day:02}.md": f"# Report\n\n- {DAILY[language].format(f'2026-04-{day:02} 08:{day}')}\n\n- {thing}\n"
+        f"2026-04-{day:02}.md": f"# Report\n\n- {line.format(f'2026-04-{day:02} 08:{day}')}\n\n- {thing}\n"
         for day, thing in zip(range(10, 20), THINGS, strict=False)
     }
     with opened(tmp_path, notes) as memory:
         for options in ({"budget": 400}, {"max_results": 5}):
-            hits = ask(memory, DAILY[language].format(""), **options)
+            hits = ask(memory, line.format(""), **options)
             folded = [hit for hit in hits if hit.also]
             assert len(folded) == 1 and folded[0] is hits[0]
             days = [one.date for one in folded[0].also]
@@ -203,19 +146,9 @@ def test_a_line_of_every_day_is_one_hit(tmp_path: Path, language: str) -> None:
             assert also(folded[0]).startswith("also on 2026-04-1")
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "alike"),
-    [
-        ("No outage since 2026-04-01.", "no outage since 2026-04-09", True),
-        ("断连 2月25日 09:21", "断连 2月26日 10:00", True),
-        ("Отправлено писем: 91", "Отправлено писем: 182", False),
-        ("Solde : 120 €", "Solde : 140 €", False),
-        ("**Fertig** – alles", "fertig: alles", True),
-        ("2026-04-01", "2026-04-02", False),
-    ],
-)
-def test_what_is_alike_differs_in_days_and_times_alone(one: str, other: str, alike: bool) -> None:
-    assert (likeness(one) == likeness(other)) == alike
+@pytest.mark.parametrize(("one", "other", "alike"), table(WORDS, "texts that are alike"))
+def test_what_is_alike_differs_in_days_and_times_alone(one: str, other: str, alike: str) -> None:
+    assert (likeness(one) == likeness(other)) == (alike == "True")
 
 
 def test_short_lines_under_other_headings_are_not_one(tmp_path: Path) -> None:
@@ -230,28 +163,14 @@ def test_no_script_drowns_another() -> None:
     script = np.array([0] * 200 + [2] * 200, np.int8)
     cosine[3] = 0.5
     assert int(np.argmax(cosine)) >= 200
-    assert int(np.argmax(ranking._standing_out(cosine, script))) == 3
-    alone = ranking._standing_out(cosine, np.zeros(400, np.int8))
+    assert int(np.argmax(features._normalised_by_script(cosine, script))) == 3
+    alone = features._normalised_by_script(cosine, np.zeros(400, np.int8))
     assert np.array_equal(np.argsort(alone, kind="stable"), np.argsort(cosine, kind="stable"))
-    noise, telling = ranking._noise(cosine, script)
+    noise, telling = features._noise_by_script(cosine, script)
     assert noise[0] < noise[2] and telling[1] == 0
 
 
-@pytest.mark.parametrize(
-    ("text", "language"),
-    [
-        ("The boiler was repaired and it is warm again", "english"),
-        ("Die Heizung ist wieder da und es wird warm", "german"),
-        ("La caldera de la oficina está reparada y no hace frío", "spanish"),
-        ("Котёл починили, в доме снова тепло", "russian"),
-        ("锅炉修好了", "chinese"),
-        ("漢字ばかりでも日本語です", "japanese"),
-        ("보일러를 고쳤다", "korean"),
-        ("ซ่อมหม้อน้ำแล้ว", "thai"),
-        ("ο λέβητας επισκευάστηκε", "greek"),
-        ("تم إصلاح الغلاية", "arabic"),
-    ],
-)
+@pytest.mark.parametrize(("text", "language"), table(WORDS, "the language of a text"))
 def test_the_language_of_a_text_is_told(text: str, language: str) -> None:
     found = weights(text)
     assert max(found, key=lambda name: found[name]) == language
@@ -269,21 +188,14 @@ def test_it_is_said_which_languages_the_model_does_not_know() -> None:
         assert told is not None and "Chinese, which m does not know" in told.what and verb in str(told.next_step)
 
 
-#: A question for a figure, a line that says as much in words, and the one with the figure.
-COUNTED = {
-    "en": ("how much does the beehive heater cost", "the beehive heater may cost less soon", "the beehive heater costs 340"),
-    "de": ("wie viel kostet die Heizung im Bienenhaus", "die Heizung im Bienenhaus kostet bald weniger",
-           "die Heizung im Bienenhaus kostet jetzt 340"),
-    "ru": ("сколько стоит обогрев улья", "обогрев улья стоит дешевле", "обогрев улья стоит 340"),
-    "zh": ("蜂箱加热多少钱", "蜂箱加热的钱很快会少", "蜂箱加热的钱是 340"),
-    "vi": ("sưởi tổ ong giá bao nhiêu", "giá sưởi tổ ong sắp rẻ hơn", "giá sưởi tổ ong là 340"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("language", COUNTED)
+@pytest.mark.parametrize(
+    ("language", "asked", "words", "figure"),
+    table(WORDS, "a question for a figure, a line without it, and the one with it"),
+)
 @pytest.mark.parametrize("turned", [False, True])
-def test_who_asks_how_much_gets_the_line_with_the_figure(tmp_path: Path, language: str, turned: bool) -> None:
-    asked, words, figure = COUNTED[language]
+def test_who_asks_how_much_gets_the_line_with_the_figure(
+    tmp_path: Path, language: str, asked: str, words: str, figure: str, turned: bool
+) -> None:
     lines = [figure, words] if turned else [words, figure]
     others = [f"note {thing}" for thing in THINGS]
     with opened(
@@ -331,7 +243,7 @@ def test_a_model_that_finds_all_texts_alike_has_its_own_noise(least: float) -> N
     """What is no nearer than unrelated texts are says nothing; half of the rest of the way is as much with any model."""
     near = least + 0.5 * (1 - least)
     scores = [
-        confidence._sureness(None, confidence._meaning(cosine, least, 0.69), None, knowledge=1.0)
+        confidence.combined(None, confidence.share_of_sure(cosine, least, 0.69), None, knowledge=1.0)
         for cosine in (least - 0.1, least, near, 1.0)
     ]
     assert scores[0] == scores[1] == 0.0
@@ -340,23 +252,22 @@ def test_a_model_that_finds_all_texts_alike_has_its_own_noise(least: float) -> N
 
 
 def test_only_the_weights_of_vectors_are_those_of_the_model() -> None:
-    plain, many = ranking.weights({}, "all-minilm-l6-v2"), ranking.weights({}, "multilingual-e5-small")
-    assert plain == ranking.weights({}) == ranking.weights({}, "a model of somebody's") == ranking.WEIGHTS
-    assert {name for name in plain if plain[name] != many[name]} == set(ranking.VECTOR_FEATURES)
+    plain, many = features.weights_for({}, "all-minilm-l6-v2"), features.weights_for({}, "multilingual-e5-small")
+    assert plain == features.weights_for({}) == features.weights_for({}, "a model of somebody's") == features.WEIGHTS
+    assert {name for name in plain if plain[name] != many[name]} == set(features.VECTOR_FEATURES)
     for own_file in ("multilingual-e5-small-q8_0@0123456789ab", "http:localhost:8080/intfloat/multilingual-e5-small"):
-        assert ranking.weights({}, own_file) == many
-        assert confidence.sure(own_file) == confidence.sure("multilingual-e5-small") < confidence.SURE
+        assert features.weights_for({}, own_file) == many
+        assert features.sure_share(own_file) == features.sure_share("multilingual-e5-small") < features.SURE
     for larger in ("embeddinggemma-300m", "embeddinggemma-300M-Q8_0@0123456789ab", "http:localhost:8080/bge-m3"):
-        assert ranking.weights({}, larger) == many
-    own = ranking.weights({"vector_unit": 0.3}, "multilingual-e5-small")
+        assert features.weights_for({}, larger) == many
+    own = features.weights_for({"vector_unit": 0.3}, "multilingual-e5-small")
     assert own["vector_unit"] == 0.3 and own["vector_window"] == many["vector_window"]
 
 
-@pytest.mark.parametrize("language", sorted(YESTERDAY))
+@pytest.mark.parametrize(("language", "question", "other"), YESTERDAY)
 def test_of_the_days_that_are_asked_for_a_line_with_the_words_of_the_question_goes_before_no_other(
-    tmp_path: Path, language: str
+    tmp_path: Path, language: str, question: str, other: str
 ) -> None:
-    question, _ = YESTERDAY[language]
     notes = {"2026-04-14.md": f"# Log\n\n## Echo\n\n{question}\n\n## Pump\n\n{'The pump was mended by Mira. ' * 9}\n"}
     with opened(tmp_path, notes) as memory:
         hits = ask(memory, question, now=date(2026, 4, 15), budget=90)
@@ -369,3 +280,54 @@ def test_terse_lines_of_another_language_are_not_taken_for_english() -> None:
     assert set(weights(german)) == {"german"}
     assert weights(german + english)["german"] > 0.2 * sum(weights(german + english).values())
     assert set(weights("- fix backup script\n")) == {"english"}
+
+
+# -- lines in ten languages -----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def lines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    notes = {f"{language}.md": f"{text}\n" for language, text in table(WORDS, "notes of two lines")}
+    with opened(tmp_path_factory.mktemp("languages"), notes) as memory:
+        yield memory
+
+
+def by_words(memory: Memory, query: str) -> tuple[SearchHit, ...]:
+    return memory.search(SearchRequest(query, mode="keyword", budget=200, now=date(2026, 3, 1))).results
+
+
+@pytest.mark.parametrize(("language", "line", "query"), table(WORDS, "questions to the notes of two lines"))
+def test_a_question_finds_the_line_that_answers_it(lines: Memory, language: str, line: str, query: str) -> None:
+    first = by_words(lines, query)[0]
+    assert first.path == f"memory/{language}.md" and first.start_line <= int(line) <= first.end_line
+    assert first.score > 0.25
+
+
+@pytest.mark.parametrize(("language", "query"), table(WORDS, "questions that the notes of two lines do not answer"))
+def test_a_question_about_nothing_that_is_told_scores_low(lines: Memory, language: str, query: str) -> None:
+    assert max((hit.score for hit in by_words(lines, query)), default=0) < 0.25
+
+
+@pytest.mark.parametrize(("question", "line"), table(WORDS, "lines that name a day"))
+def test_a_day_that_a_line_names_is_one_of_its_days(tmp_path: Path, question: str, line: str) -> None:
+    other = line.replace("05", "08").replace("Mai", "August")
+    text = f"# A\n\n{other}\n\n# B\n\n{line}\n\n# C\n\n{other}\n\n# D\n\n- ...and 1 more\n"
+    with opened(tmp_path, {"2026-02-02.md": text}) as memory:
+        best = memory.search(SearchRequest(question, now=date(2026, 4, 20), budget=200)).results[0]
+    assert line in best.snippet
+
+
+def test_a_files_time_is_no_day(tmp_path: Path) -> None:
+    with opened(tmp_path, {"../MEMORY.md": "- the lamp is green\n"}) as memory:
+        today = date.today()
+        assert [hit.date for hit in memory.search("lamp").results] == [None]
+        assert not memory.search("lamp", since=today).results and not memory.search("lamp", until=today).results
+        assert [hit.snippet for hit in memory.timeline().results] == ["- the lamp is green"]
+
+
+@pytest.mark.parametrize(("line", "question"), table(WORDS, "how many days ago"))
+def test_who_asks_how_many_days_ago_looks_for_no_days(tmp_path: Path, line: str, question: str) -> None:
+    other = "".join(f"- The fence has got its coat of paint number {n}.\n" for n in range(30))
+    notes = {"a.md": f"- {line}\n", "b.md": "- Coffee with Petra by the harbour.\n", "c.md": other}
+    with opened(tmp_path, notes) as memory:
+        assert memory.search(question).results[0].path == "memory/b.md"

@@ -20,7 +20,9 @@ from openclaw_memory.errors import RequestError
 from openclaw_memory.index.corpus import Corpus
 from openclaw_memory.model import SearchHit
 from openclaw_memory.search import decay
-from openclaw_memory.search.ranking import scaled
+from openclaw_memory.search.features import scaled
+from openclaw_memory.search.question import Question
+from openclaw_memory.search.ranking import Query, rank
 from openclaw_memory.system.deadline import Deadline
 from openclaw_memory.use.boosts import Uses
 
@@ -52,39 +54,30 @@ def order(memory: Memory, query: str = "lantern lit in the big barn", **options:
 
 
 def with_uses(memory: Memory, uses: Uses) -> None:
-    """Let the engine know of use, as the memory's wiring does."""
-    memory._questions._uses = memory._questions.engine()._uses = lambda day: uses
+    """Let the index know of use, as the memory's wiring does."""
+    memory._questions._uses = memory._questions.index()._uses = lambda day: uses
 
 
 # -- youth ----------------------------------------------------------------------------------------------
 
 
 def corpus_of(memory: Memory) -> Corpus:
-    engine = memory._questions.engine()
-    engine.refresh(None)
-    return engine.graph.corpus
+    index = memory._questions.index()
+    index.refresh(None)
+    return index.graph.corpus
 
 
 def test_youth_is_that_of_the_formula_and_curated_files_stay_young(memory: Memory) -> None:
     corpus = corpus_of(memory)
-    young = dict(
-        zip(
-            (corpus.documents[d].path for d in corpus.rows.document_id.tolist()),
-            decay.youth(corpus, TODAY),
-            strict=True,
-        )
-    )
+    paths = [corpus.documents[document].path for document in corpus.rows.document_id.tolist()]
+    young = dict(zip(paths, decay.youth(corpus, TODAY), strict=True))
     assert young[NEW] == pytest.approx(1 / (1 + math.log(2)))
     assert young[OLD] == pytest.approx(1 / (1 + math.log(1 + (TODAY - date(2025, 6, 1)).days)))
     assert young["memory/garden.md"] == pytest.approx(1 / (1 + math.log(1 + 30)))
     assert young["MEMORY.md"] == 1
+    assert decay.youth(corpus, date(2025, 1, 1)).tolist() == [1.0] * len(corpus), "of that day or later"
     corpus.rows.day[:] = 0
     assert decay.youth(corpus, TODAY).tolist() == [float(corpus.shape.kind[row] == 0) for row in range(len(corpus))]
-
-
-def test_what_is_of_today_or_later_is_as_young_as_can_be(memory: Memory) -> None:
-    corpus = corpus_of(memory)
-    assert decay.youth(corpus, date(2025, 1, 1)).tolist() == [1.0] * len(corpus)
 
 
 def test_a_weight_brings_the_young_forward_and_says_so(memory: Memory) -> None:
@@ -120,7 +113,7 @@ def test_the_setting_is_the_default_and_a_request_overrules_it(notes: Notes) -> 
 def test_youth_mixes_with_the_scaled_score(values: list[float], weight: float) -> None:
     score = np.array(values, np.float32)
     young = np.linspace(1, 0, len(values), dtype=np.float32)
-    moved = decay.Moves(youth=young, weight=weight).apply(score, None)
+    moved = decay.Adjustment(youth=young, weight=weight).apply(score, None)
     assert np.allclose(moved, (1 - weight) * scaled(score) + weight * young, atol=2e-5)
     assert moved.dtype == np.float32 and moved.min() >= 0 and moved.max() <= 1 + 1e-6
 
@@ -136,7 +129,7 @@ def test_use_moves_a_little_and_never_more(memory: Memory) -> None:
         with_uses(memory, Uses(str(value), {ids[NEW]: value, "gone": 1.0}, {ids[NEW]: NEW, "gone": NEW}))
         moved = ranked(memory)
         (row,) = np.flatnonzero(moved.score != score).tolist()
-        corpus = memory._questions.engine().graph.corpus
+        corpus = memory._questions.index().graph.corpus
         assert corpus.documents[int(corpus.rows.document_id[row])].path == NEW
         assert moved.score[row] - score[row] == pytest.approx(0.05 * value * (score.max() - score.min()), abs=1e-5)
         (hit,) = [hit for hit in hits(memory) if hit.path == NEW]
@@ -145,10 +138,10 @@ def test_use_moves_a_little_and_never_more(memory: Memory) -> None:
 
 
 def ranked(memory: Memory) -> Any:
-    engine = memory._questions.engine()
-    engine.refresh(None)
+    index = memory._questions.index()
+    index.refresh(None)
     with memory.store.session():
-        return engine.weigh(SearchRequest("lantern"), "keyword", TODAY, None)[0]
+        return rank(Query(Question("lantern", TODAY), SearchRequest("lantern"), "keyword"), index)
 
 
 def test_of_two_that_are_alike_the_used_one_comes_first(notes: Notes) -> None:
@@ -166,16 +159,17 @@ def test_of_two_that_are_alike_the_used_one_comes_first(notes: Notes) -> None:
 
 
 def test_without_use_and_wishes_every_score_is_the_same_to_the_bit(memory: Memory) -> None:
-    engine = memory._questions.engine()
-    engine.refresh(None)
+    index = memory._questions.index()
+    index.refresh(None)
+    query = Query(Question("lantern in the barn", TODAY), SearchRequest("lantern in the barn"), "keyword")
     with memory.store.session():
-        before = engine.weigh(SearchRequest("lantern in the barn"), "keyword", TODAY, None)[0]
-        assert before.moves is None
+        before = rank(query, index)
+        assert before.adjustment is None
         with_uses(memory, Uses("1", {}, {}))
-        after = engine.weigh(SearchRequest("lantern in the barn"), "keyword", TODAY, None)[0]
-        assert after.moves is None
+        after = rank(query, index)
+        assert after.adjustment is None
         with_uses(memory, Uses("2", {"gone": 1.0}, {"gone": "memory/gone.md"}))
-        gone = engine.weigh(SearchRequest("lantern in the barn"), "keyword", TODAY, None)[0]
+        gone = rank(query, index)
     for other in (after, gone):
         assert_array_equal(before.score, other.score)
         assert_array_equal(before.order, other.order)
@@ -192,13 +186,13 @@ def test_no_use_counts_when_it_is_switched_off(notes: Notes) -> None:
 
 def test_use_is_followed_through_changes_of_files_and_of_use(memory: Memory, notes: Notes) -> None:
     def boosted() -> dict[str, float]:
-        engine = memory._questions.engine()
-        moves = ranked(memory).moves
-        corpus = engine.graph.corpus
-        if moves is None or moves.use is None:
+        index = memory._questions.index()
+        adjustment = ranked(memory).adjustment
+        corpus = index.graph.corpus
+        if adjustment is None or adjustment.use is None:
             return {}
-        rows = np.flatnonzero(moves.use).tolist()
-        return {corpus.documents[int(corpus.rows.document_id[row])].path: float(moves.use[row]) for row in rows}
+        rows = np.flatnonzero(adjustment.use).tolist()
+        return {corpus.documents[int(corpus.rows.document_id[row])].path: float(adjustment.use[row]) for row in rows}
 
     ids = {hit.path: hit.id for hit in hits(memory)}
     with_uses(memory, Uses("1", {ids[NEW]: 0.5}, {ids[NEW]: NEW}))
@@ -286,7 +280,6 @@ def test_results_may_begin_with_their_day(memory: Memory) -> None:
 
 
 def called(memory: Memory, tool: str, **arguments: Any) -> Any:
-
     from openclaw_memory.serve.registry import offered
     from openclaw_memory.serve.tool import Call, check_arguments
 
@@ -326,7 +319,7 @@ def test_of_equal_statements_the_newest_answers_how_things_are(notes: Notes, que
     notes.write("memory/2026-01-03.md", "- Petra has the keys of the boathouse, and the rope over there too.\n")
     notes.write("memory/2026-03-09.md", "- Marek has the boathouse keys, and the rope too.\n")
     for day in range(1, 9):
-        notes.write(f"memory/2026-02-0{day}.md", f"- Oil number {day} for the engine and a rope for the mast.\n")
+        notes.write(f"memory/2026-02-0{day}.md", f"- Oil number {day} for the index and a rope for the mast.\n")
     with open_memory(notes) as memory:
         first = memory.search(question, now=TODAY, mode="keyword").results[0]
     assert (first.date == date(2026, 3, 9)) == newest_first

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
+from tables import table
 
 from benchmarks import corpus as generated
 from benchmarks.hashing import HashingEmbedder
@@ -22,7 +23,7 @@ from openclaw_memory.config.settings import Settings
 from openclaw_memory.memory import Memory
 from openclaw_memory.model import CHARS_PER_TOKEN, Grain, Kind, SearchHit, SearchRequest, tokens_of
 from openclaw_memory.model.embedder import Vectors
-from openclaw_memory.search import hits, ranking
+from openclaw_memory.search import features, hits
 from openclaw_memory.search.bm25 import KeywordScores
 from openclaw_memory.search.display import Place, snippet
 from openclaw_memory.store.api import SectionText
@@ -159,8 +160,8 @@ def test_spans_keep_the_promises_and_the_budget(texts: dict[str, str], query: st
         found = ask(memory, query, budget=budget)
         check(memory, found)
         assert all(in_one_section(memory, hit) for hit in found)
-        engine = memory._questions.engine()
-        corpus = engine._corpus
+        index = memory._questions.index()
+        corpus = index.corpus
         score = np.random.default_rng(budget).random(len(corpus)).astype(np.float32)
         ranges = hits.spans(corpus, score, None, budget)
         assert sum(hits.cost(corpus, r.first, r.last, r.most) for r in ranges) <= budget + 1e-6
@@ -178,7 +179,7 @@ def test_grown_ranges_come_in_the_order_of_their_best_units(
 ) -> None:
     with remembered(texts) as memory:
         ask(memory, "fox")
-        corpus = memory._questions.engine()._corpus
+        corpus = memory._questions.index().corpus
         score = np.random.default_rng(seed).random(len(corpus)).astype(np.float32)
         ranges = hits.grown(corpus, score, None, tokens, limit)
         assert all(len(set(corpus.rows.document_id[r.first : r.last + 1].tolist())) == 1 for r in ranges)
@@ -229,13 +230,7 @@ def test_a_hit_grows_over_nothing_that_the_request_leaves_out() -> None:
 
 @pytest.mark.parametrize(
     ("kayak", "mended", "question", "other"),
-    [
-        ("red kayak", "repaired", "how many times was the red kayak repaired?", "was the red kayak repaired?"),
-        ("rotes Kajak", "repariert", "wie viele Male wurde ein rotes Kajak repariert?", "rotes Kajak repariert?"),
-        ("kayak rojo", "reparado", "¿cuántas veces fue reparado el kayak rojo?", "¿fue reparado el kayak rojo?"),
-        ("красная байдарка", "чинили", "сколько раз чинили: красная байдарка?", "чинили: красная байдарка?"),
-        ("紅い皮艇", "直した", "紅い皮艇を何回直した？", "紅い皮艇を直した？"),
-    ],
+    table("search_languages.tsv", "a thing, what was done to it, a question how often, and another one"),
 )
 def test_what_is_counted_is_looked_for_in_every_section_before_twice_in_one(
     kayak: str, mended: str, question: str, other: str
@@ -273,7 +268,7 @@ def test_a_question_since_a_month_is_answered_from_then_on_and_surely_only_where
 def test_hits_that_lie_apart_are_the_same_ones_in_another_order(texts: dict[str, str], seed: int, limit: int) -> None:
     with remembered(texts) as memory:
         ask(memory, "fox")
-        corpus = memory._questions.engine()._corpus
+        corpus = memory._questions.index().corpus
         score = np.random.default_rng(seed).random(len(corpus)).astype(np.float32)
         everything = len(corpus) + 1
         one, other = (hits.grown(corpus, score, None, 1, everything, apart=apart) for apart in (False, True))
@@ -441,26 +436,26 @@ def test_the_first_hit_has_the_same_score_at_any_number_of_results() -> None:
 def test_reciprocal_rank_fusion_is_the_formula_of_the_paper() -> None:
     keyword = np.array([3.0, 0.0, 2.0, 1.0], np.float32)
     vector = np.array([0.1, 0.9, 0.5, 0.2], np.float32)
-    features = ranking.Features({"bm25_unit": keyword, "vector_unit": vector, "length": vector})
-    found = ranking.reciprocal_ranks(features, ranking.WEIGHTS)
+    computed = features.Features({"bm25_unit": keyword, "vector_unit": vector, "length": vector})
+    found = features.reciprocal_ranks(computed, features.WEIGHTS)
     expected = [1 / 61 + 1 / 64, 1 / 61, 1 / 62 + 1 / 62, 1 / 63 + 1 / 63]
     np.testing.assert_allclose(found, expected, rtol=1e-6)
-    only = ranking.reciprocal_ranks(features, ranking.WEIGHTS, np.array([False, False, True, True]))
+    only = features.reciprocal_ranks(computed, features.WEIGHTS, np.array([False, False, True, True]))
     # Ranks count among the allowed ones; scaled to their range, the last of them scores nothing by keywords.
     np.testing.assert_allclose(only[2:], [2 / 61, 1 / 62], rtol=1e-6)
 
 
 def test_rounding_is_not_scaled_to_a_difference() -> None:
     x = np.array([0.37628552, 0.37628552, 0.37628555], np.float32)
-    assert ranking.scaled(x).tolist() == [0, 0, 0]
-    assert ranking.scaled(np.array([1, 3, 2], np.float32)).tolist() == [0, 1, 0.5]
-    assert ranking.scaled(np.array([1, 3, 2], np.float32), np.array([True, False, True])).tolist() == [0, 2, 1]
+    assert features.scaled(x).tolist() == [0, 0, 0]
+    assert features.scaled(np.array([1, 3, 2], np.float32)).tolist() == [0, 1, 0.5]
+    assert features.scaled(np.array([1, 3, 2], np.float32), np.array([True, False, True])).tolist() == [0, 2, 1]
 
 
 def test_the_budget_is_counted_in_characters_and_line_ends() -> None:
     with remembered({"MEMORY.md": "fox one\n\nfox two two\n"}) as memory:
         ask(memory, "fox")
-        corpus = memory._questions.engine()._corpus
+        corpus = memory._questions.index().corpus
         assert hits.cost(corpus, 0, 1) == (len("fox one") + len("fox two two") + 2) / CHARS_PER_TOKEN
 
 
@@ -469,7 +464,7 @@ def test_a_small_budget_is_spent_on_the_best_lines(lines: int) -> None:
     # The best twenty lines stand side by side: as one span they would cost more than there is.
     with remembered({"memory/2026-03-01.md": "\n".join(f"- fox number {n:02}" for n in range(40))}) as memory:
         ask(memory, "fox")
-        corpus = memory._questions.engine()._corpus
+        corpus = memory._questions.index().corpus
         score = np.arange(len(corpus), 0, -1).astype(np.float32)
         score[17] = 100
         found = hits.spans(corpus, score, None, lines * hits.cost(corpus, 17, 17))
@@ -483,9 +478,9 @@ def test_keywords_count_by_what_they_hold_of_the_question(share: float, first: i
     held = np.array([1.0, 0.0], np.float32)
     idf = np.array([share, 1 - share], np.float32)
     keyword = KeywordScores(("a", "b"), idf, held, held, (np.array([0], np.int32), np.zeros(0, np.int32)))
-    values = dict.fromkeys(ranking.KEYWORD_FEATURES, held) | {"vector_unit": np.array([0.2, 0.6], np.float32)}
-    features = ranking.Features(values, keyword)
-    assert int(np.argmax(ranking.fuse(features, ranking.WEIGHTS))) == first
+    values = dict.fromkeys(features.KEYWORD_FEATURES, held) | {"vector_unit": np.array([0.2, 0.6], np.float32)}
+    computed = features.Features(values, keyword)
+    assert int(np.argmax(features.fuse(computed, features.WEIGHTS))) == first
 
 
 def test_what_a_filter_leaves_out_gives_keywords_no_weight() -> None:
@@ -493,9 +488,9 @@ def test_what_a_filter_leaves_out_gives_keywords_no_weight() -> None:
     held = np.array([2.0, 1.0, 0.0], np.float32)
     windows = (np.array([0, 1], np.int32), np.array([0], np.int32))
     keyword = KeywordScores(("a", "b"), np.array([0.1, 0.9], np.float32), held, held, windows)
-    values = dict.fromkeys(ranking.KEYWORD_FEATURES, held) | {"vector_unit": np.array([0.9, 0.2, 0.6], np.float32)}
+    values = dict.fromkeys(features.KEYWORD_FEATURES, held) | {"vector_unit": np.array([0.9, 0.2, 0.6], np.float32)}
     allowed = np.array([False, True, True])
-    score = ranking.fuse(ranking.Features(values, keyword), ranking.WEIGHTS, allowed)
+    score = features.fuse(features.Features(values, keyword), features.WEIGHTS, allowed)
     assert score[2] > score[1]
 
 

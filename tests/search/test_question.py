@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from openclaw_memory.search import question
+from openclaw_memory.search.question import Question
 
 ASKED = date(2024, 8, 14)  # a Wednesday
 
@@ -28,35 +28,36 @@ def rows(name: str) -> list[list[str]]:
 
 @pytest.mark.parametrize(("asked", "expected", "text"), rows("question_days.tsv"))
 def test_a_question_names_these_days_in_many_languages(asked: str, expected: str, text: str) -> None:
-    found = question.intervals(text, date.fromisoformat(asked))
+    found = Question(text, date.fromisoformat(asked)).days
     assert " ".join(f"{first}..{last}" for first, last in found) == expected.removeprefix("-")
 
 
-KINDS: dict[str, Callable[[str], bool]] = {
-    "when": question.asks_when,
-    "now": question.asks_now,
-    "amount": question.asks_amount,
-    "only days": lambda text: question.asks_only_days(text, ASKED),
-    "days ago": lambda text: question.content(text) != text,
+KINDS: dict[str, Callable[[Question], bool]] = {
+    "when": lambda question: question.asks_when,
+    "now": lambda question: question.asks_now,
+    "amount": lambda question: question.asks_amount,
+    "only days": lambda question: question.asks_only_days,
+    "days ago": lambda question: question.content != question.text,
 }
 
 
 @pytest.mark.parametrize(("kind", "yes", "text"), rows("question_kinds.tsv"))
 def test_what_kind_of_answer_is_asked_for_in_many_languages(kind: str, yes: str, text: str) -> None:
-    assert KINDS[kind](text) == (yes == "yes")
+    question = Question(text, ASKED)
+    assert KINDS[kind](question) == (yes == "yes")
     if kind == "days ago" and yes == "yes":
-        assert question.asks_when(text) and not question.asks_amount(text) and "Petra" in question.content(text)
+        assert question.asks_when and not question.asks_amount and "Petra" in question.content
 
 
 @pytest.mark.parametrize("text", ["in may", "last week", "yesterday", "two months ago", "q2", "last friday"])
 @given(asked=st.dates(date(1990, 1, 1), date(2100, 1, 1)))
 def test_relative_days_lie_before_the_asking_day(text: str, asked: date) -> None:
-    (first, last), *coming = question.intervals(text, asked)
+    (first, last), *coming = Question(text, asked).days
     assert all(begin > asked for begin, _ in coming) and len(coming) <= (text in ("in may", "q2"))
     assert first <= last
     if text != "q2":
         assert first <= asked
-    assert question.intervals(text.upper(), asked) == [(first, last), *coming]
+    assert Question(text.upper(), asked).days == [(first, last), *coming]
 
 
 PIECES = st.sampled_from(
@@ -77,19 +78,17 @@ PIECES = st.sampled_from(
 @example("\ud800 2024-02-30", ASKED)
 @example("what was until 1000-01-01?", ASKED)
 def test_no_text_raises_and_intervals_are_in_order(text: str, asked: date) -> None:
-    for first, last in question.intervals(text, asked):
+    question = Question(text, asked)
+    for first, last in question.days:
         assert isinstance(first, date) and first <= last
         assert last <= asked + timedelta(370) or last.year >= 1900
-    question.asks_when(text)
-    question.asks_now(text)
-    question.asks_amount(text)
-    question.content(text)
-    question.named(text)
+    for name in ("asks_when", "asks_now", "asks_amount", "content", "speakers", "calendar_days", "asks_what_was_done"):
+        getattr(question, name)
 
 
 def test_names_are_compared_folded_and_without_the_possessive() -> None:
-    assert question.named("What did José tell Anna's mother?") == ["jose", "tell", "anna", "mother"]
-    assert "x" * 5 in question.named("x" * 5)
+    assert Question("What did José tell Anna's mother?").speakers == ["jose", "tell", "anna", "mother"]
+    assert "x" * 5 in Question("x" * 5).speakers
 
 
 @pytest.mark.parametrize(
@@ -109,4 +108,4 @@ def test_names_are_compared_folded_and_without_the_possessive() -> None:
 def test_exact_weeks_and_months_are_those_of_the_calendar(
     text: str, asked: str, expected: list[tuple[date, date]]
 ) -> None:
-    assert question.intervals(text, date.fromisoformat(asked), exact=True) == expected
+    assert Question(text, date.fromisoformat(asked)).calendar_days == expected

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fakes import Notes, let_go, open_memory
+from fakes import CountingEmbedder, Notes, let_go, open_memory
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
@@ -24,13 +24,17 @@ from test_hits import EMBEDDER, PATHS, document, question
 from benchmarks import corpus as generated
 from benchmarks.hashing import HashingEmbedder
 from openclaw_memory.config.settings import SearchSettings, Settings
+from openclaw_memory.embed.vectorizer import Vectorizer
 from openclaw_memory.index.corpus import RADIUS, Corpus
 from openclaw_memory.memory import Memory
 from openclaw_memory.model import SearchRequest
-from openclaw_memory.search import bm25, nearest, ranking, service
+from openclaw_memory.search import answers, bm25, features, service
+from openclaw_memory.search.confidence import assess
 from openclaw_memory.search.display import SectionCache
-from openclaw_memory.search.engine import SearchEngine
 from openclaw_memory.search.hits import Range
+from openclaw_memory.search.question import Question
+from openclaw_memory.search.ranking import Query, rank
+from openclaw_memory.search.resident import ResidentIndex
 from openclaw_memory.store.api import VectorIndex, VectorModel
 from openclaw_memory.store.duckdb.store import DuckStore
 
@@ -111,30 +115,30 @@ class Months(RuleBasedStateMachine):
     def ask(self, query: str) -> None:
         with self.process() as fresh:
             fresh.search("anything")  # it looks at the files, once
-            assert answers(self.resident, query) == answers(fresh, query)
+            assert all_answers(self.resident, query) == all_answers(fresh, query)
             differing = [name for name, same in compared(self.resident, fresh) if not same]
             assert not differing
 
 
 def compared(one: Memory, other: Memory) -> Iterator[tuple[str, bool]]:
     """What two processes hold of the same index, part by part, and whether it is the same to the last bit."""
-    engines = [memory._questions.engine() for memory in (one, other)]
+    indexes = [memory._questions.index() for memory in (one, other)]
     parts = [
         {
-            "rows": engine._corpus.rows,
-            "shape": engine._corpus.shape,
-            "shown": engine._corpus.shown_tokens,
-            "documents": engine._corpus.documents,
-            "references": engine.graph.index.references,
-            "rarity": engine.graph.index.rarity,
-            "places": (engine.graph.index.references.concept, engine.graph.index.references.row),
-            "by row": [engine.graph.index.of_rows(row, row + 1) for row in range(len(engine._corpus) - 1)],
-            "labels": engine.graph.labels(),
-            "network": engine.graph.network,
+            "rows": index.corpus.rows,
+            "shape": index.corpus.shape,
+            "shown": index.corpus.shown_tokens,
+            "documents": index.corpus.documents,
+            "references": index.graph.index.references,
+            "rarity": index.graph.index.rarity,
+            "places": (index.graph.index.references.concept, index.graph.index.references.row),
+            "by row": [index.graph.index.of_rows(row, row + 1) for row in range(len(index.corpus) - 1)],
+            "labels": index.graph.labels(),
+            "network": index.graph.network,
             "facts": memory.facts._now().history,
             "superseded": memory.facts.superseded(),
         }
-        for memory, engine in zip((one, other), engines, strict=True)
+        for memory, index in zip((one, other), indexes, strict=True)
     ]
     for name, value in parts[0].items():
         yield name, equal(value, parts[1][name])
@@ -153,7 +157,7 @@ def equal(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
-def answers(memory: Memory, query: str) -> list[Any]:
+def all_answers(memory: Memory, query: str) -> list[Any]:
     """Everything that ``query`` gets, by all ways of asking."""
     out: list[Any] = []
     for mode in ("keyword", "hybrid", "vector", "graph"):
@@ -188,7 +192,7 @@ def test_a_step_names_the_first_line_that_mentions_a_concept_in_a_process_of_any
         note = workspace / "memory" / "2026-01-05.md"
         note.write_text(note.read_text(encoding="utf-8") + "- Later Zorblatt left.\n", encoding="utf-8")
         memory.search("boards")
-        references = memory._questions.engine().graph.index.references
+        references = memory._questions.index().graph.index.references
         for concept in range(len(references.keys)):
             assert (np.diff(references.row[references.slice_of(concept)]) > 0).all()
 
@@ -204,8 +208,8 @@ def test_a_name_becomes_a_concept_and_none_again_with_all_that_mentions_it(tmp_p
         for more, known in (("", False), ("- There Zorblatt had a boat.\n", True), ("", False)):
             note.write_text(f"# Visit\n\n- Saw nobody at the harbour.\n{more}", encoding="utf-8")
             memory.search("boards")
-            index = memory._questions.engine().graph.index
-            place = index.named("Zorblatt")
+            index = memory._questions.index().graph.index
+            place = index.find("Zorblatt")
             assert (place is not None) is known
             if place is not None:
                 rows = index.references.rows(place).tolist()
@@ -228,46 +232,46 @@ def store(kind: str, tmp_path: Path) -> Iterator[DuckStore]:
 
 
 def engine_of(store: DuckStore, model: VectorModel) -> Any:
-    engine = SearchEngine(store, SearchSettings())
-    engine.refresh(model)
-    return engine
+    index = ResidentIndex(store, SearchSettings())
+    index.refresh(model)
+    return index
 
 
 def test_a_file_that_is_written_anew_all_the_time_leaves_nothing_behind(store: DuckStore) -> None:
     embedder = HashingEmbedder(32)
     put(store, {"a.md": [["a line that stays"] * 10]})
     model = embed(store, embedder)
-    engine = engine_of(store, model)
+    index = engine_of(store, model)
     for turn in range(24):
         put(store, {"b.md": [[f"line {n} of turn {turn}" for n in range(50)]]})
         embed(store, embedder)
         store.maintain()
-        engine.refresh(model)
-    live = len(engine._corpus)
+        index.refresh(model)
+    live = len(index.corpus)
     assert live == 60
-    matrix = engine._vector._matrix
+    matrix = index.vectors._matrix
     assert matrix.used - matrix.dead == live and matrix.used <= live * 4 / 3
     assert len(matrix._data) <= live * 2 and len(matrix._unit_of) == matrix.used
-    if engine._vector.name == "vss":
-        assert engine._vector._graph().execute("SELECT count(*) FROM v").fetchone() == (live,)
+    if index.vectors.name == "vss":
+        assert index.vectors._graph().execute("SELECT count(*) FROM v").fetchone() == (live,)
     fresh = store.keyword_index()
     fresh.refresh()
     # Of 1,200 units that are gone, 500 may wait for a compaction of the file, as in a fresh process.
-    assert engine.keyword.rows <= fresh.rows * 4 / 3  # type: ignore[attr-defined]
-    assert len(set(np.concatenate([s.unit_id for s in engine.keyword._segments]).tolist())) <= live + 500 + 50
+    assert index.keyword.rows <= fresh.rows * 4 / 3  # type: ignore[attr-defined]
+    assert len(set(np.concatenate([s.unit_id for s in index.keyword._segments]).tolist())) <= live + 500 + 50
 
 
 def test_what_a_compaction_of_the_file_drops_leaves_memory_too(store: DuckStore) -> None:
     put(store, {f"{n}.md": [[f"fox {n} {word}" for word in "abcdefgh"]] for n in range(30)})
     model = embed(store, HashingEmbedder(32))
-    engine = engine_of(store, model)
+    index = engine_of(store, model)
     documents = store.documents()
     store.remove([row.id for path, row in documents.by_path.items() if path != "3.md"], documents.version)
     assert store.maintain(force=True)
-    engine.refresh(model)
+    index.refresh(model)
     fresh = engine_of(store, model)
-    assert engine.keyword.rows == fresh.keyword.rows
-    assert engine._vector._matrix.used == fresh._vector._matrix.used == 8
+    assert index.keyword.rows == fresh.keyword.rows
+    assert index.vectors._matrix.used == fresh.vectors._matrix.used == 8
 
 
 # -- the nearest, and windows -----------------------------------------------------------------------------
@@ -370,11 +374,11 @@ def test_units_without_a_vector_are_counted_by_every_index(store: DuckStore) -> 
     embedder = HashingEmbedder(32)
     model = embed(store, embedder)
     put(store, {"b.md": [["a green fox"]]})
-    engine = engine_of(store, model)
+    index = engine_of(store, model)
     asked = embedder.embed_query(["fox"])[0]
-    found, _ = engine.answer(SearchRequest("fox"), "hybrid", TODAY, asked)
-    assert engine.missing == 1
-    assert {hit.path for hit in found} == {"a.md", "b.md"}
+    found = answers.search(Query(Question("fox", TODAY), SearchRequest("fox"), "hybrid", asked), index)
+    assert found.missing == 1
+    assert {hit.path for hit in found.hits} == {"a.md", "b.md"}
 
 
 def test_a_process_that_only_asks_drops_what_is_dead_too(tmp_path: Path) -> None:
@@ -412,8 +416,8 @@ def test_both_vector_indexes_answer_alike(tmp_path: Path) -> None:
 
 
 def test_candidates_are_as_sure_as_where_every_row_is_scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nearest, "_CANDIDATES", 40)  # of millions of rows some are candidates, and some tell the noise
-    monkeypatch.setattr(ranking, "_SAMPLED", 60)
+    monkeypatch.setattr(features, "_CANDIDATES", 40)  # of millions of rows some are candidates, and some tell the noise
+    monkeypatch.setattr(features, "_SAMPLED", 60)
     store = open_store(tmp_path / "i.duckdb")
     texts = list(generated.units(300))
     put(store, {"a.md": [texts[at : at + 10] for at in range(0, 300, 10)]})
@@ -424,20 +428,20 @@ def test_candidates_are_as_sure_as_where_every_row_is_scored(tmp_path: Path, mon
     made = []
     for kind in ("exact", "vss"):
         own = open_store(tmp_path / "i.duckdb", vector_index=kind, idle=0)
-        engine = SearchEngine(own, SearchSettings())
-        engine.refresh(model)
-        made.append((own, engine))
+        index = ResidentIndex(own, SearchSettings())
+        index.refresh(model)
+        made.append((own, index))
     (_, exact), (_, vss) = made
     for query in generated.queries(10, within=300):
-        request, vector = SearchRequest(query.text), embedder.embed_query([query.text])[0]
-        ours, ours_of = vss.weigh(request, "vector", TODAY, vector)
-        theirs, theirs_of = exact.weigh(request, "vector", TODAY, vector)
+        vector = embedder.embed_query([query.text])[0]
+        asked = Query(Question(query.text, TODAY), SearchRequest(query.text), "vector", vector)
+        ours, theirs = rank(asked, vss), rank(asked, exact)
         np.testing.assert_array_equal(ours.features.noise, theirs.features.noise)
         assert ours.similarities is not None and theirs.similarities is not None
         for row in np.flatnonzero(ours.similarities == theirs.similarities).tolist():
             near = slice(max(0, row - 2), row + 3)
             if (ours.similarities[near] == theirs.similarities[near]).all():
-                assert ours_of(Range(row, row, row)) == theirs_of(Range(row, row, row))
+                assert assess(ours, Range.of_row(row)) == assess(theirs, Range.of_row(row))
                 compared += 1
     assert compared > 200
     for own, _ in made:
@@ -450,8 +454,8 @@ def test_candidates_are_as_sure_as_where_every_row_is_scored(tmp_path: Path, mon
 def test_texts_of_hits_are_kept_up_to_a_limit_and_until_they_change(store: DuckStore) -> None:
     put(store, {f"{n}.md": [[f"fox {n} in section {s} é 狐" for _ in range(3)] for s in range(4)] for n in range(6)})
     model = embed(store, HashingEmbedder(32))
-    engine = engine_of(store, model)
-    rows, cache = engine._corpus.rows, SectionCache(store, 300)
+    index = engine_of(store, model)
+    rows, cache = index.corpus.rows, SectionCache(store, 300)
     with store.session():
         for first, last in [(0, 4), (0, 4), (30, 40), (2, 9), (0, len(rows.unit_id) - 1), (0, 4)]:
             ids = sorted(set(rows.section_id[first : last + 1].tolist()))
@@ -569,18 +573,18 @@ def test_a_write_that_leaves_the_same_time_behind_is_seen_too(beside: Beside) ->
 
 def test_an_answer_that_is_overtaken_by_a_write_is_made_again(beside: Beside, monkeypatch: pytest.MonkeyPatch) -> None:
     beside.found("fence")
-    engine = beside.one._questions.engine()
-    answer, turns = engine.answer, []
+    index = beside.one._questions.index()
+    search, turns = answers.search, []
 
     def overtaken(*given: Any) -> Any:
         turns.append(len(turns))
         if len(turns) == 1:
             beside.write("2026-01-05", "# Plan\n\n- The ibis asks about the boards.\n")
             beside.other.ingest(embed="sync")
-            engine.display._texts.keep(())  # what it shows is to be read
-        return answer(*given)
+            index.display._texts.keep(())  # what it shows is to be read
+        return search(*given)
 
-    monkeypatch.setattr(engine, "answer", overtaken)
+    monkeypatch.setattr(answers, "search", overtaken)
     assert "ibis" in beside.found("boards asks")[0]
     assert len(turns) == 2
 
@@ -627,3 +631,34 @@ def test_a_question_is_answered_from_before_while_another_thread_writes(notes: N
         assert (paths, stale) == ({"MEMORY.md"}, True)
         assert warning is not None and "the index is in use; answered from before that" in warning
         assert not answered(memory, "lantern shed", deadline=20.0)[1]
+
+
+@pytest.mark.parametrize("missing", [True, False], ids=["missing", "complete"])
+def test_two_questions_at_once_keep_their_own_warnings(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch, missing: bool
+) -> None:
+    notes.write("MEMORY.md", "- the lantern is in the shed\n")
+    with open_memory(notes, CountingEmbedder(), ingest__embed="lazy") as memory:
+        memory.ingest(embed="lazy" if missing else "sync")
+        warnings: list[str | None] = []
+
+        def ask_meanwhile() -> None:
+            if missing:
+                memory.ingest(embed="sync")
+            else:
+                notes.write("memory/2026-01-05.md", "- a second lantern\n")
+                memory.ingest(embed="lazy")
+            warnings.append(memory.search("lantern shed").warning)
+
+        def candidates(*given: Any) -> int:
+            """Ask another question when the first one is ranked, and its result is not made yet."""
+            if threading.current_thread() is threading.main_thread():
+                other = threading.Thread(target=ask_meanwhile)
+                other.start()
+                other.join()
+            return 0
+
+        monkeypatch.setattr(Vectorizer, "embed_candidates", candidates)
+        warnings.append(memory.search("lantern").warning)
+    other, first = ("1 unit without a vector yet" in (warning or "") for warning in warnings)
+    assert (first, other) == (missing, not missing)

@@ -21,7 +21,7 @@ from openclaw_memory.config.index_paths import default_path
 from openclaw_memory.errors import RequestError, SettingsError
 from openclaw_memory.model import Origin, tokens_of
 from openclaw_memory.serve.pool import Pool
-from openclaw_memory.sharing import others
+from openclaw_memory.sharing import reading
 from openclaw_memory.sharing.sources import sources
 
 HOLD = """
@@ -40,7 +40,7 @@ store.close()
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A busy machine is no reason for another memory to be late."""
-    monkeypatch.setattr(others, "SECONDS", 30.0)
+    monkeypatch.setattr(reading, "SECONDS", 30.0)
 
 
 @pytest.fixture
@@ -68,6 +68,14 @@ def sharing(*memories: dict[str, Any], names: list[str] | None = None) -> dict[s
 
 def of(notes: Notes, name: str = "team", **more: Any) -> dict[str, Any]:
     return {"name": name, "workspace": str(notes.root), **more}
+
+
+def agents(**workspaces: Notes) -> None:
+    """Configure OpenClaw with agents that have these workspaces."""
+    state = Path(os.environ["HOME"]) / ".openclaw"
+    state.mkdir(parents=True)
+    entries = {name: {"workspace": str(notes.root)} for name, notes in workspaces.items()}
+    (state / "openclaw.json").write_text(json.dumps({"agents": {"entries": entries}}))
 
 
 @pytest.fixture
@@ -139,10 +147,7 @@ def test_what_another_memory_reads_from_elsewhere_is_not_passed_on(mine: Notes, 
 
 
 def test_a_name_is_that_of_an_agent_of_openclaw_too(mine: Notes, research: Notes, tmp_path: Path) -> None:
-    state = Path(os.environ["HOME"]) / ".openclaw"
-    state.mkdir(parents=True)
-    entries = {"research": {"workspace": str(research.root)}, "main": {"workspace": str(mine.root)}}
-    (state / "openclaw.json").write_text(json.dumps({"agents": {"entries": entries}}))
+    agents(research=research, main=mine)
     with open_memory(mine, **sharing(names=["research", "nobody"])) as memory:
         result = memory.search("Ostrich")
         assert "research" in {hit.memory for hit in result.results}
@@ -150,10 +155,7 @@ def test_a_name_is_that_of_an_agent_of_openclaw_too(mine: Notes, research: Notes
 
 
 def test_a_sub_agent_reads_its_parent_and_nobody_else_does(mine: Notes, research: Notes) -> None:
-    state = Path(os.environ["HOME"]) / ".openclaw"
-    state.mkdir(parents=True)
-    entries = {"research": {"workspace": str(research.root)}, "main": {"workspace": str(mine.root)}}
-    (state / "openclaw.json").write_text(json.dumps({"agents": {"entries": entries}}))
+    agents(research=research, main=mine)
     with open_memory(mine, **sharing(names=["parent"])) as memory:
         assert {hit.memory for hit in memory.search("Ostrich").results} == {None}
         child = memory.under("research")
@@ -407,16 +409,8 @@ def test_the_command_line_reads_others_by_name(mine: Notes, team: Notes, tmp_pat
 def test_hits_of_another_memory_leave_no_trace_of_their_lines(mine: Notes, team: Notes, tmp_path: Path) -> None:
     config, index = tmp_path / "config.yaml", tmp_path / "i.duckdb"
     config.write_text(json.dumps({"embedding": {"model": "none"}, "sharing": {"memories": [of(team)]}}))
-    base = [
-        "--config",
-        str(config),
-        "--workspace",
-        str(mine.root),
-        "--db",
-        str(index),
-        "--set",
-        "sharing.read_from=team",
-    ]
+    base = ["--config", str(config), "--workspace", str(mine.root), "--db", str(index)]
+    base += ["--set", "sharing.read_from=team"]
     assert "@team" in CliRunner().invoke(cli, [*base, "search", "Ostrich"]).stdout
     rows = json.loads((tmp_path / "i.duckdb.shown.json").read_text())
     assert ["@team", 0, ""] in rows and ["MEMORY.md"] in [row[:1] for row in rows]

@@ -124,7 +124,7 @@ def test_relations_are_those_of_the_graph(memory: Memory) -> None:
         expected = {
             (labels[place].slug, labels[other].slug): round(float(weight), 4)
             for place in labels
-            for other, weight in zip(*(part.tolist() for part in lists.of(place)), strict=True)
+            for other, weight in zip(*(part.tolist() for part in lists.row(place)), strict=True)
         }
     assert {(a, b): weight for a, b, weight, _ in rows} == expected
     assert {(a, b) for a, b, _, curated in rows if curated} == {("minilm", "bge-m3"), ("bge-m3", "minilm")}
@@ -141,7 +141,7 @@ def test_a_sequel_is_later_and_both_ends_mention_the_thread(memory: Memory) -> N
         assert len(rows) == len(view.network.after.target) > 10
         for via, later, earlier, *same, source, target in rows:
             assert later >= earlier and all(same)
-            concept = view.index.named(via)
+            concept = view.index.find(via)
             assert concept is not None
             mentioning = view.corpus.rows.unit_id[view.index.rows_of([concept])].tolist()
             assert source in mentioning and target in mentioning

@@ -29,7 +29,7 @@ from openclaw_memory.knowledge import fact_sentences, facts_file, identifiers, n
 from openclaw_memory.knowledge.linking import Linker
 from openclaw_memory.plugins.manager import Plugins
 from openclaw_memory.plugins.redact import redact_text
-from openclaw_memory.search import question
+from openclaw_memory.search.question import Question
 from openclaw_memory.store.api import OntologyRows
 from openclaw_memory.summarise import scoring
 from openclaw_memory.summarise.sentences import line_tokens
@@ -114,8 +114,9 @@ def readers() -> dict[str, Callable[[str], object]]:
         "searched": speech.without_small_talk, "bare": speech.without_request, "wants": speech.wants, "kinds": speech.phrase_kinds, "reminds": speech.reminds,
         "terms": analysis.terms, "asked": analysis.content_terms, "words of": analysis.words_by_term, "is question": analysis.is_question,
         "time words": analysis.time_words, "amount": analysis.has_amount, "likeness": analysis.likeness, "hash": analysis.unit_hash,
-        "days": lambda text: question.intervals(text, DAY), "named in question": question.named, "asks": question.asks_amount,
-        "content": question.content, "asks when": question.asks_when,
+        "days": lambda text: Question(text, DAY).days, "speakers": lambda text: Question(text).speakers,
+        "asks": lambda text: Question(text).asks_amount, "content": lambda text: Question(text).content,
+        "asks when": lambda text: Question(text).asks_when,
         "dates": lambda text: (dates.find_dates(text), dates.stated_days(text, DAY), dates.date_in_heading(text), dates.order_of(text)),
         "calendar": lambda text: (calendar_words.likely_languages(text), calendar_words.months(text), calendar_words.without_times(text)),
         "language": lambda text: (language.weights(text), language.silent_words(text)), "negation": negation.negations,

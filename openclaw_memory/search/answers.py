@@ -1,0 +1,220 @@
+"""Answer a query from an index: hits, listings, and the thread behind the best hits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from ..graph import thread
+from ..graph.walk import Arrival, walk
+from ..model import HIT_TOKENS, SEEDS, RecallHit, SearchHit, SearchRequest
+from ..store.api import Bools, Floats, Ints
+from . import hits, timeline
+from .confidence import assess, is_good_match
+from .features import scaled
+from .hits import Range, Scores
+from .question import Question
+from .ranking import Query, Ranking, filter_rows, rank, score_keywords
+from .resident import ResidentIndex
+
+H = TypeVar("H", SearchHit, RecallHit)
+
+#: A thread starts from sections whose best unit is at least this share as good as the best of all.
+_SEED_SHARE = 0.5
+#: Steps of the walk that may join a thread told within a budget, and the share of the budget that is theirs at most.
+_STEPS, _STEPS_SHARE = 3, 0.25
+#: A row answers the question from this share of the way from the worst row to the best one on.
+_ANSWERS = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[H]):
+    """Hits, whether they answer the question, and how many rows had no vector.
+
+    ``left_out`` counts the further sections of a listing.
+    """
+
+    hits: list[H] = field(default_factory=list)
+    good_match: bool = False
+    missing: int = 0
+    left_out: int | None = None
+
+
+def search(query: Query, index: ResidentIndex) -> Answer[SearchHit]:
+    """Return the hits of a query, best first; ``index`` must have been refreshed for the model of its vector."""
+    with index.reading():
+        if not len(index.corpus):
+            return Answer()
+        ranking = rank(query, index)
+        if ranking.allowed is not None and not ranking.allowed.any():
+            return Answer(missing=ranking.missing)
+        filtered = filter_rows(ranking.request, index)
+        ranges = _select_ranges(ranking, index, filtered)
+        scores, good_match = _assess_all(ranking, ranges)
+        similar = [hits.repetitions(index.corpus, span.best, filtered).tolist() for span in ranges]
+        shown = index.display.hits(ranges, scores, similar, question=query.question.text)
+        return Answer([hit for hit in shown if hit is not None], good_match, ranking.missing)
+
+
+def _select_ranges(ranking: Ranking, index: ResidentIndex, filtered: Bools | None) -> list[Range]:
+    """Return spans for the budget of the request, else its number of hits, grown over the ``filtered`` rows."""
+    corpus, request, features = index.corpus, ranking.request, ranking.features
+    if request.budget is None:
+        limit = request.max_results or index.settings.max_results
+        # A hit may take in what no word found.
+        allowed = ranking.allowed if features.only_days else filtered
+        return hits.grown(corpus, ranking.order, ranking.allowed, HIT_TOKENS, limit, allowed, features.scattered)
+    once, rows = index.archive.without_originals(ranking.allowed), corpus.rows
+    headings = None
+    if ranking.words is not None:  # those with a word of the question that state a figure or a day themselves
+        headings = rows.heading & (ranking.words > 0) & (rows.amount | (rows.first_day > 0))
+    return hits.spans(corpus, ranking.order, once, request.budget, headings, _overhead(request), ranking.words)
+
+
+def _overhead(request: SearchRequest) -> float:
+    return timeline.DAY_TOKENS if request.dates else 0.0
+
+
+def _assess_all(ranking: Ranking, ranges: Sequence[Range]) -> tuple[list[Scores], bool]:
+    """Return the scores of ranges as they are shown, and whether they answer the question with what is around them."""
+    in_context = [assess(ranking, span) for span in ranges]
+    alone = ranking.request.budget is not None
+    shown = [assess(ranking, span, alone) for span in ranges] if alone else in_context
+    return shown, is_good_match(ranking, ranges, in_context)
+
+
+def keyword_candidates(question: Question, index: ResidentIndex, limit: int) -> Ints:
+    """Return the ids of the best units by keywords alone, best first: those to embed first."""
+    with index.reading():
+        scores = score_keywords(question, index)
+        total = scores.unit + 2 * scores.window
+        if index.archive.masks is not None:
+            total[~index.archive.masks.shown] = 0
+        rows = np.argsort(-total, kind="stable")[:limit]
+        return index.corpus.rows.unit_id[rows[total[rows] > 0]]
+
+
+def list_sections(request: SearchRequest, index: ResidentIndex) -> Answer[SearchHit]:
+    """Return a hit for each section of the request's range, newest first: see :func:`.timeline.newest`."""
+    with index.reading():
+        if not len(index.corpus):
+            return Answer(left_out=0)
+        limit = None if request.budget is not None else request.max_results or index.settings.max_results
+        standing = index.archive.standing(request.grains, request.include_archived)
+        ranges, left_out = timeline.newest(
+            index.corpus, filter_rows(request, index), HIT_TOKENS, limit, request.budget, standing
+        )
+        scores = Scores(1.0, why="in the range; newest first" if request.explain else None)
+        shown = index.display.hits(ranges, [scores] * len(ranges))
+        return Answer([hit for hit in shown if hit is not None], left_out=left_out)
+
+
+# -- threads ----------------------------------------------------------------------------------------
+
+#: A section of a thread, and the lines of it that are shown.
+_Passage = tuple[thread.Stop, Range]
+
+
+def recall(query: Query, index: ResidentIndex, hops: int) -> Answer[RecallHit]:
+    """Return the thread behind the best hits of a query, in order of time; all else as for :func:`search`.
+
+    The filters of the request hold for what is returned and for where the thread starts, not for what it
+    passes through.  With ``max_results`` each result is a passage; else the thread is what a search within
+    ``budget`` (by default that of as many hits as it starts from) finds, and the steps that earn a place there.
+    """
+    with index.reading():
+        if not len(index.corpus):
+            return Answer()
+        ranking = rank(query, index)
+        request, network = ranking.request, index.graph.network
+        filtered = _without_machine_text(ranking.order, filter_rows(request, index), index)
+        ranking = replace(ranking, allowed=_without_machine_text(ranking.order, ranking.allowed, index))
+        seeds = _seeds(ranking, index)
+        if not seeds or max(seeds.values()) <= 0:
+            return Answer(missing=ranking.missing)
+        standing = index.archive.standing(request.grains, request.include_archived)
+        passable = None if standing is None else np.logical_or.reduceat(standing, network.first_row)
+        walked = walk(network, seeds, hops, passable=passable)
+        relevance = scaled(ranking.score)
+        limit = _STEPS if request.max_results is None else request.max_results
+        stops = thread.stops(
+            network, index.graph.index, index.corpus, walked, relevance, filtered, limit, request.max_results is None
+        )
+        if request.max_results is None:
+            passages = _within_budget(ranking, index, relevance, stops)
+        else:
+            rows = [stop.row for stop in stops]
+            ranges = hits.around(index.corpus, ranking.score, rows, HIT_TOKENS, standing)
+            passages = [(stop, span) for stop, span in zip(stops, ranges, strict=True) if span is not None]
+        sections = [stop.arrival.section for stop, _ in passages]
+        spans = [span for _, span in passages]
+        wording = thread.Wording(
+            network, index.graph.index, walked, sections, index.graph.labels, index.display.citation
+        )
+        scores, good_match = _assess_all(ranking, spans)
+        shown = index.display.hits(spans, scores, question=query.question.text)
+        return Answer(
+            [
+                RecallHit(
+                    **{f.name: getattr(hit, f.name) for f in fields(SearchHit)} | {"score": round(stop.score, 4)},
+                    via=wording.edges(stop.arrival, sections[:at]),
+                    distance=stop.arrival.distance,
+                    relevance=round(hit.score, 4),
+                )
+                for at, ((stop, _), hit) in enumerate(zip(passages, shown, strict=True))
+                if hit is not None
+            ],
+            good_match,
+            ranking.missing,
+        )
+
+
+def _seeds(ranking: Ranking, index: ResidentIndex) -> dict[int, float]:
+    """Return the sections that a thread starts from, with their relevance in [0, 1]."""
+    seeds: dict[int, float] = {}
+    section_of = index.graph.network.section_of
+    for row in hits.ranked_rows(index.corpus, ranking.order, ranking.allowed):
+        relevance = assess(ranking, Range.of_row(row)).score
+        if len(seeds) == SEEDS or (seeds and relevance < _SEED_SHARE * max(seeds.values())):
+            break
+        seeds.setdefault(int(section_of[row]), relevance)
+    return seeds
+
+
+def _without_machine_text(order: Floats, allowed: Bools | None, index: ResidentIndex) -> Bools | None:
+    """Return ``allowed`` without rows that programs wrote; all of it where such a row is the best one."""
+    machine = index.corpus.rows.machine
+    if machine[int((order if allowed is None else np.where(allowed, order, -np.inf)).argmax())]:
+        return allowed
+    return ~machine if allowed is None else allowed & ~machine
+
+
+def _within_budget(
+    ranking: Ranking, index: ResidentIndex, relevance: Floats, steps: Sequence[thread.Stop]
+) -> list[_Passage]:
+    """Return the passages of a thread within its budget, in order of time: lines that answer, and steps to more.
+
+    ``relevance`` is the score of every row scaled to [0, 1]; a step that answers by itself is one of those lines.
+    """
+    corpus, network, overhead = index.corpus, index.graph.network, _overhead(ranking.request)
+    budget = ranking.request.budget or SEEDS * HIT_TOKENS
+    by_row = {step.row: step for step in steps if relevance[step.row] < _ANSWERS}
+    reached = np.zeros(len(corpus), bool)
+    reached[list(by_row)] = True
+    spans = hits.spans(corpus, ranking.order, reached, _STEPS_SHARE * budget, overhead=overhead)
+    left = budget - sum(hits.cost(corpus, span.first, span.last, span.most) + overhead for span in spans)
+    answering = relevance >= (_ANSWERS if relevance.any() else 0)
+    for span in spans:
+        answering[span.first : span.last + 1] = False
+    once = index.archive.without_originals(ranking.allowed)
+    allowed = answering if once is None else answering & once
+    spans += hits.spans(corpus, ranking.order, allowed, left, overhead=overhead, words=ranking.words)
+    passages = []
+    for span in spans:
+        section, value = int(network.section_of[span.best]), float(relevance[span.best])
+        stop = by_row.get(span.best) or thread.Stop(Arrival.seed(section, value), span.best, value)
+        passages.append((stop, span))
+    return sorted(passages, key=lambda passage: thread.in_time(network, corpus, passage[0]))

@@ -1,0 +1,164 @@
+"""Hold an index in memory: columns, postings, vectors and the graph, checked against the store's write counter."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import date
+
+import numpy as np
+
+from ..config.settings import SearchSettings
+from ..graph.view import GraphView
+from ..index.archive import Archive
+from ..index.corpus import Corpus
+from ..model import Candidate, Grain, GrainUse
+from ..store.api import Floats, Ints, KeywordIndex, Store, StoreState, VectorIndex, VectorModel
+from ..use.boosts import UsedRows, UsesOn
+from . import features
+from .bm25 import Lengths
+from .display import Display, Superseded
+from .names import DocumentNames
+
+#: ``rank(query, candidates)`` returns the candidates in the same order with other scores.
+RankCandidates = Callable[[str, Sequence[Candidate]], Sequence[Candidate]]
+
+
+class ResidentIndex:
+    """The state that answers questions to one store, safe to use from several threads.
+
+    ``superseded()`` gives the statements that no longer hold, ``uses`` how hits were used as of a day;
+    ``rank_candidates`` are plugins that score the best rows again, if there are any.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        settings: SearchSettings,
+        superseded: Superseded = dict[int, tuple[str, ...]],
+        uses: UsesOn | None = None,
+        rank_candidates: RankCandidates | None = None,
+    ) -> None:
+        self.settings = settings
+        self.rank_candidates = rank_candidates
+        self.superseded = superseded
+        self._store = store
+        self._uses = uses
+        self.weights, self.sure = features.weights_for(settings.weights), features.SURE
+        #: Held while the state is used; taken after the store's session.
+        self.lock = threading.RLock()
+        self._reset()
+
+    def _reset(self) -> None:
+        self._state: StoreState | None = None
+        self._lengths: tuple[int, Lengths] | None = None
+        self._used = UsedRows()
+        self.corpus = Corpus()
+        self.archive = Archive()
+        self.names = DocumentNames()
+        self.graph = GraphView(self._store)
+        self.display = Display(self._store, self.settings, self.corpus, self.graph, self.superseded, self.archive)
+        #: The keyword index, from the first refresh on, and the vectors of the model that it was last refreshed for.
+        self.keyword: KeywordIndex | None = None
+        self.vectors: VectorIndex | None = None
+        self._model: VectorModel | None = None
+        self._fresh_vectors = True
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Hold the state, and a session of the store, for the block."""
+        with self._store.reading(), self.lock:  # in this order everywhere: a search holds the session already
+            yield
+
+    def refresh(self, model: VectorModel | None) -> None:
+        """Take over what any process has written; cheap when nothing was.
+
+        Without a ``model`` the vectors of the last one are kept in step.
+        """
+        with self.reading():
+            state = self._store.state()
+            if self._state is not None and state.instance != self._state.instance:
+                self._reset()
+            model = self._model if model is None else model
+            if self._state == state and (model is None or (model == self._model and self.vectors is not None)):
+                return
+            if model is not None and model != self._model:
+                self.vectors, self._fresh_vectors = None, True
+                self.weights = features.weights_for(self.settings.weights, model.name)
+                self.sure = features.sure_share(model.name)
+            self.keyword = self.keyword or self._store.keyword_index()
+            self.corpus.refresh(self._store)
+            self.names.refresh(self.corpus.documents)
+            self.archive.refresh(self._store, self.corpus)
+            self.graph.refresh(self.corpus, self.archive)
+            self.keyword.refresh()
+            self.display.refresh()
+            if model is not None:
+                self.vectors = self.vectors or self._store.vector_index(model)
+                self.corpus.refresh_windows(self.vectors, self.vectors.refresh(), self._fresh_vectors)
+                self._fresh_vectors = False
+                self._model = model
+            if self._state is None:
+                self._store.give_back_memory()
+            self._state = state
+
+    def has_state(self) -> bool:
+        """Return true if there is a state to answer from, be it an older one."""
+        return self._state is not None
+
+    def is_current(self) -> bool:
+        """Return true if the store is as the last refresh found it."""
+        return self._state == self._store.state()
+
+    # -- within a block of reading() --------------------------------------------------------------
+
+    @property
+    def lengths(self) -> Lengths:
+        """The lengths of all texts, for BM25."""
+        if self._lengths is None or self._lengths[0] != self.corpus.version:
+            self._lengths = self.corpus.version, Lengths(self.corpus)
+        return self._lengths[1]
+
+    def boosts(self, day: date) -> Floats | None:
+        """Return what use adds to each row as of a day, ``float32[n]`` in [-1, 1]; ``None`` for nothing."""
+        if self._uses is None or not self.settings.use_weight:
+            return None
+        return self._used.boost(self._uses(day), self.corpus, self.archive)
+
+    def similarities(self, vector: Floats) -> Floats | None:
+        """Return the cosine of every row with ``vector``, NaN without one: ``float32[n]``; ``None`` without vectors."""
+        return None if self.vectors is None else self.vectors.similarities(vector, self.corpus.rows.unit_id)
+
+    def texts(self, rows: Ints) -> list[str]:
+        """Return the text of each row; empty where it is gone from the store."""
+        ids = self.corpus.rows.unit_id[rows].tolist()
+        texts = {unit.id: unit.text for unit in self._store.unit_texts(ids)}
+        return [texts.get(unit_id, "") for unit_id in ids]
+
+    def grains(self) -> tuple[GrainUse, ...]:
+        """Count files, units, bytes and days of each grain with a file, finest first; days are those of texts."""
+        files: dict[Grain, list[int]] = {}
+        sizes = {row.id: row.size for row in self._store.documents().by_path.values()}
+        for info in self.corpus.documents.values():
+            files.setdefault(info.grain, []).append(sizes.get(info.id, 0))
+        masks, rows = self.archive.masks, self.corpus.rows
+        out = []
+        for code, grain in enumerate(Grain):
+            if grain not in files:
+                continue
+            member = self.corpus.shape.grain == code
+            days = rows.day[member & rows.dated & (rows.day > 0)]
+            out.append(
+                GrainUse(
+                    grain=grain,
+                    files=len(files[grain]),
+                    units=int(member.sum()),
+                    archived=0 if masks is None else int((member & masks.archived).sum()),
+                    hidden=0 if masks is None else int((member & masks.hidden).sum()),
+                    bytes=sum(files[grain]),
+                    first=date.fromordinal(int(np.min(days))) if len(days) else None,
+                    last=date.fromordinal(int(np.max(days))) if len(days) else None,
+                )
+            )
+        return tuple(out)
