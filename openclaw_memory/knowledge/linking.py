@@ -19,7 +19,7 @@ _READING = 3
 EXTRACTION_VERSION = (mentions.VERSION, fact_extraction.VERSION, _READING, redact.VERSION)
 
 
-def extraction(allow: Sequence[str] = ()) -> str:
+def extraction_version(allow: Sequence[str] = ()) -> str:
     """Return an identity of the rules with ``redaction.allow``: files are read again where it is another."""
     allowed = "\0".join(sorted(allow)).encode("utf-8", "surrogatepass")
     return ".".join([*map(str, EXTRACTION_VERSION), hashlib.sha256(allowed).hexdigest()[:16]])
@@ -29,7 +29,7 @@ class Linker:
     """Finds mentions and facts, given the curated concepts; safe to use from several threads."""
 
     def __init__(self, ontology: OntologyRows) -> None:
-        self._matcher = matcher_of(ontology)
+        self._matcher = curated_matcher(ontology)
 
     def link(
         self, path: str, front: Mapping[str, Any], sections: Sequence[Section], units: Sequence[tuple[int, Unit]]
@@ -56,7 +56,7 @@ class Linker:
             yield _distinct(found), tuple(fact_extraction.extract(unit, context))
 
 
-def matcher_of(ontology: OntologyRows, keys: Iterable[int] | None = None) -> NameMatcher:
+def curated_matcher(ontology: OntologyRows, keys: Iterable[int] | None = None) -> NameMatcher:
     """Return a matcher of the names and aliases of all curated concepts, or of those with ``keys``."""
     selected = None if keys is None else set(keys)
     return NameMatcher(
@@ -72,7 +72,7 @@ def find_curated(matcher: NameMatcher, text: str) -> list[Mention]:
     return [Mention(match.key, match.name, "curated") for match in matcher.find(text)]
 
 
-def links(matcher: NameMatcher, texts: Sequence[PendingText]) -> Iterator[tuple[int, Mention]]:
+def curated_links(matcher: NameMatcher, texts: Sequence[PendingText]) -> Iterator[tuple[int, Mention]]:
     """Yield curated mentions in units' texts as (unit id, mention), each key once a unit."""
     for pending in texts:
         for mention in _distinct(find_curated(matcher, pending.text)):
