@@ -266,10 +266,8 @@ def _entry(label: str, value: str) -> Iterator[FoundFact]:
 
 
 def _row(unit: Unit, topic: Topic) -> Iterator[FoundFact]:
-    if not unit.indexed or unit.indexed == unit.text:
-        return
     cells = [cell.strip() for cell in cells_of(unit.text) if cell.strip()]
-    headers = _headers(unit.indexed, cells)
+    headers = _headers(unit.indexed or "", cells)
     if headers is None or len(cells) < 2 or any(cell.endswith(("?", "？")) for cell in cells):
         return
     columns = [tidy(header).casefold() for header in headers]
@@ -385,12 +383,8 @@ def value_of(value: str, kind: str, longest: int = 160) -> str | None:
         return None
     if any(text.count(opening) != text.count(closing) for opening, closing in map(tuple, _BRACKETS)):
         return None
-    if text.count('"') % 2 or "|" in text:
-        return None
     form, most_words = _FORMS[kind]
     if len(ASIDE.sub(" ", text).split()) > most_words or len(text.split()) > 25:
-        return None
-    if kind in ("state", "name") and len(text) > 80:
         return None
     return text if form.match(value.strip() if kind == "name" else text) else None
 
