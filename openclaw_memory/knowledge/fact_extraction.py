@@ -81,15 +81,15 @@ def extract(unit: Unit, context: SectionContext) -> list[FoundFact]:
         heading = f"{heading} > {title}"
     topic = topic_of(heading, context.person)
     if unit.form == "row":
-        return _distinct(_row(unit, topic))
+        return list(dict.fromkeys(_row(unit, topic)))
     opening = _OPENING.match(unit.text)
     if opening is None or opening["task"]:
         return []
     text = unit.text[opening.end() :]
     text = text[dated.end() :] if (dated := _DATED.match(text)) is not None else text
     if unit.speaker and kind_of_key(unit.speaker) is None:
-        return _distinct(_turn(unit.speaker, " ".join(text.split())))
-    return _distinct(fact for line in _lines(text) for fact in _line(line, unit, topic))
+        return list(dict.fromkeys(_turn(unit.speaker, " ".join(text.split()))))
+    return list(dict.fromkeys(fact for line in _lines(text) for fact in _line(line, unit, topic)))
 
 
 def _title_of(line: str) -> str:
@@ -167,10 +167,6 @@ def person_of_file(path: str, sections: Iterable[Section] = ()) -> str | None:
             if value_of(value, "text") is not None and is_name(capitalised) and not is_common(name):
                 return name if title in name else title
     return title or "user"
-
-
-def _distinct(facts: Iterator[FoundFact]) -> list[FoundFact]:
-    return list(dict.fromkeys(facts))
 
 
 def _fact(subject: str, predicate: str, thing: str, rule: str, confidence: float) -> Iterator[FoundFact]:

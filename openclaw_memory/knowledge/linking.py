@@ -45,15 +45,15 @@ class Linker:
         section = -1
         context = fact_extraction.SectionContext()
         for at, unit in units:
-            found = mentions.candidates(unit, file)
+            unit_mentions = mentions.candidates(unit, file)
             if at != section:
-                found += in_front_matter
+                unit_mentions += in_front_matter
                 if section < 0:
-                    found += mentions.file_mentions(path)
+                    unit_mentions += mentions.file_mentions(path)
                 section = at
                 context = fact_extraction.SectionContext.for_section(sections[section], person)
-            found += find_curated(self._matcher, unit.search_text)
-            yield _distinct(found), tuple(fact_extraction.extract(unit, context))
+            unit_mentions += find_curated(self._matcher, unit.search_text)
+            yield _distinct(unit_mentions), tuple(fact_extraction.extract(unit, context))
 
 
 def curated_matcher(ontology: OntologyRows, keys: Iterable[int] | None = None) -> NameMatcher:
@@ -79,6 +79,6 @@ def curated_links(matcher: NameMatcher, texts: Sequence[PendingText]) -> Iterato
             yield pending.unit_id, mention
 
 
-def _distinct(found: Sequence[Mention]) -> tuple[Mention, ...]:
+def _distinct(all_mentions: Sequence[Mention]) -> tuple[Mention, ...]:
     """Return each key once by rule: a curated mention stands beside a candidate."""
-    return tuple({(mention.key, mention.rule == "curated"): mention for mention in reversed(found)}.values())
+    return tuple({(mention.key, mention.rule == "curated"): mention for mention in reversed(all_mentions)}.values())
