@@ -30,7 +30,7 @@ from .lexicon import fact_list
 from .predicates import has_flag, kind_of_key, normalise, split_liking
 
 #: Grows when the facts of a text change, so that files are read again.
-VERSION = 25
+VERSION = 26
 
 _OPENING = re.compile(r"[ \t>]*+(?:(?:[-*+•・]|\d{1,9}[.)])[ \t]++)?(?P<task>\[[ xX]\][ \t]++)?")
 _KEYED = re.compile(
@@ -57,6 +57,7 @@ class SectionContext:
     heading: str = ""
     #: The subject of the whole file, see :func:`person_of_file`.
     person: str | None = None
+    topic: Topic = field(default_factory=Topic)
     #: True below a heading such as *Template*.
     template: bool = False
     #: The line to which a nested item belongs, by the item's line: see :func:`_parents`.
@@ -65,7 +66,8 @@ class SectionContext:
     @classmethod
     def for_section(cls, section: Section, person: str | None) -> SectionContext:
         """Return the context of a section of a file about ``person``."""
-        return cls(section.heading, person, is_template(section.heading), _parents(section))
+        heading = section.heading
+        return cls(heading, person, topic_of(heading, person), is_template(heading), _parents(section))
 
 
 def extract(unit: Unit, context: SectionContext) -> list[FoundFact]:
@@ -73,13 +75,12 @@ def extract(unit: Unit, context: SectionContext) -> list[FoundFact]:
     # A longer text is prose, to which no rule of form applies.
     if len(unit.text) > 1200 or unit.form in UNSAID | {"heading", "title"} or context.template:
         return []
-    heading = context.heading
+    topic = context.topic
     if parent := context.parents.get(unit.start_line, ""):
         title = _title_of(parent)
-        if _LABELLED.match(parent) and not is_common(title) and not topic_of(heading, context.person).collection:
+        if _LABELLED.match(parent) and not is_common(title) and not topic.collection:
             return []  # "Workaround:" is as likely as "Heron:"
-        heading = f"{heading} > {title}"
-    topic = topic_of(heading, context.person)
+        topic = topic_of(f"{context.heading} > {title}", context.person)
     if unit.form == "row":
         return list(dict.fromkeys(_row(unit, topic)))
     opening = _OPENING.match(unit.text)
