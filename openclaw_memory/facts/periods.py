@@ -18,6 +18,7 @@ from datetime import date
 from functools import lru_cache
 
 from ..knowledge.concept_keys import concept_key
+from ..knowledge.headings import ASIDE
 from ..knowledge.predicates import kind_of_key, normalise
 from ..model import FactRow, Origin, citation
 from ..store.api import FactObservation, StatedFact
@@ -38,7 +39,6 @@ End = tuple[int, str | None]
 #: Days before and after all others, as proleptic ordinals.
 ALWAYS, NEVER = 0, date.max.toordinal() + 1
 
-_ASIDE = re.compile(r"[(（\[【][^()（）\[\]【】]*[)）\]】]")
 #: All but letters, digits and the signs within a number.
 _SIGNS = re.compile(r"[^\w.,-]+|(?<!\w)[.,-]+|[.,-]+(?!\w)")
 
@@ -56,7 +56,7 @@ def alike(first: str, second: str) -> bool:
     """
     if first == second:
         return True
-    bare = [_ASIDE.sub(" ", value) for value in (first, second)]
+    bare = [ASIDE.sub(" ", value) for value in (first, second)]
     short, long = sorted((_SIGNS.sub(" ", value).split() for value in bare), key=len)
     return bool(short) and long[: len(short)] == short and bool(negations(bare[0])) == bool(negations(bare[1]))
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..errors import OpenClawMemoryError, RequestError, StoreError
 from ..knowledge import facts_file
-from ..knowledge.concept_keys import owners
+from ..knowledge.concept_keys import concepts_by_key
 from ..knowledge.predicates import normalise
 from ..model import FactRow, FactsResult, Origin
 from ..store.api import StatedFact, Store
@@ -323,7 +323,7 @@ class FactBook:
                 ontology = self._store.ontology()
                 observations = attribute_summaries(self._store.extracted_facts(), self._store)
                 single = frozenset(map(normalise, ontology.single_valued))
-                aliases: Aliases = dict(owners(ontology).items())
+                aliases: Aliases = dict(concepts_by_key(ontology).items())
                 history = build_history(observations, self._store.stated_facts(), single, today, aliases)
                 superseded = superseded_units(history)
                 for unit, words in superseded_citations(self._store, history).items():

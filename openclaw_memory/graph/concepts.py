@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..index.corpus import Corpus, Splice
-from ..knowledge.concept_keys import concept_key, owners, slug
+from ..knowledge.concept_keys import concept_key, concepts_by_key, slug
 from ..store.api import RULES, Bools, CuratedRow, Floats, Ints, MentionName, MentionRows, OntologyRows, Store
 from . import evidence
 from .sorting import stable_order
@@ -179,7 +179,7 @@ class ConceptIndex:
         ontology = store.ontology()
         if ontology.version != self.ontology.version or not self._generations:
             self.ontology = ontology
-            self._aliases = owners(ontology)
+            self._aliases = concepts_by_key(ontology)
             self._curated = {row.key: row for row in ontology.concepts}
             self._labels.clear()
             self._mentions = _Mentions(np.array(sorted(self._curated), np.int64))

@@ -72,8 +72,8 @@ def take_concepts(workspace: Path, store: Store, redact: atomic.Redact) -> int:
     file = stamp(workspace, FILE_NAME)
     rows = read(workspace / FILE_NAME, redact).rows(0)
     changed = _changed(store.ontology(), rows)
-    matcher = linking.matcher_of(rows, changed)
-    return store.put_ontology(file, rows, sorted(changed), lambda texts: linking.links(matcher, texts))
+    matcher = linking.curated_matcher(rows, changed)
+    return store.put_ontology(file, rows, sorted(changed), lambda texts: linking.curated_links(matcher, texts))
 
 
 def _changed(old: OntologyRows, new: OntologyRows) -> set[int]:

@@ -56,7 +56,7 @@ def name_keys(*names: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(key for name in names if (key := concept_key(name))))
 
 
-def owners(ontology: OntologyRows) -> dict[int, int]:
+def concepts_by_key(ontology: OntologyRows) -> dict[int, int]:
     """Return the key of the curated concept for each key of a slug, name or alias."""
     return {
         key: row.key for row in ontology.concepts for key in row.keys or name_keys(row.slug, row.name, *row.aliases)

@@ -30,7 +30,7 @@ from .lexicon import fact_list
 from .predicates import has_flag, kind_of_key, normalise, split_liking
 
 #: Grows when the facts of a text change, so that files are read again.
-VERSION = 25
+VERSION = 26
 
 _OPENING = re.compile(r"[ \t>]*+(?:(?:[-*+•・]|\d{1,9}[.)])[ \t]++)?(?P<task>\[[ xX]\][ \t]++)?")
 _KEYED = re.compile(
@@ -57,6 +57,7 @@ class SectionContext:
     heading: str = ""
     #: The subject of the whole file, see :func:`person_of_file`.
     person: str | None = None
+    topic: Topic = field(default_factory=Topic)
     #: True below a heading such as *Template*.
     template: bool = False
     #: The line to which a nested item belongs, by the item's line: see :func:`_parents`.
@@ -65,7 +66,8 @@ class SectionContext:
     @classmethod
     def for_section(cls, section: Section, person: str | None) -> SectionContext:
         """Return the context of a section of a file about ``person``."""
-        return cls(section.heading, person, is_template(section.heading), _parents(section))
+        heading = section.heading
+        return cls(heading, person, topic_of(heading, person), is_template(heading), _parents(section))
 
 
 def extract(unit: Unit, context: SectionContext) -> list[FoundFact]:
@@ -73,23 +75,22 @@ def extract(unit: Unit, context: SectionContext) -> list[FoundFact]:
     # A longer text is prose, to which no rule of form applies.
     if len(unit.text) > 1200 or unit.form in UNSAID | {"heading", "title"} or context.template:
         return []
-    heading = context.heading
+    topic = context.topic
     if parent := context.parents.get(unit.start_line, ""):
         title = _title_of(parent)
-        if _LABELLED.match(parent) and not is_common(title) and not topic_of(heading, context.person).collection:
+        if _LABELLED.match(parent) and not is_common(title) and not topic.collection:
             return []  # "Workaround:" is as likely as "Heron:"
-        heading = f"{heading} > {title}"
-    topic = topic_of(heading, context.person)
+        topic = topic_of(f"{context.heading} > {title}", context.person)
     if unit.form == "row":
-        return _distinct(_row(unit, topic))
+        return list(dict.fromkeys(_row(unit, topic)))
     opening = _OPENING.match(unit.text)
     if opening is None or opening["task"]:
         return []
     text = unit.text[opening.end() :]
     text = text[dated.end() :] if (dated := _DATED.match(text)) is not None else text
     if unit.speaker and kind_of_key(unit.speaker) is None:
-        return _distinct(_turn(unit.speaker, " ".join(text.split())))
-    return _distinct(fact for line in _lines(text) for fact in _line(line, unit, topic))
+        return list(dict.fromkeys(_turn(unit.speaker, " ".join(text.split()))))
+    return list(dict.fromkeys(fact for line in _lines(text) for fact in _line(line, unit, topic)))
 
 
 def _title_of(line: str) -> str:
@@ -167,10 +168,6 @@ def person_of_file(path: str, sections: Iterable[Section] = ()) -> str | None:
             if value_of(value, "text") is not None and is_name(capitalised) and not is_common(name):
                 return name if title in name else title
     return title or "user"
-
-
-def _distinct(facts: Iterator[FoundFact]) -> list[FoundFact]:
-    return list(dict.fromkeys(facts))
 
 
 def _fact(subject: str, predicate: str, thing: str, rule: str, confidence: float) -> Iterator[FoundFact]:
@@ -266,10 +263,8 @@ def _entry(label: str, value: str) -> Iterator[FoundFact]:
 
 
 def _row(unit: Unit, topic: Topic) -> Iterator[FoundFact]:
-    if not unit.indexed or unit.indexed == unit.text:
-        return
     cells = [cell.strip() for cell in cells_of(unit.text) if cell.strip()]
-    headers = _headers(unit.indexed, cells)
+    headers = _headers(unit.indexed or "", cells)
     if headers is None or len(cells) < 2 or any(cell.endswith(("?", "？")) for cell in cells):
         return
     columns = [tidy(header).casefold() for header in headers]
@@ -385,12 +380,8 @@ def value_of(value: str, kind: str, longest: int = 160) -> str | None:
         return None
     if any(text.count(opening) != text.count(closing) for opening, closing in map(tuple, _BRACKETS)):
         return None
-    if text.count('"') % 2 or "|" in text:
-        return None
     form, most_words = _FORMS[kind]
     if len(ASIDE.sub(" ", text).split()) > most_words or len(text.split()) > 25:
-        return None
-    if kind in ("state", "name") and len(text) > 80:
         return None
     return text if form.match(value.strip() if kind == "name" else text) else None
 

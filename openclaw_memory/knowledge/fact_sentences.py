@@ -10,11 +10,9 @@ from functools import cache
 
 from ..model import FoundFact
 from ..text import labels, language
-from ..text.dates import MONTH_NUMBERS, WEEKDAY_SPELLINGS
 from ..text.negation import negations
 from ..text.scripts import JOINED_LETTER, UNCASED_LETTER
 from ..text.sentences import sentence_spans
-from . import unspaced
 from .lexicon import FactWords, fact_list, fact_words, is_kind
 from .predicates import has_flag, kind_of_key, wordings
 
@@ -83,12 +81,7 @@ def tidy(text: str) -> str:
         bare = f".{bare}"  # ".env", ".NET"
     # A quotation at the beginning or at the end keeps its mark.
     for before, behind in ('""', "“”", "「」", "『』"):
-        if (
-            before in bare
-            and _closes_first(bare, before, behind)
-            and whole.startswith(before)
-            and whole.endswith(behind)
-        ):
+        if before in bare and whole.startswith(before) and whole.endswith(behind):
             return before + bare + behind  # "Ada" or "Ms Vos"
         odd = bare.count(before) % 2 if before == behind else bare.count(before) - bare.count(behind)
         if odd > 0 and whole.rstrip(" .,;:!?").endswith(behind):
@@ -96,13 +89,6 @@ def tidy(text: str) -> str:
         elif odd and (odd < 0 or before == behind) and whole.lstrip(" .,;:!?").startswith(before):
             bare = before + bare
     return bare
-
-
-def _closes_first(text: str, before: str, behind: str) -> bool:
-    """Return true if the first quotation mark closes one opened before ``text``, and all others match."""
-    if before != behind:
-        return 0 <= text.find(behind) < text.find(before) and text.count(before) == text.count(behind)
-    return text.count(before) % 2 == 0 and not text[text.find(before) - 1 : text.find(before)].isspace()
 
 
 def facts_in(text: str, subjects: DefaultSubjects) -> Iterator[FoundFact]:
@@ -141,7 +127,7 @@ def _match_pattern(read: str, raw: str, pattern: _Pattern, subjects: DefaultSubj
     relation = pattern.relation
     if possessive := relation == "A":
         relation = tidy(parts["A"]).casefold()
-        if kind_of_key(relation) is None and kind_of_key(relation.split(" ")[-1]) is None:
+        if kind_of_key(relation) is None:
             return None
     thing = next((parts[name] for name in "ONRVT" if parts.get(name)), None)
     if thing is None:
@@ -169,7 +155,6 @@ def _subject(match: re.Match[str], raw: str, pattern: _Pattern, subjects: Defaul
     if (group := match.groupdict().get("S")) is not None:
         subject = _without_adverbs(group.strip(), code)
         named = f"`{subject}`" in raw or (is_name(subject, code) and not _is_kind(subject, code))
-        named = named and not (code in _UNSPACED_LANGUAGES and unspaced.is_everyday(subject))
         return subject if named and subject.casefold() not in _no_subjects(code) else None
     if pattern.relation in ("decided", "timezone"):
         if match[0].split(" ", 1)[0].casefold() != "i":
@@ -181,7 +166,7 @@ def _is_object(thing: str, subject: str, relation: str, pattern: _Pattern, decid
     """Return true if ``thing`` is short and whole, denies nothing, and fits ``relation``."""
     words = thing.split()
     longest = (20 if has_flag(relation, "place") else 60) if JOINED_LETTER.search(thing) else 160
-    if thing.count('"') % 2 or not words or len(words) > _MOST_WORDS.get(relation.split(" ")[0], 8):
+    if not words or len(words) > _MOST_WORDS.get(relation.split(" ")[0], 8):
         return False
     first = _TOKEN.search(thing.casefold())
     if len(thing) > longest or first is None:
@@ -196,10 +181,7 @@ def _is_object(thing: str, subject: str, relation: str, pattern: _Pattern, decid
         return False  # "Heron's owner is painting the hull": an activity
     if relation == "works at" and (_is_kind(subject.split()[-1], pattern.language) or re.search("[的里/]", thing)):
         return False  # "The App Password works for mail" has no person, and 工作 may be an activity
-    if not pattern.takes_name:
-        return True
-    day = first[0] in MONTH_NUMBERS or first[0] in WEEKDAY_SPELLINGS
-    return _NAMED.match(thing) is not None and (not day or relation == "birthday")
+    return not pattern.takes_name or _NAMED.match(thing) is not None
 
 
 def _is_denied(read: str, match: re.Match[str], pattern: _Pattern) -> bool:
@@ -216,9 +198,7 @@ def _is_denied(read: str, match: re.Match[str], pattern: _Pattern) -> bool:
 def _without_adverbs(subject: str, code: str) -> str:
     """Return a subject without the adverbs behind it, in scripts without spaces: 小王一直."""
     words = fact_words()[code].lists.get("adverbs", ()) if code in _UNSPACED_LANGUAGES else ()
-    if subject in words:
-        return ""
-    while (end := next((word for word in words if subject.endswith(word) and subject != word), None)) is not None:
+    while (end := next(filter(subject.endswith, words), None)) is not None:
         subject = subject.removesuffix(end)
     return subject
 
@@ -227,8 +207,8 @@ def _make_fact(subject: str, relation: str, thing: str) -> FoundFact | None:
     subject, thing = tidy(subject), tidy(thing)
     if not subject or not thing or subject.casefold() == thing.casefold():
         return None
-    if thing.count("「") != thing.count("」") or thing.casefold() in fact_list("nobody"):
-        return None  # a part of a quotation, or "everything"
+    if thing.casefold() in fact_list("nobody"):
+        return None  # "everything"
     # A name or a role is often meant otherwise.
     return FoundFact(subject, relation, thing, "sentence", 0.7 if relation == "is" else 0.85)
 
@@ -240,7 +220,7 @@ def is_name(text: str, code: str | None = None) -> bool:
     """
     text = tidy(text)
     words = text.split()
-    if not 1 <= len(words) <= 4 or len(text) > 48 or labels.is_label(text):
+    if not 1 <= len(words) <= 4 or labels.is_label(text):
         return False
     lists = fact_words()[code].lists if code is not None else {}
     english = fact_words()["en"].lists["nobody"]  # a Dutch pattern may match English words
@@ -248,18 +228,12 @@ def is_name(text: str, code: str | None = None) -> bool:
     if words[0].casefold() in nobody or text.casefold() in nobody:
         return False
     if JOINED_LETTER.match(text):
-        return (
-            len(text) <= 12
-            and len(text) >= 2
-            and not any(text.startswith(word) for word in nobody if JOINED_LETTER.match(word) and len(word) < 4)
-            and not re.search(r"[的のがをに了吗]", text)
-        )
+        small = tuple(word for word in nobody if JOINED_LETTER.match(word) and len(word) < 4)
+        return 2 <= len(text) <= 12 and not text.startswith(small) and not re.search(r"[的のがをに了吗]", text)
     tongue = _LANGUAGE_NAMES.get(code or "en", language.ENGLISH)
-    if language.is_stop_word(words[0].casefold(), tongue) and len(words[0]) < 5:
+    if language.is_stop_word(words[0].casefold(), tongue):
         return False
     if words[0].casefold() in (lists.get("not", ()) if lists else fact_list("not")):
-        return False
-    if words[0][0].isdigit() and len(words) > 1:
         return False
     for at, word in enumerate(words):
         is_code = any(c.isupper() or c.isdigit() or c == "_" for c in word[1:]) or "-" in word[1:-1]
@@ -294,9 +268,9 @@ def _clause(text: str, relation: str, code: str) -> str:
         text = text[: end.start()]
         # "por enquanto": a short word before the cut belongs to it.
         head, _, last = text.rpartition(" ")
-        if head and len(last) < 5 and language.is_stop_word(last.casefold(), tongue):
+        if head and language.is_stop_word(last.casefold(), tongue):
             text = head
-    if (end := _COMMA.search(text)) is not None and (place or "," in text):
+    if (end := _COMMA.search(text)) is not None:
         conjunction = text[end.end() :].split(" ", 1)[0].casefold()
         if place or language.is_stop_word(conjunction, tongue):
             text = text[: end.start()]

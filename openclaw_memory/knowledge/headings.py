@@ -81,16 +81,13 @@ def _without_ends(words: list[str]) -> list[str]:
     heads, done = fact_list("heads"), fact_list("done")
     while words and (_ORDINAL.fullmatch(words[0]) or words[0].casefold() in heads):
         words = words[1:]
-    if words and words[0].casefold() in done:
-        return []
     tails = fact_list("tails") | done
     words = words[: next((at for at, word in enumerate(words) if word.casefold() in done), len(words))]
     while words and (words[-1].casefold() in tails or (len(words) > 1 and is_label(words[-1]))):
         words = words[:-1]
     if words and UNCASED_LETTER.search(words[-1][-1:]):
         end = next((end for end in _joined_words("tails", "done") if words[-1].endswith(end)), "")
-        last = words[-1].removesuffix(end).rstrip("をの") if len(words[-1]) > len(end) + 1 else ""
-        words = [*words[:-1], last] if last else words[:-1]
+        words = [*words[:-1], words[-1].removesuffix(end).rstrip("をの")]
     return words
 
 
@@ -125,7 +122,7 @@ def _is_led_by_work(text: str) -> bool:
     leading = next((at for at, word in enumerate(words) if at and is_function_word(word)), len(words)) - 1
     if not last.isdisjoint((words[-1], words[leading])) or text.endswith(_joined_words("work")):
         return True
-    return words[0] in first and (words[0] not in last or leading == 0)
+    return words[0] in first and words[0] not in last
 
 
 @lru_cache(maxsize=1 << 13)
@@ -133,9 +130,6 @@ def is_common(text: str) -> bool:
     """Return true if ``text`` consists of labels, relations and everyday words, which name no single thing."""
     if is_label(text) or is_relation(text) or not any(map(str.isalnum, text)) or unspaced.is_everyday(text):
         return True
-    # A few capitals may be an abbreviation, and so a name.
-    if text.isalpha() and any(map(str.isupper, text[1:])) and not (text.isupper() and len(text) > 5):
-        return False
     words = text.casefold().replace("-", " ").split()
     if len(words) == 1 and text.isalpha() and any(is_kind(words[0], language) for language in kind_languages()):
         return True
@@ -153,9 +147,7 @@ def _is_written_as_name(text: str, words: Sequence[str]) -> bool:
     In scripts with capitals it is one word, or a later word has a capital, a digit or another script; in other scripts
     it has Latin letters or katakana.
     """
-    if len(words) > 5 or len(text) > 48 or not text[0].isalnum() or text.isdigit():
-        return False
-    if words[0].casefold() in fact_list("nobody") | fact_list("not") or is_function_word(words[-1]):
+    if len(words) > 5 or words[0].casefold() in fact_list("nobody") | fact_list("not"):
         return False
     if " + " in text or (len(words) == 1 and is_opaque(text)):
         return False
@@ -163,9 +155,9 @@ def _is_written_as_name(text: str, words: Sequence[str]) -> bool:
         return re.search(r"[A-Za-z]{2}|[\u30a1-\u30fa]{3}", text) is not None or text.endswith(_joined_words("titles"))
     if len(words) == 1:
         return True
-    return any(any(map(str.isdigit, word)) or word[0].isupper() for word in words[1:]) and not (
-        text.isupper() and len(words) > 2 and not any(map(str.isdigit, text))
-    )
+    # A line in capitals is emphasis, unless it has a number.
+    emphasis = text.isupper() and len(words) > 2 and not any(map(str.isdigit, text))
+    return not emphasis and any(any(map(str.isdigit, word)) or word[0].isupper() for word in words[1:])
 
 
 @lru_cache(maxsize=1 << 13)
@@ -244,8 +236,8 @@ def _is_collection(heading: str) -> bool:
 
 def _is_full_name(name: str) -> bool:
     """Return true if a name is written as a person's full one: two to four words with capitals, none common."""
-    words = [word for word in name.split() if not (word.islower() and len(word) < 4)]
-    return 2 <= len(words) <= 4 and " ".join(words).istitle() and not any(map(is_common, words))
+    words = [word for word in name.split() if not word.islower()]
+    return 2 <= len(words) <= 4 and not any(map(is_common, words))
 
 
 def _is_about_owner(heading: str, in_owners_file: bool) -> bool:
@@ -313,7 +305,7 @@ def person_in_title(heading: str) -> str | None:
     """Return the person in a heading of a person's file: *About Mark*, *Who Ada Lovelace is*."""
     title = _FILE_NAME.sub("", heading.strip())
     text = _without(title, "about")
-    if not text or (title == heading.strip() and text == _without(title)) or _without(text, "owner", "tails") == "":
+    if title == heading.strip() and text == _without(title):
         return None
     return text if is_name(text) and not is_common(text) else None
 

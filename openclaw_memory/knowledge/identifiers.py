@@ -10,23 +10,24 @@ from .lexicon import LITERALS, NAMELESS, listed
 
 _RUN = re.compile(r"(?<![\w.\-@$])[^\W\d]?[\w](?:[\w.\-]{0,78}\w)?(?!\w)(?:\(\))?")
 _ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
-_VERSION = re.compile(r"v\d{1,4}(?:\.\d{1,5}){1,3}")
 _FILE = re.compile(
     r"[\w.-]*\w\.(?:md|txt|csv|tsv|jsonl?|ya?ml|toml|ini|cfg|conf|env|py|ipynb|m?js|tsx?|jsx|rs|go|c|h|cpp|java|rb|sh|sql|"
     r"html|css|png|jpe?g|gif|svg|pdf|docx?|xlsx?|zip|gz|tar|db|duckdb|sqlite|parquet|gguf|safetensors|log|lock|service|"
     r"lan|local|com|org|net|io|ai|dev)"
 )
-_SNAKE = re.compile(r"_{0,2}[^\W\d_]\w*[^\W_]_+[^\W_]\w*")
-_CAMEL = re.compile(r"[a-z]{1,20}[A-Z]\w*")
+#: Written as an identifier: ``camelCase``, ``snake_case``, ``v2.3.1``.
+_WRITTEN = re.compile(r"[a-z]{1,20}[A-Z]\w*|_{0,2}[^\W\d_]\w*[^\W_]_+[^\W_]\w*|v\d{1,4}(?:\.\d{1,5}){1,3}")
 #: Two letters or more and a digit, in parts or in one: ``bge-m3``, ``Qwen3-Embedding-4B``, ``ttyUSB0``.
 _MIXED = re.compile(r"[^\W\d_]\w*(?:[-.]\w+)*")
 _PROGRAM = re.compile(r"([^\W\d][\w.-]{1,79})(?=\s)")
 _CALLED = re.compile(r"([^\W\d][\w.:$-]{1,79})\(")
 #: Words without spaces before an identifier: the sentence in which it stands.
 _BEFORE = re.compile(f"\\A[{UNSPACED}]+(?=[A-Za-z])")
-_HEX = re.compile(r"(?=[a-f-]*\d)(?=[\d-]*[a-f])[0-9a-f]{7,64}|(?:[0-9a-fA-F]{4,12}-){2,6}[0-9a-fA-F]{4,12}")
-#: The pattern of a date or time: ``YYYY-MM-DD``.
-_PATTERN = re.compile(r"Y{2,4}[-/.]?M{1,2}[-/.]?D{1,2}|H{1,2}:?M{1,2}(?::?S{1,2})?", re.IGNORECASE)
+#: A hexadecimal number, a UUID, or the pattern of a date or time: ``YYYY-MM-DD``.
+_OPAQUE = re.compile(
+    r"(?=[a-f-]*\d)(?=[\d-]*[a-f])[0-9a-f]{7,64}|(?:[0-9a-fA-F]{4,12}-){2,6}[0-9a-fA-F]{4,12}"
+    r"|(?i:Y{2,4}[-/.]?M{1,2}[-/.]?D{1,2}|H{1,2}:?M{1,2}(?::?S{1,2})?)"
+)
 _PARTS = re.compile(r"[^0-9A-Za-z]+")
 _CHANGES = re.compile(r"[A-Za-z]+|\d+")
 
@@ -85,12 +86,10 @@ def in_text(text: str) -> list[str]:
 @lru_cache(maxsize=1 << 14)
 def is_opaque(token: str) -> bool:
     """Return true if a token is a hash, an id or a key without meaning: ``a3f9c21e``, ``msg_01Hx9Kq2``."""
-    if _PATTERN.fullmatch(token):
+    if _OPAQUE.fullmatch(token):
         return True
     if len(token) < 7 or token.isalpha():
         return token.isdigit()
-    if _HEX.fullmatch(token):
-        return True
     # Digits between letters, in parts that are no word with a number behind it.
     mixed = [part for part in _PARTS.split(token) if len(part) >= 5 and len(_CHANGES.findall(part)) > 3]
     digits = sum(map(str.isdigit, token))
@@ -110,7 +109,7 @@ def _is_identifier(run: str) -> bool:
         return len(run) > 4
     if run[0].isdigit():
         return _is_address(run)
-    if _CAMEL.fullmatch(run) or _SNAKE.fullmatch(run) or _VERSION.fullmatch(run) or _FILE.fullmatch(run):
+    if _WRITTEN.fullmatch(run) or _FILE.fullmatch(run):
         return True
     if len(run) < 4 or not _MIXED.fullmatch(run) or not any(map(str.isdigit, run)):
         return False

@@ -19,7 +19,7 @@ _READING = 3
 EXTRACTION_VERSION = (mentions.VERSION, fact_extraction.VERSION, _READING, redact.VERSION)
 
 
-def extraction(allow: Sequence[str] = ()) -> str:
+def extraction_version(allow: Sequence[str] = ()) -> str:
     """Return an identity of the rules with ``redaction.allow``: files are read again where it is another."""
     allowed = "\0".join(sorted(allow)).encode("utf-8", "surrogatepass")
     return ".".join([*map(str, EXTRACTION_VERSION), hashlib.sha256(allowed).hexdigest()[:16]])
@@ -29,7 +29,7 @@ class Linker:
     """Finds mentions and facts, given the curated concepts; safe to use from several threads."""
 
     def __init__(self, ontology: OntologyRows) -> None:
-        self._matcher = matcher_of(ontology)
+        self._matcher = curated_matcher(ontology)
 
     def link(
         self, path: str, front: Mapping[str, Any], sections: Sequence[Section], units: Sequence[tuple[int, Unit]]
@@ -45,18 +45,18 @@ class Linker:
         section = -1
         context = fact_extraction.SectionContext()
         for at, unit in units:
-            found = mentions.candidates(unit, file)
+            unit_mentions = mentions.candidates(unit, file)
             if at != section:
-                found += in_front_matter
+                unit_mentions += in_front_matter
                 if section < 0:
-                    found += mentions.file_mentions(path)
+                    unit_mentions += mentions.file_mentions(path)
                 section = at
                 context = fact_extraction.SectionContext.for_section(sections[section], person)
-            found += find_curated(self._matcher, unit.search_text)
-            yield _distinct(found), tuple(fact_extraction.extract(unit, context))
+            unit_mentions += find_curated(self._matcher, unit.search_text)
+            yield _distinct(unit_mentions), tuple(fact_extraction.extract(unit, context))
 
 
-def matcher_of(ontology: OntologyRows, keys: Iterable[int] | None = None) -> NameMatcher:
+def curated_matcher(ontology: OntologyRows, keys: Iterable[int] | None = None) -> NameMatcher:
     """Return a matcher of the names and aliases of all curated concepts, or of those with ``keys``."""
     selected = None if keys is None else set(keys)
     return NameMatcher(
@@ -72,13 +72,13 @@ def find_curated(matcher: NameMatcher, text: str) -> list[Mention]:
     return [Mention(match.key, match.name, "curated") for match in matcher.find(text)]
 
 
-def links(matcher: NameMatcher, texts: Sequence[PendingText]) -> Iterator[tuple[int, Mention]]:
+def curated_links(matcher: NameMatcher, texts: Sequence[PendingText]) -> Iterator[tuple[int, Mention]]:
     """Yield curated mentions in units' texts as (unit id, mention), each key once a unit."""
     for pending in texts:
         for mention in _distinct(find_curated(matcher, pending.text)):
             yield pending.unit_id, mention
 
 
-def _distinct(found: Sequence[Mention]) -> tuple[Mention, ...]:
+def _distinct(all_mentions: Sequence[Mention]) -> tuple[Mention, ...]:
     """Return each key once by rule: a curated mention stands beside a candidate."""
-    return tuple({(mention.key, mention.rule == "curated"): mention for mention in reversed(found)}.values())
+    return tuple({(mention.key, mention.rule == "curated"): mention for mention in reversed(all_mentions)}.values())

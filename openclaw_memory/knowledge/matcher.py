@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +19,7 @@ _GAP = re.compile(r"\s\s+|[^\S ]")
 
 @dataclass(frozen=True, slots=True)
 class NameMatch:
-    """A name at ``start:end`` of a text; ``name`` is the spelling of the matcher, ``key`` its concept."""
+    """A name at ``start:end`` of a text with single spaces; ``name`` is the matcher's spelling, ``key`` its concept."""
 
     start: int
     end: int
@@ -61,7 +60,7 @@ class NameMatcher:
         """Return the names in ``text`` in order: of those that overlap the leftmost, of these the longest."""
         if self._automaton is None:
             return []
-        plain, shifts = _one_space(text)
+        plain = _GAP.sub(" ", text)
         hits: list[tuple[int, int, int, str]] = []
         for last, (length, entries) in self._automaton.iter(_folded(plain)):
             start, end = last + 1 - length, last + 1
@@ -79,7 +78,7 @@ class NameMatcher:
         for start, end, key, name in hits:
             if start >= free:
                 free = -end
-                matches.append(NameMatch(_original(shifts, start), _original(shifts, free - 1) + 1, key, name))
+                matches.append(NameMatch(start, free, key, name))
         return matches
 
 
@@ -106,24 +105,3 @@ def _border(text: str, at: int) -> bool:
         return True
     # In some scripts a name ends without a space behind it; Korean has particles there.
     return bool(not (before + after).isascii() and (JOINED_LETTER.match(before) or JOINED_LETTER.match(after)))
-
-
-def _one_space(text: str) -> tuple[str, tuple[list[int], list[int]] | None]:
-    """Return ``text`` with single spaces, and the offsets from which on it is shifted, with by how much."""
-    if not _GAP.search(text):
-        return text, None
-    parts: list[str] = []
-    starts, shifts = [0], [0]
-    at = length = 0
-    for gap in _GAP.finditer(text):
-        parts += (text[at : gap.start()], " ")
-        length += gap.start() - at + 1
-        at = gap.end()
-        starts.append(length)
-        shifts.append(at - length)
-    parts.append(text[at:])
-    return "".join(parts), (starts, shifts)
-
-
-def _original(shifts: tuple[list[int], list[int]] | None, at: int) -> int:
-    return at if shifts is None else at + shifts[1][bisect_right(shifts[0], at) - 1]

@@ -83,8 +83,7 @@ def candidates(unit: Unit, file: FileContext | None = None) -> list[Mention]:
         text = _take_marked(text, hits)
     if schema:
         return _strongest([(rule, name) for rule, name in hits if rule in _EXPLICIT])
-    if _QUOTE_MARK.search(text):
-        hits += [("quoted", term) for term in map(_quoted_term, _QUOTED.findall(text)) if term]
+    hits += [("quoted", term) for term in map(_quoted_term, _QUOTED.findall(text)) if term]
     file = file or FileContext.for_texts([text])
     spoken = file.spoken
     if spoken == language.ENGLISH and not text.isascii():
@@ -180,7 +179,6 @@ _WEB = re.compile(
 )
 _PATH = re.compile(r"(?<![\w./~@-])(?=/{0,20}[\w.~@-])(?:[\w.~@-]{0,64}/){1,20}[\w.@-]{0,100}")
 _COLOUR = re.compile(r"(?:[0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})\Z")
-_QUOTE_MARK = re.compile('["“„«「《『]')
 _QUOTED = re.compile(r"[\"“„«「《『](?=[^\s.,;!?])([^\"“”„«»「」《》『』\n]{2,60})(?:\"(?!\w)|[”“»」》』])")
 
 

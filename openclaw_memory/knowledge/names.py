@@ -85,7 +85,9 @@ def names(text: str, heading: bool, spoken: str, hits: list[tuple[str, str]]) ->
                 continue
         if spoken == VIETNAMESE and len(words) == 1 and (follows := _FOLLOWS.match(text, end)) is not None:
             # A word of several syllables has a capital on its first one.
-            weak = weak or (_is_syllable(words[0]) and not language.is_stop_word(follows[1], spoken))
+            letters = "".join(filter(str.isalpha, unicodedata.normalize("NFD", words[0].lower())))
+            syllable = len(letters) < 8 and _SYLLABLE.fullmatch(letters) is not None
+            weak = weak or (syllable and not language.is_stop_word(follows[1], spoken))
         # In English text the small letters elsewhere decide whether a word is a name.
         if alone and (foreign or spoken != language.ENGLISH) and is_kind(words[0].lower(), spoken):
             hits.append(("plain", words[0]))
@@ -132,11 +134,6 @@ def _add_name(words: list[str], weak: bool, spoken: str, hits: list[tuple[str, s
     for part in parts:
         if part[0][0].isupper() and (len(part) > 1 or part[0].rstrip(".").lower() not in NAMELESS):
             hits.append((rule, " ".join(part)))
-
-
-def _is_syllable(word: str) -> bool:
-    letters = "".join(filter(str.isalpha, unicodedata.normalize("NFD", word.lower())))
-    return len(letters) < 8 and _SYLLABLE.fullmatch(letters) is not None
 
 
 @lru_cache(maxsize=1 << 12)

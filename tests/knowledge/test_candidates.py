@@ -174,36 +174,7 @@ def test_of_many_the_strongest_are_kept() -> None:
 
 
 _MARKUP = st.lists(
-    st.sampled_from(
-        [
-            "[[",
-            "]]",
-            "`",
-            "#",
-            "**",
-            "](",
-            "/",
-            "@",
-            "://",
-            '"',
-            "„",
-            "Mira",
-            "a",
-            "_",
-            "-",
-            ".",
-            " ",
-            "\n",
-            "5",
-            "'s",
-            "of",
-            "é",
-            "漢",
-            "|",
-            "()",
-            "x1",
-        ]
-    )
+    st.sampled_from([" ", "\n", *"""[[ ]] ` # ** ]( / @ :// " „ Mira a _ - . 5 's of é 漢 | () x1""".split()])
     | st.text(max_size=6),
     max_size=60,
 ).map("".join)

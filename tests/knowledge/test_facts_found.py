@@ -14,7 +14,7 @@ from properties import examples
 
 from openclaw_memory.knowledge import fact_extraction as rules
 from openclaw_memory.knowledge.fact_sentences import DefaultSubjects, facts_in
-from openclaw_memory.knowledge.headings import is_template
+from openclaw_memory.knowledge.headings import is_template, topic_of
 from openclaw_memory.knowledge.predicates import is_single, kind_of_key, normalise
 from openclaw_memory.model import Unit, UnitForm
 from openclaw_memory.text.markdown import parse
@@ -179,7 +179,8 @@ def test_any_text_is_read(
     text: str, form: UnitForm, heading: str, above: str, who: str | None, speaker: str | None
 ) -> None:
     unit = Unit(text, 1, 1, form, speaker, "header: " + text if form == "row" else None)
-    context = rules.SectionContext(heading, who, is_template(heading), {1: above} if above else {})
+    topic, template = topic_of(heading, who), is_template(heading)
+    context = rules.SectionContext(heading, who, topic, template, {1: above} if above else {})
     found = rules.extract(unit, context)
     assert found == rules.extract(unit, context) and len(found) == len(set(found))
     for fact in found:

@@ -15,7 +15,7 @@ from openclaw_memory.errors import OpenClawMemoryError
 from openclaw_memory.knowledge import concepts_file
 from openclaw_memory.knowledge.concept_keys import concept_key
 from openclaw_memory.knowledge.concepts_file import CuratedConcept, Ontology, OntologyError, spellings
-from openclaw_memory.knowledge.linking import matcher_of
+from openclaw_memory.knowledge.linking import curated_matcher
 from openclaw_memory.system import atomic, yaml_edit
 
 HAND_EDITED = """\
@@ -243,7 +243,7 @@ def test_names_are_looked_for_with_hyphens_and_in_the_plural(edited: Path) -> No
     concepts_file.add(edited, "embedding model", aliases=["parrot-board"])
     concepts_file.add(edited, "Slack")
     found = concepts_file.read(edited)
-    matcher = matcher_of(found.rows(0))
+    matcher = curated_matcher(found.rows(0))
     text = "Two embedding-models, a parrot board, databases, slack in Slack"
     assert [text[each.start : each.end] for each in matcher.find(text)] == [
         "embedding-models", "parrot board", "databases", "Slack"
