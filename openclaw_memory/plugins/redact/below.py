@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ...text.lines import ITEM
-from .labels import CODE, NUMBERS, Span, parse_number, type_of
+from .labels import CODE, NEXT_CODE, NUMBERS, Span, parse_number, type_of
 from .values import has_digit_or_symbol, passes
 from .vocabulary import NO_VALUE, find_labels, is_whole
 
@@ -24,8 +24,6 @@ _CELLS = {
 }
 _AROUND_CELL = " \t`*_\"'"
 _LONGEST_ROW = 2000
-#: A code among others of its length need not have a digit.
-_LIKE_CODE = re.compile(r"[A-Za-z0-9]{3,12}(?:-[A-Za-z0-9]{3,12}){0,7}")
 _ITEMS = re.compile(r"(?<![^\s|,;`*\"'(])(?!\d{1,2}[.)][ \t])[^\s|,;`*\"'()]+")
 
 
@@ -117,7 +115,7 @@ def listed_codes(lines: list[str]) -> list[list[Span]]:
     rows: list[list[Span]] = []
     for line in lines:
         items = [match.span() for match in _ITEMS.finditer(line, _OPENS.match(line).end())]  # type: ignore[union-attr]
-        if not items or not all(_LIKE_CODE.fullmatch(line[start:end]) for start, end in items):
+        if not items or not all(NEXT_CODE.fullmatch(line[start:end]) for start, end in items):
             break
         rows.append([(start, end, "recovery-code") for start, end in items])
     texts = [line[start:end] for line, items in zip(lines, rows, strict=False) for start, end, _ in items]

@@ -88,17 +88,19 @@ _AT_HOST = re.compile(
 #: A user and a password, each in quotes.
 _QUOTED_PAIR = re.compile(r"[`\"'][\w.@+-]{2,64}[`\"'][ \t]{0,2}[/:|,][ \t]{0,2}[`\"'](?P<value>[^\s`\"']{6,64})[`\"']")
 _NEAR = 60
-#: A service, a user and a password: ``grafana: admin / x``.
+#: A service, a user and a password, ``grafana: admin / x``, and what may be the user of one.
+USER = re.compile(
+    r"[:：=][*_`]{0,3}[ \t]{0,3}[\"'`]{0,2}(?P<user>[A-Za-z][\w.@-]{1,40})[\"'`]{0,2}[ \t]{1,3}/[ \t]{1,3}"
+)
 _SERVICE = re.compile(
-    r"(?:[^\n:：=]{0,80}[\s*_`])?(?P<name>[^\W\d_][\w.() -]{1,40})[*_`]{0,3}[:：=][*_`]{0,3}[ \t]{0,3}[\"'`]{0,2}"
-    r"(?P<user>[A-Za-z][\w.@-]{1,40})[\"'`]{0,2}[ \t]{1,3}/[ \t]{1,3}[\"'`]{0,2}(?P<value>[^\s\"'`|/<>]{6,64})[\"'`]{0,2}"
-    r"[ \t]*(?:$|[,;.(（—–-])"
+    rf"(?:[^\n:：=]{{0,80}}[\s*_`])?(?P<name>[^\W\d_][\w.() -]{{1,40}})[*_`]{{0,3}}{USER.pattern}"
+    r"[\"'`]{0,2}(?P<value>[^\s\"'`|/<>]{6,64})[\"'`]{0,2}[ \t]*(?:$|[,;.(（—–-])"
 )
 #: A code that is given out with others, letters and digits in groups; another behind it may be of letters alone.
 CODE = re.compile(
     r"[\s\"'`,;·]{0,3}(?P<value>(?=[A-Za-z-]*\d)[A-Za-z0-9]{4,12}(?:-[A-Za-z0-9]{3,12}){0,7})(?![\w.:/-])", re.ASCII
 )
-_NEXT_CODE = re.compile(CODE.pattern.replace(r"(?=[A-Za-z-]*\d)", ""), re.ASCII)
+NEXT_CODE = re.compile(CODE.pattern.replace(r"(?=[A-Za-z-]*\d)", ""), re.ASCII)
 _DAY = re.compile(
     r"(?:19|20)\d\d|(?:\d{1,3}\.){3}\d{1,3}|(?:19|20)\d\d[-./]\d\d?[-./]\d\d?|\d\d?[-./]\d\d?[-./](?:19|20)\d\d"
 )
@@ -119,7 +121,6 @@ _JOINED_NEAR = re.compile(r"(?<![\w/.-])[^\W\d_]{3,14}(?:-[^\W\d_]{3,14}){3,9}(?
 _GROUPS = re.compile(r"[A-Za-z0-9]{3,8}(?:[ -][A-Za-z0-9]{3,8}){3,15}(?![\w-])", re.ASCII)
 _WORDS = re.compile(r"(?:[^\W\d_]{2,16} ){3,9}[^\W\d_]{2,16}(?=[\"'`*_]{0,3}\s*(?:$|[|,;)(\]]))")
 _WITHIN_WORD = re.compile(r"[A-Za-z0-9+/=]")
-_SIGN = re.compile(r"[!#$%^&?+~]")
 _SENTENCE_END = re.compile(r"[.!?][ \t]|[|;。！？\n]")
 _LIST_OF_WORDS = re.compile(
     r"[\"'`*]{0,3}(?P<value>(?:(?:\d{1,2}[.)] ?)?[^\W\d_]{2,12}[ ,]{1,2}){11,32}(?:\d{1,2}[.)] ?)?[^\W\d_]{2,12})"
@@ -366,7 +367,7 @@ def _near_password(line: str, end: int) -> list[Span]:
     stop = _sentence_end(line, end)
     for match in _WORD_NEAR.finditer(line, end, stop):
         value = match[0].rstrip(_CLOSING)
-        if len(value) >= 8 and is_disorderly(value) and (_SIGN.search(value) or is_random(value, 8)):
+        if len(value) >= 8 and is_disorderly(value) and (set("!#$%^&?+~").intersection(value) or is_random(value, 8)):
             return [(match.start(), match.start() + len(value), "password")]
     joined = _JOINED_NEAR.search(line, end, stop + 2 * _NEAR)
     likely = joined is not None and joined.start() < stop and is_joined(joined[0], _JOINED_NEAR)
@@ -390,7 +391,7 @@ def _codes(line: str, at: int) -> Iterator[Span]:
         if is_no_secret(code["value"]) or (QUANTITY.fullmatch(code["value"]) and "-" not in code["value"]):
             return
         yield (*code.span("value"), "recovery-code")
-        at, pattern = code.end(), _NEXT_CODE
+        at, pattern = code.end(), NEXT_CODE
 
 
 def parse_number(kind: str, line: str, at: int) -> Span | None:

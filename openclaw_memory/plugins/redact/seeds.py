@@ -100,12 +100,20 @@ def find_blocks(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     while at < len(lines):
         words: list[str] = []
         end = at
-        while end < len(lines) and len(lines[end]) <= _LONGEST:
-            several = [word for word in lines[end].split() if word.strip(_AROUND)]
-            if not 1 <= len(several) < _LEAST or not all(map(_lists_of, several)):
-                break
+        while end < len(lines) and (several := _listed_words(lines[end])):
             words += several
             end += 1
         if end > at + 1 and any(_runs(words)):
             yield at, end
         at = max(end, at + 1)
+
+
+def _listed_words(line: str) -> list[str]:
+    """Return the words of a line that are fewer than 12 and all in a list, none of another line."""
+    words: list[str] = []
+    for word in line.split() if len(line) <= _LONGEST else ():
+        if word.strip(_AROUND):
+            if len(words) == _LEAST - 1 or not _lists_of(word):
+                return []
+            words.append(word)
+    return words

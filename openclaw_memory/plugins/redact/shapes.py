@@ -110,7 +110,7 @@ def signs() -> set[str]:
         for rule in rules()
         for needle in rule.needles
         if len(needle) >= 3 and (needle[-1] in "_-" or not rule.pattern.startswith(_BORDER))
-    } | {"@", "<<", "-u ", " / "}
+    } | {"@", "<<", "-u "}
 
 
 @cache

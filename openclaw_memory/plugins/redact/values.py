@@ -12,7 +12,6 @@ from .opaque import is_public, is_random
 #: Kinds whose values may be short, or a word.
 PASSWORDS = frozenset({"password", "pin", "login"})
 _ENDS = re.compile(r"[*_`~\"')\]}.!?]*\s*(?:$|[,;|，。；、!)(（<&\]}]|#\s|//|--|—|–|\\n)")
-_SEPARATED = re.compile(r"[-_./:\\]")
 _HEX_KEY = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{32,64}")
 _WORDS_IN_QUOTES = re.compile(r"(?:[^\W\d_]{2,16}[ -]){3,9}[^\W\d_]{2,16}")
 # References to elsewhere, calls, paths, dates and earlier marks: values that are no secret.
@@ -29,7 +28,7 @@ QUANTITY = re.compile(
     re.ASCII,
 )
 _SLUG = re.compile(r"[A-Za-z]++\d{0,3}(?:[-_./:][A-Za-z]*+\d{0,4})*+", re.ASCII)
-_SYMBOL = re.compile(r"[!@#$%^&*?=+~\\<>{}\[\]()]")
+_SYMBOLS = frozenset("!@#$%^&*?=+~\\<>{}[]()")
 #: Places where digits and letters follow one another, and how many of these a made-up string has.
 _TURN, _TURNS = re.compile(r"(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])"), 5
 _NAME = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
@@ -54,7 +53,11 @@ def is_no_secret(value: str) -> bool:
 
 def has_digit_or_symbol(value: str) -> bool:
     """Return true if a value holds a character that no plain word does."""
-    return any(map(str.isdigit, value)) or _SYMBOL.search(value.rstrip("!?")) is not None
+    return any(map(str.isdigit, value)) or _has_symbol(value)
+
+
+def _has_symbol(value: str) -> bool:
+    return not _SYMBOLS.isdisjoint(value.rstrip("!?"))
 
 
 def passes(kind: str, value: str, how: str, line: str, end: int) -> bool:
@@ -66,7 +69,7 @@ def passes(kind: str, value: str, how: str, line: str, end: int) -> bool:
     if len(value) < 4 or is_no_secret(value):
         return False
     digit, letter = any(map(str.isdigit, value)), any(map(str.isalpha, value))
-    symbol = _SYMBOL.search(value.rstrip("!?")) is not None
+    symbol = _has_symbol(value)
     if how == "env":
         return True
     if how == "space":
@@ -96,7 +99,7 @@ def passes(kind: str, value: str, how: str, line: str, end: int) -> bool:
 def _is_password(kind: str, value: str, how: str, ends: bool) -> bool:
     """Return true if ``value`` is a password; ``ends``: the clause ends behind it."""
     digit, letter = any(map(str.isdigit, value)), any(map(str.isalpha, value))
-    symbol = _SYMBOL.search(value.rstrip("!?")) is not None
+    symbol = _has_symbol(value)
     if any(map(str.isspace, value)):
         return how == "quoted" and digit
     if not letter:
@@ -116,7 +119,7 @@ def _is_password(kind: str, value: str, how: str, ends: bool) -> bool:
 def is_mixed(value: str) -> bool:
     """Return true if letters and digits make one word that is no amount, as people write passwords."""
     mixed = len(value) >= 6 and any(map(str.isdigit, value)) and any(map(str.isalpha, value))
-    return mixed and not (_SEPARATED.search(value) or QUANTITY.fullmatch(value) or is_no_secret(value))
+    return mixed and not (set("-_./:\\").intersection(value) or QUANTITY.fullmatch(value) or is_no_secret(value))
 
 
 def is_made_up(value: str) -> bool:

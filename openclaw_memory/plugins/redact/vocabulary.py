@@ -96,27 +96,27 @@ def announced_kind(line: str) -> str:
 
 def find_labels(low: str) -> Iterator[tuple[int, int, str]]:
     """Yield start, end and kind of the labels in a lower-case line."""
-    return (label for label in _find(low, automaton(not low.isascii())) if label[2])
+    return _find(low, automaton(not low.isascii()), signs=False)
 
 
 def find_places(low: str) -> Iterator[tuple[int, bool]]:
     """Yield the last character of each label in a lower-case text, with true, and of each sign of a shape, with false."""
-    for _, end, kind in _find(low, automaton(False)):
+    for _, end, kind in _find(low, automaton(False), signs=True):
         yield end - 1, kind != ""
     if not low.isascii():
         at = 0
         for line in low.split("\n"):  # few lines need the larger of the two automatons
             if not line.isascii():
-                for _, end, kind in _find(line, automaton()):
+                for _, end, kind in _find(line, automaton(), signs=True):
                     yield at + end - 1, kind != ""
             at += len(line) + 1
 
 
-def _find(low: str, spellings: Any) -> Iterator[tuple[int, int, str]]:
-    for end, label in spellings.iter(low):
-        start = end + 1 - label.length
-        if not label.whole or is_whole(low, start, end + 1):
-            yield start, end + 1, label.kind
+def _find(low: str, spellings: Any, signs: bool) -> Iterator[tuple[int, int, str]]:
+    for end, (length, kind, whole) in spellings.iter(low):
+        start, end = end + 1 - length, end + 1
+        if (kind or signs) and (not whole or is_whole(low, start, end)):
+            yield start, end, kind
 
 
 def is_whole(low: str, start: int, end: int) -> bool:
