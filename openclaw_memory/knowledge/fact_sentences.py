@@ -268,7 +268,7 @@ def _clause(text: str, relation: str, code: str) -> str:
         text = text[: end.start()]
         # "por enquanto": a short word before the cut belongs to it.
         head, _, last = text.rpartition(" ")
-        if head and language.is_stop_word(last.casefold(), tongue):
+        if head and len(last) < 5 and language.is_stop_word(last.casefold(), tongue):
             text = head
     if (end := _COMMA.search(text)) is not None:
         conjunction = text[end.end() :].split(" ", 1)[0].casefold()
