@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from openclaw_memory.serve.registry import offered
+from openclaw_memory.serve.registry import listed_tools
 
 OUT = Path(__file__).parent / "tools.md"
 
@@ -25,7 +25,7 @@ Arguments in bold are required.
 def text() -> str:
     """The page of tools, in the order in which they are offered."""
     parts = [_HEAD]
-    for tool in offered(for_host=False).values():
+    for tool in listed_tools(for_host=False).values():
         given = tool.input_schema
         mark = " *reads only*" if tool.read_only else " *may remove*" if tool.destructive else ""
         parts.append(f"\n## {tool.name}\n\n{_cell(tool.description)}{mark}\n")

@@ -77,8 +77,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("openclaw_memory")
 
-#: Units whose languages ``status`` names.
-_LANGUAGE_SAMPLE = 2_000
+#: Units that show how well the model knows the languages of the notes.
+_LANGUAGE_SAMPLE = 300
 
 
 class Memory(ReadingMemory):
@@ -504,8 +504,10 @@ class Memory(ReadingMemory):
         notes = self.survey.remarks(scanned.files)
         private = [note.private_lines for note in notes.values() if note.private_lines]
         languages = Languages()
-        for text in self._questions.sample_texts(_LANGUAGE_SAMPLE):
-            languages.add(text.split("\n"))
+        for note in notes.values():
+            languages.count(note.languages)
+        if embedder is not None:
+            languages.sample(self._questions.sample_texts(_LANGUAGE_SAMPLE), _LANGUAGE_SAMPLE)
         shares, knowledge = languages.shares(), languages.coverage(embedder)
         model_name = None if model is None else model.name
         unknown = unknown_languages(shares, knowledge, model_name, self.settings.embedding.model)

@@ -12,7 +12,7 @@ import pytest
 
 from openclaw_memory.cli.main import COMMANDS, cli
 from openclaw_memory.config.settings import Settings, walk
-from openclaw_memory.serve.registry import TOOLS, offered
+from openclaw_memory.serve.registry import TOOLS, listed_tools
 from openclaw_memory.serve.tool import Tool
 
 ROOT = Path(__file__).parent.parent
@@ -38,7 +38,7 @@ def test_every_command_is_documented(name: str) -> None:
 def test_every_tool_is_documented_with_its_arguments(tool: Tool) -> None:
     text = (ROOT / "docs" / "mcp.md").read_text(encoding="utf-8")
     [row] = re.findall(rf"^\| `{tool.name}` \|.*$", text, re.MULTILINE)
-    listed = tool.name in offered(for_host=False)  # the page of tools is made of their arguments
+    listed = tool.name in listed_tools(for_host=False)  # the page of tools is made of their arguments
     assert listed or [name for name in tool.arguments if f"`{name}`" not in row] == []
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .context import DATE, CliContext, common_options, say, shortened, table
+from .context import DATE, CliContext, common_options, say, shorten, table
 from .progress import ingest_progress
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _show(cli: CliContext, report: ConsolidateReport, most: int = 12) -> None:
         (f"{would}removed, as there is nothing left to summarise", report.removed),
         (f"{would}retired", report.retired),
     ):
-        for line in shortened([f"{what}: {path}" for path in paths]):
+        for line in shorten([f"{what}: {path}" for path in paths]):
             say(line)
     merged = "" if report.dry_run and not report.groups else f"{counted(report.groups, 'concept')} {would}merged, "
     wrote = "1 summary" if len(report.created) == 1 else f"{len(report.created)} summaries"

@@ -61,7 +61,7 @@ def wrong_usage() -> Iterator[None]:
         raise click.UsageError(str(error)) from error
 
 
-def shortened(lines: Sequence[str], most: int = 12) -> list[str]:
+def shorten(lines: Sequence[str], most: int = 12) -> list[str]:
     """Return at most ``most`` of the ``lines``, and the number of the others as a line."""
     rest = [f"… and {len(lines) - most} more; all of them with --json"] if len(lines) > most else []
     return [*lines[:most], *rest]

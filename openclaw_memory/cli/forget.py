@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .context import SINCE, UNTIL, CliContext, common_options, say, shortened, wrong_usage, yes_option
+from .context import SINCE, UNTIL, CliContext, common_options, say, shorten, wrong_usage, yes_option
 
 if TYPE_CHECKING:
     from ..model import ForgetReport
@@ -63,7 +63,7 @@ def forget(
 
 
 def _preview(cli: CliContext, report: ForgetReport) -> None:
-    for line in shortened([f"{each.citation}  {' '.join(each.text.split())}" for each in report.texts]):
+    for line in shorten([f"{each.citation}  {' '.join(each.text.split())}" for each in report.texts]):
         say(line)
     say(f"would forget {_counts(report)}" if report.texts else "nothing to forget")
     _remarks(cli, report)
@@ -76,7 +76,7 @@ def _show(cli: CliContext, report: ForgetReport) -> None:
         return
     checked = "; no column and no byte of the index has it any more" if report.verified else ""
     say(f"forgot {_counts(report)}{checked}; {report.seconds:.1f} s")
-    for line in shortened([f"taken out of {path}" for path in report.edited]):
+    for line in shorten([f"taken out of {path}" for path in report.edited]):
         say(line)
     _remarks(cli, report)
 
@@ -106,6 +106,6 @@ def _remarks(cli: CliContext, report: ForgetReport) -> None:
         for place in report.below
     ]
     remains = [f"still written in {place}; it is yours to edit" for place in report.remains]
-    for remark in (*shortened(below), *shortened(remains)):
+    for remark in (*shorten(below), *shorten(remains)):
         cli.remark(remark)
     cli.remark(report.warning)

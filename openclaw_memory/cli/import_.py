@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import SettingsError, WorkspaceError
-from .context import CliContext, common_options, say, shortened, yes_option
+from .context import CliContext, common_options, say, shorten, yes_option
 
 if TYPE_CHECKING:
     from ..model import ImportReport
@@ -100,7 +100,7 @@ def _show(cli: CliContext, report: ImportReport) -> None:
     ):
         if paths:
             say(f"{would + verb if would else past} {counted(len(paths), 'note')}")
-            for line in shortened(paths):
+            for line in shorten(paths):
                 say(f"  {line}")
     if not report.changes:
         say("nothing to change")
@@ -108,7 +108,7 @@ def _show(cli: CliContext, report: ImportReport) -> None:
         say(f"{counted(report.unchanged, 'note')} as before")
     edited = [f"{path}: was edited since it was imported; it is left as it is" for path in report.edited]
     skipped = [f"passed over {each.path}: {each.reason}" for each in report.skipped]
-    for remark in (*shortened(edited), *shortened(skipped)):
+    for remark in (*shorten(edited), *shorten(skipped)):
         cli.remark(remark)
     if report.changes and not report.dry_run:
         say("next: openclaw-memory ingest")

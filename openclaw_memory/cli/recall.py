@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .context import CliContext, common_options
-from .search import Mark, corrected_question, marking, requested, show, show_line, tell_if_doubtful, which_options
+from .search import Mark, build_request, corrected_question, marking, show, show_line, tell_if_doubtful, which_options
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -43,7 +43,7 @@ def recall(cli: CliContext, query: tuple[str, ...], hops: int, full: bool, **opt
     text = " ".join(query)
     if not text.strip():
         raise click.UsageError("the query is empty")
-    request = requested(cli, text, options)
+    request = build_request(cli, text, options)
     with cli.memory() as memory:
         result = memory.recall(request, hops=hops)
     if cli.json:

@@ -72,7 +72,7 @@ def which_options(command: F) -> F:
     return command
 
 
-def requested(cli: CliContext, query: str, options: dict[str, Any]) -> SearchRequest:
+def build_request(cli: CliContext, query: str, options: dict[str, Any]) -> SearchRequest:
     """Build the request from the options of a command; a range without days is wrong usage."""
     from ..model import Grain, Kind, SearchRequest
     from ..search.timeline import bounded
@@ -115,7 +115,7 @@ def search(cli: CliContext, query: tuple[str, ...], explain: bool, full: bool, *
     text = " ".join(query)
     if not text.strip():
         raise click.UsageError("the query is empty")
-    request = requested(cli, text, {**options, "explain": explain})
+    request = build_request(cli, text, {**options, "explain": explain})
     with cli.memory() as memory:
         as_of = memory.usage.forget_version()
         result = memory.search(request)
@@ -140,7 +140,7 @@ def timeline(cli: CliContext, query: tuple[str, ...], **options: Any) -> None:
     from ..model import counted
 
     text = " ".join(query).strip()
-    request = requested(cli, text, options)
+    request = build_request(cli, text, options)
     with cli.memory() as memory:
         as_of = memory.usage.forget_version()
         result = memory.timeline(request)

@@ -112,11 +112,11 @@ def _csv(result: QueryResult) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(result.columns)
     for row in result.rows:
-        writer.writerow(_written(value) for value in row)
+        writer.writerow(_csv_cell(value) for value in row)
     return text.getvalue()
 
 
-def _written(value: Any) -> Any:
+def _csv_cell(value: Any) -> Any:
     plain = _plain(value)
     if isinstance(plain, bool):
         return str(plain).lower()
@@ -133,9 +133,11 @@ def _show(cli: CliContext, result: QueryResult) -> None:
     table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, pad_edge=False)
     for at, name in enumerate(result.columns):
         right = _are_numbers([row[at] for row in result.rows])
-        table.add_column(Text(_shown(name)), justify="right" if right else "left", no_wrap=True, overflow="ellipsis")
+        table.add_column(
+            Text(_table_cell(name)), justify="right" if right else "left", no_wrap=True, overflow="ellipsis"
+        )
     for row in result.rows:
-        table.add_row(*(Text(_shown(value)) for value in row))
+        table.add_row(*(Text(_table_cell(value)) for value in row))
     if result.columns:
         cli.out.print(table)
     say(f"({counted(len(result.rows), 'row')})")
@@ -148,7 +150,7 @@ def _are_numbers(values: Sequence[Any]) -> bool:
     )
 
 
-def _shown(value: Any, most: int = 120) -> str:
+def _table_cell(value: Any, most: int = 120) -> str:
     plain = _plain(value)
     if plain is None:
         return ""
@@ -157,7 +159,7 @@ def _shown(value: Any, most: int = 120) -> str:
     if isinstance(plain, float):
         return f"{plain:.6g}"
     if isinstance(plain, list):
-        plain = ", ".join(map(_shown, plain))
+        plain = ", ".join(map(_table_cell, plain))
     elif isinstance(plain, dict):
         plain = json.dumps(plain, ensure_ascii=False)
     text = " ".join(str(plain).split())

@@ -84,7 +84,7 @@ def assign(settings: S, key: str, value: Any, where: str, ignored: list[Problem]
     holder = getattr(outer, group) if name else outer
     hint = get_type_hints(type(holder))[name or group]
     if isinstance(current, dict) and not entry:
-        loaded = _loaded(value, key, where)
+        loaded = _load_yaml(value, key, where)
         if not isinstance(loaded, dict):
             _refuse("a mapping", value, key, where)
         for each, inner in loaded.items():
@@ -112,7 +112,7 @@ def _refuse(expected: str, value: Any, key: str, where: str) -> typing.NoReturn:
     raise SettingsError(f"'{key}' must be {expected}, not {value!r}", path=where)
 
 
-def _loaded(value: Any, key: str, where: str) -> Any:
+def _load_yaml(value: Any, key: str, where: str) -> Any:
     """Return ``value``, parsed as YAML if it is text."""
     import yaml
 
@@ -163,7 +163,7 @@ def _coerce(hint: Any, value: Any, key: str, where: str) -> Any:
 
 
 def _coerce_tree(hint: Any, origin: Any, value: Any, key: str, where: str, fail: Any) -> Any:
-    value = _loaded(value, key, where)
+    value = _load_yaml(value, key, where)
     if origin is list:
         if isinstance(value, (str, int, float)):
             value = [value]

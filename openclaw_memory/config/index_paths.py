@@ -22,7 +22,7 @@ def default_path(workspace: Path, agent: str, folder: str = "") -> Path:
 def index_files(workspace: Path, folder: str = "") -> list[Path]:
     """Return the index files of all agents of a workspace, also from before OpenClaw's plugin was installed."""
     roots = dict.fromkeys((index_folder(folder), data_dir()))
-    return [root / agent / _name(workspace) for root in roots for agent in sorted(_listed(root))]
+    return [root / agent / _name(workspace) for root in roots for agent in sorted(_list_names(root))]
 
 
 def index_folder(folder: str = "", environ: Mapping[str, str] | None = None) -> Path:
@@ -47,7 +47,7 @@ def _owner(agent: str) -> str:
     return f"{readable[:40]}~{_digest(agent.encode('utf-8', 'surrogatepass'))}"
 
 
-def _listed(folder: Path) -> set[str]:
+def _list_names(folder: Path) -> set[str]:
     with suppress(OSError):
         return set(os.listdir(folder))
     return set()

@@ -229,7 +229,7 @@ def read_config(file: Path) -> dict[str, Any]:
     Raises :class:`HostError` naming the file and the line when it cannot be read.
     """
     text = read_text(file)
-    loaded = {} if text is None or not text.strip() else _parsed(text, file)
+    loaded = {} if text is None or not text.strip() else _parse(text, file)
     if not isinstance(loaded, dict):
         raise HostError("the top level must be an object {…}", "run: openclaw config validate", file)
     return loaded
@@ -245,7 +245,7 @@ def is_plain_json(file: Path) -> bool:
     return True
 
 
-def _parsed(text: str, file: Path, depth: int = 0) -> Any:
+def _parse(text: str, file: Path, depth: int = 0) -> Any:
     try:
         loaded = json.loads(text)
     except (json.JSONDecodeError, RecursionError):
@@ -254,7 +254,7 @@ def _parsed(text: str, file: Path, depth: int = 0) -> Any:
         except (ValueError, RecursionError) as error:
             reason = " ".join(str(error).split()).replace("<string>:", "line ")
             raise HostError(f"not valid JSON5 ({reason})", "run: openclaw config validate", file) from error
-    return _included(loaded, file, depth)
+    return _resolve_includes(loaded, file, depth)
 
 
 @lru_cache(maxsize=16)
@@ -265,12 +265,12 @@ def _json5(text: str) -> Any:
     return json5.loads(text)
 
 
-def _included(value: Any, file: Path, depth: int, deepest: int = 10) -> Any:
+def _resolve_includes(value: Any, file: Path, depth: int, deepest: int = 10) -> Any:
     if isinstance(value, list):
-        return [_included(each, file, depth) for each in value]
+        return [_resolve_includes(each, file, depth) for each in value]
     if not isinstance(value, dict):
         return value
-    rest = {key: _included(each, file, depth) for key, each in value.items() if key != "$include"}
+    rest = {key: _resolve_includes(each, file, depth) for key, each in value.items() if key != "$include"}
     named = value.get("$include")
     if named is None:
         return rest
@@ -284,13 +284,13 @@ def _included(value: Any, file: Path, depth: int, deepest: int = 10) -> Any:
         text = read_text(other)
         if text is None:
             raise HostError(f"no such file, and {file} includes it", "run: openclaw config validate", other)
-        merged = _merged(merged, _parsed(text, other, depth + 1))
-    return _merged(merged, rest) if rest else merged
+        merged = _merge(merged, _parse(text, other, depth + 1))
+    return _merge(merged, rest) if rest else merged
 
 
-def _merged(below: Any, above: Any) -> Any:
+def _merge(below: Any, above: Any) -> Any:
     if isinstance(below, dict) and isinstance(above, dict):
-        return {**below, **{key: _merged(below.get(key), value) for key, value in above.items()}}
+        return {**below, **{key: _merge(below.get(key), value) for key, value in above.items()}}
     if isinstance(below, list) and isinstance(above, list):
         return [*below, *above]
     return above

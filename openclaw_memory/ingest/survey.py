@@ -6,11 +6,12 @@ import json
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 
 from ..model import Grain, Origin, SourceFile
 from ..system import atomic
+from ..text import language
 from .notes import RawNote
 from .scan import Unreadable
 
@@ -23,13 +24,20 @@ class NoteRemarks:
     """Remarks on one version of a note.
 
     ``untrusted`` is the reason why its front matter cannot be read and it is untrusted, ``guessed`` names what was read
-    by guessing, ``skipped`` is the reason why it is not in the index.
+    by guessing, ``languages`` has tokens by language, ``skipped`` is the reason why it is not in the index.
     """
 
     private_lines: int = 0
     untrusted: str | None = None
     guessed: tuple[str, ...] = ()
+    languages: Mapping[str, float] = field(default_factory=dict)
     skipped: str | None = None
+
+
+def language_weights(lines: Sequence[str], enough: int = 60) -> dict[str, float]:
+    """Return tokens by language, estimated from about ``enough`` lines, evenly spaced."""
+    step = max(1, len(lines) // enough)
+    return {name: step * weight for name, weight in language.weights("\n".join(lines[::step])).items()}
 
 
 def remarks_on(file: SourceFile, note: RawNote) -> NoteRemarks:
@@ -37,7 +45,7 @@ def remarks_on(file: SourceFile, note: RawNote) -> NoteRemarks:
     fault = note.front.fault if file.grain is Grain.WORKING else None  # summaries have front matter of ours
     untrusted = fault is not None and note.front.values.get("origin") == Origin.UNTRUSTED
     guessed = tuple(each for each in (note.remark, None if untrusted else fault) if each is not None)
-    return NoteRemarks(note.private_lines, fault if untrusted else None, guessed)
+    return NoteRemarks(note.private_lines, fault if untrusted else None, guessed, language_weights(note.lines))
 
 
 #: Size and time of a note's version, and the remarks on it.
@@ -102,8 +110,8 @@ class NoteSurvey:
                 self._kept = (
                     version,
                     {
-                        path: (size, mtime_ns, NoteRemarks(private, untrusted, tuple(guessed), skipped))
-                        for path, (size, mtime_ns, private, untrusted, guessed, skipped) in rows.items()
+                        path: (size, mtime_ns, NoteRemarks(private, untrusted, tuple(guessed), languages, skipped))
+                        for path, (size, mtime_ns, private, untrusted, guessed, languages, skipped) in rows.items()
                     },
                 )
             return self._kept[1]

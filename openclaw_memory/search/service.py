@@ -122,14 +122,13 @@ class SearchService:
                 return index.grains()
 
     def sample_texts(self, most: int) -> list[str]:
-        """Return the texts of up to ``most`` units, evenly spaced over the index, one text a file; opens no file."""
+        """Return the texts of up to ``most`` units, evenly spaced over the index; opens no file."""
         index = self.index()
         with self._store.session():
             index.refresh(None)
             with index.lock:
                 ids = index.corpus.rows.unit_id
-                units = self._store.unit_texts(ids[:: max(1, -(-len(ids) // most))].tolist())
-                return ["\n".join(unit.text for unit in file) for _, file in groupby(units, attrgetter("document_id"))]
+                return [unit.text for unit in self._store.unit_texts(ids[:: max(1, -(-len(ids) // most))].tolist())]
 
     @contextmanager
     def graph(self, deadline: float | None = None, remarks: list[str] | None = None) -> Iterator[GraphView]:

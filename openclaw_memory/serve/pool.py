@@ -131,7 +131,7 @@ class Pool:
         from ..memory import Memory
 
         agent, workspace = key
-        settings, named = self.settings, self._named()
+        settings, named = self.settings, self._default_key()
         if settings.store.workspace and (named is None or workspace != named[1]):
             # That name is of the server's default workspace.
             settings = settings.with_values({"store.workspace": ""})
@@ -144,7 +144,7 @@ class Pool:
         """Return the memory that another one reads, shared with its own agent."""
         return self.use((source.agent, source.workspace))
 
-    def _named(self) -> Key | None:
+    def _default_key(self) -> Key | None:
         try:
             return self.key()
         except WorkspaceError:

@@ -41,7 +41,7 @@ def _request(call: Call) -> dict[str, Any]:
     return {fields.get(key, key): value for key, value in arguments.items()} | {"deadline": call.until.left()}
 
 
-def _dated(options: dict[str, Any]) -> SearchRequest:
+def _build_request(options: dict[str, Any]) -> SearchRequest:
     """Return the request; if it names days, snippets begin with theirs."""
     return SearchRequest(dates="since" in options or "until" in options, **options)
 
@@ -49,7 +49,7 @@ def _dated(options: dict[str, Any]) -> SearchRequest:
 def _recall(call: Call) -> RecallResult:
     options = _request(call)
     hops = options.pop("hops", 2)
-    return call.memory.recall(_dated(options), hops=hops)
+    return call.memory.recall(_build_request(options), hops=hops)
 
 
 def _timeline(call: Call) -> SearchResult:
@@ -338,7 +338,7 @@ TOOLS = (
         },
         required=("query",),
         result=SearchResult,
-        run=lambda call: call.memory.search(_dated(_request(call))),
+        run=lambda call: call.memory.search(_build_request(_request(call))),
         deadline=15.0,
         embeds=True,
         hint=(
@@ -484,11 +484,11 @@ TOOLS = (
 )  # fmt: skip
 
 
-def offered(for_host: bool) -> dict[str, Tool]:
+def listed_tools(for_host: bool) -> dict[str, Tool]:
     """Return the listed tools by name: those for models, and with ``for_host`` all."""
     return {tool.name: tool for tool in TOOLS if for_host or tool.audience == "model"}
 
 
-def answered(for_host: bool) -> dict[str, Tool]:
+def callable_tools(for_host: bool) -> dict[str, Tool]:
     """Return the callable tools by name: those for models and clients, and with ``for_host`` all."""
     return {tool.name: tool for tool in TOOLS if for_host or tool.audience != "host"}

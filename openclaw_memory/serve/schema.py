@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 from ..model import FactsResult, FileText, RecallResult, SearchResult
-from .registry import offered
+from .registry import listed_tools
 from .tool import Tool
 
 #: Shape of OpenClaw in which the plugin returns a result; others are returned unchanged.
@@ -16,7 +16,7 @@ _SHAPES: dict[type, str] = {SearchResult: "hits", RecallResult: "hits", FactsRes
 
 def text() -> str:
     """Return the tools for models as JSON, in the order of the registry."""
-    return json.dumps([_describe(tool) for tool in offered(for_host=False).values()], indent=2) + "\n"
+    return json.dumps([_describe(tool) for tool in listed_tools(for_host=False).values()], indent=2) + "\n"
 
 
 def _describe(tool: Tool) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from ..config.settings import IngestSettings
 from ..errors import OpenClawMemoryError, Problem
 from ..ingest.scan import Unreadable, decode, scan
+from ..ingest.survey import language_weights
 from ..model.embedder import Embedder
 from ..text import language
 
@@ -24,14 +25,22 @@ class Languages:
     weights: dict[str, float] = field(default_factory=dict)
     samples: dict[str, str] = field(default_factory=dict)
 
-    def add(self, lines: Sequence[str], enough: int = 60) -> None:
-        """Count a text by about ``enough`` of its lines, evenly spaced."""
-        step = max(1, len(lines) // enough)
-        text = "\n".join(lines[::step])
-        for name, weight in language.weights(text).items():
-            self.weights[name] = self.weights.get(name, 0.0) + step * weight
+    def add(self, lines: Sequence[str]) -> None:
+        """Count a text and sample it."""
+        self.count(language_weights(lines))
+        self.sample(lines)
+
+    def count(self, weights: Mapping[str, float]) -> None:
+        """Add tokens by language."""
+        for name, weight in weights.items():
+            self.weights[name] = self.weights.get(name, 0.0) + weight
+
+    def sample(self, lines: Sequence[str], enough: int = 60) -> None:
+        """Add about ``enough`` of the lines to the samples of their languages."""
+        lines = lines[:: max(1, len(lines) // enough)]
+        for name in language.weights("\n".join(lines)):
             if len(self.samples.get(name, "")) < _SAMPLE:
-                self.samples[name] = f"{self.samples.get(name, '')}{_lines_in(name, lines[::step])}\n"
+                self.samples[name] = f"{self.samples.get(name, '')}{_lines_in(name, lines)}\n"
 
     def shares(self) -> dict[str, float]:
         """Return the share of each language with 1 % or more, the largest first."""
@@ -48,7 +57,7 @@ class Languages:
         return {
             name: 1.0
             if name == language.ENGLISH
-            else round(language_coverage(embedder, "\n".join(language.words_in(self.samples[name], name))), 2)
+            else round(language_coverage(embedder, "\n".join(language.words_in(self.samples.get(name, ""), name))), 2)
             for name in self.shares()
         }
 

@@ -83,7 +83,7 @@ def test_what_was_noted_outlives_the_process(notes: Notes, memory: Memory) -> No
     memory.close()
     with open_memory(notes, CountingEmbedder(), plugins=[Refuse()]) as again, opened() as counted:
         status = again.status()
-    assert status.private_lines == 3 and not counted
+    assert status.private_lines == 3 and status.languages == {"english": 1.0} and not counted
 
 
 def test_a_note_that_is_gone_is_no_longer_told_of(notes: Notes, memory: Memory) -> None:

@@ -12,7 +12,7 @@ from host import PLUGIN, Host, running, wait_for
 from model import ScriptedModel, ask, call
 from probe import Probe, write
 
-from openclaw_memory.serve.registry import offered
+from openclaw_memory.serve.registry import listed_tools
 
 pytestmark = pytest.mark.e2e
 
@@ -55,7 +55,7 @@ def host(bare_host: Host, probe: Probe) -> Iterator[Host]:
 
 def test_turn_answers_from_a_note_written_before_the_session(host: Host, model: ScriptedModel) -> None:
     assert "blue bunny" in host.cli_turn(ask("deploy passphrase"))
-    everyday = {name for name, tool in offered(for_host=False).items() if tool.hint}
+    everyday = {name for name, tool in listed_tools(for_host=False).items() if tool.hint}
     assert everyday <= model.last.tools
 
 
@@ -115,7 +115,7 @@ def test_every_tool_of_the_registry_answers_with_its_own_arguments(host: Host, m
         "memory_capture": {"text": "The harbour office opens at nine."},
         "memory_get": {"path": hit["path"]},
     }
-    assert list(calls) == list(offered(for_host=False))
+    assert list(calls) == list(listed_tools(for_host=False))
     for name, arguments in calls.items():
         answer = host.tool(name, agent="other", **arguments)
         assert not {"unavailable", "error"} & answer.keys(), (name, answer)

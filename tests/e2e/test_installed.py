@@ -12,7 +12,7 @@ from host import PLUGIN, Host, cache_folder, running
 from model import ScriptedModel, ask
 from probe import write
 
-from openclaw_memory.serve.registry import offered
+from openclaw_memory.serve.registry import listed_tools
 
 pytestmark = pytest.mark.e2e
 
@@ -58,7 +58,7 @@ def test_setup_installs_the_python_part_and_takes_the_slot(host: Host) -> None:
     seen = host.run_json("plugins", "inspect", PLUGIN, "--runtime")
     hooks = {"session_start", "after_compaction", "before_agent_reply", "before_prompt_build"}
     assert {hook["name"] for hook in seen["typedHooks"]} >= hooks
-    assert set(seen["plugin"]["toolNames"]) == set(offered(for_host=False))
+    assert set(seen["plugin"]["toolNames"]) == set(listed_tools(for_host=False))
     assert seen["diagnostics"] == []
 
 

@@ -11,7 +11,7 @@ from host import EXECUTABLE, Host
 from model import ScriptedModel, ask
 from probe import write
 
-from openclaw_memory.serve.registry import offered
+from openclaw_memory.serve.registry import listed_tools
 
 pytestmark = pytest.mark.e2e
 
@@ -67,7 +67,7 @@ def test_other_hosts_reach_the_server_over_mcp(host: Host, tiny_gguf: Path) -> N
     options = ["--workspace", str(host.workspace), "--set", f"embedding.model={tiny_gguf}"]
     host.change({"mcp": {"servers": {"notes": {"command": str(EXECUTABLE), "args": [*options, "serve"]}}}})
     probed = host.run_json("mcp", "probe", "notes")
-    assert sorted(probed["tools"]) == sorted(f"notes__{name}" for name in offered(for_host=False))
+    assert sorted(probed["tools"]) == sorted(f"notes__{name}" for name in listed_tools(for_host=False))
     assert probed["diagnostics"] == []
 
 

@@ -6,7 +6,7 @@ import json
 
 from openclaw_memory.hosts.plugin_files import plugin_source
 from openclaw_memory.serve import schema
-from openclaw_memory.serve.registry import offered
+from openclaw_memory.serve.registry import listed_tools
 
 ROOT = plugin_source()
 
@@ -16,7 +16,7 @@ def test_the_plugins_file_is_what_the_registry_makes() -> None:
     there = (ROOT / "hooks" / "tools.json").read_text(encoding="utf-8")
     assert there == made, "run: python -m openclaw_memory.serve.schema > hooks/tools.json"
     described = {tool["name"]: tool for tool in json.loads(made)}
-    for name, tool in offered(for_host=False).items():
+    for name, tool in listed_tools(for_host=False).items():
         parameters = described[name]["parameters"]
         ours = {key: value for key, value in parameters["properties"].items() if key not in tool.openclaw}
         assert {**parameters, "properties": ours} == tool.input_schema
@@ -25,7 +25,7 @@ def test_the_plugins_file_is_what_the_registry_makes() -> None:
 
 def test_the_plugins_manifest_lists_the_tools_of_the_registry() -> None:
     manifest = json.loads((ROOT / "openclaw.plugin.json").read_text(encoding="utf-8"))
-    tools = offered(for_host=False)
+    tools = listed_tools(for_host=False)
     assert manifest["contracts"]["tools"] == list(tools)
     assert manifest["toolMetadata"] == {
         name: {

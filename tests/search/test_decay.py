@@ -280,10 +280,10 @@ def test_results_may_begin_with_their_day(memory: Memory) -> None:
 
 
 def called(memory: Memory, tool: str, **arguments: Any) -> Any:
-    from openclaw_memory.serve.registry import offered
+    from openclaw_memory.serve.registry import listed_tools
     from openclaw_memory.serve.tool import Call, check_arguments
 
-    one = offered(False)[tool]
+    one = listed_tools(False)[tool]
     return one.run(
         Call(memory, check_arguments(tool, one.input_schema, arguments), Deadline.after(30), lambda *_: None)
     )

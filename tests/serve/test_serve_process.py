@@ -21,7 +21,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from serving import PATIENCE, RawClient, command, serving
 
-from openclaw_memory.serve.registry import answered
+from openclaw_memory.serve.registry import callable_tools
 from openclaw_memory.system.serialize import json_schema
 
 MODELS = [
@@ -115,7 +115,7 @@ def test_the_sdks_client_lists_and_calls_every_tool(notes: Notes, era: Any) -> N
                 for name, arguments in EVERY_CALL:
                     result = await client.call_tool(name, arguments)
                     assert not result.is_error, result
-                    Draft202012Validator(json_schema(answered(for_host=True)[name].result)).validate(
+                    Draft202012Validator(json_schema(callable_tools(for_host=True)[name].result)).validate(
                         result.structured_content
                     )
                     assert json.loads(result.content[0].text) == result.structured_content  # type: ignore[union-attr]

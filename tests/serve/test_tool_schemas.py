@@ -19,8 +19,8 @@ from tables import table
 
 from openclaw_memory.errors import RequestError
 from openclaw_memory.model import Check, ScanResult
-from openclaw_memory.serve.registry import TOOLS, answered, offered
-from openclaw_memory.serve.server import _listed
+from openclaw_memory.serve.registry import TOOLS, callable_tools, listed_tools
+from openclaw_memory.serve.server import _describe_tool
 from openclaw_memory.serve.tool import Tool, check_arguments
 from openclaw_memory.system.serialize import camel, json_schema, to_json
 
@@ -98,9 +98,9 @@ def test_the_tools_of_a_host_are_hidden_from_models() -> None:
     ]  # fmt: skip
     clients = ["memory_consolidate", "memory_ingest", "memory_status"]
     hosts = ["memory_session_start", "memory_heartbeat", "memory_turn", "memory_replied"]
-    assert list(offered(for_host=False)) == models
-    assert answered(for_host=False).keys() == {*models, *clients}
-    assert offered(for_host=True).keys() == answered(for_host=True).keys() == {*models, *clients, *hosts}
+    assert list(listed_tools(for_host=False)) == models
+    assert callable_tools(for_host=False).keys() == {*models, *clients}
+    assert listed_tools(for_host=True).keys() == callable_tools(for_host=True).keys() == {*models, *clients, *hosts}
     assert {tool.name for tool in TOOLS if tool.read_only} == {
         "memory_search", "graph_recall", "memory_timeline", "memory_context", "memory_get", "memory_status"
     }  # fmt: skip
@@ -112,10 +112,10 @@ def test_the_tools_of_a_host_are_hidden_from_models() -> None:
 
 
 def test_the_list_of_tools_costs_a_model_little() -> None:
-    listed = [_listed(tool, False) for tool in offered(for_host=False).values()]
+    listed = [_describe_tool(tool, False) for tool in listed_tools(for_host=False).values()]
     text = json.dumps([tool.model_dump(by_alias=True, exclude_unset=True, mode="json") for tool in listed])
     assert len(text) <= 8_000, "2,000 tokens of four characters"
-    assert all(len(tool.arguments) + len(tool.openclaw) <= 9 for tool in offered(for_host=False).values())
+    assert all(len(tool.arguments) + len(tool.openclaw) <= 9 for tool in listed_tools(for_host=False).values())
 
 
 # -- arguments --------------------------------------------------------------------------------------
@@ -155,14 +155,14 @@ def _leaves(value: Any) -> list[Any]:
 
 @pytest.mark.parametrize(("name", "given_", "message"), table("tool_arguments.tsv", "wrong arguments"))
 def test_what_is_wrong_is_said_in_one_line(name: str, given_: str, message: str) -> None:
-    tool = answered(for_host=True)[name]
+    tool = callable_tools(for_host=True)[name]
     with pytest.raises(RequestError) as caught:
         check_arguments(name, tool.input_schema, json.loads(given_))
     assert str(caught.value) == f"{name}: {message}"
 
 
 def test_arguments_become_python_values() -> None:
-    schema = offered(for_host=False)["memory_search"].input_schema
+    schema = listed_tools(for_host=False)["memory_search"].input_schema
     given_ = {"query": "a", "maxResults": 3.0, "since": "2026-02-13", "until": "2026-02-14T10:00", "budget": None}
     made = check_arguments("memory_search", schema, given_)
     assert made == {"query": "a", "maxResults": 3, "since": date(2026, 2, 13), "until": date(2026, 2, 14)}
