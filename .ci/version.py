@@ -19,7 +19,6 @@ PLACES = {
     "package.json": r'(?<="version": ")[^"]+',
     "hooks/openclaw-memory-ingest/package.json": r'(?<="version": ")[^"]+',
     "openclaw.plugin.json": r'(?<="version": ")[^"]+|(?<=openclaw-memory/venv-)\d+\.\d+\.\d+',
-    "docs/index.md": r"(?<=openclaw-memory-)\d+\.\d+\.\d+(?=\.tgz)",
     "docs/openclaw.md": r"(?<=openclaw-memory-)\d+\.\d+\.\d+(?=\.tgz)|(?<=openclaw-memory/venv-)\d+\.\d+\.\d+",
 }
 
