@@ -95,8 +95,9 @@ def test_words_are_marked_on_a_terminal_and_a_pipe_has_the_line_as_it_is() -> No
 
 
 def test_a_check_looks_the_same_in_every_command(notes: Notes) -> None:
-    notes.write("MEMORY.md", "- the lamp is green\n")
     notes.write("memory/b.md", b"\0")
+    run(notes, "ingest")
+    notes.write("MEMORY.md", "- the lamp is green\n")
     said = "✗ freshness: 1 file to be read again: MEMORY.md\n  run: openclaw-memory ingest\n"
     assert said in run(notes, "status").stdout and said in run(notes, "doctor", code=1).stdout
     short = run(notes, "status").stdout

@@ -407,10 +407,11 @@ def test_what_was_asked_before_stdin_closed_is_answered(notes: Notes, tmp_path: 
     with serving(tmp_path, "--workspace", str(notes.root)) as client:
         hello = client.request("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}})  # fmt: skip
         client.notify("notifications/initialized")
+        assert "result" in client.answer(hello)
+        client.answer(client.begin("memory_get", {"path": "MEMORY.md"}))  # the server has loaded what answers
         got = client.begin("memory_get", {"path": "MEMORY.md"})
         assert client.process.stdin is not None
         client.process.stdin.close()
-        assert "result" in client.answer(hello)
         assert client.answer(got)["result"]["structuredContent"]["text"] == "- a green lamp"
         assert ended(client) == 0
 
