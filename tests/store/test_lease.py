@@ -97,12 +97,12 @@ with Memory(workspace, settings=settings, db=db, embedder=HashingEmbedder(48)) a
 """
 
 
-def test_eight_processes_at_once_all_succeed_and_agree(
+def test_five_processes_at_once_all_succeed_and_agree(
     tmp_path: Path, path: Path, children: Callable[..., subprocess.Popen[str]]
 ) -> None:
     workspace = tmp_path / "workspace"
     corpus.write_workspace(workspace, 150)
-    everybody = [children(EVERYBODY, workspace, path, n) for n in range(8)]
+    everybody = [children(EVERYBODY, workspace, path, n) for n in range(5)]
     for child in everybody:
         assert line(child) == "ready", child.communicate()[1]
     for child in everybody:

@@ -208,7 +208,7 @@ def test_killed_at_any_moment_the_next_run_completes(notes: Notes, whole: dict[s
         assert child.stdout is not None
         child.stdout.readline()
         # After so many more files have come into being, not after so much time.
-        wanted = before + chance.randrange(1, 16)
+        wanted = before + chance.randrange(4, 20)
         while child.poll() is None and count(notes) < wanted:
             time.sleep(0.001)
         killed += child.poll() is None
