@@ -116,9 +116,9 @@ def rank_message(
     kinds = () if bool((allowed & curated).any()) else tuple(kind for kind in Kind if kind is not Kind.CURATED)
     ranking = rank(replace(query, request=replace(query.request, kinds=kinds)), index)
     # Where summaries do not answer, the notes that they cover do, as in a search.
-    standing = view.archive.standing((), ranking.request.include_archived)
-    if standing is not None:
-        allowed &= standing
+    visible = view.archive.visible_rows((), ranking.request.include_archived)
+    if visible is not None:
+        allowed &= visible
     if ranking.features.only_days:
         allowed &= ranking.features.values["date"] >= 1
         allowed &= True if ranking.allowed is None else ranking.allowed
@@ -248,7 +248,7 @@ def _is_related(message: RankedMessage, row: int) -> bool:
     features, similarities = message.ranking.features, message.ranking.similarities
     if features.keyword is not None and features.keyword.unit[row] > 0:
         return True
-    if similarities is None or features.knowledge < _KNOWN:
+    if similarities is None or features.language_coverage < _KNOWN:
         return False
     script = message.view.corpus.rows.script[row]
     common, certainty = float(features.noise[script]), float(features.noise_weight[script])

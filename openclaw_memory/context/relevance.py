@@ -104,7 +104,7 @@ def extract_features(
     matched = 0
     if evidence is not None:
         matched = max((min(5, evidence.matched(row)) for row in rows), default=0)  # more words do not tell more
-    knowledge = ranking.features.knowledge if ranking.similarities is not None and general is not None else 0.0
+    knowledge = ranking.features.language_coverage if ranking.similarities is not None and general is not None else 0.0
     features = dict.fromkeys(WEIGHTS, 0.0) | {
         "matched": float(matched),
         "share": matched / words,

@@ -216,7 +216,7 @@ class ContextService:
             if embedder is not None and vector is not None:
                 noise = self._vectorizer.noise_level(embedder, until.left(0.25))
                 coverage = language_coverage(embedder, question.text)
-                query = replace(query, mode="hybrid", vector=vector, noise=noise, knowledge=coverage)
+                query = replace(query, mode="hybrid", vector=vector, noise=noise, language_coverage=coverage)
                 general = self._vectorizer.compare_with_smalltalk(embedder, question.text, vector, until.left(0.25))
             elif fallback and self._vectorizer.resolve().embedder is not None:
                 remarks = [*remarks, fallback]  # there is a model, and it was not ready

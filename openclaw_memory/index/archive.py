@@ -109,7 +109,7 @@ class Archive:
             self._generations = summaries
         self.masks = self._decide(store, corpus)
 
-    def standing(self, grains: Sequence[Grain], include_archived: bool) -> Bools | None:
+    def visible_rows(self, grains: Sequence[Grain], include_archived: bool) -> Bools | None:
         """Return the rows that a question with these options is about, ``None`` for all; with ``grains`` all are."""
         if self.masks is None or grains:
             return None

@@ -224,7 +224,7 @@ class SearchService:
             if call.embedder is not None:
                 noise = self._vectorizer.noise_level(call.embedder, deadline.left(0.5))
                 coverage = 1.0 if vector is None else language_coverage(call.embedder, question.text)
-                query = replace(query, vector=vector, noise=noise, knowledge=coverage)
+                query = replace(query, vector=vector, noise=noise, language_coverage=coverage)
             query = replace(query, mode=call.mode)
         answer = self._settle(call, lambda index: ask(query, index))
         if call.embedder is not None and self._embed_candidates(call, call.embedder, question, answer.missing):

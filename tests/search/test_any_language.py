@@ -243,7 +243,7 @@ def test_a_model_that_finds_all_texts_alike_has_its_own_noise(least: float) -> N
     """What is no nearer than unrelated texts are says nothing; half of the rest of the way is as much with any model."""
     near = least + 0.5 * (1 - least)
     scores = [
-        confidence.combined(None, confidence.share_of_sure(cosine, least, 0.69), None, knowledge=1.0)
+        confidence.combine_evidence(None, confidence.normalise_cosine(cosine, least, 0.69), None, language_coverage=1.0)
         for cosine in (least - 0.1, least, near, 1.0)
     ]
     assert scores[0] == scores[1] == 0.0

@@ -1,4 +1,4 @@
-"""Time and use in the ranking: youth, a bounded gain by use, and nothing of it unless it is wanted."""
+"""Time and use in the ranking: recency, a bounded gain by use, and nothing of it unless it is wanted."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def with_uses(memory: Memory, uses: Uses) -> None:
     memory._questions._uses = memory._questions.index()._uses = lambda day: uses
 
 
-# -- youth ----------------------------------------------------------------------------------------------
+# -- recency ----------------------------------------------------------------------------------------------
 
 
 def corpus_of(memory: Memory) -> Corpus:
@@ -67,17 +67,17 @@ def corpus_of(memory: Memory) -> Corpus:
     return index.graph.corpus
 
 
-def test_youth_is_that_of_the_formula_and_curated_files_stay_young(memory: Memory) -> None:
+def test_recency_is_that_of_the_formula_and_curated_files_stay_young(memory: Memory) -> None:
     corpus = corpus_of(memory)
     paths = [corpus.documents[document].path for document in corpus.rows.document_id.tolist()]
-    young = dict(zip(paths, decay.youth(corpus, TODAY), strict=True))
+    young = dict(zip(paths, decay.recency(corpus, TODAY), strict=True))
     assert young[NEW] == pytest.approx(1 / (1 + math.log(2)))
     assert young[OLD] == pytest.approx(1 / (1 + math.log(1 + (TODAY - date(2025, 6, 1)).days)))
     assert young["memory/garden.md"] == pytest.approx(1 / (1 + math.log(1 + 30)))
     assert young["MEMORY.md"] == 1
-    assert decay.youth(corpus, date(2025, 1, 1)).tolist() == [1.0] * len(corpus), "of that day or later"
+    assert decay.recency(corpus, date(2025, 1, 1)).tolist() == [1.0] * len(corpus), "of that day or later"
     corpus.rows.day[:] = 0
-    assert decay.youth(corpus, TODAY).tolist() == [float(corpus.shape.kind[row] == 0) for row in range(len(corpus))]
+    assert decay.recency(corpus, TODAY).tolist() == [float(corpus.shape.kind[row] == 0) for row in range(len(corpus))]
 
 
 def test_a_weight_brings_the_young_forward_and_says_so(memory: Memory) -> None:
@@ -91,7 +91,7 @@ def test_a_weight_brings_the_young_forward_and_says_so(memory: Memory) -> None:
     assert all(0 <= score <= 1 for score in scores)
 
 
-def test_with_all_the_weight_only_youth_counts(memory: Memory) -> None:
+def test_with_all_the_weight_only_recency_counts(memory: Memory) -> None:
     found = hits(memory, recency_weight=1.0, kinds=("daily", "note"))
     assert [hit.path for hit in found] == [NEW, "memory/garden.md", OLD]
     assert [hit.score for hit in found] == pytest.approx(
@@ -110,10 +110,10 @@ def test_the_setting_is_the_default_and_a_request_overrules_it(notes: Notes) -> 
 
 
 @given(st.lists(st.floats(0, 9, width=32), min_size=2, max_size=8), st.floats(0.01, 1))
-def test_youth_mixes_with_the_scaled_score(values: list[float], weight: float) -> None:
+def test_recency_mixes_with_the_scaled_score(values: list[float], weight: float) -> None:
     score = np.array(values, np.float32)
     young = np.linspace(1, 0, len(values), dtype=np.float32)
-    moved = decay.Adjustment(youth=young, weight=weight).apply(score, None)
+    moved = decay.Adjustment(recency=young, weight=weight).apply(score, None)
     assert np.allclose(moved, (1 - weight) * scaled(score) + weight * young, atol=2e-5)
     assert moved.dtype == np.float32 and moved.min() >= 0 and moved.max() <= 1 + 1e-6
 
