@@ -8,7 +8,7 @@ from datetime import date
 from typing import NamedTuple
 
 from ..facts.periods import STATED
-from ..facts.service import FactBook
+from ..facts.service import FactService
 from ..graph.view import GraphView
 from ..model import TRUSTED, FactRow, Kind, chars_of, tokens_of
 from ..store.api import SectionText
@@ -88,7 +88,7 @@ def note_items(view: GraphView, candidates: Sequence[Candidate], sections: Mappi
 
 
 def fact_items(
-    facts: FactBook, view: GraphView, entities: Sequence[Entity], terms: Sequence[str], curated_files: bool
+    facts: FactService, view: GraphView, entities: Sequence[Entity], terms: Sequence[str], curated_files: bool
 ) -> list[Item]:
     """Turn current facts about the entities into sentences, those that share ``terms`` with the message first."""
     rows = facts.about([entity.name for entity in entities], _FACTS * 8)

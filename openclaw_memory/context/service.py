@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from ..config.settings import Settings
 from ..embed.vocabulary import language_coverage
 from ..errors import OpenClawMemoryError, RequestError
-from ..facts.service import FactBook
+from ..facts.service import FactService
 from ..model import ContextResult, ContextUse, SearchHit, SearchRequest, ends, joined, tokens_of
 from ..search.hits import Range
 from ..search.question import Question
@@ -78,7 +78,7 @@ class ContextService:
         vectorizer: Vectorizer,
         index: Callable[[], ResidentIndex],
         freshen: Freshen,
-        facts: FactBook,
+        facts: FactService,
         plugins: Plugins,
         state: State,
     ) -> None:

@@ -205,7 +205,7 @@ class Corpus:
         inside = unit_ids < len(row_of)
         return np.where(inside, row_of[np.where(inside, unit_ids, 0)], -1)
 
-    def alike(self, row: int) -> Ints:
+    def rows_with_text_of(self, row: int) -> Ints:
         """Return the rows that say the same as ``row`` but for their days and times, itself included, ascending."""
         return np.flatnonzero(self.rows.likeness == self.rows.likeness[row]).astype(np.int32)
 

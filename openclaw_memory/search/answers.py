@@ -142,7 +142,7 @@ def recall(query: Query, index: ResidentIndex, hops: int) -> Answer[RecallHit]:
         walked = walk(network, seeds, hops, passable=passable)
         relevance = scaled(ranking.score)
         limit = _WALKED if request.max_results is None else request.max_results
-        stops = thread.stops(
+        stops = thread.choose_stops(
             network, index.graph.index, index.corpus, walked, relevance, filtered, limit, request.max_results is None
         )
         if request.max_results is None:
@@ -153,7 +153,7 @@ def recall(query: Query, index: ResidentIndex, hops: int) -> Answer[RecallHit]:
             passages = [(stop, span) for stop, span in zip(stops, ranges, strict=True) if span is not None]
         sections = [stop.arrival.section for stop, _ in passages]
         spans = [span for _, span in passages]
-        wording = thread.Wording(
+        describer = thread.EdgeDescriber(
             network, index.graph.index, walked, sections, index.graph.labels, index.display.citation
         )
         scores, good_match = _assess_all(ranking, spans)
@@ -162,7 +162,7 @@ def recall(query: Query, index: ResidentIndex, hops: int) -> Answer[RecallHit]:
             [
                 RecallHit(
                     **{f.name: getattr(hit, f.name) for f in fields(SearchHit)} | {"score": round(stop.score, 4)},
-                    via=wording.edges(stop.arrival, sections[:at]),
+                    via=describer.edges(stop.arrival, sections[:at]),
                     distance=stop.arrival.distance,
                     relevance=round(hit.score, 4),
                 )
@@ -219,4 +219,4 @@ def _within_budget(
         section, value = int(network.section_of[span.best]), float(relevance[span.best])
         stop = by_row.get(span.best) or thread.Stop(Arrival.seed(section, value), span.best, value)
         passages.append((stop, span))
-    return sorted(passages, key=lambda passage: thread.in_time(network, corpus, passage[0]))
+    return sorted(passages, key=lambda passage: thread.time_key(network, corpus, passage[0]))

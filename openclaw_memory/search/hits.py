@@ -117,7 +117,7 @@ def find_repetitions(corpus: Corpus, row: int, allowed: Bools | None) -> Ints:
     """Return rows of other lines that say the same as ``row``, in order of time."""
     if corpus.rows.terms[row] < _MIN_REPEATED_TERMS:
         return np.zeros(0, np.int32)
-    rows = corpus.alike(row)
+    rows = corpus.rows_with_text_of(row)
     rows = rows[(rows != row) & (corpus.shape.trusted[rows] == corpus.shape.trusted[row])]
     if allowed is not None:
         rows = rows[allowed[rows]]

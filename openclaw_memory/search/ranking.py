@@ -121,7 +121,7 @@ def rank(query: Query, index: ResidentIndex) -> Ranking:
     related = similarities is not None or has_words
     graph = None
     if query.mode == "graph":
-        named = index.graph.mentioned(question.text)
+        named = index.graph.find_mentioned(question.text)
         graph = _by_concepts(index, named, score, allowed) if named or related else np.zeros_like(score)
         score = graph + np.float32(0.1) * scaled(score, allowed)
         allowed = graph > 0 if allowed is None else allowed & (graph > 0)
@@ -172,7 +172,7 @@ def filter_rows(request: SearchRequest, index: ResidentIndex) -> Bools | None:
     if request.until is not None:
         masks.append((rows.day <= request.until.toordinal()) & rows.dated)
     if request.concepts or request.concept_kinds:
-        masks.append(index.graph.allowed(request.concepts, request.concept_kinds))
+        masks.append(index.graph.filter_rows(request.concepts, request.concept_kinds))
     visible = index.archive.visible_rows(request.grains, request.include_archived)
     if visible is not None:
         masks.append(visible)
@@ -216,9 +216,9 @@ def _by_concepts(index: ResidentIndex, named: Sequence[int], score: Floats, allo
     """Score rows by the concepts ``named``, or else by those of the best rows: ``float32[n]`` in [0, 1]."""
     if named:
         rarity = index.graph.index.rarity
-        return index.graph.activated({concept: float(rarity[concept]) for concept in named})
+        return index.graph.score_concepts({concept: float(rarity[concept]) for concept in named})
     best = list(islice(ranked_rows(index.corpus, score, allowed), _CONCEPT_SEEDS))
-    return index.graph.shared(best, score[best] - score.min())
+    return index.graph.score_shared(best, score[best] - score.min())
 
 
 def _adjustment(query: Query, index: ResidentIndex) -> Adjustment | None:

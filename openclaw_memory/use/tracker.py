@@ -19,7 +19,7 @@ from ..store.state import State
 from ..store.state.database import renew_versions
 from ..store.state.use import NAME, UnitUsage, add_usage, drop_faded, usage_by_unit, usage_of_unit
 from ..text.scripts import HAN, KANA
-from .boosts import Uses
+from .boosts import UsageBoosts
 
 log = logging.getLogger("openclaw_memory")
 
@@ -68,8 +68,8 @@ class Usage:
         self._written = clock()
         #: The last forgetting that was followed: counts from before another one are dropped.
         self._forgot = ""
-        self._uses: Uses | None = None
-        self._uses_version: tuple[str, date] | None = None
+        self._boosts: UsageBoosts | None = None
+        self._boosts_version: tuple[str, date] | None = None
         self._lock = threading.Lock()
         self._writing = threading.Lock()
 
@@ -90,7 +90,7 @@ class Usage:
         now = self._clock()
         forgot = self.forget_version()
         with self._lock:
-            self._follow(forgot)
+            self._drop_if_forgotten(forgot)
             for hit in hits:
                 self._recent.append(_Shown(now, hit.id, hit.path, hit.start_line, hit.end_line, hit.snippet))
                 self._count(hit.id, hit.path, day, "shown")
@@ -100,7 +100,7 @@ class Usage:
         """Count that a hit was of use: it was opened, or a reply quotes it."""
         forgot = self.forget_version()
         with self._lock:
-            self._follow(forgot)
+            self._drop_if_forgotten(forgot)
             self._count(id, path, day, "used")
         self._write_if_due()
 
@@ -150,28 +150,28 @@ class Usage:
 
     # -- counts -----------------------------------------------------------------------------------
 
-    def state(self, today: date) -> Uses:
+    def boosts_on(self, today: date) -> UsageBoosts:
         """Return the use of units as of a day, as far as it is written; another object only where that changed.
 
         While the state cannot be read it is the last one.
         """
         try:
             version = self._state.version(NAME), today
-            if version == self._uses_version and self._uses is not None:  # which was set before its mark
-                return self._uses
+            if version == self._boosts_version and self._boosts is not None:  # which was set before its mark
+                return self._boosts
             totals = usage_by_unit(self._state)
         except OpenClawMemoryError as problem:
             log.debug("use is not known: %s", problem)
-            return self._uses or Uses("", {}, {})
+            return self._boosts or UsageBoosts("", {}, {})
         with self._lock:
             boosts = {unit: boost for unit, total in totals.items() if (boost := total.boost)}
             paths = {unit: totals[unit].path for unit in boosts}
-            old = self._uses
+            old = self._boosts
             if old is None or (old.boosts, old.paths) != (boosts, paths):
-                self._uses = Uses(f"{version[0]}-{today}", boosts, paths)
-            self._uses_version = version
-            assert self._uses is not None
-            return self._uses
+                self._boosts = UsageBoosts(f"{version[0]}-{today}", boosts, paths)
+            self._boosts_version = version
+            assert self._boosts is not None
+            return self._boosts
 
     def rows(self) -> list[UseRow]:
         """Return the counts of every unit that was ever shown or judged, by path and id.
@@ -219,7 +219,7 @@ class Usage:
                 forgot = self._state.version(_FORGOT, connection)
             self._state.wipe()
             with self._lock:
-                self._follow(before)
+                self._drop_if_forgotten(before)
                 self._forgot = forgot
                 for unit, day in list(self._new):
                     if unit in gone:
@@ -254,7 +254,7 @@ class Usage:
             with self._state.writing(NAME, patience=_PATIENCE, lasting=False) as connection:
                 if (now := self._state.version(_FORGOT, connection)) != forgot:
                     with self._lock:
-                        self._follow(now)
+                        self._drop_if_forgotten(now)
                     return
                 for (unit, day), (path, counts) in counted.items():
                     add_usage(connection, unit, UnitUsage.for_day(path, day, counts))
@@ -267,8 +267,8 @@ class Usage:
                 if len(self._new) > _WAITING:
                     self._new.clear()
             raise
-        if self._uses_version is not None:
-            self.state(self._uses_version[1])  # here rather than in the next search
+        if self._boosts_version is not None:
+            self.boosts_on(self._boosts_version[1])  # here rather than in the next search
 
     def _write_if_due(self) -> None:
         with self._lock:
@@ -282,7 +282,7 @@ class Usage:
         oldest = self._clock() - _RECENT
         forgot = self.forget_version()
         with self._lock:
-            self._follow(forgot)
+            self._drop_if_forgotten(forgot)
             while self._recent and self._recent[0].at < oldest:
                 self._recent.popleft()
             used = {hit.id: hit.path for hit in self._recent if not hit.counted and is_used(hit)}
@@ -300,7 +300,7 @@ class Usage:
         counts[event] = counts.get(event, 0) + number
         self._events += number
 
-    def _follow(self, forgot: str | None) -> None:
+    def _drop_if_forgotten(self, forgot: str | None) -> None:
         """Drop counts and hits from before something was forgotten elsewhere: they may be of just that."""
         if forgot is not None and forgot != self._forgot:
             self._new.clear()
