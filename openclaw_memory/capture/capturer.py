@@ -331,7 +331,7 @@ def _attribute(sentence: str, role: Role, trusted: bool) -> str:
 def _split_request(sentence: str) -> tuple[bool, str]:
     """Return true if a sentence is a request with its content behind a colon, and the text behind its colon."""
     head, _, rest = sentence.replace("：", ": ").partition(": ")
-    return bool(rest) and (speech.requests(head) or "remember" in speech.phrase_kinds(head)), rest.strip()
+    return bool(rest) and (speech.is_request(head) or "remember" in speech.phrase_kinds(head)), rest.strip()
 
 
 def _without_speaker(line: str) -> str:

@@ -20,7 +20,7 @@ from ..store.api import Bools, Floats, Ints
 from ..text import analysis
 from ..text.scripts import HANGUL, JOINED_LETTER, UNSPACED
 from ..text.sentences import sentence_spans
-from ..text.speech import subject_terms, thanks, without_request
+from ..text.speech import is_thanks, subject_terms, without_request
 from .relevance import RELEVANT, Evidence, extract_features, probability
 
 #: Concepts of a message that are looked at.
@@ -153,7 +153,7 @@ def brief_entities(message: str, entities: Sequence[Entity]) -> frozenset[int]:
         for line in message.splitlines()
         for start, end in sentence_spans(line)
         if len(analysis.words_by_term(without_request(part := line[start:end])).keys() & set(subject_terms(part))) < 4
-        and not thanks(part)
+        and not is_thanks(part)
     ]
     return frozenset(
         entity.place for entity in entities if any(_has_name(part, entity.name.casefold()) for part in short)

@@ -219,7 +219,7 @@ def _names_stranger(text: str, keyword: KeywordScores) -> bool:
 def _word_rows(text: str, keyword: KeywordScores) -> Iterator[Ints]:
     """Yield for each word of a text the rows around which it stands."""
     at = {term: i for i, term in enumerate(keyword.terms)}
-    silent = speech.silent_terms(text)
+    silent = speech.stop_word_terms(text)
     spaced = _RUNS.sub(" ", text)
     whole = analysis.words_by_term(spaced)
     words: dict[str, Ints] = {}

@@ -204,7 +204,7 @@ def _openers(spoken: str) -> frozenset[str]:
 @cache
 def _calendar_words(name: str) -> frozenset[str]:
     """Return single words for days and months, without those that are names of people or mean something else."""
-    keys = calendar_words.keys_of(name)
+    keys = calendar_words.phrases_by_key(name)
     kinds = ("weekday", "month", "relative")
     spellings = {word for key, words in keys.items() if key.partition(".")[0] in kinds for word in words}
     return frozenset(filter(language.LETTERS.fullmatch, spellings)).difference(keys.get("doubtful", ()))

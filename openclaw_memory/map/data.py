@@ -185,7 +185,7 @@ def _languages(units: Sequence[UnitText], documents: Sequence[int]) -> list[str]
     }
     names = []
     for unit, document in zip(units, documents, strict=True):
-        weights = language.weights(unit.text)
+        weights = language.tokens_by_language(unit.text)
         name = max(weights, key=lambda name: (weights[name], name), default="")
         is_latin = name in ("", language.detect_language(language.latin_words(unit.text.lower())))
         names.append(latin[document] if is_latin else name)

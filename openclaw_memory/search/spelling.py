@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from ..store.api import Store
 
 #: Letters of a word that may be taken for another one: of shorter ones too many are one slip from each other.
-_SHORTEST = 5
+_MIN_LETTERS = 5
 #: Unknown words of a question that are looked up.
-_MOST = 8
+_MAX_UNKNOWN = 8
 
 
 def find_corrections(
@@ -81,9 +81,11 @@ def _misspellings(question: Question, unknown: Collection[str]) -> list[str]:
     """Return the words of a question that are long enough, and whose only term is ``unknown``."""
     if not unknown:
         return []
-    words = dict.fromkeys(match[0] for match in analysis.spellable_words(question.text) if len(match[0]) >= _SHORTEST)
+    words = dict.fromkeys(
+        match[0] for match in analysis.spellable_words(question.text) if len(match[0]) >= _MIN_LETTERS
+    )
     terms = {word: analysis.query_terms(word) for word in words}
-    return [word for word in words if len(terms[word]) == 1 and terms[word][0] in unknown][:_MOST]
+    return [word for word in words if len(terms[word]) == 1 and terms[word][0] in unknown][:_MAX_UNKNOWN]
 
 
 def _correction(word: str, spellings: Collection[str], index: ResidentIndex) -> str | None:

@@ -170,7 +170,7 @@ def _own_headings(chosen: Sequence[ScoredSentence]) -> Mapping[str, str]:
 
     Names, code and technical words are English in notes of any language: another one needs a third of the words.
     """
-    weights = language.weights("\n".join(scored.sentence.text for scored in chosen))
+    weights = language.tokens_by_language("\n".join(scored.sentence.text for scored in chosen))
     words = sum(weights.values())
     others = [name for name in weights if name != language.ENGLISH and 3 * weights[name] >= words]
     spoken = max(others, key=lambda name: (weights[name], name), default=language.ENGLISH)

@@ -26,12 +26,12 @@ log = logging.getLogger("openclaw_memory")
 #: Name of the version that changes when units are forgotten.
 _FORGOT = "forgot"
 #: Seconds and events after which counts are written, and seconds to wait for another process that writes.
-_SECONDS, _EVENTS, _PATIENCE = 60.0, 200, 1.0
+_FLUSH_SECONDS, _FLUSH_EVENTS, _LOCK_PATIENCE = 60.0, 200, 1.0
 #: Seconds for which a shown hit can be opened or quoted, number of hits that are remembered, and of units whose counts
 #: wait to be written, when they cannot be.
-_RECENT, _REMEMBERED, _WAITING = 30 * 60.0, 600, 10_000
+_RECENT_SECONDS, _MAX_RECENT, _MAX_PENDING = 30 * 60.0, 600, 10_000
 #: Words in a row that make a quotation, and characters of a reply that are looked at.
-_RUN, _REPLY = 8, 200_000
+_QUOTED_WORDS, _REPLY_CHARS = 8, 200_000
 
 #: A word, or a character of Chinese and Japanese, which have no spaces between words.
 _WORD = re.compile(rf"[{KANA}{HAN}]|[^\W{KANA}{HAN}]+")
@@ -61,7 +61,7 @@ class Usage:
     def __init__(self, state: State, clock: Callable[[], float] = time.monotonic) -> None:
         self._state = state
         self._clock = clock
-        self._recent: deque[_Shown] = deque(maxlen=_REMEMBERED)
+        self._recent: deque[_Shown] = deque(maxlen=_MAX_RECENT)
         #: Counts that are not written yet: path and numbers by id and day.
         self._new: dict[tuple[str, date], tuple[str, dict[str, int]]] = {}
         self._events = 0
@@ -120,7 +120,7 @@ class Usage:
 
     def quoted(self, reply: str, day: date | None = None) -> list[str]:
         """Count the hits shown lately of whose text ``reply`` has at least eight words in a row; return their ids."""
-        runs = _runs(_words(reply[:_REPLY]))
+        runs = _runs(_words(reply[:_REPLY_CHARS]))
         if not runs:
             return []
 
@@ -225,14 +225,14 @@ class Usage:
                     if unit in gone:
                         del self._new[unit, day]
                         dropped.add(unit)
-                self._recent = deque((hit for hit in self._recent if hit.id not in gone), _REMEMBERED)
+                self._recent = deque((hit for hit in self._recent if hit.id not in gone), _MAX_RECENT)
         return len(dropped)
 
     # -- writing ----------------------------------------------------------------------------------
 
     def flush(self) -> None:
         """Write the counts since the last time; they stay in memory when that is not possible now."""
-        if not self._writing.acquire(timeout=_PATIENCE):
+        if not self._writing.acquire(timeout=_LOCK_PATIENCE):
             return
         try:
             with self._lock:
@@ -251,7 +251,7 @@ class Usage:
         with self._lock:
             counted, self._new, forgot = self._new, {}, self._forgot
         try:
-            with self._state.writing(NAME, patience=_PATIENCE, lasting=False) as connection:
+            with self._state.writing(NAME, patience=_LOCK_PATIENCE, lasting=False) as connection:
                 if (now := self._state.version(_FORGOT, connection)) != forgot:
                     with self._lock:
                         self._drop_if_forgotten(now)
@@ -264,7 +264,7 @@ class Usage:
                 for (unit, day), (path, counts) in counted.items():
                     for name, number in counts.items():
                         self._count(unit, path, day, name, number)
-                if len(self._new) > _WAITING:
+                if len(self._new) > _MAX_PENDING:
                     self._new.clear()
             raise
         if self._boosts_version is not None:
@@ -272,14 +272,14 @@ class Usage:
 
     def _write_if_due(self) -> None:
         with self._lock:
-            due = self._new and (self._events >= _EVENTS or self._clock() - self._written >= _SECONDS)
+            due = self._new and (self._events >= _FLUSH_EVENTS or self._clock() - self._written >= _FLUSH_SECONDS)
             if due:
                 self._written, self._events = self._clock(), 0
         if due:
             threading.Thread(target=self.flush, name="usage", daemon=True).start()
 
     def _count_used(self, is_used: Callable[[_Shown], bool], day: date | None) -> list[str]:
-        oldest = self._clock() - _RECENT
+        oldest = self._clock() - _RECENT_SECONDS
         forgot = self.forget_version()
         with self._lock:
             self._drop_if_forgotten(forgot)
@@ -315,4 +315,4 @@ def _words(text: str) -> list[str]:
 
 def _runs(words: list[str]) -> set[tuple[str, ...]]:
     """Return the runs of words that make a quotation."""
-    return {tuple(words[at : at + _RUN]) for at in range(len(words) - _RUN + 1)}
+    return {tuple(words[at : at + _QUOTED_WORDS]) for at in range(len(words) - _QUOTED_WORDS + 1)}
