@@ -29,7 +29,7 @@ _ENTITIES = 5
 _SEARCHED, _BEST, _LATEST = 20, 20, 8
 #: A row without a word of the message must be about as close to it, less this margin, as related notes or, of few
 #: notes, unrelated texts are, to a model that knows so much of its language.
-_MARGIN, _KNOWN = 0.02, 0.6
+_MARGIN, _MIN_COVERAGE = 0.02, 0.6
 #: Score from which a row that mentions a named concept is given.
 THRESHOLD = 0.5
 
@@ -101,7 +101,7 @@ def rank_message(
     query: Query,
     message: str,
     entities: Sequence[Entity],
-    general: SmalltalkMatch | None,
+    smalltalk: SmalltalkMatch | None,
     superseded: Mapping[int, tuple[str, ...]],
     curated_files: bool,
 ) -> RankedMessage:
@@ -137,7 +137,7 @@ def rank_message(
     if best:
         keyword = ranking.features.keyword
         evidence = None if keyword is None else Evidence(question.text, keyword, len(corpus))
-        features = extract_features(ranking, evidence, best, general, allowed, vectors)
+        features = extract_features(ranking, evidence, best, smalltalk, allowed, vectors)
         sure = 1.0 if question.asks_what_was_done else probability(features)
     brief = brief_entities(message, entities) if entities else frozenset()
     return RankedMessage(view, ranking, allowed, entities, best, sure, low, high - low, brief)
@@ -248,7 +248,7 @@ def _is_related(message: RankedMessage, row: int) -> bool:
     features, similarities = message.ranking.features, message.ranking.similarities
     if features.keyword is not None and features.keyword.unit[row] > 0:
         return True
-    if similarities is None or features.language_coverage < _KNOWN:
+    if similarities is None or features.language_coverage < _MIN_COVERAGE:
         return False
     script = message.view.corpus.rows.script[row]
     common, certainty = float(features.noise[script]), float(features.noise_weight[script])

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..knowledge.lexicon import LITERALS, NAMELESS, ORDINARY, is_kind, says_kind
+from ..knowledge.lexicon import LITERALS, NAMELESS, ORDINARY, is_generic_name, is_generic_noun
 from ..store.api import RULES
 from ..text.language import ENGLISH
 
@@ -187,7 +187,7 @@ def _specificity(name: str, spelt: bool) -> float:
         return 0.3  # a word of everyday language, or of programs, that is a tag or stands in quotes
     if " " in name and not spelt and name.islower():
         return 0.5  # a phrase that recurs
-    return 0.5 if says_kind(name) or is_kind(name.lower(), ENGLISH) else 1.0
+    return 0.5 if is_generic_name(name) or is_generic_noun(name.lower(), ENGLISH) else 1.0
 
 
 _EVERYDAY = (NAMELESS | LITERALS) - ORDINARY

@@ -13,7 +13,7 @@ from ..text import labels, language
 from ..text.negation import negations
 from ..text.scripts import JOINED_LETTER, UNCASED_LETTER
 from ..text.sentences import sentence_spans
-from .lexicon import FactWords, fact_list, fact_words, is_kind
+from .lexicon import FactWords, fact_list, fact_words, is_generic_noun
 from .predicates import has_flag, kind_of_key, wordings
 
 #: Underlined, and no part of a name: "__init__.py", "@mira__".
@@ -246,7 +246,7 @@ def is_name(text: str, code: str | None = None) -> bool:
 def _is_kind(subject: str, code: str) -> bool:
     """Return true if a subject is a single word for a kind of thing that opens its sentence: "Hook lives in …"."""
     word = subject.isalpha() and subject[1:].islower()
-    return word and is_kind(subject.casefold(), _LANGUAGE_NAMES.get(code, language.ENGLISH))
+    return word and is_generic_noun(subject.casefold(), _LANGUAGE_NAMES.get(code, language.ENGLISH))
 
 
 @cache
