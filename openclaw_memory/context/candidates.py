@@ -27,8 +27,8 @@ from .relevance import RELEVANT, Evidence, extract_features, probability
 _ENTITIES = 5
 #: Numbers of rows looked at: the best of the search, and the best and the latest that mention a concept.
 _SEARCHED, _BEST, _LATEST = 20, 20, 8
-#: A row without a word of the message must be about as close to it, less this margin, as related notes or, of few
-#: notes, unrelated texts are, to a model that knows so much of its language.
+#: A row without a word of the message is related if its cosine reaches the noise of the question (of the model, if
+#: there are few notes) less this margin; and the least language coverage at which cosines decide this.
 _MARGIN, _MIN_COVERAGE = 0.02, 0.6
 #: Score from which a row that mentions a named concept is given.
 THRESHOLD = 0.5
@@ -283,7 +283,7 @@ def _mentioning_rows(message: RankedMessage) -> list[Candidate]:
     # The share of its section that mentions a concept, up to three rows.
     share = np.zeros(len(rows), np.float32)
     for link in links.values():
-        counts = np.bincount(section[link > 0], minlength=len(corpus.shape.opens))
+        counts = np.bincount(section[link > 0], minlength=len(corpus.shape.section_start))
         share = np.maximum(share, np.minimum(1, counts[section[rows]] / 3).astype(np.float32) * (link[rows] > 0))
     age = np.maximum(0, message.ranking.query.question.day.toordinal() - corpus.rows.day[rows])
     recency = np.where(corpus.rows.dated[rows], 0.5 ** (age / 60.0), 0.3)  # after two months it counts half

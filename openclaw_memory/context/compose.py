@@ -21,7 +21,7 @@ from .candidates import THRESHOLD, Candidate, Entity
 _FACTS = 3
 #: Share of the budget that one note takes at most while there are others.
 _ONE_NOTE = 0.4
-#: Order that an item loses which would take the whole budget: a long one takes the place of several.
+#: Penalty on the order of an item that would take the whole budget; shorter ones lose in proportion.
 _LENGTH_COST = 0.6
 #: Characters that the beginning of one more note needs at least.
 _LEAST = 100
@@ -154,9 +154,9 @@ def _priority(item: Item, budget: int) -> float:
 
 
 def _other_state(entry: _Entry, others: Sequence[_Entry]) -> _Entry | None:
-    """Find the entry that states the same of another day, figures aside: of these the newest alone is given.
+    """Find an entry of another day that states the same but for figures: only the newest of them is given.
 
-    "Works" and "works not" have the same words, so that most of the words suffice.
+    Most of the words must agree: "works" and "works not" are two states of one thing.
     """
     if entry.item.day is None or entry.item.fact is not None:
         return None

@@ -122,7 +122,7 @@ def _newer_ids(periods: Sequence[Period], today: int) -> dict[int, str]:
     """Return for a dated period that holds, by identity, the id of another value that holds too and began later."""
     holding: defaultdict[tuple[int | str, str], list[Period]] = defaultdict(list)
     for period in periods:
-        # By these rules values replace each other: one that differs is news.
+        # Only these rules give one value to a relation, so that another value is an update.
         keyed = period.fact.rule in ("key", "table", STATED)
         if period.start <= today < period.end and (keyed or is_single(period.relation[1])):
             holding[period.relation].append(period)

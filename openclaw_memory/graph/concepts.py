@@ -94,7 +94,7 @@ class _Mentions:
     """Mentions of keys in units, one of each key a unit, by its strongest rule; in order of rows, then keys.
 
     Mention ``i`` says that unit ``unit[i]``, at ``row[i]`` of the corpus, mentions ``keys[key[i]]`` by
-    ``RULES[rule[i]]``.  ``keys`` are ascending; those of ``always`` have their place though no unit mentions them.
+    ``RULES[rule[i]]``.  ``keys`` are ascending; they include those of ``always`` even if no unit mentions them.
     """
 
     def __init__(self, always: NDArray[np.int64]) -> None:
@@ -166,7 +166,7 @@ class ConceptIndex:
         self._spellings: dict[int, tuple[str, ...]] = {}
         #: Grows with every change of the references.
         self.version = 0
-        #: Grows when there is another concept, or when one is called otherwise.
+        #: Grows when a concept is added or removed, or its name changes.
         self.names_version = 0
 
     def refresh(self, store: Store, corpus: Corpus, copies: Bools | None = None) -> None:

@@ -36,8 +36,8 @@ _SPELLING_RULES = ("name", "quoted")
 _NAME_UNITS, _PHRASE_UNITS, _PHRASE_CORPUS = 2, 3, 2_000
 #: A key in more than this share of all units is routine, unless it is a name or its :func:`burst` has so many bits.
 _ROUTINE_SHARE, _MIN_BURST = 0.06, 0.5
-#: Least points of a name: one sure mention and one other; and in the mean: more than one capital among two dozen plain
-#: uses; and its least share of units where a capital or marks are no matter of course.
+#: Least points of a name in total (one sure mention and one other) and on average per unit (more than one capital among
+#: two dozen plain uses), and least share of its units in which it has a capital or marks.
 _LEAST_POINTS, _LEAST_MEAN, _LEAST_SURE = 7, 1.25, 0.15
 #: A nested term is kept if it stands outside of longer terms in so many units and in this share of its units.
 _ALONE_UNITS, _ALONE_SHARE = 2, 0.2
@@ -98,10 +98,10 @@ def burst(units: Ints, documents: Ints, all_documents: int) -> Floats:
 def salience(counts: Ints, distinct: Ints, documents: Ints, all_documents: int, names: Sequence[str]) -> Floats:
     """Return how much each concept matters: the logarithm of its units by its reliability and its bursts; ``float[n]``.
 
-    A name that small letters, or a German article, speak against as often matters less.  ``distinct`` counts units
-    with different texts: a line that a report repeats every day counts once.
-    ``names`` are those of the concepts: an abbreviation of two letters says little, a long compound much, and
-    of names that differ by their numbers only each says the less the more there are.
+    A name that is as often written in small letters, or with a German article before it, matters less.  ``distinct``
+    counts units with different texts: a line that a report repeats every day counts once. ``names`` are those of the
+    concepts: an abbreviation of two letters says little, a long compound much, and of names that differ by their
+    numbers only each says the less the more there are.
     """
     units = counts.sum(axis=1)
     sure = np.zeros(len(counts))
@@ -158,10 +158,10 @@ class Nesting:
         return cls(tuple(names), group, *ends[0], *ends[1])
 
     def nested(self, units: Ints, kept: Bools) -> Bools:
-        """Return the names that hardly stand by themselves, only within longer ones; ``units`` of each: ``bool[n]``.
+        """Return the names that stand almost only within longer ones, from the ``units`` of each: ``bool[n]``.
 
         Frantzi, Ananiadou and Mima (2000), "Automatic recognition of multi-word terms: the C-value/NC-value method":
-        of a term's frequency that of the longer terms around it, on average, is taken away.  Those ``kept`` stay.
+        the mean frequency of the longer terms around a term is subtracted from its own.  Names in ``kept`` stay.
         """
         n = int(self.group.max(initial=-1)) + 1
         most, least = np.zeros(n, np.int64), np.full(n, np.iinfo(np.int64).max)

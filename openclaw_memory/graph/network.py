@@ -17,12 +17,12 @@ from ..store.api import Bools, Floats, Ints
 from .concepts import ConceptIndex, References
 from .sorting import falling, stable_order
 
-#: A section's mentions of a concept are worth this much when they stand in one of its lines, more in several, and
-#: all in its heading.
+#: Weight of a section's mention of a concept: the first for one line, the second more for each further line, and 1 for
+#: a mention in the heading.
 _ONE_LINE, _MORE_LINES = 0.7, 0.15
 #: Concepts of a section that take part in pairs: the rarest ones.
 _PAIRED = 24
-#: Two concepts are related from this many common sections and this likelihood ratio on: one pair in twenty by chance.
+#: Least number of common sections and least likelihood ratio of related concepts: chance gives one pair in twenty.
 MIN_TOGETHER, MIN_RATIO = 2, 3.84
 #: Related concepts kept for each concept: the closest ones.
 _RELATED = 12
@@ -69,8 +69,8 @@ def _empty() -> SparseRows:
 class Network:
     """Sections by their place in the corpus, concepts by theirs in the references.
 
-    ``sections`` and ``concepts`` hold the same references from both ends (``concepts`` lists first what a summary
-    does not stand for or repeat, and of that the strongest first),
+    ``sections`` and ``concepts`` hold the same references from both ends (``concepts`` lists first the
+    sections that no summary covers or repeats, the strongest first),
     ``rarity`` is a concept's inverse document frequency over sections scaled to [0, 1].  ``parents`` and
     ``children`` are curated; ``related`` is symmetric, ``related_curated`` says which entries are curated.
     ``before`` and ``after`` join a section to the neighbours in time that share a concept, ``thread`` of an
@@ -97,7 +97,8 @@ class Network:
     last_row: Ints
     originals: SparseRows = field(default_factory=_empty)
     original_rows: tuple[Ints, Ints] = field(default_factory=lambda: (np.zeros(0, np.int32), np.zeros(0, np.int32)))
-    #: The place of each section among all, the newest first: of equals the one before counts, whatever was read first.
+    #: The rank of each section by day, the newest first, path and line: it breaks ties, so that the order of ingest
+    #: does not matter.
     rank: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
 
 

@@ -21,7 +21,7 @@ _RELEVANCE_SHARE = 0.25
 _SAME_DAY = 0.7
 #: Sections that are looked at for a better spread over days, as a multiple of those that are shown.
 _CANDIDATES = 4
-#: Factor for a section whose day is only that of its file, which belongs nowhere in a thread of days.
+#: Factor for a section without a day of its own, which has no place in an order of days.
 _UNDATED = 0.5
 
 

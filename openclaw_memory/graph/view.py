@@ -125,7 +125,7 @@ class GraphView:
         rows = self.index.rows_of(concepts)
         out[rows] = True
         section = self.corpus.shape.section
-        headed = np.zeros(len(self.corpus.shape.opens), bool)
+        headed = np.zeros(len(self.corpus.shape.section_start), bool)
         headed[section[rows[self.corpus.rows.heading[rows]]]] = True
         return out | headed[section]
 
@@ -159,7 +159,7 @@ class GraphView:
         rows = np.full(n, most + 1, np.int32)
         np.minimum.at(rows, references.row, distance[references.concept] + 1)
         section = self.corpus.shape.section
-        nearest = np.full(len(self.corpus.shape.opens), most + 1, np.int32)
+        nearest = np.full(len(self.corpus.shape.section_start), most + 1, np.int32)
         np.minimum.at(nearest, section, rows)
         rows = np.minimum(rows, nearest[section] + 1)
         return np.where(rows <= most, 0.5**rows, 0).astype(np.float32)

@@ -39,8 +39,8 @@ _GRID = 4_000
 class Scope:
     """The rows of the corpus and the concepts of a map; ``units`` counts the rows of each concept.
 
-    Each sentence is once among ``rows``; ``repeats`` are those of summaries that repeat it.  ``about`` is the place of
-    the concept in the options.
+    ``rows`` hold each sentence once, ``repeats`` the rows of summaries that repeat one.  ``about`` is the place of the
+    concept that the map is restricted to.
     """
 
     rows: Bools

@@ -22,7 +22,7 @@ from .resident import ResidentIndex
 
 H = TypeVar("H", SearchHit, RecallHit)
 
-#: A thread starts from sections whose best unit is at least this share as good as the best of all.
+#: A thread starts from sections whose best unit has at least this share of the highest score.
 _SEED_SHARE = 0.5
 #: Sections reached by the walk that may join a thread within a budget, and their share of the budget at most.
 _WALKED, _WALKED_SHARE = 3, 0.25
@@ -81,7 +81,7 @@ def _overhead(request: SearchRequest) -> float:
 
 
 def _assess_all(ranking: Ranking, ranges: Sequence[Range]) -> tuple[list[Scores], bool]:
-    """Return the scores of ranges as they are shown, and whether they answer the question with what is around them."""
+    """Return the scores of ranges, and true if these are a good match, which is decided with the lines around them."""
     in_context = [assess(ranking, span) for span in ranges]
     alone = ranking.request.budget is not None
     shown = [assess(ranking, span, alone) for span in ranges] if alone else in_context
@@ -123,9 +123,9 @@ _Passage = tuple[thread.Stop, Range]
 def recall(query: Query, index: ResidentIndex, hops: int) -> Answer[RecallHit]:
     """Return the thread behind the best hits of a query, in order of time; all else as for :func:`search`.
 
-    The filters of the request hold for what is returned and for where the thread starts, not for what it
-    passes through.  With ``max_results`` each result is a passage; else the thread is what a search within
-    ``budget`` (by default that of as many hits as it starts from) finds, and the steps that earn a place there.
+    The filters of the request restrict the results and the sections where the walk starts, not those that it passes
+    through.  With ``max_results`` each result is a passage.  Otherwise the thread has the lines that a search within
+    ``budget`` finds (default: the tokens of :data:`SEEDS` hits), and sections of the walk in a share of it.
     """
     with index.reading():
         if not len(index.corpus):

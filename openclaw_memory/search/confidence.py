@@ -1,8 +1,8 @@
 """Compute the score that is reported: absolute, so that it means the same for every question.
 
-The fused score only orders the units of one question; scaled per question, even nonsense has a best
-unit.  What is reported instead is the confidence of the evidence: the share of the question's words (by idf)
-in the hit's window, and how far its cosine stands above what unrelated texts have.
+The fused score only orders the units of one question: it is scaled per question, so that even nonsense has a best unit.
+What is reported instead is the confidence of the evidence: the share of the question's words (by idf) in the hit's
+window, and how far its cosine stands above what unrelated texts have.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def assess(ranking: Ranking, hit: Range, alone: bool = False) -> Scores:
     if features.keyword is not None:
         shown = None
         if alone:
-            opens = ranking.corpus.shape.opens
+            opens = ranking.corpus.shape.section_start
             above = int(opens[opens.searchsorted(row, "right") - 1])
             shown = [(hit.first, hit.last), *([(above, above)] if rows.heading[above] else [])]
         text, terms = features.keyword.coverage(row, shown)

@@ -240,8 +240,8 @@ def _shifted(day: date, first: int, last: int) -> Interval | None:
 def _boundary(text: str, start: int, end: int, languages: Sequence[str]) -> str | None:
     """Return the key, of :data:`.calendar_words.BOUNDARY_KEYS`, of the word beside ``text[start:end]``, or ``None``.
 
-    The longest word counts, of equal ones that of the likeliest language, which comes first.  One that joins the parts
-    of a date, such as an article, may stand between them.  "The week before May 3" is a time that is counted from
+    The longest word wins; of equally long ones that of the likeliest language, which comes first.  A word that joins
+    the parts of a date, such as an article, may stand between.  "The week before May 3" is a time that is counted from
     there, and notes of that day may tell it, so it has no boundary.
     """
     before = text[max(0, start - _BOUNDARY_GAP) : start].rstrip(_SEPARATORS)
@@ -293,9 +293,9 @@ def _without_first_join(text: str) -> str:
 
 
 def _resolve_boundaries(intervals: Sequence[tuple[Interval, str | None]], day: date) -> list[Interval]:
-    """Extend intervals by their boundaries: of one start and one later end make one interval, end open ones on ``day``.
+    """Apply the boundaries of intervals: join one start and one later end; end an interval without an end on ``day``.
 
-    A time that nothing has passed by ``day`` stays as it is named.
+    "Since" or "after" a time that lies after ``day`` leaves the interval as it is.
     """
     begins = [_extended(interval, kind, day) for interval, kind in intervals if kind in ("since", "after")]
     ends = [_extended(interval, kind, day) for interval, kind in intervals if kind in ("until", "before")]

@@ -15,7 +15,7 @@ from ..store.api import Bools, Floats
 from .features import scaled
 
 _CURATED = list(Kind).index(Kind.CURATED)
-#: Share of all scores' range that a unit loses whose statement no longer holds.
+#: Penalty of a unit whose statement no longer holds, as a share of the range of all scores.
 _SUPERSEDED = 0.5
 
 

@@ -120,7 +120,7 @@ class Display:
 
     def refresh(self) -> None:
         """Keep no text that the corpus has no more: the store may have dropped it."""
-        self._texts.keep(set(self._corpus.rows.section_id[self._corpus.shape.opens].tolist()))
+        self._texts.keep(set(self._corpus.rows.section_id[self._corpus.shape.section_start].tolist()))
 
     def _also(self, span: Range, rows: Sequence[int]) -> tuple[Repetition, ...]:
         """Return the latest of ``rows`` outside of a range."""

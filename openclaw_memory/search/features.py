@@ -61,7 +61,7 @@ _SAMPLE_ROWS = 4_096
 _PRIOR_ROWS = 30
 #: Candidates of each kind when the vector index does not score every unit.
 _CANDIDATES = 512
-#: A day after a named interval still counts a little, falling over this many days.
+#: Days after a named interval for which a note still counts, its value on the first one, and the days to fall to 0.
 _ECHO_DAYS, _ECHO, _ECHO_FALL = 21, 0.35, 30.0
 #: Value of ``date`` for a line whose days overlap those asked for without lying within them.
 _OVERLAP = 0.5
@@ -98,7 +98,7 @@ class Features:
     keyword: KeywordScores | None = None
     language_coverage: float = 1.0
     days: list[Interval] = field(default_factory=list)
-    #: Mean of ``date`` over all rows: a day that most rows have says little of one.
+    #: Mean of ``date`` over all rows: a day that most rows have distinguishes none of them.
     mean_date: float = 0.0
     #: True if days are all that is asked for.
     only_days: bool = False
@@ -147,7 +147,7 @@ def collect_features(
     if keyword is not None:
         values["bm25_unit"] = keyword.unit
         values["bm25_window"] = keyword.window
-        headings = np.where(shape.headed, keyword.unit[shape.opens], np.float32(0))
+        headings = np.where(shape.has_heading, keyword.unit[shape.section_start], np.float32(0))
         values["bm25_heading"] = headings.take(shape.section)
         first, second = (scores.take(place) for scores, place in zip(keyword.passage, shape.passage, strict=True))
         values["bm25_passage"] = np.maximum(first, second, out=first)
@@ -227,10 +227,10 @@ def _nearness(corpus: Corpus, days: list[Interval]) -> Floats:
 def restrict_to_days(
     features: Features, allowed: Bools | None, uncited: Callable[[Grain], Bools | None] | None = None
 ) -> Bools | None:
-    """Return ``allowed`` without rows of other days, where a question asks for days alone and some row is of them.
+    """Restrict ``allowed`` to the days of a question that asks for days alone, if some row is of these days.
 
-    Where several days are asked for, and a summary of about as many covers some, the rows that it left out go too:
-    ``uncited`` gives these by grain.
+    Where it asks for several days and summaries of about that length exist, rows that these cover and do not cite are
+    dropped too: ``uncited(grain)`` selects them.
     """
     if not features.only_days:
         return allowed

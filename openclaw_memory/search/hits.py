@@ -141,9 +141,9 @@ def fill_budget(
 
     One of ``headings`` (``bool[n]``) comes with the first line below it, where it is not given yet.
 
-    Of lines that no longer fit as much is shown as there is room for, around a unit that does fit; one that is too long
-    itself is passed over for smaller ones behind it, unless it is the best of all.  A row without the question's words
-    (``words`` says how much each row has of them) leaves enough for the one beside it that has them.
+    Lines that do not fit as a whole are cut around their best unit.  Where that unit itself does not fit, smaller ones
+    of a lower rank are tried instead, unless it is the best of all.  ``words`` is the keyword score of each row: a row
+    without one is put off if the row beside it, which has one, would no longer fit.
     """
     ranked = _distinct(corpus, score, allowed)
     order: list[int] = []

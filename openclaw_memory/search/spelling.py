@@ -1,4 +1,4 @@
-"""Correct misspelt words of a question: those that no note has, and that are one slip away from a word of the notes.
+"""Correct misspelt words of a question: words that no note has and that are one edit away from a word of the notes.
 
 A slip is a letter that is missing, too many or another one, or two that have changed places (Damerau, 1964).  Such are
 four of five misspellings, and hardly any is in a word's first letter (Pollock & Zamora, 1984), so that has to be right.
@@ -32,8 +32,8 @@ def find_corrections(
 ) -> dict[str, str]:
     """Return the correction of each misspelt word of a question; nothing while the index cannot be had.
 
-    Of several words of the notes that are as near the one in the most units is taken.  A question more than half of
-    which is of no note, however it is read, is in another language or about something else: nothing is corrected.
+    Of several candidates the one in the most units is taken.  If more than half of the words stay unknown even when
+    corrected, the question is in another language or about something else, and nothing is corrected.
     """
     # A look at the state of the last question takes no turn at the store.
     if index.lock.acquire(blocking=False):

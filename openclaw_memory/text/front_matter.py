@@ -41,8 +41,8 @@ class FrontMatter(NamedTuple):
     """Parsed front matter: its ``values`` as JSON has them, and the number of ``lines`` with the fences.
 
     ``lines`` is 0 where a file has none, or none with an end.  ``fault`` names a fault in it and, after a ``;``, the
-    next step; ``values`` are then those of the keys that can be read.  An unreadable key that may have been one of
-    trust comes as ``{"origin": "untrusted"}``, with ``memory: false`` where a line keeps the file out.
+    next step; ``values`` are then those of the keys that can be read.  Where an unreadable key may decide about trust,
+    they hold ``origin: untrusted``, and ``memory: false`` if a line withholds the file.
     """
 
     values: dict[str, Any]

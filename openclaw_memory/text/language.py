@@ -96,10 +96,10 @@ def accents(words: Iterable[str]) -> frozenset[str]:
 
 
 def detect_language(words: Iterable[str]) -> str:
-    """Return the language of words in Latin letters: that with the most stop words, of which there are at least two.
+    """Return the language of words in Latin letters: the one with the most stop words, at least two.
 
-    One is enough where a word has a letter that English does not have, or where it is no short one and none is English.
-    A letter that a language does not have counts against it; of several languages the most common one wins.
+    One stop word is enough if a word has a letter that English lacks, or if it has four letters and no stop word is
+    English.  Each letter that a language lacks counts against it; among equals the most common language wins.
     """
     return _vote(words) or ENGLISH
 

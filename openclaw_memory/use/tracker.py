@@ -66,7 +66,7 @@ class Usage:
         self._new: dict[tuple[str, date], tuple[str, dict[str, int]]] = {}
         self._events = 0
         self._written = clock()
-        #: The last forgetting that was followed: counts from before another one are dropped.
+        #: Version of the last forgetting that was applied here: a newer one drops all counts from before it.
         self._forgot = ""
         self._boosts: UsageBoosts | None = None
         self._boosts_version: tuple[str, date] | None = None
