@@ -55,7 +55,7 @@ def measured(bench: Bench, units: int, rounds: int) -> Iterator[tuple[str, float
             yield f"recall, {hops} hops", *timed(ask(memory.recall, texts, hops=hops), rounds)
         yield "search near a concept", *timed(ask(memory.search, texts, near=(first_concept(memory),)), rounds)
         with memory._questions.graph() as view:
-            yield "entities in a message", *timed(ask(view.mentioned, messages), rounds)
+            yield "entities in a message", *timed(ask(view.find_mentioned, messages), rounds)
             spelt = [name for label in view.labels().values() for name in label.spellings]
             yield (
                 "  the same name by name",

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from openclaw_memory import Memory, Settings
 from openclaw_memory.context import candidates, relevance
-from openclaw_memory.context.relevance import ALONE, KNOWN, RELEVANT, WEIGHTS
+from openclaw_memory.context.relevance import KEYWORD_WEIGHTS, MIN_COVERAGE, RELEVANT, WEIGHTS
 
 #: What a squared weight costs, features being scaled to deviations.
 RIDGE = 3.0
@@ -45,7 +45,8 @@ class Told:
     @property
     def weights(self) -> Mapping[str, float]:
         """The weights that judge it: those for vectors, where a model knows the language, or those for words alone."""
-        return WEIGHTS if self.features is not None and self.features["knowledge"] > KNOWN else ALONE
+        has_vectors = self.features is not None and self.features["language_coverage"] > MIN_COVERAGE
+        return WEIGHTS if has_vectors else KEYWORD_WEIGHTS
 
 
 @contextmanager
@@ -135,7 +136,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             for vectors in (True, False):
                 own = [row for row in rows if row["workspace"] == name]
                 told += ask(options.workspaces / name, own, options.index or Path(folder), vectors)
-    for title, weights in (("beside vectors", WEIGHTS), ("by words alone", ALONE)):
+    for title, weights in (("beside vectors", WEIGHTS), ("by words alone", KEYWORD_WEIGHTS)):
         names, judged = list(weights), [row for row in told if row.weights is weights]
         print(f"\n{title}")
         for name, weight in zip([*names, "bias"], weights_of(judged, names, options.silent), strict=True):

@@ -46,14 +46,14 @@ class Asked:
         score = np.round(features.fuse(self.ranking.features, weights, allowed), 5)
         if self.ranking.graph is not None:
             score = score + np.float32(weights["graph"]) * self.ranking.graph
-        grown = hits.grown(corpus, score, allowed, GROWN, HITS, allowed)
-        spans = [hits.spans(corpus, score, allowed, budget) for budget in (1000, 2000)]
+        grown = hits.grow_hits(corpus, score, allowed, GROWN, HITS, allowed)
+        spans = [hits.fill_budget(corpus, score, allowed, budget) for budget in (1000, 2000)]
         first, small, large = ([self._span(one) for one in found] for found in (grown, *spans))
         return scored(self.question, (first, small, large), self.files)
 
     def _span(self, found: hits.Range) -> Span:
         path = self.corpus.documents[int(self.corpus.rows.document_id[found.first])].path
-        return Span(path, *hits.lines(self.corpus, found))
+        return Span(path, *hits.line_range(self.corpus, found))
 
 
 def ask(workspace: Path, questions: Sequence[Row], index: Path) -> Iterator[Asked]:

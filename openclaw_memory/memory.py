@@ -21,12 +21,12 @@ from .context.service import ContextService
 from .embed.manager import EmbedderManager
 from .embed.vectorizer import Vectorizer
 from .errors import OpenClawMemoryError
-from .facts.service import FactBook
+from .facts.service import FactService
 from .forget.masking import mask_for_index
 from .forget.operations import Forgetter, lost_state, reread_forgotten, unfinished
 from .forget.selection import ForgetRequest
 from .forget.tombstones import Tombstones
-from .graph.service import ConceptBook
+from .graph.service import ConceptService
 from .ingest.freshness import Freshness
 from .ingest.pipeline import Ingestor
 from .ingest.scan import max_bytes, scan
@@ -153,7 +153,7 @@ class Memory(ReadingMemory):
             vectorizer=self._vectorizer,
             unfinished=partial(unfinished, self.state),
         )
-        self.facts = FactBook(
+        self.facts = FactService(
             workspace=self.workspace,
             store=self._store,
             freshen=self.freshen,
@@ -168,9 +168,9 @@ class Memory(ReadingMemory):
             plugins=self.plugins,
             freshen=self._freshness.freshen,
             superseded=self.facts.superseded,
-            uses=self.usage.state,
+            boosts_on=self.usage.boosts_on,
         )
-        self.concepts = ConceptBook(
+        self.concepts = ConceptService(
             file=self.workspace / FILE_NAME,
             view=self._questions.graph,
             changed=self._freshness.relink,
@@ -325,11 +325,11 @@ class Memory(ReadingMemory):
         Raises :class:`~openclaw_memory.errors.RequestError` when ``chunk`` names nothing, and
         :class:`~openclaw_memory.errors.WorkspaceError` when the state cannot be written.
         """
-        from .use.feedback import give
+        from .use.feedback import record
 
         self.check_own(chunk)
         self.freshen()
-        return give(self._store, self.usage, chunk, verdict, now or self.today())
+        return record(self._store, self.usage, chunk, verdict, now or self.today())
 
     def replied(self, text: str) -> Replied:
         """Count the hits of recent answers that a reply quotes as used."""

@@ -1,1 +1,1 @@
-"""Keep the new sentences of finished turns that are worth it."""
+"""Select the sentences of a finished turn that are new and worth keeping, and write them to a note."""

@@ -43,9 +43,9 @@ Find = Callable[[str, float | None], Iterable[SearchHit]]
 Ingest = Callable[[str, float | None], object]
 
 #: Sentences of a turn that are kept at most, the least score of one, and how many of the best are looked up.
-_MOST, _LEAST_SCORE, _LOOKED_UP = 5, 0.5, 20
+_MAX_KEPT, _MIN_SCORE, _MAX_LOOKED_UP = 5, 0.5, 20
 #: Characters of a message that are looked through, unless all of it is to be kept.
-_READ = 100_000
+_READ_CHARS = 100_000
 #: Names of speakers before personal sentences; no person is called "The sender".
 _USER, _ASSISTANT, _SENDER = "User: ", "Assistant: ", "The sender: "
 _SPEAKER = re.compile(f"(?:{_USER}|{_ASSISTANT}|{_SENDER})")
@@ -116,11 +116,11 @@ class Capturer:
         path = f"{FOLDER}/{day}.md" if trusted else f"{FOLDER}/{day}-untrusted.md"
         candidates, seen, rest = self._candidates(turn, path, trusted, everything)
         warnings: list[str] = []
-        if not everything and any(len(message.text) > _READ for message in turn.messages):
-            warnings.append(f"only the first {_READ:,} characters of a message are looked through")
+        if not everything and any(len(message.text) > _READ_CHARS for message in turn.messages):
+            warnings.append(f"only the first {_READ_CHARS:,} characters of a message are looked through")
         chosen = candidates
         if not everything:
-            chosen, late = self._new(candidates, path, trusted, moment.date(), until)
+            chosen, late = self._select_new(candidates, path, trusted, moment.date(), until)
             if late:
                 warnings.append("not everything was looked up in time; what was not is not kept")
         rest += [candidate.text for candidate in candidates if candidate not in chosen]
@@ -136,7 +136,7 @@ class Capturer:
             seen=seen,
             took_ms=(time.monotonic() - started) * 1000,
             warning=joined(warnings),
-            not_kept=tuple(rest[:_LOOKED_UP]),
+            not_kept=tuple(rest[:_MAX_LOOKED_UP]),
         )
 
     # -- what is worth keeping ------------------------------------------------------------------------
@@ -150,14 +150,14 @@ class Capturer:
         seen = 0
         for message in turn.messages:
             # Only the end is cut off: a private or inserted block may begin before the rest of it.
-            text = message.text if everything else message.text[:_READ]
+            text = message.text if everything else message.text[:_READ_CHARS]
             # As a whole first: a key block has many lines.
             for sentence in sentences(self.redact(path, "\n".join(split_lines(without_private(text)))), everything):
                 seen += 1
                 if self.forgotten(sentence):
                     continue
                 score = score_sentence(sentence, message.role)
-                if not everything and score < _LEAST_SCORE:
+                if not everything and score < _MIN_SCORE:
                     rest.append(tidy(self.redact(path, sentence)))
                     continue
                 line = tidy(sanitize_turns(self.redact(path, _attribute(sentence, message.role, trusted))))
@@ -165,7 +165,7 @@ class Capturer:
                     by_key.setdefault(key, _Candidate(line, key, score, len(by_key)))
         return list(by_key.values()), seen, rest
 
-    def _new(
+    def _select_new(
         self, candidates: list[_Candidate], path: str, trusted: bool, today: date, until: Deadline
     ) -> tuple[list[_Candidate], bool]:
         """Return the best candidates that say something new, in order, and true if time ran out.
@@ -179,15 +179,15 @@ class Capturer:
         for line in written:
             known_sentences.add(line)
         new: list[_Candidate] = []
-        most, late = _MOST, False
-        for candidate in sorted(candidates, key=lambda candidate: (-candidate.score, candidate.order))[:_LOOKED_UP]:
+        room, late = _MAX_KEPT, False
+        for candidate in sorted(candidates, key=lambda candidate: (-candidate.score, candidate.order))[:_MAX_LOOKED_UP]:
             late = until.passed
-            if most <= 0 or late:
+            if room <= 0 or late:
                 break
-            before = candidate.key in captured
+            captured_before = candidate.key in captured
             text = _without_speaker(candidate.text)
             is_request, content = _split_request(text)
-            done = False
+            is_noted = False
             for hit in self.find(content if is_request else text, until.left()):
                 if trusted and hit.origin not in TRUSTED:
                     continue
@@ -195,17 +195,17 @@ class Capturer:
                 for line in hit.snippet.split("\n"):
                     known_sentences.add(line, context)
                     key = _key(tidy(line))
-                    before |= hit.path.startswith(f"{FOLDER}/") and key == candidate.key
-                    done |= bool(content) and hit.date == today and key == _key(content)
-            if done or (is_request and known_sentences.holds(content)):
+                    captured_before |= hit.path.startswith(f"{FOLDER}/") and key == candidate.key
+                    is_noted |= bool(content) and hit.date == today and key == _key(content)
+            if is_noted or (is_request and known_sentences.contains(content)):
                 continue
-            if before:
-                most -= 1
-            elif not known_sentences.holds(text):
-                most -= 1
+            if captured_before:
+                room -= 1
+            elif not known_sentences.contains(text):
+                room -= 1
                 new.append(candidate)
                 known_sentences.add(candidate.text)
-        return sorted(new, key=lambda candidate: candidate.order), late and most > 0
+        return sorted(new, key=lambda candidate: candidate.order), late and room > 0
 
     # -- the file -------------------------------------------------------------------------------------
 
@@ -281,7 +281,7 @@ class _KnownSentences:
                 self._sentences[sentence, context] = _KnownSentence(terms, terms | context, bool(negations(sentence)))
                 self._keys.add(_key(sentence))
 
-    def holds(self, sentence: str) -> bool:
+    def contains(self, sentence: str) -> bool:
         """Return true if a known sentence has most of the words, all names and numbers, and as much negation."""
         sentence = _without_speaker(sentence)
         if _key(sentence) in self._keys:
@@ -331,7 +331,7 @@ def _attribute(sentence: str, role: Role, trusted: bool) -> str:
 def _split_request(sentence: str) -> tuple[bool, str]:
     """Return true if a sentence is a request with its content behind a colon, and the text behind its colon."""
     head, _, rest = sentence.replace("：", ": ").partition(": ")
-    return bool(rest) and (speech.requests(head) or "remember" in speech.phrase_kinds(head)), rest.strip()
+    return bool(rest) and (speech.is_request(head) or "remember" in speech.phrase_kinds(head)), rest.strip()
 
 
 def _without_speaker(line: str) -> str:

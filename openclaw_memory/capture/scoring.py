@@ -11,7 +11,7 @@ from ..text import analysis, speech
 from ..text.machine import is_machine
 from ..text.markdown import parse
 from ..text.sentences import sentence_spans
-from ..text.withheld import without_block, without_foreign
+from ..text.withheld import without_block, without_host_additions
 
 #: Longer sentences are pasted or endless; shorter ones (in words) say nothing alone.
 _MOST_CHARS, _FEWEST_WORDS = 480, 3
@@ -38,7 +38,7 @@ def sentences(text: str, everything: bool = False) -> list[str]:
     Code, quotations, tables, headings, logs and what hosts and this package put into the message are left out; with
     ``everything`` only code and what was put in.
     """
-    written = without_block(without_foreign(text, endless=True), "<file ", "</file>")
+    written = without_block(without_host_additions(text, cut_unterminated=True), "<file ", "</file>")
     # No paragraph is cut by the parser: sentences are cut here.
     parsed = parse(written, path="", mtime=date.min, unit_tokens=1_000_000)
     unsaid = UNSAID if everything else UNSAID | {"quote", "heading", "title", "row"}
@@ -75,7 +75,7 @@ def score_sentence(sentence: str, speaker: str) -> float:
         return 0.0
     bare = sentence.replace("’", "'")
     kinds = speech.phrase_kinds(bare)
-    if "remember" in kinds and not speech.reminds(bare):
+    if "remember" in kinds and not speech.asks_to_remember(bare):
         kinds -= {"remember"}
     unit = Unit(f"User: {sentence}", 1, 1, "turn", "User") if speaker == "user" else Unit(sentence, 1, 1)
     stated = 0.5 if extract(unit, SectionContext()) else 0.0
@@ -85,7 +85,7 @@ def score_sentence(sentence: str, speaker: str) -> float:
     score += 0.1 * any(map(str.isdigit, bare))
     score += 0.1 * min(2, _names(bare))
     if "remember" not in kinds:
-        pending = speech.requests(bare) if speaker == "user" else "offer" in kinds
+        pending = speech.is_request(bare) if speaker == "user" else "offer" in kinds
         score -= 0.35 if "unsure" in kinds or (pending and "standing" not in kinds) else 0.0
     return round(min(1.0, max(0.0, score)), 3)
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import date
 
-    from ..facts.service import FactBook
+    from ..facts.service import FactService
     from ..model import FactRow, FactsResult
 
 
@@ -88,7 +88,7 @@ def remove(cli: CliContext, id: str) -> None:
     _change(cli, lambda book: book.remove(id))
 
 
-def _change(cli: CliContext, change: Callable[[FactBook], FactsResult]) -> None:
+def _change(cli: CliContext, change: Callable[[FactService], FactsResult]) -> None:
     with cli.memory() as memory, wrong_usage():
         result = change(memory.facts)
     cli.answer(result, _show_change)

@@ -125,7 +125,7 @@ class SearchSettings:
     min_score: float = setting(0.0, "hits below this score are left out", minimum=0, maximum=1)
     snippet_chars: int = setting(700, "longest snippet", minimum=40)
     weights: dict[str, float] = setting({}, "changes to the weights of docs/ranking.md, feature: number")
-    recency_weight: float = setting(0.0, "share of the score that is the text's youth alone", minimum=0, maximum=1)
+    recency_weight: float = setting(0.0, "share of the score that is the text's recency alone", minimum=0, maximum=1)
     use_weight: float = setting(
         0.05,
         "most that use and feedback may move a hit, as a share of the scores' range; 0 = nothing",

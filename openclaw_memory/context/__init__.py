@@ -1,1 +1,1 @@
-"""What is relevant to a message, said before the model speaks."""
+"""Ambient context: notes relevant to a message, given before the model answers."""

@@ -20,16 +20,16 @@ from ..store.api import Bools, Floats, Ints
 from ..text import analysis
 from ..text.scripts import HANGUL, JOINED_LETTER, UNSPACED
 from ..text.sentences import sentence_spans
-from ..text.speech import subject_terms, thanks, without_request
+from ..text.speech import is_thanks, subject_terms, without_request
 from .relevance import RELEVANT, Evidence, extract_features, probability
 
 #: Concepts of a message that are looked at.
 _ENTITIES = 5
 #: Numbers of rows looked at: the best of the search, and the best and the latest that mention a concept.
 _SEARCHED, _BEST, _LATEST = 20, 20, 8
-#: A row without a word of the message must be about as close to it, less this margin, as related notes or, of few
-#: notes, unrelated texts are, to a model that knows so much of its language.
-_MARGIN, _KNOWN = 0.02, 0.6
+#: A row without a word of the message is related if its cosine reaches the noise of the question (of the model, if
+#: there are few notes) less this margin; and the least language coverage at which cosines decide this.
+_MARGIN, _MIN_COVERAGE = 0.02, 0.6
 #: Score from which a row that mentions a named concept is given.
 THRESHOLD = 0.5
 
@@ -101,7 +101,7 @@ def rank_message(
     query: Query,
     message: str,
     entities: Sequence[Entity],
-    general: SmalltalkMatch | None,
+    smalltalk: SmalltalkMatch | None,
     superseded: Mapping[int, tuple[str, ...]],
     curated_files: bool,
 ) -> RankedMessage:
@@ -116,9 +116,9 @@ def rank_message(
     kinds = () if bool((allowed & curated).any()) else tuple(kind for kind in Kind if kind is not Kind.CURATED)
     ranking = rank(replace(query, request=replace(query.request, kinds=kinds)), index)
     # Where summaries do not answer, the notes that they cover do, as in a search.
-    standing = view.archive.standing((), ranking.request.include_archived)
-    if standing is not None:
-        allowed &= standing
+    visible = view.archive.visible_rows((), ranking.request.include_archived)
+    if visible is not None:
+        allowed &= visible
     if ranking.features.only_days:
         allowed &= ranking.features.values["date"] >= 1
         allowed &= True if ranking.allowed is None else ranking.allowed
@@ -137,7 +137,7 @@ def rank_message(
     if best:
         keyword = ranking.features.keyword
         evidence = None if keyword is None else Evidence(question.text, keyword, len(corpus))
-        features = extract_features(ranking, evidence, best, general, allowed, vectors)
+        features = extract_features(ranking, evidence, best, smalltalk, allowed, vectors)
         sure = 1.0 if question.asks_what_was_done else probability(features)
     brief = brief_entities(message, entities) if entities else frozenset()
     return RankedMessage(view, ranking, allowed, entities, best, sure, low, high - low, brief)
@@ -153,7 +153,7 @@ def brief_entities(message: str, entities: Sequence[Entity]) -> frozenset[int]:
         for line in message.splitlines()
         for start, end in sentence_spans(line)
         if len(analysis.words_by_term(without_request(part := line[start:end])).keys() & set(subject_terms(part))) < 4
-        and not thanks(part)
+        and not is_thanks(part)
     ]
     return frozenset(
         entity.place for entity in entities if any(_has_name(part, entity.name.casefold()) for part in short)
@@ -248,7 +248,7 @@ def _is_related(message: RankedMessage, row: int) -> bool:
     features, similarities = message.ranking.features, message.ranking.similarities
     if features.keyword is not None and features.keyword.unit[row] > 0:
         return True
-    if similarities is None or features.knowledge < _KNOWN:
+    if similarities is None or features.language_coverage < _MIN_COVERAGE:
         return False
     script = message.view.corpus.rows.script[row]
     common, certainty = float(features.noise[script]), float(features.noise_weight[script])
@@ -283,7 +283,7 @@ def _mentioning_rows(message: RankedMessage) -> list[Candidate]:
     # The share of its section that mentions a concept, up to three rows.
     share = np.zeros(len(rows), np.float32)
     for link in links.values():
-        counts = np.bincount(section[link > 0], minlength=len(corpus.shape.opens))
+        counts = np.bincount(section[link > 0], minlength=len(corpus.shape.section_start))
         share = np.maximum(share, np.minimum(1, counts[section[rows]] / 3).astype(np.float32) * (link[rows] > 0))
     age = np.maximum(0, message.ranking.query.question.day.toordinal() - corpus.rows.day[rows])
     recency = np.where(corpus.rows.dated[rows], 0.5 ** (age / 60.0), 0.3)  # after two months it counts half

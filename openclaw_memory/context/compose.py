@@ -8,7 +8,7 @@ from datetime import date
 from typing import NamedTuple
 
 from ..facts.periods import STATED
-from ..facts.service import FactBook
+from ..facts.service import FactService
 from ..graph.view import GraphView
 from ..model import TRUSTED, FactRow, Kind, chars_of, tokens_of
 from ..store.api import SectionText
@@ -21,7 +21,7 @@ from .candidates import THRESHOLD, Candidate, Entity
 _FACTS = 3
 #: Share of the budget that one note takes at most while there are others.
 _ONE_NOTE = 0.4
-#: Order that an item loses which would take the whole budget: a long one takes the place of several.
+#: Penalty on the order of an item that would take the whole budget; shorter ones lose in proportion.
 _LENGTH_COST = 0.6
 #: Characters that the beginning of one more note needs at least.
 _LEAST = 100
@@ -88,7 +88,7 @@ def note_items(view: GraphView, candidates: Sequence[Candidate], sections: Mappi
 
 
 def fact_items(
-    facts: FactBook, view: GraphView, entities: Sequence[Entity], terms: Sequence[str], curated_files: bool
+    facts: FactService, view: GraphView, entities: Sequence[Entity], terms: Sequence[str], curated_files: bool
 ) -> list[Item]:
     """Turn current facts about the entities into sentences, those that share ``terms`` with the message first."""
     rows = facts.about([entity.name for entity in entities], _FACTS * 8)
@@ -154,9 +154,9 @@ def _priority(item: Item, budget: int) -> float:
 
 
 def _other_state(entry: _Entry, others: Sequence[_Entry]) -> _Entry | None:
-    """Find the entry that states the same of another day, figures aside: of these the newest alone is given.
+    """Find an entry of another day that states the same but for figures: only the newest of them is given.
 
-    "Works" and "works not" have the same words, so that most of the words suffice.
+    Most of the words must agree: "works" and "works not" are two states of one thing.
     """
     if entry.item.day is None or entry.item.fact is not None:
         return None

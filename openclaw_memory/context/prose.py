@@ -143,7 +143,7 @@ def introduces_list(text: str) -> bool:
 
 def is_machine(text: str) -> bool:
     """Return true if a program wrote a text: a line of a log, JSON, a trace, or mostly signs."""
-    return machine.is_machine(text) or machine.is_signs(text)
+    return machine.is_machine(text) or machine.is_mostly_signs(text)
 
 
 def sentence_at(text: str, offset: int, length: int) -> str:

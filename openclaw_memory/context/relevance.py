@@ -1,9 +1,9 @@
 """Relevance of the notes to a message: the words of it that stand in them, and the probability that it is about them.
 
-The probability is that of a logistic regression (Cox, 1958) over features, none of which is a word of a language.
-Where the model knows the language of the message, :data:`WEIGHTS` decide, fitted with both default models on notes in
-seven languages; elsewhere :data:`ALONE`, by words, fitted on notes in eight.  ``docs/context.md`` gives the numbers of
-messages and the results on others; ``benchmarks/relevance.py`` fits them again.
+The probability is that of a logistic regression (Cox, 1958) over features, none of which is a word of a language. Where
+the model knows the language of the message, :data:`WEIGHTS` decide, fitted with both default models on notes in seven
+languages; elsewhere :data:`KEYWORD_WEIGHTS`, by words, fitted on notes in eight. ``docs/context.md`` gives the numbers
+of messages and the results on others; ``benchmarks/relevance.py`` fits them again.
 """
 
 from __future__ import annotations
@@ -28,33 +28,33 @@ from ..text.sentences import sentence_spans
 #: Weights of the features beside vectors, and the intercept.
 WEIGHTS: dict[str, float] = {
     "words": 1.041,
-    "stranger": -1.623,
-    "few": 1.5,
-    "own": 3.133,
-    "general": -9.016,
-    "apart": 6.632,
-    "particular": 1.585,
+    "unknown_name": -1.623,
+    "small_corpus": 1.5,
+    "closeness": 3.133,
+    "smalltalk": -9.016,
+    "margin": 6.632,
+    "personal": 1.585,
     "shared": 2.086,
     "agreement": 1.811,
 }
 BIAS = -7.287
 #: The same without vectors, or with those of a model that does not know the language, or was not compared yet.
-ALONE: dict[str, float] = {
+KEYWORD_WEIGHTS: dict[str, float] = {
     "matched": 1.676,
     "share": -2.637,
     "unknown": -1.842,
-    "stranger": -0.891,
+    "unknown_name": -0.891,
     "score": 0.564,
     "agreement": 0.689,
-    "knowledge": -2.270,
+    "language_coverage": -2.270,
     "size": -0.283,
 }
-BIAS_ALONE = 0.880
+KEYWORD_BIAS = 0.880
 
 #: Probability from which a message counts as about the notes.
 RELEVANT = 0.65
-#: Knowledge of the message's language from which a model's vectors count.
-KNOWN = 0.8
+#: Least coverage of the message's language by a model whose vectors count.
+MIN_COVERAGE = 0.8
 #: Returns the vectors of rows, ``float32[n, d]``.
 Rows = Callable[[Ints], Floats]
 #: Numbers of the best rows by words and by meaning that are intersected, and of the closest small talk compared.
@@ -76,55 +76,55 @@ def extract_features(
     ranking: Ranking,
     evidence: Evidence | None,
     best: Sequence[tuple[int, Scores]],
-    general: SmalltalkMatch | None,
+    smalltalk: SmalltalkMatch | None,
     allowed: Bools,
     vectors: Rows,
 ) -> dict[str, float]:
     """Return the features of a message.
 
-    ``best`` are its best rows, best first; ``general`` is the similarity of the message to small talk, and ``vectors``
-    returns those of rows.
+    ``best`` are its best rows, best first; ``smalltalk`` is the similarity of the message to small talk, and
+    ``vectors`` returns those of rows.
 
     By words: ``matched`` is the most words of the message around one row, ``share`` that of all its words, ``words``
-    the logarithm of their number, ``unknown`` the share of those that no note has, and ``stranger`` 1 where one of
-    these is a name.  ``score`` is the logarithm of the highest reported score, and ``agreement`` the highest fused
-    one, which is high where the signals of the search meet in one row.  ``size`` is the logarithm of the number of
-    rows: of many some match by chance.  ``few`` is the logarithm of how many times fewer than a hundred they are: of
-    few none stands out.
+    the logarithm of their number, ``unknown`` the share of those that no note has, and ``unknown_name`` 1 where one of
+    these is a name. ``score`` is the logarithm of the highest reported score, and ``agreement`` the highest fused one,
+    which is high where the signals of the search meet in one row. ``size`` is the logarithm of the number of rows: of
+    many some match by chance. ``small_corpus`` is the logarithm of how many times fewer than a hundred they are: among
+    few rows none stands out.
 
-    By meaning, as shares of the distance from the noise of the model to 1: ``own`` is how much closer the message is to
-    the best row than to small talk in the mean, ``general`` how much closer it is to one of those texts, and ``apart``
-    how much closer it is to one of the closest rows than the small talk closest to that row. ``particular`` is how much
-    more it is like what notes are asked than like small talk, in deviations. ``shared`` is the logarithm of the number
-    of rows among the best both by words and by meaning, times the share of the words around the best row that name no
-    time, and ``knowledge`` is that of the language by the model. All are 0 without vectors.
+    By meaning, as shares of the distance from the noise of the model to 1: ``closeness`` is how much closer the message
+    is to the best row than to small talk in the mean, ``smalltalk`` how much closer it is to one of those texts, and
+    ``margin`` how much closer it is to one of the closest rows than the small talk closest to that row. ``personal`` is
+    how much more it is like what notes are asked than like small talk, in deviations. ``shared`` is the logarithm of
+    the number of rows among the best both by words and by meaning, times the share of the words around the best row
+    that name no time, and ``language_coverage`` is how well the model knows the language. All are 0 without vectors.
     """
     rows = [row for row, _ in best]
     words = max(1, evidence.words) if evidence is not None else 1
     matched = 0
     if evidence is not None:
         matched = max((min(5, evidence.matched(row)) for row in rows), default=0)  # more words do not tell more
-    knowledge = ranking.features.knowledge if ranking.similarities is not None and general is not None else 0.0
+    coverage = ranking.features.language_coverage if ranking.similarities is not None and smalltalk is not None else 0.0
     features = dict.fromkeys(WEIGHTS, 0.0) | {
         "matched": float(matched),
         "share": matched / words,
         "words": log1p(evidence.words) if evidence is not None else 0.0,
         "unknown": evidence.unknown / words if evidence is not None else 0.0,
-        "stranger": float(evidence is not None and evidence.names_stranger),
+        "unknown_name": float(evidence is not None and evidence.has_unknown_name),
         "score": log(0.02 + max((scores.score for _, scores in best), default=0.0)),
         "agreement": float(ranking.score[rows[0]]) if rows else 0.0,
         "size": log(max(1, len(ranking.score))),
-        "few": log(max(1.0, 100 / max(1, len(ranking.score)))),
-        "knowledge": knowledge,
+        "small_corpus": log(max(1.0, 100 / max(1, len(ranking.score)))),
+        "language_coverage": coverage,
     }
-    if rows and general is not None and knowledge > KNOWN:
-        features |= _vector_features(ranking, rows[0], general, allowed, vectors)
+    if rows and smalltalk is not None and coverage > MIN_COVERAGE:
+        features |= _vector_features(ranking, rows[0], smalltalk, allowed, vectors)
         features["shared"] *= evidence.matched_untimed(rows[0]) / words if evidence is not None else 0.0
     return features
 
 
 def _vector_features(
-    ranking: Ranking, best: int, general: SmalltalkMatch, allowed: Bools, vectors: Rows
+    ranking: Ranking, best: int, smalltalk: SmalltalkMatch, allowed: Bools, vectors: Rows
 ) -> dict[str, float]:
     """Return the features by meaning."""
     similarities, noise = ranking.similarities, ranking.query.noise
@@ -134,18 +134,18 @@ def _vector_features(
     closest = np.argpartition(-cosines, min(_COMPARED, len(cosines)) - 1)[:_COMPARED]
     near: Ints = closest[cosines[closest] > -1].astype(np.int32)
     features = {
-        "general": min(0.5, (general.highest - general.mean) / (1 - noise)),  # closer ones do not tell more
-        "particular": general.personal,
+        "smalltalk": min(0.5, (smalltalk.highest - smalltalk.mean) / (1 - noise)),  # closer ones do not tell more
+        "personal": smalltalk.personal,
     }
     if len(near):
         # A row as close to small talk as to the message is close to anything: Conneau et al. (2018), "Word
         # translation without parallel data", weigh neighbours so (CSLS).
         # Row by row: a product of two matrices wakes BLAS's threads, which cost more than it does.
-        each = np.stack([general.vectors @ vector for vector in vectors(near)])
-        smalltalk = np.sort(each, axis=1)[:, -_CLOSEST:].mean(axis=1)
-        features["apart"] = float((cosines[near] - smalltalk).max()) / (1 - noise)
+        each = np.stack([smalltalk.vectors @ vector for vector in vectors(near)])
+        closest_smalltalk = np.sort(each, axis=1)[:, -_CLOSEST:].mean(axis=1)
+        features["margin"] = float((cosines[near] - closest_smalltalk).max()) / (1 - noise)
         cosine = float(cosines[best]) if cosines[best] > -1 else float(cosines[near].max())
-        features["own"] = (cosine - general.mean) / (1 - noise)
+        features["closeness"] = (cosine - smalltalk.mean) / (1 - noise)
     if (keyword := ranking.features.keyword) is not None:
         shared = _highest(keyword.unit[allowed]) & _highest(np.nan_to_num(similarities[allowed]))
         features["shared"] = log1p(len(shared))
@@ -161,7 +161,8 @@ def _highest(values: Floats) -> set[int]:
 
 def probability(features: Mapping[str, float]) -> float:
     """Return the probability that a message with these features is about the notes, in (0, 1)."""
-    weights, bias = (WEIGHTS, BIAS) if features["knowledge"] > KNOWN else (ALONE, BIAS_ALONE)
+    has_vectors = features["language_coverage"] > MIN_COVERAGE
+    weights, bias = (WEIGHTS, BIAS) if has_vectors else (KEYWORD_WEIGHTS, KEYWORD_BIAS)
     return 1 / (1 + exp(-bias - sum(weight * features[name] for name, weight in weights.items())))
 
 
@@ -171,14 +172,14 @@ def probability(features: Mapping[str, float]) -> float:
 class Evidence:
     """The words of one message in the notes.
 
-    ``words`` counts the words that carry meaning, ``unknown`` those that no note has.  ``names_stranger`` is true where
-    one of these is a name: a message about somebody whom no note knows is hardly about the notes.
+    ``words`` counts the words that carry meaning, ``unknown`` those that no note has. ``has_unknown_name`` is true
+    where one of these is a name: a message about somebody whom no note knows is hardly about the notes.
     """
 
     def __init__(self, message: str, keyword: KeywordScores, n: int) -> None:
         text = speech.without_request(message)
         rows_by_word = list(_word_rows(text, keyword))
-        self.names_stranger = _names_stranger(text, keyword)
+        self.has_unknown_name = _has_unknown_name(text, keyword)
         self.words = len(rows_by_word)
         self.unknown = sum(not len(rows) for rows in rows_by_word)
         self._matched = _count_words(rows_by_word, n)
@@ -202,7 +203,7 @@ def _count_words(rows_by_word: Iterable[Ints], n: int) -> NDArray[np.int16]:
     return counts
 
 
-def _names_stranger(text: str, keyword: KeywordScores) -> bool:
+def _has_unknown_name(text: str, keyword: KeywordScores) -> bool:
     """Return true if no note has a capitalised word within a sentence, in a language that capitalises names alone."""
     if language.detect_language(language.latin_words(text.lower())) == language.CAPITAL_NOUNS:
         return False
@@ -219,7 +220,7 @@ def _names_stranger(text: str, keyword: KeywordScores) -> bool:
 def _word_rows(text: str, keyword: KeywordScores) -> Iterator[Ints]:
     """Yield for each word of a text the rows around which it stands."""
     at = {term: i for i, term in enumerate(keyword.terms)}
-    silent = speech.silent_terms(text)
+    silent = speech.stop_word_terms(text)
     spaced = _RUNS.sub(" ", text)
     whole = analysis.words_by_term(spaced)
     words: dict[str, Ints] = {}

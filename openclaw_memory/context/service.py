@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from ..config.settings import Settings
 from ..embed.vocabulary import language_coverage
 from ..errors import OpenClawMemoryError, RequestError
-from ..facts.service import FactBook
+from ..facts.service import FactService
 from ..model import ContextResult, ContextUse, SearchHit, SearchRequest, ends, joined, tokens_of
 from ..search.hits import Range
 from ..search.question import Question
@@ -78,7 +78,7 @@ class ContextService:
         vectorizer: Vectorizer,
         index: Callable[[], ResidentIndex],
         freshen: Freshen,
-        facts: FactBook,
+        facts: FactService,
         plugins: Plugins,
         state: State,
     ) -> None:
@@ -210,24 +210,24 @@ class ContextService:
             message = replace(message, text=rewrite(message.text, corrections))
         query = Query(question, SearchRequest(question.text), "keyword")
         model: VectorModel | None = None
-        general: SmalltalkMatch | None = None
+        smalltalk: SmalltalkMatch | None = None
         if terms and self._settings.search.mode != "keyword":
             embedder, model, fallback, vector = self._vectorizer.embed_question(question.text, until.left(0.5))
             if embedder is not None and vector is not None:
                 noise = self._vectorizer.noise_level(embedder, until.left(0.25))
                 coverage = language_coverage(embedder, question.text)
-                query = replace(query, mode="hybrid", vector=vector, noise=noise, knowledge=coverage)
-                general = self._vectorizer.compare_with_smalltalk(embedder, question.text, vector, until.left(0.25))
+                query = replace(query, mode="hybrid", vector=vector, noise=noise, language_coverage=coverage)
+                smalltalk = self._vectorizer.compare_with_smalltalk(embedder, question.text, vector, until.left(0.25))
             elif fallback and self._vectorizer.resolve().embedder is not None:
                 remarks = [*remarks, fallback]  # there is a model, and it was not ready
         with self._store.session(until.left()):
             index.refresh(model)
             with index.lock:
-                for draft in self._drafts_from(index, message, query, general):
+                for draft in self._drafts_from(index, message, query, smalltalk):
                     yield replace(draft, remarks=tuple(remarks))
 
     def _drafts_from(
-        self, index: ResidentIndex, message: _Message, query: Query, general: SmalltalkMatch | None
+        self, index: ResidentIndex, message: _Message, query: Query, smalltalk: SmalltalkMatch | None
     ) -> Iterator[_Draft]:
         """Yield the entities, then the notes, then the facts; the caller holds the index."""
         view, terms = index.graph, subject_terms(query.question.text)
@@ -237,7 +237,7 @@ class ContextService:
             return
         curated_files = self._settings.context.curated_files or message.foreign
         superseded = self._facts.superseded()
-        ranked = rank_message(index, query, message.text, draft.entities, general, superseded, curated_files)
+        ranked = rank_message(index, query, message.text, draft.entities, smalltalk, superseded, curated_files)
         candidates = self._filter(index, message, find_candidates(ranked))
         candidates = candidates[: max(16, message.budget // 10)]  # these are turned into sentences
         ids = sorted({int(view.corpus.rows.section_id[candidate.row]) for candidate in candidates})

@@ -1,1 +1,1 @@
-"""Facts: what notes and agents state about a subject, with history."""
+"""Facts about subjects, extracted from notes or stated by agents, with their history."""

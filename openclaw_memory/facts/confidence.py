@@ -19,13 +19,13 @@ from ..store.api import FactObservation, Store
 from .periods import STATED
 
 #: Weights of the features, and the bias: see :func:`features`.
-WEIGHTS: dict[str, float] = {"dense": 0.51, "passing": -1.95, "owner": 1.63, "words": -0.42}
+WEIGHTS: dict[str, float] = {"density": 0.51, "transient": -1.95, "owner": 1.63, "words": -0.42}
 BIAS = 3.2
 #: Least probability of a listed fact.
-LISTED = 0.78
+MIN_PROBABILITY = 0.78
 
 
-class Listing:
+class ListedFacts:
     """Selects the facts to list, and finds the headings above them, given all ``observations``."""
 
     def __init__(self, store: Store, observations: Sequence[FactObservation]) -> None:
@@ -42,7 +42,7 @@ class Listing:
             # A newer note tells another state.
             if row.newer is not None and kind_of_key(row.predicate) == "state":
                 return False
-            return probability(features(row, count[path] / max(1, units.get(path, 1)))) >= LISTED
+            return probability(features(row, count[path] / max(1, units.get(path, 1)))) >= MIN_PROBABILITY
 
         return [row for row in rows if row.rule == STATED or is_listed(row)]
 
@@ -61,13 +61,13 @@ class Listing:
 def features(row: FactRow, share: float) -> dict[str, float]:
     """Return the features of an extracted fact, in a file with ``share`` facts a unit.
 
-    ``dense`` is the logarithm of ``share``: facts of a list are kept as such, those of a report are chance.
-    ``passing`` is 1 for a state, an amount or a time, ``owner`` for a fact about the owner or from the owner's file,
+    ``density`` is the logarithm of ``share``: facts of a list are kept as such, those of a report are chance.
+    ``transient`` is 1 for a state, an amount or a time, ``owner`` for a fact about the owner or from the owner's file,
     and ``words`` counts the words of the subject.
     """
     return {
-        "dense": log(max(0.004, share)),  # smaller shares are all alike
-        "passing": float(kind_of_key(row.predicate) in ("state", "number", "time")),
+        "density": log(max(0.004, share)),  # smaller shares are all alike
+        "transient": float(kind_of_key(row.predicate) in ("state", "number", "time")),
         "owner": float(row.origin is Origin.OWNER or row.subject == "user"),
         "words": float(len(ASIDE.sub(" ", row.subject).split())),
     }

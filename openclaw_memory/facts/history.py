@@ -36,10 +36,10 @@ from .periods import (
     Aliases,
     Period,
     Statements,
-    alike,
-    folded,
-    found_id,
-    found_periods,
+    fold_value,
+    is_same_value,
+    observed_id,
+    observed_periods,
     relation_of,
 )
 
@@ -92,7 +92,7 @@ def build_history(
         return is_single(predicate) or predicate in extra
 
     statements = Statements(stated, single, names)
-    periods = [*statements.periods, *found_periods(observations, statements, single, names)]
+    periods = [*statements.periods, *observed_periods(observations, statements, single, names)]
     newer = _newer_ids(periods, now)
     rows: list[FactRow] = []
     ids: defaultdict[str, list[FactRow]] = defaultdict(list)
@@ -108,7 +108,7 @@ def build_history(
             ids[alias].append(row)
         for unit in period.units:
             units[unit].append(row)
-    holding = frozenset((*relation_of(row, names), folded(row.object)) for row in rows if row.current)
+    holding = frozenset((*relation_of(row, names), fold_value(row.object)) for row in rows if row.current)
     return History(
         tuple(rows),
         {alias: tuple(named) for alias, named in ids.items()},
@@ -122,7 +122,7 @@ def _newer_ids(periods: Sequence[Period], today: int) -> dict[int, str]:
     """Return for a dated period that holds, by identity, the id of another value that holds too and began later."""
     holding: defaultdict[tuple[int | str, str], list[Period]] = defaultdict(list)
     for period in periods:
-        # By these rules values replace each other: one that differs is news.
+        # Only these rules give one value to a relation, so that another value is an update.
         keyed = period.fact.rule in ("key", "table", STATED)
         if period.start <= today < period.end and (keyed or is_single(period.relation[1])):
             holding[period.relation].append(period)
@@ -132,14 +132,14 @@ def _newer_ids(periods: Sequence[Period], today: int) -> dict[int, str]:
         out |= {
             id(period): newest.fact.id
             for period in values
-            if ALWAYS < period.start < newest.start and not alike(period.value, newest.value)
+            if ALWAYS < period.start < newest.start and not is_same_value(period.value, newest.value)
         }
     return out
 
 
 def _order(period: Period) -> tuple[str, str, int, int, str, str, str, str]:
     fact = period.fact
-    place = folded(fact.subject), period.relation[1], period.start, period.end
+    place = fold_value(fact.subject), period.relation[1], period.start, period.end
     return *place, fact.rule, period.value, fact.subject, fact.id
 
 
@@ -159,7 +159,7 @@ def lasting_id(row: FactRow) -> str:
     """Return the id by which ``facts.yaml`` names a fact: for an observed one that of all periods of its value."""
     if row.rule == STATED:
         return row.id
-    return found_id(relation_of(row, {}), row.rule, row.origin in TRUSTED, folded(row.object), 0)
+    return observed_id(relation_of(row, {}), row.rule, row.origin in TRUSTED, fold_value(row.object), 0)
 
 
 def explain(row: FactRow, shown: bool = True) -> str:
@@ -211,7 +211,7 @@ def superseded_citations(store: Store, history: History) -> dict[int, tuple[str,
     for path, document in documents.items():
         for unit, start, end, text in _unit_texts(store, document):
             for first, last, row in by_path[path]:
-                if start <= last and end >= first and folded(row.object) in folded(text):
+                if start <= last and end >= first and fold_value(row.object) in fold_value(text):
                     out[unit].append(_describe_end(history, row))
     derived = store.derived_rows()  # a summary repeats the lines that it cites
     cited: defaultdict[int, defaultdict[int, list[FactRow]]] = defaultdict(lambda: defaultdict(list))
@@ -223,7 +223,7 @@ def superseded_citations(store: Store, history: History) -> dict[int, tuple[str,
         for unit, _, _, text in _unit_texts(store, document):
             line = parse_line(text, dated=False) if unit in rows else None
             if line is not None:
-                ended = [row for row in rows[unit] if folded(row.object) in folded(line.text)]
+                ended = [row for row in rows[unit] if fold_value(row.object) in fold_value(line.text)]
                 out[unit] += [_describe_end(history, row) for row in ended]
     return {unit: tuple(dict.fromkeys(words)) for unit, words in out.items() if words}
 
@@ -240,7 +240,7 @@ def _unit_texts(store: Store, document: int) -> Iterator[tuple[int, int, int, st
 
 def _holds_elsewhere(history: History, row: FactRow) -> bool:
     """Return true if the same statement holds today from another source, or again."""
-    return (*relation_of(row, history.aliases), folded(row.object)) in history.holding
+    return (*relation_of(row, history.aliases), fold_value(row.object)) in history.holding
 
 
 def _describe_end(history: History, row: FactRow) -> str:
@@ -335,4 +335,4 @@ def attribute_summaries(observations: Sequence[FactObservation], store: Store) -
 
 
 def _content(seen: FactObservation, place: tuple[str, int, int]) -> tuple[str, int, int, str, str, str, str]:
-    return *place, folded(seen.subject), seen.predicate, folded(seen.object), seen.rule
+    return *place, fold_value(seen.subject), seen.predicate, fold_value(seen.object), seen.rule

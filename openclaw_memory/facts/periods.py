@@ -44,12 +44,12 @@ _SIGNS = re.compile(r"[^\w.,-]+|(?<!\w)[.,-]+|[.,-]+(?!\w)")
 
 
 @lru_cache(maxsize=1 << 14)
-def folded(text: str) -> str:
+def fold_value(text: str) -> str:
     """Return ``text`` for comparison as a value: in small letters, with single blanks, without outer punctuation."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split()).strip(" .,;:!\"'`“”‘’*_")
 
 
-def alike(first: str, second: str) -> bool:
+def is_same_value(first: str, second: str) -> bool:
     """Return true if two folded values differ only in signs and remarks, or one extends the other.
 
     "Running (2 processes)", "✅ Running" and "Running on port 80" are alike; "not running" is not.
@@ -63,7 +63,7 @@ def alike(first: str, second: str) -> bool:
 
 def name_key(text: str) -> int | str:
     """Return the key of a subject, which spellings of a name share."""
-    return concept_key(text) or folded(text) or text
+    return concept_key(text) or fold_value(text) or text
 
 
 def relation_of(fact: FactObservation | StatedFact | FactRow, aliases: Aliases) -> Relation:
@@ -93,7 +93,7 @@ class Period:
     @property
     def value(self) -> str:
         """The folded object."""
-        return folded(self.fact.object)
+        return fold_value(self.fact.object)
 
     @property
     def trusted(self) -> bool:
@@ -245,7 +245,7 @@ def _retraction_day(entry: StatedFact) -> int:
 # -- observations ---------------------------------------------------------------------------------
 
 
-def found_periods(
+def observed_periods(
     observations: Iterable[FactObservation], stated: Statements, single: Callable[[str], bool], aliases: Aliases
 ) -> list[Period]:
     """Return the periods of observations in any order, cut by the statements."""
@@ -281,8 +281,8 @@ def _chain(
     ends_others = single and _may_end(rule, relation[1])
     # Ids depend on the name as it is written, so that a new alias changes none.
     lasting: defaultdict[str, list[str]] = defaultdict(list)
-    for name, value in dict.fromkeys((seen.subject, folded(seen.object)) for seen in chain):
-        lasting[value].append(found_id((name_key(name), relation[1]), rule, trusted, value, 0))
+    for name, value in dict.fromkeys((seen.subject, fold_value(seen.object)) for seen in chain):
+        lasting[value].append(observed_id((name_key(name), relation[1]), rule, trusted, value, 0))
     ends: dict[str, list[End]] = {}
     for value, ids in lasting.items():
         stated_ends = {end for name in ids for end in stated.ends.get(name, ())}
@@ -295,14 +295,14 @@ def _chain(
     last: dict[int, int] = {}
     # A file without a date has no place in time: it ends nothing, and no observation ends its facts.
     for seen in sorted(chain, key=lambda seen: not seen.dated):
-        day, value = _day(seen), folded(seen.object)
+        day, value = _day(seen), fold_value(seen.object)
         # Only a dated observation brings an ended value back, and never one that is stated never to have held.
         again = seen.dated and ends[value] and ends[value][0][0] > ALWAYS
         ended = bisect_left(ends[value], day, key=lambda end: end[0]) if again else 0
         token = value, ended, bisect_right(borders, day)
         period = open_.get(token) if seen.dated else newest.get(value)
         if period is None:
-            own_id = found_id((name_key(seen.subject), relation[1]), rule, trusted, value, times[value])
+            own_id = observed_id((name_key(seen.subject), relation[1]), rule, trusted, value, times[value])
             times[value] += 1
             fact = _row(own_id, seen, rule, citation(seen.path, seen.start_line, seen.end_line))
             if seen.dated and seen.day is not None:
@@ -323,7 +323,7 @@ def _chain(
             kept = {
                 key: other
                 for key, other in open_.items()
-                if alike(other.value, value) or (apart and last[id(other)] == day)
+                if is_same_value(other.value, value) or (apart and last[id(other)] == day)
             }
             for key, other in open_.items():
                 if key not in kept and other is not period:
@@ -369,7 +369,7 @@ def _place(seen: FactObservation) -> tuple[int, str, int, int, str, int, bool, s
     return (*where, seen.subject, seen.predicate, seen.origin.value, seen.confidence)
 
 
-def found_id(relation: Relation, rule: str, trusted: bool, value: str, number: int) -> str:
+def observed_id(relation: Relation, rule: str, trusted: bool, value: str, number: int) -> str:
     """Return the id of the ``number``-th period of an observed value: it survives a rebuild and a renamed file."""
     content = "\0".join(map(str, (*relation, rule, trusted, value, number)))
     return "f-" + hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

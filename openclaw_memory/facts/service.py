@@ -22,7 +22,7 @@ from ..store.api import StatedFact, Store
 from ..system import atomic
 from ..text.characters import join_surrogates
 from ..text.dates import date_in_name
-from .confidence import Listing
+from .confidence import ListedFacts
 from .history import as_of as holding_on
 from .history import (
     attribute_summaries,
@@ -33,7 +33,7 @@ from .history import (
     superseded_citations,
     superseded_units,
 )
-from .periods import STATED, Aliases, folded
+from .periods import STATED, Aliases, fold_value
 from .snapshot import FactSnapshot
 
 #: Arguments of the operations of a batch, and the required ones.
@@ -56,7 +56,7 @@ class _Plan:
     removed: int = 0
 
 
-class FactBook:
+class FactService:
     """Facts of one workspace: extracted from its notes and stated in its ``facts.yaml``.
 
     ``freshen`` brings the index up to date and is called before every reading; ``redact`` replaces secrets in the text
@@ -112,11 +112,11 @@ class FactBook:
         if not history:
             rows = snapshot.distinct(rows if as_of is not None else [row for row in rows if row.current])
         if not (all or history or subject):
-            rows = snapshot.listing.select(rows)
+            rows = snapshot.listed_facts.select(rows)
         rows = rows[:limit]
         if explain:
-            rows = _explained(rows, snapshot.listing)
-        rows = [snapshot.listing.with_heading(row) for row in rows]
+            rows = _explained(rows, snapshot.listed_facts)
+        rows = [snapshot.listed_facts.with_heading(row) for row in rows]
         warning = self._warning() or (snapshot.similar_subjects(subject) if subject and not rows else None)
         return FactsResult(tuple(rows), took_ms=_milliseconds_since(started), warning=warning)
 
@@ -128,9 +128,9 @@ class FactBook:
         snapshot = self._snapshot()
         keys = dict.fromkeys(map(snapshot.key_of, names))
         rows = snapshot.distinct(list({id(row): row for key in keys for row in snapshot.current_named(key)}.values()))
-        rows = snapshot.listing.select(rows)
+        rows = snapshot.listed_facts.select(rows)
         rows.sort(key=lambda row: (snapshot.key_of(row.subject) not in keys, row.rule != STATED, -row.confidence))
-        return [snapshot.listing.with_heading(row) for row in rows[:limit]]
+        return [snapshot.listed_facts.with_heading(row) for row in rows[:limit]]
 
     def superseded(self) -> Mapping[int, tuple[str, ...]]:
         """Return by unit id, in words, the facts of units that no longer hold.
@@ -270,7 +270,7 @@ class FactBook:
         if len(arguments) == 1:
             raise RequestError(f"{where}nothing to change; give object, predicate, confidence or since")
         today = self._today()
-        renewed = "object" in arguments and folded(arguments["object"]) != folded(row.object)
+        renewed = "object" in arguments and fold_value(arguments["object"]) != fold_value(row.object)
         begun = row.valid_from or today
         since = arguments.get("since") or (max(today, begun) if renewed else begun)
         if row.valid_to is not None and since >= row.valid_to:
@@ -328,8 +328,8 @@ class FactBook:
                 superseded = superseded_units(history)
                 for unit, words in superseded_citations(self._store, history).items():
                     superseded[unit] = tuple(dict.fromkeys((*superseded.get(unit, ()), *words)))
-                listing = Listing(self._store, observations)
-                snapshot = self._cached = FactSnapshot(version, today, history, single, listing, superseded)
+                listed_facts = ListedFacts(self._store, observations)
+                snapshot = self._cached = FactSnapshot(version, today, history, single, listed_facts, superseded)
             return snapshot
 
     def _warning(self) -> str | None:
@@ -348,8 +348,8 @@ class FactBook:
         return None
 
 
-def _explained(rows: Sequence[FactRow], listing: Listing) -> list[FactRow]:
-    listed = listing.select(rows)
+def _explained(rows: Sequence[FactRow], listed_facts: ListedFacts) -> list[FactRow]:
+    listed = listed_facts.select(rows)
     return [replace(row, why=explain(row, row in listed)) for row in rows]
 
 

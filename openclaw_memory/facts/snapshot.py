@@ -11,9 +11,9 @@ from ..knowledge.concept_keys import slug
 from ..knowledge.predicates import is_single, normalise
 from ..model import FactRow
 from ..store.api import StatedFact
-from .confidence import Listing
+from .confidence import ListedFacts
 from .history import History, Statement
-from .periods import STATED, folded, name_key, relation_of
+from .periods import STATED, fold_value, name_key, relation_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class FactSnapshot:
     day: date
     history: History
     single_valued: frozenset[str]
-    listing: Listing
+    listed_facts: ListedFacts
     #: By unit id, in words, the facts of the unit that no longer hold.
     superseded: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     _current_by_name: dict[int | str, list[FactRow]] = field(default_factory=dict)
@@ -36,7 +36,7 @@ class FactSnapshot:
 
     def statement_of(self, fact: FactRow | StatedFact) -> Statement:
         """Return subject, relation and value of a fact, for comparison."""
-        return *relation_of(fact, self.history.aliases), folded(fact.object)
+        return *relation_of(fact, self.history.aliases), fold_value(fact.object)
 
     def current_named(self, key: int | str) -> Sequence[FactRow]:
         """Return the current facts whose subject or object has a name with ``key``."""
@@ -59,8 +59,8 @@ class FactSnapshot:
             relation = normalise(predicate)
             rows = [row for row in rows if normalise(row.predicate) == relation]
         if thing is not None:
-            part, key = folded(thing), self.key_of(thing)
-            rows = [row for row in rows if part in folded(row.object) or self.key_of(row.object) == key]
+            part, key = fold_value(thing), self.key_of(thing)
+            rows = [row for row in rows if part in fold_value(row.object) or self.key_of(row.object) == key]
         return rows
 
     def distinct(self, rows: Sequence[FactRow]) -> list[FactRow]:

@@ -16,11 +16,11 @@ import numpy as np
 from ..config.workspace import composed, inside
 from ..errors import RequestError
 from ..facts.history import attribute_summaries, build_history
-from ..facts.periods import folded, name_key
+from ..facts.periods import fold_value, name_key
 from ..knowledge.concept_keys import concept_key
 from ..knowledge.matcher import NameMatcher
 from ..knowledge.predicates import normalise
-from ..model import FactRow, FoundFact, Grain, Section, cited
+from ..model import ExtractedFact, FactRow, Grain, Section, cited
 from ..model.bounds import LONGEST_NAME
 from ..store.api import RULES, Bools, DocumentInfo, Ints, PlannedUnit, StatedFact, Store
 from ..text import analysis
@@ -378,21 +378,21 @@ def _by_fact(id: str, store: Store, snapshot: Snapshot) -> Selection:
     places: list[tuple[tuple[str, int, int], str]] = []
     for entry in stated:
         if entry.id in gone and entry.source and (place := cited(entry.source)) is not None:
-            places.append((place, folded(entry.object)))
+            places.append((place, fold_value(entry.object)))
             for text in store.unit_texts(snapshot.rows.unit_id[snapshot.rows_on(*place)].tolist()):
-                if folded(entry.object) in folded(text.text):
+                if fold_value(entry.object) in fold_value(text.text):
                     rows[snapshot.row_of[text.id]] = True
 
-    def key(fact: FoundFact | FactRow) -> tuple[int | str, str, str]:
+    def key(fact: ExtractedFact | FactRow) -> tuple[int | str, str, str]:
         subject = name_key(fact.subject)
-        return aliases.get(subject, subject), normalise(fact.predicate), folded(fact.object)
+        return aliases.get(subject, subject), normalise(fact.predicate), fold_value(fact.object)
 
     keys = set(map(key, facts))
 
     def matches(path: str, section: Section, planned: PlannedUnit) -> bool:
         unit = planned.unit
         return any(key(fact) in keys for fact in planned.facts) or any(
-            path == cited_path and unit.start_line <= last and unit.end_line >= first and thing in folded(unit.text)
+            path == cited_path and unit.start_line <= last and unit.end_line >= first and thing in fold_value(unit.text)
             for (cited_path, first, last), thing in places
         )
 
@@ -400,7 +400,7 @@ def _by_fact(id: str, store: Store, snapshot: Snapshot) -> Selection:
         rows,
         facts=_stated(store, lambda entry: entry.id in gone),
         matches=matches,
-        says=_says_any({folded(fact.object) for fact in facts}),
+        says=_says_any({fold_value(fact.object) for fact in facts}),
     )
 
 

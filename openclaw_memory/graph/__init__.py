@@ -1,1 +1,1 @@
-"""Concepts that notes mention, how they hang together, and walks over them."""
+"""The concepts that notes mention, the graph over concepts and sections, and walks on it."""

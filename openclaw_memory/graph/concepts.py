@@ -19,7 +19,7 @@ from ..store.api import RULES, Bools, CuratedRow, Floats, Ints, MentionName, Men
 from . import evidence
 from .sorting import stable_order
 
-#: How surely a mention of each rule is one.
+#: Weight of a mention by its rule.
 _WEIGHTS = np.array([{
     "curated": 1.0, "link": 1.0, "tag": 1.0, "meta": 0.9, "name": 1.0, "code": 1.0, "quoted": 0.8, "phrase": 0.7,
     "start": 0.8, "file": 0.6, "part": 0.5, "plain": 0.7,
@@ -94,7 +94,7 @@ class _Mentions:
     """Mentions of keys in units, one of each key a unit, by its strongest rule; in order of rows, then keys.
 
     Mention ``i`` says that unit ``unit[i]``, at ``row[i]`` of the corpus, mentions ``keys[key[i]]`` by
-    ``RULES[rule[i]]``.  ``keys`` are ascending; those of ``always`` have their place though no unit mentions them.
+    ``RULES[rule[i]]``.  ``keys`` are ascending; they include those of ``always`` even if no unit mentions them.
     """
 
     def __init__(self, always: NDArray[np.int64]) -> None:
@@ -166,8 +166,8 @@ class ConceptIndex:
         self._spellings: dict[int, tuple[str, ...]] = {}
         #: Grows with every change of the references.
         self.version = 0
-        #: Grows when there is another concept, or when one is called otherwise.
-        self.naming = 0
+        #: Grows when a concept is added or removed, or its name changes.
+        self.names_version = 0
 
     def refresh(self, store: Store, corpus: Corpus, copies: Bools | None = None) -> None:
         """Take over documents and curated concepts that changed since the last call.
@@ -233,7 +233,7 @@ class ConceptIndex:
         spellings = {key: self._labels[key].spellings for key in self.references.keys.tolist()}
         if spellings != self._spellings:
             self._spellings = spellings
-            self.naming += 1
+            self.names_version += 1
 
     def _nested(self, store: Store, keys: NDArray[np.int64], counts: Ints, curated: Bools) -> Bools:
         """Return which of these concepts are only a part of others."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..knowledge.lexicon import LITERALS, NAMELESS, ORDINARY, is_kind, says_kind
+from ..knowledge.lexicon import LITERALS, NAMELESS, ORDINARY, is_generic_name, is_generic_noun
 from ..store.api import RULES
 from ..text.language import ENGLISH
 
@@ -29,20 +29,20 @@ POINTS = {
 STRONG = frozenset({"curated", "link", "tag", "meta", "code", "name", "quoted"})
 #: Rules by which a person says outright that something is a concept.
 EXPLICIT = frozenset({"curated", "link", "tag", "meta"})
-#: Rules whose word may be one of everyday language that has a capital, or marks, now and then.
-_SPELT = ("name", "quoted")
+#: Rules that go by the spelling alone: a capital or quotes may also stand at an everyday word.
+_SPELLING_RULES = ("name", "quoted")
 
 #: Least number of units of a name, and of a phrase; one more for each doubling of a corpus of so many units.
 _NAME_UNITS, _PHRASE_UNITS, _PHRASE_CORPUS = 2, 3, 2_000
-#: A key in more than this share of all units is routine, unless it comes in bursts of so many bits or is a name.
-_SHARE, _BURST = 0.06, 0.5
-#: Least points of a name: one sure mention and one other; and in the mean: more than one capital among two dozen plain
-#: uses; and its least share of units where a capital or marks are no matter of course.
+#: A key in more than this share of all units is routine, unless it is a name or its :func:`burst` has so many bits.
+_ROUTINE_SHARE, _MIN_BURST = 0.06, 0.5
+#: Least points of a name in total (one sure mention and one other) and on average per unit (more than one capital among
+#: two dozen plain uses), and least share of its units in which it has a capital or marks.
 _LEAST_POINTS, _LEAST_MEAN, _LEAST_SURE = 7, 1.25, 0.15
-#: A nested term stands by itself in this many units, and in this share of its units.
-_FREE_UNITS, _FREE_SHARE = 2, 0.2
-#: How surely a concept is a thing, by what most of its sure mentions are.
-_SURENESS = {"explicit": 1.0, "name": 1.0, "code": 0.5, "quoted": 0.5, "phrase": 0.4}
+#: A nested term is kept if it stands outside of longer terms in so many units and in this share of its units.
+_ALONE_UNITS, _ALONE_SHARE = 2, 0.2
+#: Reliability of a concept by the rules of its mentions.
+_RELIABILITY = {"explicit": 1.0, "name": 1.0, "code": 0.5, "quoted": 0.5, "phrase": 0.4}
 
 
 def columns(*rules: str) -> list[int]:
@@ -53,7 +53,11 @@ def columns(*rules: str) -> list[int]:
 #: Matrix that turns counts by rule into sums: of all units, their points, and those of groups of rules.
 _SUMS = np.array(
     [
-        [1, POINTS[rule], *(rule in group for group in (EXPLICIT, STRONG, _SPELT, ("plain",), ("code",), ("phrase",)))]
+        [
+            1,
+            POINTS[rule],
+            *(rule in group for group in (EXPLICIT, STRONG, _SPELLING_RULES, ("plain",), ("code",), ("phrase",))),
+        ]
         for rule in RULES
     ],
     np.float32,
@@ -75,8 +79,8 @@ def decide(counts: Ints, documents: Ints, total: int, all_documents: int) -> Boo
     named = (strong >= 1) & (units >= _NAME_UNITS) & (points >= _LEAST_POINTS) & (points >= _LEAST_MEAN * units)
     named &= (explicit > 0) | (code > 0) | ((spelt >= plain) & (spelt >= _LEAST_SURE * units))
     free = (phrase >= _PHRASE_UNITS + grown) & (points >= POINTS["phrase"] * units)
-    rare = units <= max(3, _SHARE * total)
-    often = (explicit > 0) | (2 * strong >= units) | (burst(units, documents, all_documents) >= _BURST)
+    rare = units <= max(3, _ROUTINE_SHARE * total)
+    often = (explicit > 0) | (2 * strong >= units) | (burst(units, documents, all_documents) >= _MIN_BURST)
     return np.asarray((named | free) & (rare | often), dtype=np.bool_)
 
 
@@ -92,24 +96,24 @@ def burst(units: Ints, documents: Ints, all_documents: int) -> Floats:
 
 
 def salience(counts: Ints, distinct: Ints, documents: Ints, all_documents: int, names: Sequence[str]) -> Floats:
-    """Return how much each concept matters, by the logarithm of its units, its sureness and its bursts; ``float[n]``.
+    """Return how much each concept matters: the logarithm of its units by its reliability and its bursts; ``float[n]``.
 
-    A name that small letters, or a German article, speak against as often matters less.  ``distinct`` counts units
-    with different texts: a line that a report repeats every day counts once.
-    ``names`` are those of the concepts: an abbreviation of two letters says little, a long compound much, and
-    of names that differ by their numbers only each says the less the more there are.
+    A name that is as often written in small letters, or with a German article before it, matters less.  ``distinct``
+    counts units with different texts: a line that a report repeats every day counts once. ``names`` are those of the
+    concepts: an abbreviation of two letters says little, a long compound much, and of names that differ by their
+    numbers only each says the less the more there are.
     """
     units = counts.sum(axis=1)
     sure = np.zeros(len(counts))
     weighed = np.zeros(len(counts))
-    groups = {"explicit": tuple(EXPLICIT), **{each: (each,) for each in _SURENESS if each != "explicit"}}
-    for group, value in _SURENESS.items():
+    groups = {"explicit": tuple(EXPLICIT), **{each: (each,) for each in _RELIABILITY if each != "explicit"}}
+    for group, value in _RELIABILITY.items():
         units_of = counts[:, columns(*groups[group])].sum(axis=1)
         sure, weighed = sure + units_of, weighed + value * units_of
     share = sure / np.maximum(units, 1)
     lively = 1 + 0.25 * np.clip(burst(units, documents, all_documents), 0, 2)
     spread = np.log2(1 + np.minimum(documents, distinct))
-    spelt = counts[:, columns(*_SPELT)].sum(axis=1)
+    spelt = counts[:, columns(*_SPELLING_RULES)].sum(axis=1)
     plain = counts[:, columns("plain")[0]]
     against = 0.7 * plain / np.maximum(sure + plain, 1)
     specific = np.array([_specificity(name, n > 0) for name, n in zip(names, spelt, strict=True)]) / _siblings(names)
@@ -154,10 +158,10 @@ class Nesting:
         return cls(tuple(names), group, *ends[0], *ends[1])
 
     def nested(self, units: Ints, kept: Bools) -> Bools:
-        """Return the names that hardly stand by themselves, only within longer ones; ``units`` of each: ``bool[n]``.
+        """Return the names that stand almost only within longer ones, from the ``units`` of each: ``bool[n]``.
 
         Frantzi, Ananiadou and Mima (2000), "Automatic recognition of multi-word terms: the C-value/NC-value method":
-        of a term's frequency that of the longer terms around it, on average, is taken away.  Those ``kept`` stay.
+        the mean frequency of the longer terms around a term is subtracted from its own.  Names in ``kept`` stay.
         """
         n = int(self.group.max(initial=-1)) + 1
         most, least = np.zeros(n, np.int64), np.full(n, np.iinfo(np.int64).max)
@@ -166,7 +170,7 @@ class Nesting:
         around = np.bincount(self.inner, minlength=n)
         longer = np.bincount(self.inner, most[self.outer], minlength=n) / np.maximum(around, 1)
         free = units - longer[self.group]
-        out = (around > 0)[self.group] & ((free < _FREE_UNITS) | (free < _FREE_SHARE * units))
+        out = (around > 0)[self.group] & ((free < _ALONE_UNITS) | (free < _ALONE_SHARE * units))
         # "Raspberry Pi 5" is a Raspberry Pi: of both, the one without the number where it says no less.
         same = np.zeros(n, bool)
         same[self.numbered[most[self.numbered] >= 0.8 * least[self.plain]]] = True
@@ -183,7 +187,7 @@ def _specificity(name: str, spelt: bool) -> float:
         return 0.3  # a word of everyday language, or of programs, that is a tag or stands in quotes
     if " " in name and not spelt and name.islower():
         return 0.5  # a phrase that recurs
-    return 0.5 if says_kind(name) or is_kind(name.lower(), ENGLISH) else 1.0
+    return 0.5 if is_generic_name(name) or is_generic_noun(name.lower(), ENGLISH) else 1.0
 
 
 _EVERYDAY = (NAMELESS | LITERALS) - ORDINARY
@@ -220,7 +224,7 @@ def kind_of(rules: set[str], name: str) -> str | None:
 
 
 #: Descriptions of the rules, for a person who asks why something is a concept.
-_WORDS = {
+_RULE_DESCRIPTIONS = {
     "curated": "named in concepts.yaml", "link": "linked", "tag": "tagged", "meta": "in front matter",
     "code": "written as code", "name": "a name within a sentence", "quoted": "in quotes",
     "phrase": "a recurring phrase",
@@ -232,6 +236,6 @@ _WORDS = {
 def reason(counts: Ints, documents: int) -> str:
     """Explain in one line why something is a concept, from its units by rule."""
     rules = sorted(((int(n), rule) for rule, n in zip(RULES, counts, strict=True) if n), key=lambda pair: -pair[0])
-    parts = [f"{n}× {_WORDS[rule]}" for n, rule in rules]
+    parts = [f"{n}× {_RULE_DESCRIPTIONS[rule]}" for n, rule in rules]
     where = "1 note" if documents == 1 else f"{documents} notes"
     return f"{', '.join(parts)}; in {where}" if parts else "named in concepts.yaml"

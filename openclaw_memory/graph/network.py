@@ -17,12 +17,12 @@ from ..store.api import Bools, Floats, Ints
 from .concepts import ConceptIndex, References
 from .sorting import falling, stable_order
 
-#: A section's mentions of a concept are worth this much when they stand in one of its lines, more in several, and
-#: all in its heading.
+#: Weight of a section's mention of a concept: the first for one line, the second more for each further line, and 1 for
+#: a mention in the heading.
 _ONE_LINE, _MORE_LINES = 0.7, 0.15
 #: Concepts of a section that take part in pairs: the rarest ones.
 _PAIRED = 24
-#: Two concepts are related from this many common sections and this likelihood ratio on: one pair in twenty by chance.
+#: Least number of common sections and least likelihood ratio of related concepts: chance gives one pair in twenty.
 MIN_TOGETHER, MIN_RATIO = 2, 3.84
 #: Related concepts kept for each concept: the closest ones.
 _RELATED = 12
@@ -35,7 +35,7 @@ _THREAD_SECTIONS = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Lists:
+class SparseRows:
     """Sparse rows: the entries of row ``i`` are ``target[offset[i]:offset[i + 1]]`` with their weights."""
 
     offset: NDArray[np.int64]
@@ -61,32 +61,33 @@ class Lists:
         return place, self.target[at], self.weight[at]
 
 
-def _empty() -> Lists:
-    return Lists(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32))
+def _empty() -> SparseRows:
+    return SparseRows(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32))
 
 
 @dataclass(frozen=True, slots=True)
 class Network:
     """Sections by their place in the corpus, concepts by theirs in the references.
 
-    ``sections`` and ``concepts`` hold the same references from both ends (``concepts`` lists first what a summary
-    does not stand for or repeat, and of that the strongest first),
+    ``sections`` and ``concepts`` hold the same references from both ends (``concepts`` lists first the
+    sections that no summary covers or repeats, the strongest first),
     ``rarity`` is a concept's inverse document frequency over sections scaled to [0, 1].  ``parents`` and
     ``children`` are curated; ``related`` is symmetric, ``related_curated`` says which entries are curated.
     ``before`` and ``after`` join a section to the neighbours in time that share a concept, ``thread`` of an
     entry being that concept.  ``section_of`` is the section of each row of the corpus.  ``originals``
-    leads from a section of a summary to the archived ones that it was taken from, ``taken`` from its rows to theirs.
+    leads from a section of a summary to the archived ones that it was taken from; ``original_rows`` are rows of
+    summaries and, in the same places, the rows that these were taken from.
     """
 
-    sections: Lists
-    concepts: Lists
+    sections: SparseRows
+    concepts: SparseRows
     rarity: Floats
-    related: Lists
+    related: SparseRows
     related_curated: Bools
-    parents: Lists
-    children: Lists
-    after: Lists
-    before: Lists
+    parents: SparseRows
+    children: SparseRows
+    after: SparseRows
+    before: SparseRows
     after_thread: Ints
     before_thread: Ints
     day: Ints
@@ -94,9 +95,10 @@ class Network:
     section_of: Ints
     first_row: Ints
     last_row: Ints
-    originals: Lists = field(default_factory=_empty)
-    taken: tuple[Ints, Ints] = field(default_factory=lambda: (np.zeros(0, np.int32), np.zeros(0, np.int32)))
-    #: The place of each section among all, the newest first: of equals the one before counts, whatever was read first.
+    originals: SparseRows = field(default_factory=_empty)
+    original_rows: tuple[Ints, Ints] = field(default_factory=lambda: (np.zeros(0, np.int32), np.zeros(0, np.int32)))
+    #: The rank of each section by day, the newest first, path and line: it breaks ties, so that the order of ingest
+    #: does not matter.
     rank: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
 
 
@@ -120,36 +122,36 @@ def build(index: ConceptIndex, corpus: Corpus, archive: Archive) -> Network:
     rank = np.empty(n_sections, np.int32)
     rank[np.lexsort((rows.start_line[first_row], path, -day * dated))] = np.arange(n_sections, dtype=np.int32)
     section, concept, weight = counted = shown = _by_section(references, section_of, corpus)
-    of_section = _lists(section, concept, weight, n_sections)
+    of_section = _sparse_rows(section, concept, weight, n_sections)
     sections_counted, of_counted, leading = n_sections, of_section, None
     masks = archive.masks
     if masks is not None and n_sections:
         counted = _by_section(references, section_of, corpus, ~masks.copies)
         shown = _by_section(references, section_of, corpus, masks.shown)
         sections_counted = n_sections - int(np.logical_and.reduceat(masks.copies, first_row).sum())
-        of_counted = _lists(*counted, n_sections)
+        of_counted = _sparse_rows(*counted, n_sections)
         leading = np.logical_or.reduceat(masks.shown, first_row)[section]
-    of_concept = _lists(concept, section, weight, n, rank, leading)
+    of_concept = _sparse_rows(concept, section, weight, n, rank, leading)
     count = np.bincount(counted[1], minlength=n)
     top = np.log1p(max(sections_counted, 1))
     rarity = (np.log1p(sections_counted / np.maximum(count, 1)) / max(top, 1e-9)).astype(np.float32).clip(0, 1)
     parents, children, stated = _curated(index)
     related, related_curated = _related(of_counted, rarity, count, sections_counted, stated, index.slugs())
     after, before, after_thread, before_thread = _threads(*shown, rarity, corpus, day, dated, first_row)
-    taken = archive.originals()
+    original_rows = archive.originals()
     return Network(
         of_section, of_concept, rarity, related, related_curated, parents, children, after, before, after_thread,
-        before_thread, day, dated, section_of, first_row, last_row, _originals(taken, section_of, n_sections), taken,
-        rank,
+        before_thread, day, dated, section_of, first_row, last_row, _originals(original_rows, section_of, n_sections),
+        original_rows, rank,
     )  # fmt: skip
 
 
-def _originals(taken: tuple[Ints, Ints], section_of: Ints, sections: int) -> Lists:
+def _originals(original_rows: tuple[Ints, Ints], section_of: Ints, sections: int) -> SparseRows:
     """Return lists from each section of a summary to those that its sentences were taken from, once each."""
-    if not len(taken[0]):
+    if not len(original_rows[0]):
         return _empty()
-    pairs = np.unique(np.stack([section_of[taken[0]], section_of[taken[1]]]), axis=1)
-    return _lists(pairs[0], pairs[1], np.ones(pairs.shape[1], np.float32), sections)
+    pairs = np.unique(np.stack([section_of[original_rows[0]], section_of[original_rows[1]]]), axis=1)
+    return _sparse_rows(pairs[0], pairs[1], np.ones(pairs.shape[1], np.float32), sections)
 
 
 def _by_section(
@@ -173,9 +175,9 @@ def _by_section(
     return section[start], concept[start], (strongest * share).astype(np.float32)
 
 
-def _lists(
+def _sparse_rows(
     source: Ints, target: Ints, weight: Floats, n: int, rank: Ints | None = None, leading: Bools | None = None
-) -> Lists:
+) -> SparseRows:
     """Return entries by source, then by target, or (``leading`` ones first) by falling weight and ``rank``."""
     if rank is not None:
         order = stable_order(rank[target], falling(weight), *(() if leading is None else (~leading,)), source)
@@ -183,10 +185,10 @@ def _lists(
         order = stable_order(target, source)
     offset = np.zeros(n + 1, np.int64)
     np.cumsum(np.bincount(source, minlength=n), out=offset[1:])
-    return Lists(offset, target[order].astype(np.int32), weight[order].astype(np.float32))
+    return SparseRows(offset, target[order].astype(np.int32), weight[order].astype(np.float32))
 
 
-def _curated(index: ConceptIndex) -> tuple[Lists, Lists, tuple[Ints, Ints]]:
+def _curated(index: ConceptIndex) -> tuple[SparseRows, SparseRows, tuple[Ints, Ints]]:
     n = len(index.references.keys)
     place = {int(key): at for at, key in enumerate(index.references.keys.tolist())}
     pairs = [
@@ -201,17 +203,17 @@ def _curated(index: ConceptIndex) -> tuple[Lists, Lists, tuple[Ints, Ints]]:
         if other in place and (a := place[row.key]) != (b := place[other])
     }
     ends = np.array(sorted(stated), np.int32).reshape(-1, 2)
-    return _lists(child, parent, ones, n), _lists(parent, child, ones, n), (ends[:, 0], ends[:, 1])
+    return _sparse_rows(child, parent, ones, n), _sparse_rows(parent, child, ones, n), (ends[:, 0], ends[:, 1])
 
 
 def _related(
-    of_section: Lists,
+    of_section: SparseRows,
     rarity: Floats,
     count: NDArray[np.int64],
     sections: int,
     stated: tuple[Ints, Ints],
     slugs: Sequence[str],
-) -> tuple[Lists, Bools]:
+) -> tuple[SparseRows, Bools]:
     """Relate concepts that share sections more often than chance has it, and those that are curated.
 
     Whether two do is decided by the likelihood ratio of their table of sections (Dunning, 1993, "Accurate methods for
@@ -244,7 +246,7 @@ def _related(
     keep = (np.arange(len(source)) - start < _RELATED) | curated
     offset = np.zeros(n + 1, np.int64)
     np.cumsum(np.bincount(source[keep], minlength=n), out=offset[1:])
-    return Lists(offset, target[keep].astype(np.int32), weight[keep]), curated[keep]
+    return SparseRows(offset, target[keep].astype(np.int32), weight[keep]), curated[keep]
 
 
 def _association(
@@ -274,7 +276,7 @@ def _within(a: str, b: str) -> bool:
     return bool(short) and (f"-{short}-" in f"-{long}-" or (short > "\u0e00" and short in long))
 
 
-def _pairs(of_section: Lists, rarity: Floats) -> tuple[Ints, Ints]:
+def _pairs(of_section: SparseRows, rarity: Floats) -> tuple[Ints, Ints]:
     """Return every pair of concepts of every section, the smaller first; of the rarest where there are many."""
     section = np.repeat(np.arange(len(of_section.offset) - 1), np.diff(of_section.offset))
     concept = of_section.target
@@ -304,7 +306,7 @@ def _threads(
     day: Ints,
     dated: Bools,
     first_row: Ints,
-) -> tuple[Lists, Lists, Ints, Ints]:
+) -> tuple[SparseRows, SparseRows, Ints, Ints]:
     """Chain the dated sections of each concept in order of time.
 
     Two sections that follow one another in several threads are joined once, by the rarest shared concept.
@@ -327,5 +329,8 @@ def _threads(
     shared = np.add.reduceat(strength, np.flatnonzero(first)) if len(source) else strength
     source, target, thread = source[first], target[first], thread[first]
     strength = (1 - np.exp(-1.5 * shared)).astype(np.float32)
-    after, before = _lists(source, target, strength, n_sections), _lists(target, source, strength, n_sections)
+    after, before = (
+        _sparse_rows(source, target, strength, n_sections),
+        _sparse_rows(target, source, strength, n_sections),
+    )
     return after, before, thread[stable_order(target, source)], thread[stable_order(source, target)]

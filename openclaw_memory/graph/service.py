@@ -17,7 +17,7 @@ from ..model import ConceptRow, ConceptsResult, SearchRequest, joined
 from ..store.api import Floats
 from ..system import atomic
 from . import evidence
-from .network import Lists
+from .network import SparseRows
 from .view import GraphView
 
 #: Related concepts shown with each.
@@ -32,7 +32,7 @@ Similarities = Callable[[str], Callable[[], Floats | None]]
 View = Callable[..., AbstractContextManager[GraphView]]
 
 
-class ConceptBook:
+class ConceptService:
     """Lists, finds and curates concepts.
 
     ``changed()`` takes over the workspace's ``concepts.yaml`` and returns the number of references that changed;
@@ -104,7 +104,7 @@ class ConceptBook:
                 if common:
                     # A concept with all of the words is still less near than one that is named.
                     score[place] = max(float(score[place]), 0.9 * len(common) / len(words))
-            for place in view.mentioned(query):
+            for place in view.find_mentioned(query):
                 score[place] = 1.0
             near_places = np.flatnonzero(score > 0)
             order = np.lexsort((near_places, -references.units[near_places], -score[near_places]))
@@ -174,8 +174,8 @@ class ConceptBook:
     def _rows(self, view: GraphView, places: Sequence[int]) -> tuple[ConceptRow, ...]:
         network, labels, days, references = view.network, view.labels(), view.days(), view.index.references
 
-        def names(lists: Lists, place: int, most: int | None = None) -> tuple[str, ...]:
-            return tuple(labels[other].name for other in lists.row(place)[0].tolist()[:most])
+        def names(edges: SparseRows, place: int, most: int | None = None) -> tuple[str, ...]:
+            return tuple(labels[other].name for other in edges.row(place)[0].tolist()[:most])
 
         def row(place: int) -> ConceptRow:
             label = labels[place]

@@ -15,13 +15,13 @@ from .concepts import ConceptIndex, Label
 from .network import Network
 from .walk import Arrival, Step, Walk
 
-#: Gain of a section that the question finds by itself over one of the same strength, at most.
-_RELEVANT = 0.25
+#: Share of the question's own score in the score of a section; the rest is the strength of its path.
+_RELEVANCE_SHARE = 0.25
 #: Factor for each further section of a day that is in the thread already: a thread goes on in time.
 _SAME_DAY = 0.7
 #: Sections that are looked at for a better spread over days, as a multiple of those that are shown.
 _CANDIDATES = 4
-#: Factor for a section whose day is only that of its file, which belongs nowhere in a thread of days.
+#: Factor for a section without a day of its own, which has no place in an order of days.
 _UNDATED = 0.5
 
 
@@ -34,7 +34,7 @@ class Stop:
     score: float
 
 
-def stops(
+def choose_stops(
     network: Network,
     index: ConceptIndex,
     corpus: Corpus,
@@ -42,20 +42,20 @@ def stops(
     relevance: Floats,
     allowed: Bools | None,
     limit: int,
-    reached: bool = False,
+    only_walked: bool = False,
 ) -> list[Stop]:
     """Return the ``limit`` strongest sections that have an allowed row, in order of time; undated ones come last.
 
-    With ``reached`` these are sections that were reached by a step only.
+    With ``only_walked`` the sections from which the walk started are left out.
     ``relevance`` is the question's own score of every row, scaled to [0, 1]: ``float32[n]``.
     """
     usable = corpus.shape.anchor if allowed is None else corpus.shape.anchor & allowed
-    sections = np.flatnonzero(walked.distance > 0).astype(np.int32) if reached else walked.sections
+    sections = np.flatnonzero(walked.distance > 0).astype(np.int32) if only_walked else walked.sections
     # Rows of a section are neighbours, so the best of each is a maximum over a run.
     best = np.maximum.reduceat(np.where(usable, relevance, -1), network.first_row)[sections]
     sections, best = sections[best >= 0], best[best >= 0]
     dated = np.where(network.dated[sections], 1.0, _UNDATED)
-    score = walked.strength[sections] * (1 - _RELEVANT + _RELEVANT * best) * dated
+    score = walked.strength[sections] * (1 - _RELEVANCE_SHARE + _RELEVANCE_SHARE * best) * dated
     order = np.lexsort((network.rank[sections], -np.round(score, 5)))[: _CANDIDATES * limit]
     candidates = zip(sections[order].tolist(), score[order].tolist(), strict=True)
     left = [(section, value, _day(network, section)) for section, value in candidates]
@@ -65,17 +65,17 @@ def stops(
         values = [value * _SAME_DAY ** days[day] for _, value, day in left]
         section, value, day = left.pop(values.index(max(values)))
         rows = np.arange(network.first_row[section], network.last_row[section] + 1)
-        row = _best_row(index, walked[section], rows[usable[rows]], relevance, network.taken)
+        row = _best_row(index, walked[section], rows[usable[rows]], relevance, network.original_rows)
         chosen.append(Stop(walked[section], row, value))
         days[day] += 1
-    return sorted(chosen, key=lambda stop: in_time(network, corpus, stop))
+    return sorted(chosen, key=lambda stop: time_key(network, corpus, stop))
 
 
 def _day(network: Network, section: int) -> int:
     return int(network.day[section]) if network.dated[section] else 0
 
 
-def in_time(network: Network, corpus: Corpus, stop: Stop) -> tuple[bool, int, int, int]:
+def time_key(network: Network, corpus: Corpus, stop: Stop) -> tuple[bool, int, int, int]:
     """Return a key that sorts stops by day, path and line; those without a day of their own come last."""
     day = _day(network, stop.arrival.section)
     path = corpus.shape.path_rank[corpus.rows.document_id[stop.row]]
@@ -87,21 +87,21 @@ def _best_row(
     arrival: Arrival,
     rows: np.ndarray[tuple[int], np.dtype[np.int_]],
     relevance: Floats,
-    taken: tuple[Ints, Ints],
+    original_rows: tuple[Ints, Ints],
 ) -> int:
     """Return the row that answers best; where a section was reached over a concept, of those that mention it.
 
     In a section that a summary was taken from, it is one that it was taken from.
     """
     if arrival.distance:
-        reached = taken[1] if arrival.step == "summarises" else index.rows_of([arrival.other])
+        reached = original_rows[1] if arrival.step == "summarises" else index.rows_of([arrival.other])
         mentioning = rows[np.isin(rows, reached)]
         if len(mentioning):
             rows = mentioning
     return int(rows[int(np.argmax(relevance[rows]))])
 
 
-class Wording:
+class EdgeDescriber:
     """Describes in words how sections are connected; ``citation(row)`` names a row as ``path#L3``."""
 
     def __init__(
@@ -166,10 +166,10 @@ class Wording:
             return [self._derived_from(origin, section)]
         name = self._name(step.concept)
         if step.step in ("follows", "precedes"):
-            lists = self._network.after if step.step == "follows" else self._network.before
+            edges = self._network.after if step.step == "follows" else self._network.before
             later, earlier = (section, origin) if step.step == "follows" else (origin, section)
             source, target = self._mention(later, step.concept), self._mention(earlier, step.concept)
-            weight = _weight(lists.row(origin), section)
+            weight = _weight(edges.row(origin), section)
             return [Edge("follows", source, target, weight, f"{source} follows {target} on {name}")]
         if step.other == step.concept:
             shared = self._shared_concept(origin, section)
@@ -208,7 +208,7 @@ class Wording:
 
     def _derived_from(self, summary: int, original: int) -> Edge:
         """Return the edge from a line of a section of a summary to the one that it was taken from."""
-        section_of, (summaries, originals) = self._network.section_of, self._network.taken
+        section_of, (summaries, originals) = self._network.section_of, self._network.original_rows
         at = int(np.flatnonzero((section_of[summaries] == summary) & (section_of[originals] == original))[0])
         source, target = self._citation(int(summaries[at])), self._citation(int(originals[at]))
         return Edge("derived_from", source, target, 1.0, f"{source} summarises {target}")

@@ -50,11 +50,11 @@ class GraphView:
     @property
     def matcher(self) -> NameMatcher:
         """Finds every concept, by all its spellings."""
-        if self._matcher is None or self._matcher[0] != self.index.naming:
+        if self._matcher is None or self._matcher[0] != self.index.names_version:
             keys = self.index.references.keys
             labels = self.labels()
             names = ((name, int(keys[place])) for place, label in labels.items() for name in label.spellings)
-            self._matcher = self.index.naming, NameMatcher(names)
+            self._matcher = self.index.names_version, NameMatcher(names)
         return self._matcher[1]
 
     def labels(self, concepts: Sequence[int] | None = None) -> dict[int, Label]:
@@ -65,7 +65,7 @@ class GraphView:
         """Return how much each concept matters."""
         return [float(value) for value in self.index.salience(self._store, self.corpus)]
 
-    def mentioned(self, text: str) -> list[int]:
+    def find_mentioned(self, text: str) -> list[int]:
         """Return the concepts that ``text`` mentions, each once, in order of appearance."""
         keys = [match.key for match in self.matcher.find(text)]
         return list(dict.fromkeys(self.index.references.concepts(keys).tolist()))
@@ -104,7 +104,7 @@ class GraphView:
             raise RequestError(f"no concept is called '{name}'; {hint}")
         return place
 
-    def allowed(self, names: Sequence[str], kinds: Sequence[str]) -> Bools:
+    def filter_rows(self, names: Sequence[str], kinds: Sequence[str]) -> Bools:
         """Return the rows that mention one of these concepts or its children, and one of these kinds: ``bool[n]``."""
         out = np.ones(len(self.corpus), bool)
         if names:
@@ -125,7 +125,7 @@ class GraphView:
         rows = self.index.rows_of(concepts)
         out[rows] = True
         section = self.corpus.shape.section
-        headed = np.zeros(len(self.corpus.shape.opens), bool)
+        headed = np.zeros(len(self.corpus.shape.section_start), bool)
         headed[section[rows[self.corpus.rows.heading[rows]]]] = True
         return out | headed[section]
 
@@ -154,17 +154,17 @@ class GraphView:
             at = np.unique(at[distance[at] > step])
             distance[at] = step
             step += 1
-            following = [lists.gather(at)[1] for lists in (network.related, network.parents, network.children)]
+            following = [edges.gather(at)[1] for edges in (network.related, network.parents, network.children)]
             at = np.concatenate(following)
         rows = np.full(n, most + 1, np.int32)
         np.minimum.at(rows, references.row, distance[references.concept] + 1)
         section = self.corpus.shape.section
-        nearest = np.full(len(self.corpus.shape.opens), most + 1, np.int32)
+        nearest = np.full(len(self.corpus.shape.section_start), most + 1, np.int32)
         np.minimum.at(nearest, section, rows)
         rows = np.minimum(rows, nearest[section] + 1)
         return np.where(rows <= most, 0.5**rows, 0).astype(np.float32)
 
-    def shared(self, rows: Sequence[int], weights: Floats) -> Floats:
+    def score_shared(self, rows: Sequence[int], weights: Floats) -> Floats:
         """Return how much every row has in common with ``rows``: their concepts, rare ones more, in [0, 1].
 
         ``weights`` says how much each of ``rows`` counts; the result is ``float32[n]``.
@@ -174,9 +174,9 @@ class GraphView:
         for row, weight in zip(rows, weights.tolist(), strict=True):
             for concept in self.index.of_rows(row, row):
                 strength[concept] = strength.get(concept, 0.0) + weight * float(rarity[concept])
-        return self.activated(strength)
+        return self.score_concepts(strength)
 
-    def activated(self, strength: Mapping[int, float]) -> Floats:
+    def score_concepts(self, strength: Mapping[int, float]) -> Floats:
         """Score rows by the concepts that they mention, given each concept's strength: ``float32[n]`` in [0, 1]."""
         out = np.zeros(len(self.corpus), np.float32)
         references = self.index.references

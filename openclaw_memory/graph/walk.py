@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from ..store.api import Bools, Floats, Ints
-from .network import Lists, Network
+from .network import Network, SparseRows
 
 #: Share of the strength that each further hop keeps.
 DECAY = 0.8
@@ -95,8 +95,8 @@ class Walk(Mapping[int, Arrival]):
         return len(self.sections)
 
 
-#: Ways to sections as columns: their target, strength, and ``step``, ``origin``, ``concept`` and ``other``.
-Ways = tuple[Ints, Floats, Ints, Ints, Ints, Ints]
+#: Paths to sections as columns: their target, strength, and ``step``, ``origin``, ``concept`` and ``other``.
+Paths = tuple[Ints, Floats, Ints, Ints, Ints, Ints]
 
 
 def walk(
@@ -119,14 +119,14 @@ def walk(
     distance[frontier] = 0
     rarity = network.rarity if weight is None else (network.rarity * weight).clip(0, 1)
     for hop in range(1, hops + 1):
-        ways = [
+        paths = [
             _over_concepts(network, strength, frontier, rarity),
             _over_time(network.after, network.after_thread, "follows", strength, frontier),
             _over_time(network.before, network.before_thread, "precedes", strength, frontier),
             _to_originals(network.originals, strength, frontier),
         ]
-        section, kept, *how = (np.concatenate(columns) for columns in zip(*filter(None, ways), strict=True))
-        offered, by = _best(section, kept, n)
+        section, kept, *how = (np.concatenate(columns) for columns in zip(*filter(None, paths), strict=True))
+        offered, by = _best_by_group(section, kept, n)
         if passable is not None:
             offered[~passable] = 0
         offered *= DECAY
@@ -142,26 +142,28 @@ def walk(
     return Walk(strength, distance, *reached)
 
 
-def _over_concepts(network: Network, reached: Floats, frontier: Ints, rarity: Floats) -> Ways:
-    """Return the best way to each section that shares a concept with the frontier, or has one next to it."""
+def _over_concepts(network: Network, reached: Floats, frontier: Ints, rarity: Floats) -> Paths:
+    """Return the best path to each section that shares a concept with the frontier, or has one next to it."""
     place, concept, weight = network.sections.gather(frontier)
     many = (network.sections.offset[frontier + 1] - network.sections.offset[frontier]).astype(np.float32)
     focus = np.sqrt(_FOCUS / np.maximum(many, _FOCUS))
-    best, by = _best(concept, (reached[frontier] * focus)[place] * weight * rarity[concept], len(network.rarity))
+    best, by = _best_by_group(
+        concept, (reached[frontier] * focus)[place] * weight * rarity[concept], len(network.rarity)
+    )
     direct = np.flatnonzero(best > 0).astype(np.int32)
     origin = frontier[place[by[direct]]]
     code = _STEPS.index("concept")
     active = [
         (direct, best[direct], origin, direct, np.full(len(direct), code, np.int32)),
-        _next_to(network.related, direct, best, origin, _RELATED, "related_to"),
-        _next_to(network.parents, direct, best, origin, _PARENT, "parent_of"),
-        _next_to(network.children, direct, best, origin, _PARENT, "child_of"),
+        _over_relations(network.related, direct, best, origin, _RELATED, "related_to"),
+        _over_relations(network.parents, direct, best, origin, _PARENT, "parent_of"),
+        _over_relations(network.children, direct, best, origin, _PARENT, "child_of"),
     ]
     target, value, source, first, kind = (np.concatenate(parts) for parts in zip(*active, strict=True))
     at, section, ref = network.concepts.gather(target, _DEGREE)
     elsewhere = section != source[at]
     at, section, arriving = at[elsewhere], section[elsewhere], (value[at] * ref).astype(np.float32)[elsewhere]
-    top, which = _best(section, arriving, len(reached))
+    top, which = _best_by_group(section, arriving, len(reached))
     # Independent evidence adds up, one concept counting once a section.
     together = np.zeros(len(reached), np.float64)
     shared = kind[at] == code
@@ -173,35 +175,35 @@ def _over_concepts(network: Network, reached: Floats, frontier: Ints, rarity: Fl
     return hit, strength, kind[chosen], source[chosen], first[chosen], target[chosen]
 
 
-def _next_to(
-    lists: Lists, concepts: Ints, best: Floats, origin: Ints, kept: float, step: Step
+def _over_relations(
+    edges: SparseRows, concepts: Ints, best: Floats, origin: Ints, kept: float, step: Step
 ) -> tuple[Ints, Floats, Ints, Ints, Ints]:
-    place, target, weight = lists.gather(concepts)
+    place, target, weight = edges.gather(concepts)
     value = (best[concepts][place] * weight * kept).astype(np.float32)
     return target, value, origin[place], concepts[place], np.full(len(place), _STEPS.index(step), np.int32)
 
 
-def _over_time(lists: Lists, threads: Ints, step: Step, reached: Floats, frontier: Ints) -> Ways:
+def _over_time(edges: SparseRows, threads: Ints, step: Step, reached: Floats, frontier: Ints) -> Paths:
     """Return the sections just before or after, in the threads of the frontier."""
-    place, section, weight = lists.gather(frontier)
+    place, section, weight = edges.gather(frontier)
     shift = np.arange(len(place)) - np.searchsorted(place, place)
-    thread = threads[lists.offset[frontier][place] + shift]
+    thread = threads[edges.offset[frontier][place] + shift]
     strength = (reached[frontier][place] * weight * _FOLLOWS).astype(np.float32)
     return section, strength, np.full(len(place), _STEPS.index(step), np.int32), frontier[place], thread, thread
 
 
-def _to_originals(lists: Lists, reached: Floats, frontier: Ints) -> Ways | None:
+def _to_originals(edges: SparseRows, reached: Floats, frontier: Ints) -> Paths | None:
     """Return the originals of the summaries of the frontier; nothing where there are none."""
-    if not len(lists.target):
+    if not len(edges.target):
         return None
-    place, section, weight = lists.gather(frontier)
+    place, section, weight = edges.gather(frontier)
     strength = (reached[frontier][place] * weight).astype(np.float32)
     nothing = np.full(len(place), -1, np.int32)
     step = np.full(len(place), _STEPS.index("summarises"), np.int32)
     return section, strength, step, frontier[place], nothing, nothing
 
 
-def _best(group: Ints, value: Floats, n: int) -> tuple[Floats, Ints]:
+def _best_by_group(group: Ints, value: Floats, n: int) -> tuple[Floats, Ints]:
     """Return the largest value of each group, and its place; of equal ones the first."""
     best = np.zeros(n, np.float32)
     np.maximum.at(best, group, value)

@@ -1,1 +1,1 @@
-"""The resident columns of the index, and what of them summaries cover."""
+"""The columns of the index in memory, and masks of the rows that summaries cover or repeat."""

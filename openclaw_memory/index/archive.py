@@ -18,7 +18,7 @@ from ..model import Grain, Kind, Origin
 from ..store.api import Bools, DerivedRows, DocumentInfo, Ints, Store, SummaryInfo
 from ..text import calendar
 from ..text.dates import date_in_name
-from .corpus import Corpus, Splice, shown
+from .corpus import Corpus, Splice, shown_tokens
 
 Longs = NDArray[np.int64]
 _Place = tuple[int, int, int, int, int]
@@ -35,7 +35,7 @@ _MARKER, _DAY = 2, 12
 
 @dataclass(frozen=True, slots=True)
 class Masks:
-    """Rows of a corpus that stand for one another, ``bool[n]`` each.
+    """Masks over the rows of a corpus for what summaries and notes say twice, ``bool[n]`` each.
 
     ``archived`` are rows of notes that the summary of their day covers.  ``hidden`` are rows of summaries that
     only repeat a note that is not archived, or a finer summary; ``copies`` those whose sources are in the
@@ -81,12 +81,12 @@ class Archive:
         self._generations: dict[int, int] = {}
         self._paths: tuple[str, ...] = ()
         self._cited = _no_citations()
-        #: Notes that summaries cover: by path and SHA-256, the trust of the most trusted summary.
-        self._stood_for: Mapping[tuple[str, str], int] = {}
+        #: The trust of the most trusted summary of each covered note, by the note's path and SHA-256.
+        self._covered_notes: Mapping[tuple[str, str], int] = {}
         self._corpus = Corpus()
         self._pairs: tuple[Ints, Ints] | None = None
         #: True for summaries that are as they were written, by document id.
-        self._ours = np.zeros(0, bool)
+        self._unedited = np.zeros(0, bool)
         #: True for a sentence of an edited summary that is in the lines that it cites, by unit, document with its
         #: generation, and lines.
         self._verbatim: dict[_Place, bool] = {}
@@ -109,14 +109,14 @@ class Archive:
             self._generations = summaries
         self.masks = self._decide(store, corpus)
 
-    def standing(self, grains: Sequence[Grain], include_archived: bool) -> Bools | None:
+    def visible_rows(self, grains: Sequence[Grain], include_archived: bool) -> Bools | None:
         """Return the rows that a question with these options is about, ``None`` for all; with ``grains`` all are."""
         if self.masks is None or grains:
             return None
         return ~self.masks.hidden if include_archived else self.masks.shown
 
     def is_archived(self, row: int) -> bool:
-        """Return true if a summary stands for a row."""
+        """Return true if a summary covers the note of a row."""
         return self.masks is not None and bool(self.masks.archived[row])
 
     def originals(self) -> tuple[Ints, Ints]:
@@ -158,23 +158,23 @@ class Archive:
 
     def _read(self, summaries: Sequence[SummaryInfo], rows: DerivedRows, gone: Sequence[int], corpus: Corpus) -> None:
         """Take over all summaries; ``rows`` are the citations of changed ones, those of ``gone`` ones leave."""
-        stood_for: dict[tuple[str, str], int] = {}
+        covered: dict[tuple[str, str], int] = {}
         trust_of = {info.id: _ORIGINS.index(info.origin) for info in corpus.documents.values()}
         for info in summaries:
             for note in _notes_of_day(info):
                 trust_of_summary = trust_of.get(info.id, len(_ORIGINS))
-                stood_for[note] = min(trust_of_summary, stood_for.get(note, trust_of_summary))
-        self._stood_for = stood_for
+                covered[note] = min(trust_of_summary, covered.get(note, trust_of_summary))
+        self._covered_notes = covered
         splice = Splice.plan(self._cited.document, rows.document_id, gone)
         document = splice(self._cited.document, rows.document_id)
         most = max((info.id for info in summaries), default=0)
         most = max(most, int(document.max(initial=0))) + 1
-        grain, edited, ours = np.zeros(most, np.int8), np.zeros(most, bool), np.zeros(most, bool)
+        grain, edited, unedited = np.zeros(most, np.int8), np.zeros(most, bool), np.zeros(most, bool)
         trust = np.full(most, len(_ORIGINS), np.int8)
         for info in summaries:
-            grain[info.id], edited[info.id], ours[info.id] = _GRAINS.index(info.grain), info.edited, not info.edited
+            grain[info.id], edited[info.id], unedited[info.id] = _GRAINS.index(info.grain), info.edited, not info.edited
             trust[info.id] = trust_of.get(info.id, len(_ORIGINS))
-        self._ours = ours
+        self._unedited = unedited
         old = self._cited
         code = {path: at for at, path in enumerate(self._paths)}
         new = np.fromiter((code.setdefault(path, len(code)) for path in rows.path), np.int32, len(rows.path))
@@ -183,8 +183,8 @@ class Archive:
         self._paths = tuple(paths[at] for at in used.tolist())
         unit = splice(old.unit, rows.unit_id)
         first, last = splice(old.first, rows.start_line), splice(old.last, rows.end_line)
-        lines = np.unique(_joined(first, last), return_inverse=True)[1]
-        place = np.unique(_joined(path, lines), return_inverse=True)[1].astype(np.int32)
+        lines = np.unique(_packed(first, last), return_inverse=True)[1]
+        place = np.unique(_packed(path, lines), return_inverse=True)[1].astype(np.int32)
         self._cited = _Citations(
             unit,
             document,
@@ -201,16 +201,16 @@ class Archive:
 
     def _decide(self, store: Store, corpus: Corpus) -> Masks:
         n = len(corpus)
-        stood_for = np.zeros(max(corpus.documents) + 1, bool)
-        grain_of = np.zeros(len(stood_for), np.int8)
+        covered = np.zeros(max(corpus.documents) + 1, bool)
+        grain_of = np.zeros(len(covered), np.int8)
         for info in corpus.documents.values():
             grain_of[info.id] = _GRAINS.index(info.grain)
-            stood_for[info.id] = self._stands_for(info)
-        archived = stood_for[corpus.rows.document_id]
+            covered[info.id] = self._is_covered(info)
+        archived = covered[corpus.rows.document_id]
         row = corpus.rows_of(self._cited.unit)
         present = row >= 0
         cited, row = self._cited.take(present), row[present]
-        corpus.shown_tokens = shown(corpus.rows, self._unsearched_chars(cited, row, n))
+        corpus.shown_tokens = shown_tokens(corpus.rows, self._unsearched_chars(cited, row, n))
         source = self._documents()[cited.path]
         # A sentence that a person wrote into a summary is cited from there.
         there = (source >= 0) & (grain_of[source] < cited.grain)
@@ -218,19 +218,19 @@ class Archive:
         if cited.edited.any():
             # A sentence that a person wrote in the place of another one is no copy of it.
             there &= ~cited.edited | self._is_verbatim(store, corpus, cited, row, source)
-        open_ = there & ~stood_for[source]
+        open_ = there & ~covered[source]
         mentioned = np.zeros(n, bool)
         mentioned[row] = True
-        ours = np.append(self._ours, False)  # the last place is for all other documents
-        loose = ours[np.minimum(corpus.rows.document_id, len(self._ours))] & ~mentioned
-        hidden = _everywhere(corpus, mentioned, loose, row[~(open_ | finer)])
-        hidden |= loose & ~corpus.rows.heading  # lists of tags: no answer by themselves
-        copies = _everywhere(corpus, mentioned, loose, row[~(there | finer)])
+        unedited = np.append(self._unedited, False)  # the last place is for all other documents
+        citing_nothing = unedited[np.minimum(corpus.rows.document_id, len(self._unedited))] & ~mentioned
+        hidden = _rows_without(corpus, mentioned, citing_nothing, row[~(open_ | finer)])
+        hidden |= citing_nothing & ~corpus.rows.heading  # lists of tags: no answer by themselves
+        copies = _rows_without(corpus, mentioned, citing_nothing, row[~(there | finer)])
         return Masks(archived, hidden, copies, ~(archived | hidden))
 
-    def _stands_for(self, note: DocumentInfo) -> bool:
-        """Return true if the summary of its day, no less trusted than it, stands for a note in its present state."""
-        trust = self._stood_for.get((note.path, note.sha256))
+    def _is_covered(self, note: DocumentInfo) -> bool:
+        """Return true if a summary of its day, no less trusted than the note, covers it in its present state."""
+        trust = self._covered_notes.get((note.path, note.sha256))
         return (
             trust is not None
             and trust <= _ORIGINS.index(note.origin)
@@ -303,39 +303,39 @@ def _notes_of_day(info: SummaryInfo) -> list[tuple[str, str]]:
 
 def rows_in(corpus: Corpus, document: Ints, first: Ints, last: Ints) -> tuple[Longs, Ints]:
     """Return rows that begin in lines ``first[i]..last[i]`` of a document, as ``(i, row)``."""
-    key = _joined(corpus.rows.document_id, corpus.rows.start_line)
+    key = _packed(corpus.rows.document_id, corpus.rows.start_line)
     order = np.argsort(key, kind="stable")
-    low = np.searchsorted(key, _joined(document, first), sorter=order)
-    high = np.searchsorted(key, _joined(document, last), side="right", sorter=order)
+    low = np.searchsorted(key, _packed(document, first), sorter=order)
+    high = np.searchsorted(key, _packed(document, last), side="right", sorter=order)
     length = np.maximum(high - low, 0)
     at = np.repeat(np.arange(len(document)), length)
     step = np.arange(len(at)) - np.repeat(np.cumsum(length) - length, length)
     return at, order[np.repeat(low, length) + step].astype(np.int32)
 
 
-def _joined(high: NDArray[np.integer[Any]], low: NDArray[np.integer[Any]]) -> Longs:
+def _packed(high: NDArray[np.integer[Any]], low: NDArray[np.integer[Any]]) -> Longs:
     """Join two columns of numbers below 2**31 into one that sorts like both."""
     return (high.astype(np.int64) << 32) + low
 
 
-def _everywhere(corpus: Corpus, mentioned: Bools, loose: Bools, other: Ints) -> Bools:
-    """Return rows that cite, and nothing of ``other``; headings and tags go with their sections."""
+def _rows_without(corpus: Corpus, mentioned: Bools, citing_nothing: Bools, other: Ints) -> Bools:
+    """Return the rows of ``mentioned`` that are not among ``other``; headings and tags go with their sections."""
     new = np.zeros(len(corpus), bool)
     new[other] = True
     out = mentioned & ~new
-    if not loose.any():
+    if not citing_nothing.any():
         return out
     for group in (corpus.rows.document_id, corpus.shape.section):  # a section decides where it cites anything
         size = int(group.max()) + 1
         cites = np.bincount(group[mentioned], minlength=size) > 0
         left = np.bincount(group[mentioned & new], minlength=size) > 0
-        out = np.where(loose & cites[group], ~left[group], out)
+        out = np.where(citing_nothing & cites[group], ~left[group], out)
     return out
 
 
 def _same_in_finer(cited: _Citations, hashes: Longs) -> Bools:
     """Return true where a finer summary, no less trusted, has the same sentence from the same lines: ``bool[m]``."""
-    sentence = np.unique(_joined(cited.place, np.unique(hashes, return_inverse=True)[1]), return_inverse=True)[1]
+    sentence = np.unique(_packed(cited.place, np.unique(hashes, return_inverse=True)[1]), return_inverse=True)[1]
     finest = np.full((int(sentence.max(initial=-1)) + 1, len(_ORIGINS) + 1), len(_GRAINS), np.int8)
     np.minimum.at(finest, (sentence, cited.trust), cited.grain)
     return np.asarray(np.minimum.accumulate(finest, axis=1)[sentence, cited.trust] < cited.grain)

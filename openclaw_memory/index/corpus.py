@@ -21,8 +21,8 @@ RADIUS = 2
 _REACH = 2 * RADIUS
 #: Characters of a passage.
 PASSAGE = 1_600
-#: Sections from which on the lengths of all windows are computed in one go.
-_APART = 200
+#: Most sections whose windows are computed one by one; beyond that, those of all rows are.
+_FEW_SECTIONS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +54,8 @@ class Shape:
     passage: tuple[Ints, ...]
     passage_terms: tuple[Floats, ...]
     #: The first row of each section, and true where that is its heading.
-    opens: Ints
-    headed: Bools
+    section_start: Ints
+    has_heading: Bools
     #: Number of rows in each script.
     scripts: NDArray[np.intp]
     #: The keys of speakers, ascending, and the place there of each row's speaker; the key 0 is nobody.
@@ -63,7 +63,7 @@ class Shape:
     speaker: Ints
 
 
-class _Within(NamedTuple):
+class _DocumentColumns(NamedTuple):
     """Columns that follow from the units of a document alone.
 
     ``border`` and the passages are true for rows that begin a section, and a passage of either cut; the others are
@@ -104,12 +104,12 @@ class Corpus:
     def __init__(self) -> None:
         self.documents: dict[int, DocumentInfo] = {}
         self.rows = empty_rows()
-        self._within = _within(self.rows)
-        self.shape = _shape(self.rows, self._within, {}, self.rows.speaker)
+        self._columns = _document_columns(self.rows)
+        self.shape = _shape(self.rows, self._columns, {}, self.rows.speaker)
         self._neighbours = np.zeros((_REACH, 0), np.float32)
         self.window_norm = np.zeros(0, np.float32)
         #: Tokens of each row as it is shown: with its citation, where it is a sentence of a summary, and its line end.
-        self.shown_tokens = shown(self.rows)
+        self.shown_tokens = shown_tokens(self.rows)
         #: Grows with every change of the rows.
         self.version = 0
 
@@ -133,12 +133,12 @@ class Corpus:
         self._neighbours = np.stack([splice(*columns) for columns in zip(self._neighbours, new, strict=True)])
         self.window_norm = splice(self.window_norm, new[0])
         self.rows = UnitRows(*(splice(getattr(self.rows, f.name), getattr(added, f.name)) for f in fields(UnitRows)))
-        self.shown_tokens = shown(self.rows)
-        self._within = _Within(*map(splice, self._within, _within(added)))
-        self.shape = _shape(self.rows, self._within, self.documents, np.union1d(self.shape.speakers, added.speaker))
+        self.shown_tokens = shown_tokens(self.rows)
+        self._columns = _DocumentColumns(*map(splice, self._columns, _document_columns(added)))
+        self.shape = _shape(self.rows, self._columns, self.documents, np.union1d(self.shape.speakers, added.speaker))
         self.version += 1
 
-    def refresh_windows(self, index: VectorIndex, changed: Ints, anew: bool) -> None:
+    def refresh_windows(self, index: VectorIndex, changed: Ints, all_rows: bool) -> None:
         """Recompute the lengths of the windows' summed vectors: where units are ``changed``, or all of them.
 
         A sum of unit vectors has the squared length ``Σ |v|² + 2 Σ v_i·v_j``, so the cosines of
@@ -149,7 +149,7 @@ class Corpus:
         unknown = np.isnan(self._neighbours[0])
         unknown[-1:] = False
         touched = self.rows_of(changed)
-        unknown[slice(None) if anew else touched[touched >= 0]] = True
+        unknown[slice(None) if all_rows else touched[touched >= 0]] = True
         rows = np.flatnonzero(unknown)
         if len(rows) * 4 > n:
             self._neighbours = index.neighbour_similarities(self.rows.unit_id, _REACH)
@@ -162,8 +162,8 @@ class Corpus:
                 self._neighbours[d - 1, low : high - d] = part[d - 1, : high - low - d]
         # By whole sections, which no window leaves.
         sections = np.unique(self.shape.section[unknown | np.isnan(self.window_norm)])
-        ends = np.append(self.shape.opens, n)
-        runs = [(0, len(ends) - 1)] if len(sections) > _APART else _runs(sections, 1)
+        ends = np.append(self.shape.section_start, n)
+        runs = [(0, len(ends) - 1)] if len(sections) > _FEW_SECTIONS else _runs(sections, 1)
         for start, stop in runs:
             low, high = int(ends[start]), int(ends[stop])
             self.window_norm[low:high] = self._norms(low, high, index)
@@ -205,7 +205,7 @@ class Corpus:
         inside = unit_ids < len(row_of)
         return np.where(inside, row_of[np.where(inside, unit_ids, 0)], -1)
 
-    def alike(self, row: int) -> Ints:
+    def rows_with_text_of(self, row: int) -> Ints:
         """Return the rows that say the same as ``row`` but for their days and times, itself included, ascending."""
         return np.flatnonzero(self.rows.likeness == self.rows.likeness[row]).astype(np.int32)
 
@@ -222,9 +222,9 @@ class Corpus:
         return out
 
 
-def shown(rows: UnitRows, besides: Ints | int = 0) -> Floats:
-    """Return the tokens of each row with its line end and so many characters ``besides`` its text."""
-    return rows.tokens + (np.asarray(besides, np.float32) + 1) / np.float32(CHARS_PER_TOKEN)
+def shown_tokens(rows: UnitRows, extra_chars: Ints | int = 0) -> Floats:
+    """Return the tokens of each row with its line end and ``extra_chars`` beside its text."""
+    return rows.tokens + (np.asarray(extra_chars, np.float32) + 1) / np.float32(CHARS_PER_TOKEN)
 
 
 def empty_rows() -> UnitRows:
@@ -239,7 +239,7 @@ def empty_rows() -> UnitRows:
     return UnitRows(*columns)
 
 
-def _within(rows: UnitRows) -> _Within:
+def _document_columns(rows: UnitRows) -> _DocumentColumns:
     n = len(rows.unit_id)
     border = np.ones(n, bool)
     border[1:] = rows.section_id[1:] != rows.section_id[:-1]
@@ -257,14 +257,16 @@ def _within(rows: UnitRows) -> _Within:
     tied = np.zeros(n, bool)
     tied[1:] = ~border[1:] & (rows.end_line[:-1] >= rows.start_line[1:])
     anchor = ~rows.heading | ((before == 0) & (after == 0) & ~rows.title)
-    return _Within(border, tied, before, after, window_terms, anchor, *_passages(rows))
+    return _DocumentColumns(border, tied, before, after, window_terms, anchor, *_passages(rows))
 
 
-def _shape(rows: UnitRows, within: _Within, documents: dict[int, DocumentInfo], speakers: NDArray[np.int64]) -> Shape:
+def _shape(
+    rows: UnitRows, columns: _DocumentColumns, documents: dict[int, DocumentInfo], speakers: NDArray[np.int64]
+) -> Shape:
     """Return the shape of ``rows``; ``speakers`` are keys, ascending, with those of all rows among them."""
     n = len(rows.unit_id)
-    section = np.cumsum(within.border, dtype=np.int32) - 1
-    passage = tuple(np.cumsum(begins, dtype=np.int32) - 1 for begins in (within.passage, within.half_passage))
+    section = np.cumsum(columns.border, dtype=np.int32) - 1
+    passage = tuple(np.cumsum(begins, dtype=np.int32) - 1 for begins in (columns.passage, columns.half_passage))
     row_of = np.full(int(rows.unit_id.max()) + 1 if n else 0, -1, np.int32)
     row_of[rows.unit_id] = np.arange(n, dtype=np.int32)
     kinds, grains = {kind: at for at, kind in enumerate(Kind)}, {grain: at for at, grain in enumerate(Grain)}
@@ -283,20 +285,20 @@ def _shape(rows: UnitRows, within: _Within, documents: dict[int, DocumentInfo], 
         speakers, speaker = speakers[speaks], (np.cumsum(speaks, dtype=np.int32) - 1)[speaker]
     return Shape(
         section=section,
-        same=tuple(within.before[d:] >= d for d in range(1, RADIUS + 1)),
-        tied=np.append(within.tied, False),
+        same=tuple(columns.before[d:] >= d for d in range(1, RADIUS + 1)),
+        tied=np.append(columns.tied, False),
         chars_before=np.concatenate([[0], np.cumsum(rows.chars + 1, dtype=np.int64)]),
-        before=within.before,
-        after=within.after,
-        window_terms=within.window_terms,
+        before=columns.before,
+        after=columns.after,
+        window_terms=columns.window_terms,
         row_of=row_of,
         kind=kind,
         grain=grain,
         trusted=trusted.astype(bool),
-        anchor=within.anchor,
+        anchor=columns.anchor,
         path_rank=path_rank,
-        opens=(opens := np.flatnonzero(within.border).astype(np.int32)),
-        headed=rows.heading[opens],
+        section_start=(section_start := np.flatnonzero(columns.border).astype(np.int32)),
+        has_heading=rows.heading[section_start],
         scripts=np.bincount(rows.script, minlength=3),
         speakers=speakers,
         speaker=speaker,

@@ -18,7 +18,7 @@ from ..store.api import CitedLines, DocumentChange
 from ..text.front_matter import FrontMatter, fold_key, parse_front_matter
 from ..text.lines import split_lines
 from ..text.markdown import UNIT_TOKENS, parse_lines
-from ..text.withheld import without_foreign, without_private
+from ..text.withheld import without_host_additions, without_private
 from . import summary_files
 from .plan import build_units
 from .scan import Unreadable, describe_defect, max_bytes, read_note
@@ -117,7 +117,7 @@ class NoteReader:
         return "\n".join(self._clear(path, RawNote.parse(text)))
 
     def _clear(self, path: str, raw: RawNote) -> Sequence[str]:
-        text = without_foreign(raw.public)
+        text = without_host_additions(raw.public)
         lines = raw.lines if text == raw.text else text.split("\n")
         if self._plugins.has_any("openclaw_memory_prepare_lines"):
             lines = self._plugins.prepare_lines(path, list(lines))

@@ -37,7 +37,7 @@ class NoteRemarks:
 def language_weights(lines: Sequence[str], enough: int = 60) -> dict[str, float]:
     """Return tokens by language, estimated from about ``enough`` lines, evenly spaced."""
     step = max(1, len(lines) // enough)
-    return {name: step * weight for name, weight in language.weights("\n".join(lines[::step])).items()}
+    return {name: step * weight for name, weight in language.tokens_by_language("\n".join(lines[::step])).items()}
 
 
 def remarks_on(file: SourceFile, note: RawNote) -> NoteRemarks:

@@ -1,1 +1,1 @@
-"""What a text mentions and states, and the two files in which people and agents say so."""
+"""Extract mentions and facts from text; read and edit ``concepts.yaml`` and ``facts.yaml``."""

@@ -17,7 +17,7 @@ from ..text.scripts import UNCASED_LETTER
 from . import unspaced
 from .fact_sentences import is_name, plain, tidy
 from .identifiers import is_opaque
-from .lexicon import NAMELESS, ORDINARY, fact_list, is_kind, kind_languages
+from .lexicon import NAMELESS, ORDINARY, fact_list, generic_noun_languages, is_generic_noun
 from .predicates import is_relation, normalise
 
 _DATE = re.compile(
@@ -131,7 +131,11 @@ def is_common(text: str) -> bool:
     if is_label(text) or is_relation(text) or not any(map(str.isalnum, text)) or unspaced.is_everyday(text):
         return True
     words = text.casefold().replace("-", " ").split()
-    if len(words) == 1 and text.isalpha() and any(is_kind(words[0], language) for language in kind_languages()):
+    if (
+        len(words) == 1
+        and text.isalpha()
+        and any(is_generic_noun(words[0], language) for language in generic_noun_languages())
+    ):
         return True
     return all(map(_is_everyday, words))
 

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from ..text.scripts import UNSPACED, UNSPACED_LETTER
-from .lexicon import LITERALS, NAMELESS, listed
+from .lexicon import LITERALS, NAMELESS, routine_words
 
 _RUN = re.compile(r"(?<![\w.\-@$])[^\W\d]?[\w](?:[\w.\-]{0,78}\w)?(?!\w)(?:\(\))?")
 _ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
@@ -32,7 +32,7 @@ _PARTS = re.compile(r"[^0-9A-Za-z]+")
 _CHANGES = re.compile(r"[A-Za-z]+|\d+")
 
 
-def of_path(path: str) -> str | None:
+def name_of_path(path: str) -> str | None:
     """Return the file of a path without its folders, a note without ``.md``; ``None`` for a folder."""
     name = path.rpartition("/")[2].rstrip(".")
     return _of_file(name) if _FILE.fullmatch(name) else None
@@ -40,10 +40,10 @@ def of_path(path: str) -> str | None:
 
 def _of_file(name: str) -> str:
     stem = name.removesuffix(".md")
-    return "" if stem.lower() in listed("files") and stem != name else stem
+    return "" if stem.lower() in routine_words("files") and stem != name else stem
 
 
-def in_code(code: str) -> list[str]:
+def identifiers_in_code(code: str) -> list[str]:
     """Return the names in a code span: the whole span if it is one, else the program and the identifiers."""
     code = code.strip()
     if not code or code[0] == "#" or "://" in code:
@@ -53,9 +53,11 @@ def in_code(code: str) -> list[str]:
         name = called[1] + "()"
     elif " " in code or "\t" in code:
         program = _PROGRAM.match(code)
-        return [program[1], *in_text(code)] if program and _is_name(program[1]) else in_text(code)
+        return (
+            [program[1], *identifiers_in_text(code)] if program and _is_name(program[1]) else identifiers_in_text(code)
+        )
     elif "/" in code:
-        name = of_path(code) or ""
+        name = name_of_path(code) or ""
     else:
         name = _of_file(code.partition("=")[0].rstrip(";,:."))
     return [name] if len(name) <= 80 and _is_name(name) else []
@@ -70,7 +72,7 @@ def _is_name(name: str) -> bool:
     return any(map(str.isalpha, name))
 
 
-def in_text(text: str) -> list[str]:
+def identifiers_in_text(text: str) -> list[str]:
     """Return the identifiers in prose or code, in order; compounds such as ``8-year`` and ``top-10`` are none."""
     runs = _RUN.findall(text)
     if not text.isascii():
@@ -116,4 +118,4 @@ def _is_identifier(run: str) -> bool:
     if UNSPACED_LETTER.search(run):
         return False  # a number beside words that have no spaces around them
     head, hyphen, _ = run.partition("-")
-    return sum(map(str.isalpha, run)) > 1 and not (hyphen and head.lower() in listed("prefixes"))
+    return sum(map(str.isalpha, run)) > 1 and not (hyphen and head.lower() in routine_words("prefixes"))

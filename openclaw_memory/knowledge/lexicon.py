@@ -23,15 +23,15 @@ def sections(file: str) -> dict[str, frozenset[str]]:
     return {section: frozenset(words) for section, words in out.items()}
 
 
-def listed(section: str) -> frozenset[str]:
+def routine_words(section: str) -> frozenset[str]:
     """Return the words of a section of ``routine.txt``."""
     return sections("routine.txt")[section]
 
 
 @cache
-def endings(*names: str) -> tuple[str, ...]:
+def routine_endings(*names: str) -> tuple[str, ...]:
     """Return the endings in sections of ``routine.txt``, for ``str.endswith``."""
-    return tuple(ending for section in names for ending in listed(section))
+    return tuple(ending for section in names for ending in routine_words(section))
 
 
 def _forms(verb: str) -> set[str]:
@@ -50,23 +50,23 @@ ROUTINE = frozenset(
         MONTH_NUMBERS,
         WEEKDAY_SPELLINGS,
         (f"{name.lower()}s" for name in WEEKDAYS),
-        *map(listed, ("calendar", "numbers", "function", "qualities", "things", "irregular", "marks")),
-        *map(_forms, listed("verbs")),
+        *map(routine_words, ("calendar", "numbers", "function", "qualities", "things", "irregular", "marks")),
+        *map(_forms, routine_words("verbs")),
     )
 )
 #: Words in small letters that are no name by themselves.
-NAMELESS = ROUTINE.union(listed("labels"), listed("orders"))
+NAMELESS = ROUTINE.union(routine_words("labels"), routine_words("orders"))
 #: Ordinary words by which people and tools are called too: such a name keeps its capital.
-ORDINARY = listed("ordinary")
+ORDINARY = routine_words("ordinary")
 #: Words of programming languages and of commit messages.
-LITERALS = listed("literals") | listed("commits")
+LITERALS = routine_words("literals") | routine_words("commits")
 
 
 # -- kinds of things ------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=1 << 14)
-def is_kind(word: str, spoken: str) -> bool:
+def is_generic_noun(word: str, spoken: str) -> bool:
     """Return true if ``word``, in small letters, or a form of the same stem is a word for a kind of thing.
 
     Words count of the language ``spoken``, of English, and of the word's own script; ``ORDINARY`` words never do.
@@ -77,7 +77,7 @@ def is_kind(word: str, spoken: str) -> bool:
     if script_language is not None:
         return _is_in_kinds(word, script_language)
     # A letter that English lacks shows that the word is foreign, whatever language the text is in.
-    names = {spoken, language.ENGLISH} if word.isascii() else kind_languages()
+    names = {spoken, language.ENGLISH} if word.isascii() else generic_noun_languages()
     return any(_is_in_kinds(word, name) for name in names)
 
 
@@ -93,17 +93,21 @@ def is_german_noun(word: str) -> bool:
     return any(end in nouns["nouns"] for end in ends)
 
 
-def kind_languages() -> Collection[str]:
+def generic_noun_languages() -> Collection[str]:
     """Return the languages of ``kinds.txt``."""
     return sections("kinds.txt").keys()
 
 
-def says_kind(name: str) -> bool:
+def is_generic_name(name: str) -> bool:
     """Return true if a name of several words consists of English words for kinds, abbreviations and numbers."""
     words = name.lower().split()
-    kinds = [word in NAMELESS or is_kind(word, language.ENGLISH) for word in words]
+    kinds = [word in NAMELESS or is_generic_noun(word, language.ENGLISH) for word in words]
     rest = (word for word, kind in zip(words, kinds, strict=True) if not kind)
-    return len(words) > 1 and any(kinds) and all(word in listed("abbreviations") or word[0].isdigit() for word in rest)
+    return (
+        len(words) > 1
+        and any(kinds)
+        and all(word in routine_words("abbreviations") or word[0].isdigit() for word in rest)
+    )
 
 
 def _is_in_kinds(word: str, name: str) -> bool:

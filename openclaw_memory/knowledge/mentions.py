@@ -22,9 +22,9 @@ from ..text.machine import DIRECTIVE
 from ..text.turns import without_speaker
 from . import unspaced
 from .concept_keys import concept_key
-from .identifiers import in_code, in_text, is_opaque, of_path
-from .lexicon import NAMELESS, ROUTINE, endings, listed
-from .names import names
+from .identifiers import identifiers_in_code, identifiers_in_text, is_opaque, name_of_path
+from .lexicon import NAMELESS, ROUTINE, routine_endings, routine_words
+from .names import add_names
 
 #: Grows when the mentions of a text change, so that files are read again.
 VERSION = 11
@@ -38,10 +38,10 @@ _REDACTED = re.compile(r"\[redacted:[\w-]{1,40}\]|\bredacted:[\w-]{1,40}")
 #: A name with an underscore, as columns of tables have.
 _COLUMN = re.compile(r"(?<![\w./-])(?=[^\W_]++_)\w++(?<!_)(?!\(|\.\w)")
 #: The stand-in for a marked place: part of the sentence, and of no name or phrase.
-_TAKEN = "0"
+_STAND_IN = "0"
 
 #: Rule and spelling of mentions, in any order.
-Hits = list[tuple[str, str]]
+Spellings = list[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def candidates(unit: Unit, file: FileContext | None = None) -> list[Mention]:
     """
     if unit.form == "meta":
         return []
-    hits: Hits = []
+    spellings: Spellings = []
     text = _without_redaction_marks(unit.text)
     if "[[" in text:
         text = DIRECTIVE.sub(" ", text)
@@ -76,30 +76,30 @@ def candidates(unit: Unit, file: FileContext | None = None) -> list[Mention]:
     if unit.form in ("code", "machine"):
         if schema:
             return []
-        text = _WEB.sub(_TAKEN, text) if "://" in text else text
-        return _strongest([("code", name) for name in in_text(text)])
+        text = _WEB.sub(_STAND_IN, text) if "://" in text else text
+        return _strongest([("code", name) for name in identifiers_in_text(text)])
     text = without_speaker(text, unit.speaker) if unit.speaker else text
     if _MARKED.search(text):
-        text = _take_marked(text, hits)
+        text = _take_marked(text, spellings)
     if schema:
-        return _strongest([(rule, name) for rule, name in hits if rule in _EXPLICIT])
-    hits += [("quoted", term) for term in map(_quoted_term, _QUOTED.findall(text)) if term]
+        return _strongest([(rule, name) for rule, name in spellings if rule in _EXPLICIT])
+    spellings += [("quoted", term) for term in map(_quoted_term, _QUOTED.findall(text)) if term]
     file = file or FileContext.for_texts([text])
     spoken = file.spoken
     if spoken == language.ENGLISH and not text.isascii():
         spoken = _language_of([text])  # a line of another language in an English file
-    names(text, unit.form in ("heading", "title"), spoken, hits)
-    _add_words(text, spoken, hits)
+    add_names(text, unit.form in ("heading", "title"), spoken, spellings)
+    _add_words(text, spoken, spellings)
     if not text.isascii() and unspaced.ANY.search(text):
-        hits += unspaced.in_text(text)
+        spellings += unspaced.compound_terms(text)
         if file.repeated is not None:
-            hits += [("phrase", term) for term in file.repeated.findall(text)]
-    return _strongest(hits)
+            spellings += [("phrase", term) for term in file.repeated.findall(text)]
+    return _strongest(spellings)
 
 
 def front_matter_mentions(front: Mapping[str, Any]) -> list[Mention]:
     """Return the subjects that front matter gives to the whole file: tags, topics, people, projects and the like."""
-    about = (value for name, value in front.items() if name.strip().casefold() in listed("about"))
+    about = (value for name, value in front.items() if name.strip().casefold() in routine_words("about"))
     return _strongest([("meta", text) for value in about for text in _front_matter_names(value)])
 
 
@@ -110,7 +110,7 @@ def file_mentions(path: str) -> list[Mention]:
     """
     name = path.rpartition("/")[2]
     stem = name.rpartition(".")[0] or name
-    return [] if stem.casefold() in listed("files") else _strongest([("file", stem)])
+    return [] if stem.casefold() in routine_words("files") else _strongest([("file", stem)])
 
 
 def _language_of(texts: Iterable[str]) -> str:
@@ -118,7 +118,7 @@ def _language_of(texts: Iterable[str]) -> str:
 
 
 def _without_redaction_marks(text: str) -> str:
-    return _REDACTED.sub(_TAKEN, text) if "redacted:" in text else text
+    return _REDACTED.sub(_STAND_IN, text) if "redacted:" in text else text
 
 
 def _front_matter_names(value: Any) -> Iterator[str]:
@@ -131,9 +131,9 @@ def _front_matter_names(value: Any) -> Iterator[str]:
                     yield name
 
 
-def _strongest(hits: Hits) -> list[Mention]:
+def _strongest(spellings: Spellings) -> list[Mention]:
     best: dict[int, tuple[int, str]] = {}
-    for rule, text in hits:
+    for rule, text in spellings:
         if 2 <= len(text) <= 80 and (rule in _EXPLICIT or _may_name(text)) and (key := concept_key(text)):
             strength = _RULES.index(rule)
             if key not in best or strength < best[key][0]:
@@ -147,9 +147,9 @@ def _strongest(hits: Hits) -> list[Mention]:
 @lru_cache(maxsize=1 << 16)
 def _may_name(name: str) -> bool:
     """Return false for a label, an abbreviation of any subject, a hash, or a file that every workspace has."""
-    low, files = name.casefold(), listed("files")
+    low, files = name.casefold(), routine_words("files")
     label = is_label(name) or (name[-1].isdigit() and is_label(name.rstrip(" 0123456789.-")))
-    if low in listed("abbreviations") or label or (" " not in name and is_opaque(name)):
+    if low in routine_words("abbreviations") or label or (" " not in name and is_opaque(name)):
         return False
     if name.isupper() and (low in files or low.replace("_", " ").split()[0] in files):
         return False
@@ -182,49 +182,49 @@ _COLOUR = re.compile(r"(?:[0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})\Z")
 _QUOTED = re.compile(r"[\"“„«「《『](?=[^\s.,;!?])([^\"“”„«»「」《》『』\n]{2,60})(?:\"(?!\w)|[”“»」》』])")
 
 
-def _take_marked(text: str, hits: Hits) -> str:
-    """Append the names of marked places to ``hits``; return the text with a stand-in for each."""
-    text = _SPECIAL.sub(lambda match: _take_special(match, hits), text)
+def _take_marked(text: str, spellings: Spellings) -> str:
+    """Append the names of marked places to ``spellings``; return the text with a stand-in for each."""
+    text = _SPECIAL.sub(lambda match: _take_special(match, spellings), text)
     if "://" in text or "www." in text or "@" in text:
-        text = _WEB.sub(_TAKEN, text)
+        text = _WEB.sub(_STAND_IN, text)
     if "/" in text:
-        text = _PATH.sub(lambda match: _take_path(match[0], hits), text)
+        text = _PATH.sub(lambda match: _take_path(match[0], spellings), text)
     return text
 
 
-def _take_special(match: re.Match[str], hits: Hits) -> str:
+def _take_special(match: re.Match[str], spellings: Spellings) -> str:
     rule = match.lastgroup or ""
     text = match[rule]
     if rule == "code":
-        hits += [("code", name) for name in in_code(text)]
+        spellings += [("code", name) for name in identifiers_in_code(text)]
     elif rule == "link":
         name = text.partition("|")[0].partition("#")[0].partition("^")[0].rpartition("/")[2].strip()
-        hits.append(("link", name.removesuffix(".md")))
+        spellings.append(("link", name.removesuffix(".md")))
     elif rule == "target":
         name = text.partition("#")[0].rpartition("/")[2]
         if name.endswith(".md") and "://" not in text:
-            hits.append(("link", name.removesuffix(".md")))
+            spellings.append(("link", name.removesuffix(".md")))
         return "]"
     elif rule == "tag":
         if not _COLOUR.match(text):
-            hits.append(("tag", text.rstrip("/-")))
+            spellings.append(("tag", text.rstrip("/-")))
     else:
         # "**attic**: the NAS in ..." introduces a name; a label such as "**Status:**" has a capital.
         if text.islower() and len(words := text.split()) < 4 and NAMELESS.isdisjoint(words):
-            hits.append(("code", text))
+            spellings.append(("code", text))
         return f"{text}: "
-    return _TAKEN
+    return _STAND_IN
 
 
-def _take_path(path: str, hits: Hits) -> str:
-    if path.partition("/")[0] in listed("regions"):
-        return _TAKEN  # "Europe/Amsterdam", a time zone
-    name = of_path(path)
+def _take_path(path: str, spellings: Spellings) -> str:
+    if path.partition("/")[0] in routine_words("regions"):
+        return _STAND_IN  # "Europe/Amsterdam", a time zone
+    name = name_of_path(path)
     if name:
-        hits.append(("code", name))
+        spellings.append(("code", name))
     elif name is None and path[0] not in "/~." and path[-1] != "/":
         return path.replace("/", " / ")  # "and/or"
-    return _TAKEN
+    return _STAND_IN
 
 
 #: An option of a program: ``-la``, ``--no-input``.
@@ -256,11 +256,11 @@ def _silent(spoken: str) -> frozenset[str]:
 _KEY = re.compile(r"[\w\"'`*][:=](?:\Z|\S)|:\Z")
 
 
-def _add_words(text: str, spoken: str, hits: Hits) -> None:
+def _add_words(text: str, spoken: str, spellings: Spellings) -> None:
     """Append identifiers, phrases and, as weak evidence, single words in small letters."""
     words = text.split()
     english = spoken == language.ENGLISH
-    silent, nameless = _silent(spoken), endings("adverb-ends", "loose-ends", "nameless-ends")
+    silent, nameless = _silent(spoken), routine_endings("adverb-ends", "loose-ends", "nameless-ends")
     run: list[str] = []
     for word in words:
         bare, ends = word, False
@@ -268,7 +268,7 @@ def _add_words(text: str, spoken: str, hits: Hits) -> None:
             bare = word.strip(".,;:!?\"'()*_~…“”„’[]{}<>|–—")
             ends = word[-1] != bare[-1:]
             if run and word[0] != bare[:1]:
-                _add_phrases(run, hits)
+                _add_phrases(run, spellings)
                 run = []
             if "()" in word:
                 bare = word
@@ -277,16 +277,16 @@ def _add_words(text: str, spoken: str, hits: Hits) -> None:
             if len(bare) > 2 and not bare.isdigit():
                 # A word before a value is a key of data.
                 rule = "start" if _KEY.search(word) else "code"
-                hits += [(rule, name) for name in in_text(word)]
+                spellings += [(rule, name) for name in identifiers_in_text(word)]
                 if english and "-" in bare and bare.islower():
                     if all(part.isalpha() and part not in ROUTINE for part in bare.split("-")):
-                        hits.append(("plain", bare))
+                        spellings.append(("plain", bare))
         elif not bare.islower():
             # A capital opens a phrase ("GPU driver", "Hallway printer is ..."); two of them are a name.
-            _add_phrases(run, hits)
+            _add_phrases(run, spellings)
             run = [bare] if not run and english and bare.isascii() and bare.lower() not in ROUTINE else []
             if not bare[1:].islower() and not bare.isupper():
-                hits += [("code", name) for name in in_text(bare)]
+                spellings += [("code", name) for name in identifiers_in_text(bare)]
         elif bare in silent:
             ends = True
         else:
@@ -295,14 +295,14 @@ def _add_words(text: str, spoken: str, hits: Hits) -> None:
             else:
                 ends = True
             if len(bare) > 4 and not (english and bare.endswith(nameless)):
-                hits.append(("plain", bare))
+                spellings.append(("plain", bare))
         if ends and run:
-            _add_phrases(run, hits)
+            _add_phrases(run, spellings)
             run = []
-    _add_phrases(run, hits)
+    _add_phrases(run, spellings)
 
 
-def _add_phrases(run: list[str], hits: Hits) -> None:
+def _add_phrases(run: list[str], spellings: Spellings) -> None:
     """Append the pairs of a run of plain words, of which only the first may have a capital; of three also the whole."""
     if len(run) < 2:
         return
@@ -312,12 +312,14 @@ def _add_phrases(run: list[str], hits: Hits) -> None:
         else:
             run[0] = run[0].lower()
     fit = [first != second and _is_pair(first, second) for first, second in pairwise(run)]
-    hits += [("phrase", " ".join(pair)) for pair, fits in zip(pairwise(run), fit, strict=True) if fits]
+    spellings += [("phrase", " ".join(pair)) for pair, fits in zip(pairwise(run), fit, strict=True) if fits]
     if len(run) == 3 and all(fit):
-        hits.append(("phrase", " ".join(run)))
+        spellings.append(("phrase", " ".join(run)))
 
 
 def _is_pair(first: str, second: str) -> bool:
     if len(first) < 3 or len(second) < 3:
         return False
-    return not first.endswith(endings("adverb-ends")) and not second.endswith(endings("adverb-ends", "loose-ends"))
+    return not first.endswith(routine_endings("adverb-ends")) and not second.endswith(
+        routine_endings("adverb-ends", "loose-ends")
+    )

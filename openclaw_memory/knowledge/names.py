@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from ..text import calendar_words, language
 from ..text.analysis import STOP_WORDS, VIETNAMESE
 from ..text.dates import MONTH_NUMBERS, NAMES
-from .lexicon import NAMELESS, endings, is_german_noun, is_kind, listed
+from .lexicon import NAMELESS, is_generic_noun, is_german_noun, routine_endings, routine_words
 
 #: List marks, check boxes, and dates and times before the text proper, in brackets too: [Fri 2026-07-03 09:12].
 _LEAD = re.compile(
@@ -42,8 +42,8 @@ _SYLLABLE = re.compile("[^aeiouy]*[aeiouy]+[^aeiouy]*")
 _MONTHS = NAMES | MONTH_NUMBERS.keys()
 
 
-def names(text: str, heading: bool, spoken: str, hits: list[tuple[str, str]]) -> None:
-    """Append the names in ``text``, which has no marks, to ``hits`` as (rule, name).
+def add_names(text: str, heading: bool, spoken: str, spellings: list[tuple[str, str]]) -> None:
+    """Append the names in ``text``, which has no marks, to ``spellings`` as (rule, name).
 
     The rule is ``name``, ``start`` (weak evidence) or ``plain`` (a common noun).  ``spoken`` is the language of the
     Latin letters.
@@ -79,9 +79,9 @@ def names(text: str, heading: bool, spoken: str, hits: list[tuple[str, str]]) ->
         weak = (label or (opens and (heading or alone))) and not (foreign and words[0].isascii())
         if spoken == language.CAPITAL_NOUNS and not weak and alone:
             previous = _BEFORE.search(text, max(0, start - 40), start)
-            noun = words[0].endswith(endings("noun-ends")) or is_german_noun(words[0].lower())
+            noun = words[0].endswith(routine_endings("noun-ends")) or is_german_noun(words[0].lower())
             if noun or _precedes_noun(article or (previous[1] if previous is not None else "")):
-                hits.append(("plain", words[0]))
+                spellings.append(("plain", words[0]))
                 continue
         if spoken == VIETNAMESE and len(words) == 1 and (follows := _FOLLOWS.match(text, end)) is not None:
             # A word of several syllables has a capital on its first one.
@@ -89,13 +89,13 @@ def names(text: str, heading: bool, spoken: str, hits: list[tuple[str, str]]) ->
             syllable = len(letters) < 8 and _SYLLABLE.fullmatch(letters) is not None
             weak = weak or (syllable and not language.is_stop_word(follows[1], spoken))
         # In English text the small letters elsewhere decide whether a word is a name.
-        if alone and (foreign or spoken != language.ENGLISH) and is_kind(words[0].lower(), spoken):
-            hits.append(("plain", words[0]))
+        if alone and (foreign or spoken != language.ENGLISH) and is_generic_noun(words[0].lower(), spoken):
+            spellings.append(("plain", words[0]))
         else:
-            _add_name(words, weak or titled, spoken, hits)
+            _add_name(words, weak or titled, spoken, spellings)
 
 
-def _add_name(words: list[str], weak: bool, spoken: str, hits: list[tuple[str, str]]) -> None:
+def _add_name(words: list[str], weak: bool, spoken: str, spellings: list[tuple[str, str]]) -> None:
     """Append the name that ``words`` are, and the parts by which other places may call it."""
     if len(words) == 2 and words[0].lower() in ("h1", "h2", "q1", "q2", "q3", "q4") and words[1].isdigit():
         return  # "H2 2026"
@@ -118,10 +118,10 @@ def _add_name(words: list[str], weak: bool, spoken: str, hits: list[tuple[str, s
     if len(words) == 1:
         low = name.lower()
         if len(name) > 1 and low not in NAMELESS and not language.is_stop_word(low, spoken):
-            hits.append(("start" if weak else "name", name))
+            spellings.append(("start" if weak else "name", name))
         return
     everyday = all(word.lower() in NAMELESS for word in words) or _says_kind(words, spoken)
-    hits.append(("start" if weak or everyday else "name", name))
+    spellings.append(("start" if weak or everyday else "name", name))
     if everyday:
         return
     if words[-1][0].isdigit():
@@ -133,7 +133,7 @@ def _add_name(words: list[str], weak: bool, spoken: str, hits: list[tuple[str, s
         parts, rule = [words[:1], words[tail:]] if len(words) < 5 else [], "start"
     for part in parts:
         if part[0][0].isupper() and (len(part) > 1 or part[0].rstrip(".").lower() not in NAMELESS):
-            hits.append((rule, " ".join(part)))
+            spellings.append((rule, " ".join(part)))
 
 
 @lru_cache(maxsize=1 << 12)
@@ -142,9 +142,9 @@ def _precedes_noun(word: str) -> bool:
     if word.isdigit():
         return len(word) < 5
     low = word.lower()
-    if low in listed("articles"):
+    if low in routine_words("articles"):
         return True
-    adjective = word.islower() and len(word) > 3 and word.endswith(endings("adjective-ends"))
+    adjective = word.islower() and len(word) > 3 and word.endswith(routine_endings("adjective-ends"))
     return adjective and not language.is_stop_word(low, language.CAPITAL_NOUNS)
 
 
@@ -156,10 +156,14 @@ def _says_kind(words: list[str], spoken: str) -> bool:
     german = spoken == language.CAPITAL_NOUNS
     tongue = language.script_language(words[0].lower()) or spoken
     return tongue != language.ENGLISH and all(
-        is_kind(low, tongue)
+        is_generic_noun(low, tongue)
         or low in NAMELESS
         or language.is_stop_word(low, tongue)
-        or (german and low.endswith(endings("adjective-ends" if at + 1 < len(words) else "noun-ends")) and len(low) > 3)
+        or (
+            german
+            and low.endswith(routine_endings("adjective-ends" if at + 1 < len(words) else "noun-ends"))
+            and len(low) > 3
+        )
         for at, low in enumerate(map(str.lower, words))
     )
 
@@ -174,7 +178,7 @@ def _trailing_words(spoken: str) -> frozenset[str]:
     Words of other alphabets than the Latin one count in every text, as they mean nothing else.
     """
     others = (filter(language.script_language, _calendar_words(name)) for name in calendar_words.known_languages())
-    return listed("tails").union(_calendar_words(language.ENGLISH), _calendar_words(spoken), *others)
+    return routine_words("tails").union(_calendar_words(language.ENGLISH), _calendar_words(spoken), *others)
 
 
 @cache
@@ -204,7 +208,7 @@ def _openers(spoken: str) -> frozenset[str]:
 @cache
 def _calendar_words(name: str) -> frozenset[str]:
     """Return single words for days and months, without those that are names of people or mean something else."""
-    keys = calendar_words.keys_of(name)
+    keys = calendar_words.phrases_by_key(name)
     kinds = ("weekday", "month", "relative")
-    spellings = {word for key, words in keys.items() if key.partition(".")[0] in kinds for word in words}
-    return frozenset(filter(language.LETTERS.fullmatch, spellings)).difference(keys.get("doubtful", ()))
+    forms = {word for key, words in keys.items() if key.partition(".")[0] in kinds for word in words}
+    return frozenset(filter(language.LETTERS.fullmatch, forms)).difference(keys.get("doubtful", ()))

@@ -45,7 +45,7 @@ _MARKS = "\u0e30-\u0e3a\u0e45-\u0e4e\u0eb0-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u17b
 _OPENS_WRONG = re.compile(f"[{_MARKS}々〆]")
 
 
-def in_text(text: str) -> Iterator[tuple[str, str]]:
+def compound_terms(text: str) -> Iterator[tuple[str, str]]:
     """Yield (rule, term): Japanese compounds, and short Chinese chunks between signs."""
     text = _MEASURED.sub("0", text)
     if _KANA.search(text):

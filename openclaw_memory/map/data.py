@@ -39,8 +39,8 @@ _GRID = 4_000
 class Scope:
     """The rows of the corpus and the concepts of a map; ``units`` counts the rows of each concept.
 
-    Each sentence is once among ``rows``; ``repeats`` are those of summaries that repeat it.  ``about`` is the place of
-    the concept in the options.
+    ``rows`` hold each sentence once, ``repeats`` the rows of summaries that repeat one.  ``about`` is the place of the
+    concept that the map is restricted to.
     """
 
     rows: Bools
@@ -185,7 +185,7 @@ def _languages(units: Sequence[UnitText], documents: Sequence[int]) -> list[str]
     }
     names = []
     for unit, document in zip(units, documents, strict=True):
-        weights = language.weights(unit.text)
+        weights = language.tokens_by_language(unit.text)
         name = max(weights, key=lambda name: (weights[name], name), default="")
         is_latin = name in ("", language.detect_language(language.latin_words(unit.text.lower())))
         names.append(latin[document] if is_latin else name)

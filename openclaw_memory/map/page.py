@@ -1,4 +1,4 @@
-"""Page of a map: data, style and scripts in one HTML file, in which no text of a note can act."""
+"""Page of a map: data, style and scripts in one HTML file; no text of a note can run as script or markup in it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SCRIPTS = tuple(f"{name}.js" for name in "core panel canvas network timeline spa
 LIBRARY, LICENCE = "d3.min.js", "d3.LICENSE.txt"
 
 #: JSON escapes of characters that end an element, begin a comment, or end a line in an old script.
-_ACTS = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
+_JSON_ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
 
 def render_page(data: Mapping[str, Any]) -> str:
@@ -43,7 +43,7 @@ def render_page(data: Mapping[str, Any]) -> str:
 def embed_json(data: Mapping[str, Any]) -> str:
     """Return JSON for an element of a page: without characters that have a meaning in HTML."""
     text = json.dumps(sanitize_values(data), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return text.translate(_ACTS)
+    return text.translate(_JSON_ESCAPES)
 
 
 def read_asset(name: str) -> str:

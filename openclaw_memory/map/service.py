@@ -24,7 +24,7 @@ from .layout import place_rows
 from .page import render_page
 
 if TYPE_CHECKING:
-    from ..facts.service import FactBook
+    from ..facts.service import FactService
     from ..graph.view import GraphView
     from ..model.embedder import Embedder
     from ..search.service import SearchService
@@ -41,7 +41,7 @@ def draw(
     memory: MemoryApi,
     store: Store,
     questions: SearchService,
-    facts: FactBook,
+    facts: FactService,
     usage: Usage,
     vectors: Callable[[], tuple[Embedder | None, VectorModel | None, str | None]],
     retired: Callable[[], Iterable[DayNote]],

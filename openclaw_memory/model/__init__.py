@@ -37,12 +37,12 @@ from .reports import ContextResult as ContextResult
 from .reports import ContextUse as ContextUse
 from .reports import ExportedTable as ExportedTable
 from .reports import ExportReport as ExportReport
+from .reports import ExtractedFact as ExtractedFact
 from .reports import FactRow as FactRow
 from .reports import FactsResult as FactsResult
 from .reports import FeedbackReport as FeedbackReport
 from .reports import ForgetReport as ForgetReport
 from .reports import Forgotten as Forgotten
-from .reports import FoundFact as FoundFact
 from .reports import GrainUse as GrainUse
 from .reports import Heartbeat as Heartbeat
 from .reports import ImportReport as ImportReport

@@ -37,7 +37,7 @@ class CaptureReport:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundFact:
+class ExtractedFact:
     """A statement that a rule found in a unit."""
 
     subject: str

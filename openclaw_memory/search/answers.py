@@ -22,12 +22,12 @@ from .resident import ResidentIndex
 
 H = TypeVar("H", SearchHit, RecallHit)
 
-#: A thread starts from sections whose best unit is at least this share as good as the best of all.
+#: A thread starts from sections whose best unit has at least this share of the highest score.
 _SEED_SHARE = 0.5
-#: Steps of the walk that may join a thread told within a budget, and the share of the budget that is theirs at most.
-_STEPS, _STEPS_SHARE = 3, 0.25
-#: A row answers the question from this share of the way from the worst row to the best one on.
-_ANSWERS = 0.5
+#: Sections reached by the walk that may join a thread within a budget, and their share of the budget at most.
+_WALKED, _WALKED_SHARE = 3, 0.25
+#: Least score of a row that answers the question, scaled to [0, 1] between the worst row and the best.
+_ANSWERING = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def search(query: Query, index: ResidentIndex) -> Answer[SearchHit]:
         filtered = filter_rows(ranking.request, index)
         ranges = _select_ranges(ranking, index, filtered)
         scores, good_match = _assess_all(ranking, ranges)
-        similar = [hits.repetitions(index.corpus, span.best, filtered).tolist() for span in ranges]
+        similar = [hits.find_repetitions(index.corpus, span.best, filtered).tolist() for span in ranges]
         shown = index.display.hits(ranges, scores, similar, question=query.question.text)
         return Answer([hit for hit in shown if hit is not None], good_match, ranking.missing)
 
@@ -66,12 +66,14 @@ def _select_ranges(ranking: Ranking, index: ResidentIndex, filtered: Bools | Non
         limit = request.max_results or index.settings.max_results
         # A hit may take in what no word found.
         allowed = ranking.allowed if features.only_days else filtered
-        return hits.grown(corpus, ranking.order, ranking.allowed, HIT_TOKENS, limit, allowed, features.scattered)
+        return hits.grow_hits(
+            corpus, ranking.order, ranking.allowed, HIT_TOKENS, limit, allowed, features.spans_sections
+        )
     once, rows = index.archive.without_originals(ranking.allowed), corpus.rows
     headings = None
     if ranking.words is not None:  # those with a word of the question that state a figure or a day themselves
         headings = rows.heading & (ranking.words > 0) & (rows.amount | (rows.first_day > 0))
-    return hits.spans(corpus, ranking.order, once, request.budget, headings, _overhead(request), ranking.words)
+    return hits.fill_budget(corpus, ranking.order, once, request.budget, headings, _overhead(request), ranking.words)
 
 
 def _overhead(request: SearchRequest) -> float:
@@ -79,7 +81,7 @@ def _overhead(request: SearchRequest) -> float:
 
 
 def _assess_all(ranking: Ranking, ranges: Sequence[Range]) -> tuple[list[Scores], bool]:
-    """Return the scores of ranges as they are shown, and whether they answer the question with what is around them."""
+    """Return the scores of ranges, and true if these are a good match, which is decided with the lines around them."""
     in_context = [assess(ranking, span) for span in ranges]
     alone = ranking.request.budget is not None
     shown = [assess(ranking, span, alone) for span in ranges] if alone else in_context
@@ -103,9 +105,9 @@ def list_sections(request: SearchRequest, index: ResidentIndex) -> Answer[Search
         if not len(index.corpus):
             return Answer(left_out=0)
         limit = None if request.budget is not None else request.max_results or index.settings.max_results
-        standing = index.archive.standing(request.grains, request.include_archived)
+        visible = index.archive.visible_rows(request.grains, request.include_archived)
         ranges, left_out = timeline.newest(
-            index.corpus, filter_rows(request, index), HIT_TOKENS, limit, request.budget, standing
+            index.corpus, filter_rows(request, index), HIT_TOKENS, limit, request.budget, visible
         )
         scores = Scores(1.0, why="in the range; newest first" if request.explain else None)
         shown = index.display.hits(ranges, [scores] * len(ranges))
@@ -121,9 +123,9 @@ _Passage = tuple[thread.Stop, Range]
 def recall(query: Query, index: ResidentIndex, hops: int) -> Answer[RecallHit]:
     """Return the thread behind the best hits of a query, in order of time; all else as for :func:`search`.
 
-    The filters of the request hold for what is returned and for where the thread starts, not for what it
-    passes through.  With ``max_results`` each result is a passage; else the thread is what a search within
-    ``budget`` (by default that of as many hits as it starts from) finds, and the steps that earn a place there.
+    The filters of the request restrict the results and the sections where the walk starts, not those that it passes
+    through.  With ``max_results`` each result is a passage.  Otherwise the thread has the lines that a search within
+    ``budget`` finds (default: the tokens of :data:`SEEDS` hits), and sections of the walk in a share of it.
     """
     with index.reading():
         if not len(index.corpus):
@@ -135,23 +137,23 @@ def recall(query: Query, index: ResidentIndex, hops: int) -> Answer[RecallHit]:
         seeds = _seeds(ranking, index)
         if not seeds or max(seeds.values()) <= 0:
             return Answer(missing=ranking.missing)
-        standing = index.archive.standing(request.grains, request.include_archived)
-        passable = None if standing is None else np.logical_or.reduceat(standing, network.first_row)
+        visible = index.archive.visible_rows(request.grains, request.include_archived)
+        passable = None if visible is None else np.logical_or.reduceat(visible, network.first_row)
         walked = walk(network, seeds, hops, passable=passable)
         relevance = scaled(ranking.score)
-        limit = _STEPS if request.max_results is None else request.max_results
-        stops = thread.stops(
+        limit = _WALKED if request.max_results is None else request.max_results
+        stops = thread.choose_stops(
             network, index.graph.index, index.corpus, walked, relevance, filtered, limit, request.max_results is None
         )
         if request.max_results is None:
             passages = _within_budget(ranking, index, relevance, stops)
         else:
             rows = [stop.row for stop in stops]
-            ranges = hits.around(index.corpus, ranking.score, rows, HIT_TOKENS, standing)
+            ranges = hits.grow_in_sections(index.corpus, ranking.score, rows, HIT_TOKENS, visible)
             passages = [(stop, span) for stop, span in zip(stops, ranges, strict=True) if span is not None]
         sections = [stop.arrival.section for stop, _ in passages]
         spans = [span for _, span in passages]
-        wording = thread.Wording(
+        describer = thread.EdgeDescriber(
             network, index.graph.index, walked, sections, index.graph.labels, index.display.citation
         )
         scores, good_match = _assess_all(ranking, spans)
@@ -160,7 +162,7 @@ def recall(query: Query, index: ResidentIndex, hops: int) -> Answer[RecallHit]:
             [
                 RecallHit(
                     **{f.name: getattr(hit, f.name) for f in fields(SearchHit)} | {"score": round(stop.score, 4)},
-                    via=wording.edges(stop.arrival, sections[:at]),
+                    via=describer.edges(stop.arrival, sections[:at]),
                     distance=stop.arrival.distance,
                     relevance=round(hit.score, 4),
                 )
@@ -201,20 +203,20 @@ def _within_budget(
     """
     corpus, network, overhead = index.corpus, index.graph.network, _overhead(ranking.request)
     budget = ranking.request.budget or SEEDS * HIT_TOKENS
-    by_row = {step.row: step for step in steps if relevance[step.row] < _ANSWERS}
+    by_row = {step.row: step for step in steps if relevance[step.row] < _ANSWERING}
     reached = np.zeros(len(corpus), bool)
     reached[list(by_row)] = True
-    spans = hits.spans(corpus, ranking.order, reached, _STEPS_SHARE * budget, overhead=overhead)
-    left = budget - sum(hits.cost(corpus, span.first, span.last, span.most) + overhead for span in spans)
-    answering = relevance >= (_ANSWERS if relevance.any() else 0)
+    spans = hits.fill_budget(corpus, ranking.order, reached, _WALKED_SHARE * budget, overhead=overhead)
+    left = budget - sum(hits.token_cost(corpus, span.first, span.last, span.max_tokens) + overhead for span in spans)
+    answering = relevance >= (_ANSWERING if relevance.any() else 0)
     for span in spans:
         answering[span.first : span.last + 1] = False
     once = index.archive.without_originals(ranking.allowed)
     allowed = answering if once is None else answering & once
-    spans += hits.spans(corpus, ranking.order, allowed, left, overhead=overhead, words=ranking.words)
+    spans += hits.fill_budget(corpus, ranking.order, allowed, left, overhead=overhead, words=ranking.words)
     passages = []
     for span in spans:
         section, value = int(network.section_of[span.best]), float(relevance[span.best])
         stop = by_row.get(span.best) or thread.Stop(Arrival.seed(section, value), span.best, value)
         passages.append((stop, span))
-    return sorted(passages, key=lambda passage: thread.in_time(network, corpus, passage[0]))
+    return sorted(passages, key=lambda passage: thread.time_key(network, corpus, passage[0]))

@@ -29,7 +29,8 @@ class Parameters:
 UNIT = Parameters(0.6, 0.3)
 WINDOW = Parameters(1.2, 0.75)
 PASSAGE = Parameters(1.5, 0.75)
-#: Words of a single unit at which a row is as likely as not what was asked for, when most of the question is missing.
+#: Idf (1 is that of a word in a single unit) at which a row is relevant with probability 1/2 though most words of the
+#: question are missing.
 _DOUBT = 3.0
 
 
@@ -72,15 +73,15 @@ class KeywordScores:
         return (float(self.idf[held].sum()) / total if total else 0.0), [self.terms[i] for i in held]
 
     def rare_words(self, first: int, last: int) -> float:
-        """Return the idf of the question's words in rows ``first..last``, in words that stand in a single unit."""
+        """Return the idf of the question's words in rows ``first..last``; 1 is that of a word in a single unit."""
         held = [np.diff(rows.searchsorted([first, last + 1]))[0] > 0 for rows in self.units]
         return float(self.idf[held].sum()) / idf(len(self.unit), 1)
 
     def evidence(self, share: float) -> float:
         """Return how surely a window with a ``share`` of the question is about it, in [0, 1].
 
-        The question's share alone would say much of a short question with one common word in it, and little of a long
-        one of which three rare words are there.  So their idf, in words of a single unit, counts too.
+        The share alone overrates one common word of a short question and underrates three rare words of a long one.  So
+        the idf of the words counts too, where 1 is that of a word in a single unit.
         """
         if not share:
             return 0.0

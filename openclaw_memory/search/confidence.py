@@ -1,8 +1,8 @@
 """Compute the score that is reported: absolute, so that it means the same for every question.
 
-The fused score only orders the units of one question; scaled per question, even nonsense has a best
-unit.  What is reported instead is the confidence of the evidence: the share of the question's words (by idf)
-in the hit's window, and how far its cosine stands above what unrelated texts have.
+The fused score only orders the units of one question: it is scaled per question, so that even nonsense has a best unit.
+What is reported instead is the confidence of the evidence: the share of the question's words (by idf) in the hit's
+window, and how far its cosine stands above what unrelated texts have.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from .ranking import Ranking
 
 #: Questions that have nothing to do with the notes score below this: docs/ranking.md.
 _NONSENSE = 0.3
-#: Hits answer a question where one scores so much; and, above nonsense, where the words in one have the idf of one word
-#: that stands in a single unit, or where the cosine of one is this share of a sure one.
-_ANSWERED, _RARE, _NEARLY = 0.65, 1.0, 0.72
+#: Hits are a good match if the score of one is at least the first; or, above ``_NONSENSE``, if the idf of the words in
+#: one is at least that of a word in a single unit, or if its normalised cosine is at least the last.
+_GOOD_SCORE, _GOOD_RARITY, _GOOD_COSINE = 0.65, 1.0, 0.72
 #: Score of a note on the days that a question asks for and nothing else.
 _ONLY_DAYS = 0.6
 
@@ -30,13 +30,13 @@ def assess(ranking: Ranking, hit: Range, alone: bool = False) -> Scores:
     """
     row, features, request = hit.best, ranking.features, ranking.request
     values, rows = features.values, ranking.corpus.rows
-    text = vector = time = near = meaning = plain_meaning = None
+    text = vector = time = near = meaning = normalised_cosine = None
     words = 0.0
     reasons: list[str] = []
     if features.keyword is not None:
         shown = None
         if alone:
-            opens = ranking.corpus.shape.opens
+            opens = ranking.corpus.shape.section_start
             above = int(opens[opens.searchsorted(row, "right") - 1])
             shown = [(hit.first, hit.last), *([(above, above)] if rows.heading[above] else [])]
         text, terms = features.keyword.coverage(row, shown)
@@ -51,9 +51,9 @@ def assess(ranking: Ranking, hit: Range, alone: bool = False) -> Scores:
         reasons.append(f"meaning {vector:.2f}")
         # This question's cosine with unrelated rows, as far as there are enough of them to measure it.
         noise, script = ranking.query.noise, rows.script[row]
-        plain_meaning = share_of_sure(vector, noise, ranking.sure)
+        normalised_cosine = normalise_cosine(vector, noise, ranking.sure)
         noise += max(0.0, float(features.noise[script]) - noise) * float(features.noise_weight[script])
-        meaning = share_of_sure(vector, noise, ranking.sure)
+        meaning = normalise_cosine(vector, noise, ranking.sure)
     if "date" in values:
         time = float(values["date"][row])
         reasons += [f"date {time:.2f}"] if time else []
@@ -69,7 +69,7 @@ def assess(ranking: Ranking, hit: Range, alone: bool = False) -> Scores:
         reasons.append("asks for days alone")
     else:
         dated = None if time is None else time * (1 - features.mean_date)
-        score = combined(None if text is None else words, meaning, dated, features.knowledge)
+        score = combine_evidence(None if text is None else words, meaning, dated, features.language_coverage)
     if ranking.graph is not None:
         near = float(ranking.graph[row])
         reasons += [f"concepts {near:.2f}"] if near else []
@@ -81,7 +81,7 @@ def assess(ranking: Ranking, hit: Range, alone: bool = False) -> Scores:
         reasons += ranking.adjustment.reasons(row)
     text, vector, time, near = [None if value is None else round(value, 4) for value in (text, vector, time, near)]
     return Scores(
-        score, text, vector, time, "; ".join(reasons) if request.explain else None, near, plain_meaning or 0.0
+        score, text, vector, time, "; ".join(reasons) if request.explain else None, near, normalised_cosine or 0.0
     )
 
 
@@ -91,19 +91,24 @@ def is_good_match(ranking: Ranking, hits: Sequence[Range], scores: Sequence[Scor
     keyword, amount = ranking.features.keyword, ranking.features.values.get("amount")
     if best < _NONSENSE or (amount is not None and not any(amount[hit.first : hit.last + 1].any() for hit in hits)):
         return False
-    rare = keyword is not None and any(keyword.rare_words(hit.first, hit.last) >= _RARE for hit in hits)
-    return rare or ranking.features.only_days or best >= _ANSWERED or max(hit.meaning for hit in scores) >= _NEARLY
+    rare = keyword is not None and any(keyword.rare_words(hit.first, hit.last) >= _GOOD_RARITY for hit in hits)
+    return (
+        rare
+        or ranking.features.only_days
+        or best >= _GOOD_SCORE
+        or max(hit.normalised_cosine for hit in scores) >= _GOOD_COSINE
+    )
 
 
-def share_of_sure(cosine: float, noise: float, sure: float) -> float:
-    """Return the share of a sure cosine that ``cosine`` is, above ``noise``, in [0, 1]."""
+def normalise_cosine(cosine: float, noise: float, sure: float) -> float:
+    """Scale ``cosine`` to [0, 1] between ``noise`` and a certain match, which is the share ``sure`` of the way to 1."""
     return min(1.0, max(0.0, (cosine - noise) / (sure * (1 - noise))))
 
 
-def combined(words: float | None, meaning: float | None, time: float | None, knowledge: float) -> float:
+def combine_evidence(words: float | None, meaning: float | None, time: float | None, language_coverage: float) -> float:
     """Combine the evidence of words, cosine and days, each in [0, 1], as independent."""
     # Without vectors that mean something the words are all there is to go by.
-    trust = 1.0 if meaning is None or words is None else 1 - 0.2 * knowledge
-    understood = (meaning or 0.0) * (knowledge if words is not None else 1.0)
+    trust = 1.0 if meaning is None or words is None else 1 - 0.2 * language_coverage
+    understood = (meaning or 0.0) * (language_coverage if words is not None else 1.0)
     doubt = (1 - trust * (words or 0.0)) * (1 - 0.8 * understood) * (1 - 0.2 * (time or 0.0))
     return 1 - doubt

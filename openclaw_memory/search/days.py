@@ -26,10 +26,10 @@ JOINED = re.compile(f"[{scripts.UNSPACED}{scripts.HANGUL}]")
 _UNIT_DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
 #: First and last day of a part of a month, from its first day on; negative ones count back from its last.
 _PARTS = {"early": (0, 10), "mid": (9, 20), "late": (-10, 0)}
-#: Intervals that are kept of one question; more say nothing.
-_MOST = 16
+#: Intervals that are kept of one question: more of them restrict nothing.
+_MAX_INTERVALS = 16
 #: Characters that a weekday may stand apart from its week, and a word such as "since" from its time.
-_NEAR, _AROUND = 12, 40
+_WEEKDAY_GAP, _BOUNDARY_GAP = 12, 40
 _SEPARATORS = " \t\n-–'’"
 
 #: Text that may stand between a month and the words for a part of it.
@@ -37,8 +37,8 @@ _BESIDE = re.compile(r"[\s'’-]{0,2}(?:[^\W\d_]{1,3}[\s'’]){0,2}")
 WORD = re.compile(r"[^\W\d_][\w'’-]*")
 UNSPACED_WORD = re.compile(f"[{scripts.UNSPACED}]")
 
-#: Where a day is named, its last date, and perhaps the one to come.
-_BareDay = tuple[int, int, Interval | None, Interval | None]
+#: The place of a day without month or year in a text, its last date, and its next one if that may be meant.
+_AmbiguousDay = tuple[int, int, Interval | None, Interval | None]
 
 
 def find_days(
@@ -49,7 +49,7 @@ def find_days(
     People's weeks and months are not those of the calendar, unless ``exact`` ones are wanted.
     """
     day = min(max(day, EARLIEST), _LATEST)
-    parts = [phrase for phrase in phrases if phrase.meaning.kind == "part"][:_MOST]
+    parts = [phrase for phrase in phrases if phrase.meaning.kind == "part"][:_MAX_INTERVALS]
     taken = bytearray(len(text))
     intervals: list[tuple[int, Interval, str | None]] = []
 
@@ -76,7 +76,7 @@ def find_days(
         if (
             kinds.keys() == {"weekday", "relative"}
             and kinds["relative"].unit == "week"
-            and second.start - first.end < _NEAR
+            and second.start - first.end < _WEEKDAY_GAP
         ):
             steps = 7 * kinds["relative"].number + kinds["weekday"].number - day.weekday()
             claim(first.start, second.end, _shifted(day, steps, steps), (first.meaning.language,))
@@ -91,7 +91,7 @@ def find_days(
             claim(*match.span(), (date(int(match[0]), 1, 1), date(int(match[0]), 12, 31)))
     intervals.sort(key=lambda entry: entry[:2])
     rest = "".join(" " if held else letter for letter, held in zip(text, taken, strict=True))
-    return list(dict.fromkeys(_resolve_boundaries([entry[1:] for entry in intervals], day)))[:_MOST], rest
+    return list(dict.fromkeys(_resolve_boundaries([entry[1:] for entry in intervals], day)))[:_MAX_INTERVALS], rest
 
 
 # -- dates and phrases ------------------------------------------------------------------------------
@@ -148,11 +148,11 @@ def _relative(phrase: words.Phrase, day: date, exact: bool) -> Interval | None:
     if kind == "weekday-relative":
         return _weekday(number, int(unit), day)
     if kind == "past":
-        count = phrase.holds or 3  # as many as "the last days" are
+        count = phrase.number or 3  # as many as "the last days" are
         return _shifted(day, -count * _UNIT_DAYS[unit], 0)
     if kind not in ("ago", "ahead"):
         return None
-    days = (number if phrase.holds is None else phrase.holds) * _UNIT_DAYS[unit]
+    days = (number if phrase.number is None else phrase.number) * _UNIT_DAYS[unit]
     slack = max(1, days // 4) if unit != "day" else 0
     near, far = max(0, days - slack), days + slack
     return _shifted(day, near, far) if kind == "ahead" else _shifted(day, -far, -near)
@@ -188,7 +188,7 @@ def _weekday(weekday: int, steps: int, day: date) -> Interval | None:
     return _shifted(day, ahead, ahead)
 
 
-def _weekdays(phrases: Sequence[words.Phrase], day: date) -> Iterator[_BareDay]:
+def _weekdays(phrases: Sequence[words.Phrase], day: date) -> Iterator[_AmbiguousDay]:
     """Yield days of the week that are named alone: the last one, and the one that this week has still to come."""
     for phrase in phrases:
         if phrase.meaning.kind == "weekday":
@@ -197,7 +197,7 @@ def _weekdays(phrases: Sequence[words.Phrase], day: date) -> Iterator[_BareDay]:
             yield phrase.start, phrase.end, _shifted(day, -back, -back), coming
 
 
-def _days_of_month(text: str, languages: tuple[str, ...], day: date) -> Iterator[_BareDay]:
+def _days_of_month(text: str, languages: tuple[str, ...], day: date) -> Iterator[_AmbiguousDay]:
     """Yield days that are named by their number alone ("on the 9th"): the last one, and the one still to come.
 
     A number before a word that says something counts that: "on 9 servers".
@@ -238,23 +238,26 @@ def _shifted(day: date, first: int, last: int) -> Interval | None:
 
 
 def _boundary(text: str, start: int, end: int, languages: Sequence[str]) -> str | None:
-    """Return the key of :data:`~.calendar_words.BESIDE` for the word beside the time ``text[start:end]``, or ``None``.
+    """Return the key, of :data:`.calendar_words.BOUNDARY_KEYS`, of the word beside ``text[start:end]``, or ``None``.
 
-    The longest word counts, of equal ones that of the likeliest language, which comes first.  One that joins the parts
-    of a date, such as an article, may stand between them.  "The week before May 3" is a time that is counted from
+    The longest word wins; of equally long ones that of the likeliest language, which comes first.  A word that joins
+    the parts of a date, such as an article, may stand between.  "The week before May 3" is a time that is counted from
     there, and notes of that day may tell it, so it has no boundary.
     """
-    before = text[max(0, start - _AROUND) : start].rstrip(_SEPARATORS)
-    behind = text[end : end + _AROUND]
+    before = text[max(0, start - _BOUNDARY_GAP) : start].rstrip(_SEPARATORS)
+    behind = text[end : end + _BOUNDARY_GAP]
     # Without the case of a name or figure, where it is written behind an apostrophe.
     behind = re.sub(r"^['’]\w{1,5}(?=\s)", "", behind).lstrip(_SEPARATORS)
     for _ in range(2):
         candidates = [
             (len(phrase), -place, kind, language, phrase, leading)
             for place, language in enumerate(languages)
-            for leading, suffix, kinds in ((True, "", words.BESIDE), (False, "-after", (*words.BESIDE, "around")))
+            for leading, suffix, kinds in (
+                (True, "", words.BOUNDARY_KEYS),
+                (False, "-after", (*words.BOUNDARY_KEYS, "around")),
+            )
             for kind in kinds
-            for phrase in words.keys_of(language).get(kind + suffix, ())
+            for phrase in words.phrases_by_key(language).get(kind + suffix, ())
             if (_ends(before, phrase) if leading else _begins(behind, phrase))
         ]
         if candidates:
@@ -267,7 +270,7 @@ def _boundary(text: str, start: int, end: int, languages: Sequence[str]) -> str 
                 counted = any(_begins(rest, name) for name in names)
             return None if counted or kind == "around" else kind
         last = re.search(r"\w+\Z", before)
-        if last is not None and last[0] in words.joins():
+        if last is not None and last[0] in words.joining_words():
             before = before[: last.start()].rstrip(_SEPARATORS)
         behind = _without_first_join(behind)
     return None
@@ -284,15 +287,15 @@ def _begins(text: str, phrase: str) -> bool:
 def _without_first_join(text: str) -> str:
     """Return ``text`` without a first word, or a character such as 年, that joins the parts of a date."""
     first = re.match(r"\w+", text)
-    if first is not None and first[0] in words.joins():
+    if first is not None and first[0] in words.joining_words():
         return text[first.end() :].lstrip(_SEPARATORS)
-    return text[1:].lstrip(_SEPARATORS) if JOINED.match(text) and text[0] in words.joins() else text
+    return text[1:].lstrip(_SEPARATORS) if JOINED.match(text) and text[0] in words.joining_words() else text
 
 
 def _resolve_boundaries(intervals: Sequence[tuple[Interval, str | None]], day: date) -> list[Interval]:
-    """Extend intervals by their boundaries: of one start and one later end make one interval, end open ones on ``day``.
+    """Apply the boundaries of intervals: join one start and one later end; end an interval without an end on ``day``.
 
-    A time that nothing has passed by ``day`` stays as it is named.
+    "Since" or "after" a time that lies after ``day`` leaves the interval as it is.
     """
     begins = [_extended(interval, kind, day) for interval, kind in intervals if kind in ("since", "after")]
     ends = [_extended(interval, kind, day) for interval, kind in intervals if kind in ("until", "before")]

@@ -15,7 +15,7 @@ from ..store.api import Bools, Floats
 from .features import scaled
 
 _CURATED = list(Kind).index(Kind.CURATED)
-#: Share of all scores' range that a unit loses whose statement no longer holds.
+#: Penalty of a unit whose statement no longer holds, as a share of the range of all scores.
 _SUPERSEDED = 0.5
 
 
@@ -23,20 +23,20 @@ _SUPERSEDED = 0.5
 class Adjustment:
     """Columns that adjust scores, ``float32[n]`` or absent.
 
-    ``youth`` in [0, 1] is the share ``weight`` of the result, and ``use`` in [-1, 1] adds up to the share
+    ``recency`` in [0, 1] is the share ``weight`` of the result, and ``use`` in [-1, 1] adds up to the share
     ``use_weight`` of the scores' range.
     """
 
-    youth: Floats | None = None
+    recency: Floats | None = None
     weight: float = 0.0
     use: Floats | None = None
     use_weight: float = 0.0
 
     def apply(self, score: Floats, allowed: Bools | None) -> Floats:
-        """Return ``(1 - weight) * scaled + weight * youth``, plus what use adds."""
-        if self.youth is not None:
+        """Return ``(1 - weight) * scaled + weight * recency``, plus what use adds."""
+        if self.recency is not None:
             score = scaled(score, allowed)
-            score = np.float32(1 - self.weight) * score + np.float32(self.weight) * self.youth
+            score = np.float32(1 - self.weight) * score + np.float32(self.weight) * self.recency
             score = np.round(score, 5)  # equal texts of a day must tie
         if self.use is not None:
             # Where all rows are equal in everything else, use alone orders them.
@@ -46,22 +46,22 @@ class Adjustment:
 
     def reported(self, row: int, score: float) -> float:
         """Return the score that a row is reported with, in [0, 1]; use orders and does not count here."""
-        return score if self.youth is None else (1 - self.weight) * score + self.weight * float(self.youth[row])
+        return score if self.recency is None else (1 - self.weight) * score + self.weight * float(self.recency[row])
 
     def reasons(self, row: int) -> list[str]:
         """Return what each column contributes to a row, in words."""
         words = []
-        if self.youth is not None:
-            words.append(f"youth {self.youth[row]:.2f}")
+        if self.recency is not None:
+            words.append(f"youth {self.recency[row]:.2f}")
         if self.use is not None and self.use[row]:
             words.append(f"use {self.use_weight * self.use[row]:+.3f}")
         return words
 
 
-def youth(corpus: Corpus, today: date) -> Floats:
+def recency(corpus: Corpus, today: date) -> Floats:
     """Return ``1 / (1 + ln(1 + age))`` of every row, its age in days, from 1 for today's downwards: ``float32[n]``.
 
-    Curated files are evergreen and always young; a row without a day has no youth.
+    Curated files are always at 1; a row without a day is at 0.
     """
     day = corpus.rows.day
     age = np.maximum(today.toordinal() - day, 0)
@@ -71,7 +71,7 @@ def youth(corpus: Corpus, today: date) -> Floats:
     return out
 
 
-def demoted(
+def demote_outdated(
     corpus: Corpus, archive: Archive, superseded: Collection[int], score: Floats, allowed: Bools | None
 ) -> Floats:
     """Return scores that rank superseded units lower, and archived lines behind their sentence in a summary.

@@ -16,7 +16,7 @@ from ..index.corpus import Corpus
 from ..model import Repetition, SearchHit, chars_of, citation, tokens_of
 from ..store.api import SectionText, Store
 from ..text import analysis
-from .hits import Range, Scores, lines
+from .hits import Range, Scores, line_range
 
 #: Returns the words about units whose statement no longer holds, by unit id.
 Superseded = Callable[[], Mapping[int, tuple[str, ...]]]
@@ -120,7 +120,7 @@ class Display:
 
     def refresh(self) -> None:
         """Keep no text that the corpus has no more: the store may have dropped it."""
-        self._texts.keep(set(self._corpus.rows.section_id[self._corpus.shape.opens].tolist()))
+        self._texts.keep(set(self._corpus.rows.section_id[self._corpus.shape.section_start].tolist()))
 
     def _also(self, span: Range, rows: Sequence[int]) -> tuple[Repetition, ...]:
         """Return the latest of ``rows`` outside of a range."""
@@ -150,7 +150,7 @@ class Display:
     ) -> SearchHit:
         corpus, rows = self._corpus, self._corpus.rows
         section = sections[int(rows.section_id[span.best])]
-        first, last = lines(corpus, span)
+        first, last = line_range(corpus, span)
         info = corpus.documents[int(rows.document_id[span.best])]
         text, snippet_line = snippet(
             [
@@ -160,7 +160,7 @@ class Display:
             (first, last),
             self._place(span.best),
             self._settings.snippet_chars,
-            span.most,
+            span.max_tokens,
             question,
         )
         units = rows.unit_id[span.first : span.last + 1].tolist() if superseded else []

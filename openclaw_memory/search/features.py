@@ -47,26 +47,26 @@ _ABSOLUTE = frozenset({"name", "speaker", "date", "when", "amount", "now", "head
 
 #: Share of the question's idf mass that the best window must hold for keywords to count in full beside vectors; and the
 #: same beside vectors of a model that does not know the question's language.
-_FIRM, _FIRM_ALONE = 0.5, 0.1
+_FULL_COVERAGE, _FULL_COVERAGE_FOREIGN = 0.5, 0.1
 #: Weight of the vectors of such a model, beside keywords that count in full.
-_UNKNOWN = 0.25
+_FOREIGN_VECTORS = 0.25
 #: Number of ways in which rows are written: see :class:`~openclaw_memory.index.corpus.Shape`.
 _SCRIPTS = 3
-#: Deviations above the mean that unrelated rows rarely exceed, and rows whose cosines measure it as well as a model's
-#: own noise does.
-_NOISE, _MEASURED = 1.5, 100
+#: Noise of a question: so many deviations above the mean cosine; and the number of rows at which this estimate weighs
+#: as much as the noise of the model.
+_NOISE_DEVIATIONS, _NOISE_ROWS = 1.5, 100
 #: Rows sampled for the noise of a question: every vector index scores them, so that a hit has the same score with each.
-_SAMPLED = 4_096
-#: Number of rows of a script that are taken to be like all others.
-_FEW = 30
+_SAMPLE_ROWS = 4_096
+#: Statistics of a script are smoothed by so many rows of the mean of all scripts (additive smoothing).
+_PRIOR_ROWS = 30
 #: Candidates of each kind when the vector index does not score every unit.
 _CANDIDATES = 512
-#: A day after a named interval still counts a little, falling over this many days.
+#: Days after a named interval for which a note still counts, its value on the first one, and the days to fall to 0.
 _ECHO_DAYS, _ECHO, _ECHO_FALL = 21, 0.35, 30.0
-#: Nearness of a line that names more days than those asked for, as a month is more than a day.
-_WIDER = 0.5
+#: Value of ``date`` for a line whose days overlap those asked for without lying within them.
+_OVERLAP = 0.5
 #: Shortest question, in days, that is answered by each grain of summaries, where there are such: the longest first.
-_SPANS = ((Grain.YEARLY, 200), (Grain.QUARTERLY, 63), (Grain.MONTHLY, 17), (Grain.WEEKLY, 5))
+_GRAIN_DAYS = ((Grain.YEARLY, 200), (Grain.QUARTERLY, 63), (Grain.MONTHLY, 17), (Grain.WEEKLY, 5))
 
 
 #: Share of the way from the cosine of unrelated texts to identical ones at which a match is sure.
@@ -91,14 +91,14 @@ def weights_for(settings: Mapping[str, float], model: str | None = None) -> dict
 class Features:
     """Features of every row before scaling, ``float32[n]`` each; absent ones are not in ``values``.
 
-    ``knowledge`` is how well the model knows the question's language, in [0, 1].
+    ``language_coverage`` is how well the model knows the question's language, in [0, 1].
     """
 
     values: dict[str, Floats] = field(default_factory=dict)
     keyword: KeywordScores | None = None
-    knowledge: float = 1.0
+    language_coverage: float = 1.0
     days: list[Interval] = field(default_factory=list)
-    #: Mean of ``date`` over all rows: a day that most rows have says little of one.
+    #: Mean of ``date`` over all rows: a day that most rows have distinguishes none of them.
     mean_date: float = 0.0
     #: True if days are all that is asked for.
     only_days: bool = False
@@ -109,8 +109,8 @@ class Features:
     noise_weight: Floats = field(default_factory=lambda: np.zeros(_SCRIPTS, np.float32))
 
     @property
-    def scattered(self) -> bool:
-        """True if an answer was noted here and there: an amount, or what was done on some days."""
+    def spans_sections(self) -> bool:
+        """True if the answer adds up lines of many sections: an amount, or what was done on some days."""
         return self.only_days or "amount" in self.values
 
 
@@ -132,7 +132,7 @@ def collect_features(
     question: Question,
     keyword: KeywordScores | None,
     similarities: Floats | None,
-    knowledge: float = 1.0,
+    language_coverage: float = 1.0,
     exhaustive: bool = True,
     noise: float = 1.0,
 ) -> Features:
@@ -142,12 +142,12 @@ def collect_features(
     unrelated texts rarely exceed.
     """
     rows, shape = corpus.rows, corpus.shape
-    features = Features(keyword=keyword, knowledge=knowledge)
+    features = Features(keyword=keyword, language_coverage=language_coverage)
     values = features.values
     if keyword is not None:
         values["bm25_unit"] = keyword.unit
         values["bm25_window"] = keyword.window
-        headings = np.where(shape.headed, keyword.unit[shape.opens], np.float32(0))
+        headings = np.where(shape.has_heading, keyword.unit[shape.section_start], np.float32(0))
         values["bm25_heading"] = headings.take(shape.section)
         first, second = (scores.take(place) for scores, place in zip(keyword.passage, shape.passage, strict=True))
         values["bm25_passage"] = np.maximum(first, second, out=first)
@@ -220,24 +220,24 @@ def _nearness(corpus: Corpus, days: list[Interval]) -> Floats:
     for first, last in days:
         within = (named_first >= first.toordinal()) & (named_last <= last.toordinal())
         meets = (named_first <= last.toordinal()) & (named_last >= first.toordinal())
-        near[naming] = np.maximum(near[naming], np.where(within, 1, np.where(meets, _WIDER, 0))).astype(np.float32)
+        near[naming] = np.maximum(near[naming], np.where(within, 1, np.where(meets, _OVERLAP, 0))).astype(np.float32)
     return near
 
 
 def restrict_to_days(
     features: Features, allowed: Bools | None, uncited: Callable[[Grain], Bools | None] | None = None
 ) -> Bools | None:
-    """Return ``allowed`` without rows of other days, where a question asks for days alone and some row is of them.
+    """Restrict ``allowed`` to the days of a question that asks for days alone, if some row is of these days.
 
-    Where several days are asked for, and a summary of about as many covers some, the rows that it left out go too:
-    ``uncited`` gives these by grain.
+    Where it asks for several days and summaries of about that length exist, rows that these cover and do not cite are
+    dropped too: ``uncited(grain)`` selects them.
     """
     if not features.only_days:
         return allowed
     there = features.values["date"] >= 1
     there = there if allowed is None else there & allowed
     longest = max((last - first).days + 1 for first, last in features.days)
-    left_out = (uncited(grain) for grain, least in _SPANS if uncited is not None and longest >= least)
+    left_out = (uncited(grain) for grain, least in _GRAIN_DAYS if uncited is not None and longest >= least)
     rows = next((rows for rows in left_out if rows is not None and (rows & there).any()), None)
     if rows is not None and (cited := there & ~rows).any():
         there = cited
@@ -287,7 +287,7 @@ def _nearest(corpus: Corpus, index: VectorIndex, vector: Floats) -> Ints:
 
 def _sample(n: int) -> slice:
     """Return a slice of rows, spread over all ``n``, whose windows measure the noise of a question."""
-    return slice(None, None, max(1, -(-n // _SAMPLED)))
+    return slice(None, None, max(1, -(-n // _SAMPLE_ROWS)))
 
 
 def _statistics_by_script(cosine: Floats, script: NDArray[np.int8]) -> tuple[Ints, NDArray[np.float64], Floats]:
@@ -297,9 +297,9 @@ def _statistics_by_script(cosine: Floats, script: NDArray[np.int8]) -> tuple[Int
     if counts.max() == len(cosine):
         means, squares = np.full(_SCRIPTS, total), np.full(_SCRIPTS, square)
     else:
-        n = counts + _FEW
-        means = (np.bincount(script, cosine, minlength=_SCRIPTS) + _FEW * total) / n
-        squares = (np.bincount(script, np.square(cosine), minlength=_SCRIPTS) + _FEW * square) / n
+        n = counts + _PRIOR_ROWS
+        means = (np.bincount(script, cosine, minlength=_SCRIPTS) + _PRIOR_ROWS * total) / n
+        squares = (np.bincount(script, np.square(cosine), minlength=_SCRIPTS) + _PRIOR_ROWS * square) / n
     return counts.astype(np.int32), means, np.sqrt(np.maximum(squares - means**2, 1e-6))
 
 
@@ -330,7 +330,8 @@ def _filled(cosine: Floats, noise: float) -> Floats:
 def _noise_by_script(cosine: Floats, script: NDArray[np.int8]) -> tuple[Floats, Floats]:
     """Return the cosine that rows of each script rarely exceed, and the weight of that measure in [0, 1]."""
     counts, mean, deviation = _statistics_by_script(cosine, script)
-    return (mean + _NOISE * deviation).astype(np.float32), (counts / (counts + _MEASURED)).astype(np.float32)
+    noise = mean + _NOISE_DEVIATIONS * deviation
+    return noise.astype(np.float32), (counts / (counts + _NOISE_ROWS)).astype(np.float32)
 
 
 # -- fusion -----------------------------------------------------------------------------------------
@@ -345,7 +346,8 @@ def _keyword_trust(features: Features, allowed: Bools | None) -> float:
     if keyword is None or not features.values.keys() & set(VECTOR_FEATURES):
         return 1.0
     best = keyword.window if allowed is None else np.where(allowed, keyword.window, -1)
-    return min(1.0, keyword.coverage(int(best.argmax()))[0] / max(_FIRM * features.knowledge, _FIRM_ALONE))
+    coverage, _ = keyword.coverage(int(best.argmax()))
+    return min(1.0, coverage / max(_FULL_COVERAGE * features.language_coverage, _FULL_COVERAGE_FOREIGN))
 
 
 def fuse(features: Features, weights: dict[str, float], allowed: Bools | None = None) -> Floats:
@@ -353,7 +355,7 @@ def fuse(features: Features, weights: dict[str, float], allowed: Bools | None = 
     total: Floats | None = None
     keyword_trust = _keyword_trust(features, allowed)
     # A question in another language than the notes shares no words with them: vectors are all there is to go by.
-    vector_trust = 1 - (1 - _UNKNOWN) * (1 - features.knowledge) * keyword_trust
+    vector_trust = 1 - (1 - _FOREIGN_VECTORS) * (1 - features.language_coverage) * keyword_trust
     for name, x in features.values.items():
         weight = weights.get(name, 0.0)
         weight *= keyword_trust if name in KEYWORD_FEATURES else vector_trust if name in VECTOR_FEATURES else 1.0

@@ -13,29 +13,29 @@ from ..index.corpus import RADIUS, Corpus
 from ..model import CHARS_PER_TOKEN
 from ..store.api import Bools, Floats, Ints
 
-#: Adjacent ones of this many best units become one span, as far as they cost no more than this share of the budget.
-_JOINED, _JOINED_SHARE = 20, 0.5
-#: Units in a row that do not fit before a budget is given up as unfillable.
+#: Number of best units that are merged into spans where they are adjacent, and their share of the budget at most.
+_MERGED, _MERGED_SHARE = 20, 0.5
+#: Number of best units that are looked at first, and of misfits in a row after which a budget counts as full.
 _LIMIT = 200
-#: Share of the range of all scores that a further unit of a section loses where hits are to lie apart.
-_APART = 0.2
-#: Share of the range up to which rows that say the same rank alike.
-_EQUAL = 0.05
-#: Terms from which on a unit says enough for another one like it to be a repetition.
-_REPEATABLE = 4
+#: Penalty of each further unit of a section where hits shall spread, as a share of the range of all scores.
+_REPEATED_SECTION = 0.2
+#: Repeated rows whose scores differ by less than this share of the range count as a tie.
+_TIE_SHARE = 0.05
+#: Least number of terms of a unit that another one can repeat: shorter ones are alike by chance.
+_MIN_REPEATED_TERMS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
     """Rows ``first..last`` (inclusive) of one file; ``best`` is the row that ranks.
 
-    Of longer lines ``most`` tokens are shown, around that row.
+    Longer lines are cut to ``max_tokens`` around that row.
     """
 
     first: int
     last: int
     best: int
-    most: float | None = None
+    max_tokens: float | None = None
 
     @classmethod
     def of_row(cls, row: int) -> Range:
@@ -47,7 +47,7 @@ class Range:
 class Scores:
     """Absolute scores of a hit, in [0, 1], and why it has them.
 
-    ``meaning`` is the share of a sure cosine that its cosine is, whatever the question has in common with other rows.
+    ``normalised_cosine`` is 0 at the noise of the model and 1 at a certain match.
     """
 
     score: float
@@ -56,7 +56,7 @@ class Scores:
     time: float | None = None
     why: str | None = None
     graph: float | None = None
-    meaning: float = 0.0
+    normalised_cosine: float = 0.0
 
 
 def ranked_rows(corpus: Corpus, score: Floats, allowed: Bools | None) -> Iterator[int]:
@@ -98,26 +98,26 @@ def _distinct(corpus: Corpus, score: Floats, allowed: Bools | None) -> Iterator[
     ranked = ranked_rows(corpus, score, allowed)
     best = list(islice(ranked, _LIMIT))
     counts = Counter(likeness[best].tolist())
-    near = _EQUAL * float(score[best[0]] - score.min()) if best else 0.0
+    near = _TIE_SHARE * float(score[best[0]] - score.min()) if best else 0.0
     for row in chain(best, ranked):
-        if terms[row] >= _REPEATABLE:
+        if terms[row] >= _MIN_REPEATED_TERMS:
             key = int(likeness[row]), bool(trusted[row])
             if key in seen:
                 continue
             seen.add(key)
             if counts[key[0]] > 1:
-                equal = repetitions(corpus, row, pool)
+                equal = find_repetitions(corpus, row, pool)
                 equal = equal[score[equal] >= score[row] - near]
                 if len(equal) and corpus.rows.day[equal[-1]] > corpus.rows.day[row]:
                     row = int(equal[-1])
         yield row
 
 
-def repetitions(corpus: Corpus, row: int, allowed: Bools | None) -> Ints:
+def find_repetitions(corpus: Corpus, row: int, allowed: Bools | None) -> Ints:
     """Return rows of other lines that say the same as ``row``, in order of time."""
-    if corpus.rows.terms[row] < _REPEATABLE:
+    if corpus.rows.terms[row] < _MIN_REPEATED_TERMS:
         return np.zeros(0, np.int32)
-    rows = corpus.alike(row)
+    rows = corpus.rows_with_text_of(row)
     rows = rows[(rows != row) & (corpus.shape.trusted[rows] == corpus.shape.trusted[row])]
     if allowed is not None:
         rows = rows[allowed[rows]]
@@ -128,7 +128,7 @@ def repetitions(corpus: Corpus, row: int, allowed: Bools | None) -> Ints:
 # -- a budget of tokens -----------------------------------------------------------------------------
 
 
-def spans(
+def fill_budget(
     corpus: Corpus,
     score: Floats,
     allowed: Bools | None,
@@ -141,16 +141,16 @@ def spans(
 
     One of ``headings`` (``bool[n]``) comes with the first line below it, where it is not given yet.
 
-    Of lines that no longer fit as much is shown as there is room for, around a unit that does fit; one that is too long
-    itself is passed over for smaller ones behind it, unless it is the best of all.  A row without the question's words
-    (``words`` says how much each row has of them) leaves enough for the one beside it that has them.
+    Lines that do not fit as a whole are cut around their best unit.  Where that unit itself does not fit, smaller ones
+    of a lower rank are tried instead, unless it is the best of all.  ``words`` is the keyword score of each row: a row
+    without one is put off if the row beside it, which has one, would no longer fit.
     """
     ranked = _distinct(corpus, score, allowed)
     order: list[int] = []
     spent = 0.0
-    while len(order) < _JOINED and spent < _JOINED_SHARE * budget and (row := next(ranked, None)) is not None:
+    while len(order) < _MERGED and spent < _MERGED_SHARE * budget and (row := next(ranked, None)) is not None:
         order.append(row)
-        spent += cost(corpus, row, row)
+        spent += token_cost(corpus, row, row)
     place = {row: at for at, row in enumerate(order)}
     joined: list[Range] = []
     for row in sorted(order):
@@ -174,9 +174,9 @@ def spans(
         whole = _with_heading(corpus, _whole_lines(corpus, span), headings, taken)
         if any(row in taken for row in range(whole.first, whole.last + 1)):
             continue
-        price = cost(corpus, whole.first, whole.last) + overhead
+        price = token_cost(corpus, whole.first, whole.last) + overhead
         other = None if words is None else _row_with_words(corpus, words, allowed, whole)
-        if other is not None and other not in preferred and price + cost(corpus, other, other) + overhead > left:
+        if other is not None and other not in preferred and price + token_cost(corpus, other, other) + overhead > left:
             preferred.add(other)
             waiting += [span, Range.of_row(other)]
             continue
@@ -184,8 +184,8 @@ def spans(
             single = map(Range.of_row, range(span.first, span.last + 1))
             waiting = sorted([*waiting, *single], key=lambda span: -place[span.best])
             continue
-        if price > left and (not out or cost(corpus, span.best, span.best) + overhead <= left):
-            whole = replace(_whole_lines(corpus, span), most=left - overhead)
+        if price > left and (not out or token_cost(corpus, span.best, span.best) + overhead <= left):
+            whole = replace(_whole_lines(corpus, span), max_tokens=left - overhead)
             price = left
             if words is not None and not words[whole.best]:
                 at = whole.first + int(words[whole.first : whole.last + 1].argmax())
@@ -221,27 +221,27 @@ def _with_heading(corpus: Corpus, span: Range, headings: Bools | None, taken: Se
 # -- a number of hits -------------------------------------------------------------------------------
 
 
-def grown(
+def grow_hits(
     corpus: Corpus,
     score: Floats,
     ranked: Bools | None,
     tokens: float,
     limit: int,
     allowed: Bools | None = None,
-    apart: bool = False,
+    spread: bool = False,
 ) -> list[Range]:
     """Return the ``limit`` best ``ranked`` units, each grown over its neighbours, best one first, to about ``tokens``.
 
-    A hit grows over ``allowed`` units of its file, past the ends of its section; no unit comes twice.  With ``apart``
-    units of other sections go before a further one of the same: an answer that is counted was noted here and there.
+    A hit grows over ``allowed`` units of its file, past the ends of its section; no unit comes twice.  With ``spread``
+    units of other sections go before a further one of the same: what a count adds up stands in many sections.
     """
     grower = _Grower(corpus, score, allowed, tokens, corpus.rows.document_id)
     rows = _distinct(corpus, score, ranked)
-    ranges = map(grower.grow, _spread_out(corpus, score, rows) if apart else rows)
+    ranges = map(grower.grow, _spread_out(corpus, score, rows) if spread else rows)
     return list(islice(filter(None, ranges), limit))
 
 
-def around(
+def grow_in_sections(
     corpus: Corpus, score: Floats, rows: Sequence[int], tokens: float, allowed: Bools | None = None
 ) -> list[Range | None]:
     """Return a range for each of ``rows``, grown within its section; ``None`` for a row that an earlier one took in."""
@@ -249,12 +249,12 @@ def around(
 
 
 def _spread_out(corpus: Corpus, score: Floats, ranked: Iterator[int]) -> Iterator[int]:
-    """Yield ``ranked`` rows, each of the first lower by :data:`_APART` for each earlier one of its section."""
+    """Yield ``ranked`` rows; the first ones lose :data:`_REPEATED_SECTION` for each earlier row of their section."""
     rows = list(islice(ranked, _LIMIT))
     if not rows:
         return
     value = score[rows].astype(np.float64)
-    step = _APART * (value[0] - float(score.min()))
+    step = _REPEATED_SECTION * (value[0] - float(score.min()))
     section = corpus.shape.section[rows]
     for _ in rows:
         at = int(value.argmax())
@@ -323,26 +323,26 @@ class _Grower:
 # -- parts of sections ------------------------------------------------------------------------------
 
 
-def opening(corpus: Corpus, row: int, tokens: float, standing: Bools | None = None) -> Range:
-    """Return the ``standing`` lines of a section from ``row`` on that fit ``tokens``, and at least the first."""
+def section_head(corpus: Corpus, row: int, tokens: float, visible: Bools | None = None) -> Range:
+    """Return the ``visible`` lines of a section from ``row`` on that fit ``tokens``, and at least the first."""
     span = _whole_lines(corpus, Range.of_row(row))
     while span.last + 1 < len(corpus) and _same_section(corpus, span.last + 1, row):
-        if standing is not None and not standing[span.last + 1]:
+        if visible is not None and not visible[span.last + 1]:
             break
         wider = _whole_lines(corpus, Range(span.first, span.last + 1, row))
-        if cost(corpus, wider.first, wider.last) > tokens:
+        if token_cost(corpus, wider.first, wider.last) > tokens:
             break
         span = wider
     return span
 
 
-def cost(corpus: Corpus, first: int, last: int, most: float | None = None) -> float:
-    """Return the tokens of rows ``first..last`` as they are shown, with their line ends, and at ``most`` so many."""
+def token_cost(corpus: Corpus, first: int, last: int, max_tokens: float | None = None) -> float:
+    """Return the tokens of rows ``first..last`` as they are shown, with their line ends, ``max_tokens`` at most."""
     whole = float(corpus.shown_tokens[first : last + 1].sum(dtype=np.float64))
-    return whole if most is None else min(whole, most)
+    return whole if max_tokens is None else min(whole, max_tokens)
 
 
-def lines(corpus: Corpus, span: Range) -> tuple[int, int]:
+def line_range(corpus: Corpus, span: Range) -> tuple[int, int]:
     """Return the first and the last line of a range."""
     part = slice(span.first, span.last + 1)
     return int(corpus.rows.start_line[part].min()), int(corpus.rows.end_line[part].max())

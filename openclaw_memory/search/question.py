@@ -11,8 +11,8 @@ from ..text import analysis, calendar_words
 from ..text.language import is_stop_word, stop_words
 from .days import JOINED, UNSPACED_WORD, WORD, Interval, find_days
 
-#: Of more characters no question asks for nothing but days.
-_LONG = 200
+#: Most characters of a question that asks for nothing but days.
+_MAX_DAYS_QUESTION = 200
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Question:
 
         Beside the days it has only stop words and what a language says for that (``doing``).
         """
-        if len(self.text) > _LONG:
+        if len(self.text) > _MAX_DAYS_QUESTION:
             return False
         days, rest = self._days_and_rest
         if not days:
@@ -147,7 +147,7 @@ class Question:
 @cache
 def _phrases_of(key: str, language: str) -> str:
     """Return a pattern for a language's phrases for ``key``, as words of their own where words have spaces."""
-    phrases = map(calendar_words.plain, calendar_words.keys_of(language).get(key, ()))
+    phrases = map(calendar_words.plain, calendar_words.phrases_by_key(language).get(key, ()))
     return "|".join(_word(phrase) for phrase in phrases) or "(?!)"
 
 
@@ -158,7 +158,7 @@ def _word(phrase: str) -> str:
 @cache
 def _when(language: str) -> str:
     """Return a pattern for a question for a time, which begins so in a language, or says so anywhere."""
-    keys = calendar_words.keys_of(language)
+    keys = calendar_words.phrases_by_key(language)
     when, ask, noun = (
         "(?:" + (calendar_words.any_of(map(re.escape, keys.get(key, ()))) or "(?!)") + r")(?![^\W_])"
         for key in ("when", "ask", "ask-noun")
@@ -171,7 +171,7 @@ def _when(language: str) -> str:
 @cache
 def _spans(language: str) -> str | None:
     """Return a pattern for a question for a number of days, weeks or months; its group ``ago`` is for past ones."""
-    keys = calendar_words.keys_of(language)
+    keys = calendar_words.phrases_by_key(language)
     ago, span = set[str](), set[str]()
     for count in keys.get("count", ()):
         for unit in calendar_words.UNITS:
@@ -184,7 +184,7 @@ def _spans(language: str) -> str | None:
 def _idle_words(language: str) -> str:
     """Return a pattern for words that ask for no thing; of unspaced scripts they include the stop words."""
     stops = filter(UNSPACED_WORD.match, stop_words().get(language, ()))
-    idle = [*calendar_words.keys_of(language).get("doing", ()), *stops]
+    idle = [*calendar_words.phrases_by_key(language).get("doing", ()), *stops]
     return _any_phrase(set(map(calendar_words.plain, idle))) or "(?!)"
 
 

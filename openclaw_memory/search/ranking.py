@@ -15,28 +15,28 @@ from ..model import Candidate, Grain, Kind, SearchRequest
 from ..store.api import Bools, Floats
 from ..text import analysis
 from . import bm25
-from .decay import Adjustment, demoted, youth
+from .decay import Adjustment, demote_outdated, recency
 from .features import Features, collect_features, cosines, fuse, reciprocal_ranks, restrict_to_days, scaled
 from .hits import ranked_rows
 from .question import Question
 from .resident import RankCandidates, ResidentIndex
 
-#: Number of best units whose concepts speak for others that share them.
-_SHARING = 10
+#: Number of best units whose concepts raise other units that share them (pseudo-relevance feedback).
+_CONCEPT_SEEDS = 10
 #: A search for words finds notes, too, whose names hold this share of the question.
-_NAMED = 0.25
+_MIN_NAME_SHARE = 0.25
 #: Number of best units that plugins may rank.
 _CANDIDATES = 100
 #: Archived lines answer where their best one is within this share of all scores' range of the best line beside them.
-_NEARLY = 0.15
+_ARCHIVE_MARGIN = 0.15
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question as an index is asked: with its filters, how to match it, and its vector ``float32[d]``.
+    """A question for the index: with its filters, how to match it, and its vector ``float32[d]``.
 
-    ``noise`` is the cosine that unrelated texts rarely exceed with the model of the vector, ``knowledge`` how well that
-    model knows the language of the question, in [0, 1].
+    ``noise`` is the cosine that unrelated texts rarely exceed with the model of the vector, ``language_coverage`` how
+    well that model knows the language of the question, in [0, 1].
     """
 
     question: Question
@@ -44,7 +44,7 @@ class Query:
     mode: str
     vector: Floats | None = None
     noise: float = 0.2
-    knowledge: float = 1.0
+    language_coverage: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -95,15 +95,15 @@ def rank(query: Query, index: ResidentIndex) -> Ranking:
         question,
         keyword,
         similarities,
-        query.knowledge if similarities is not None else 1.0,
+        query.language_coverage if similarities is not None else 1.0,
         index.vectors is None or index.vectors.exhaustive,
         query.noise,
     )
     if not features.days and question.asks_now:
-        features.values["now"] = youth(corpus, question.day)
+        features.values["now"] = recency(corpus, question.day)
     request = _with_archived(query.request, index)
-    reaching = request is not query.request
-    allowed = restrict_to_days(features, filter_rows(request, index), index.archive.uncited if reaching else None)
+    is_widened = request is not query.request
+    allowed = restrict_to_days(features, filter_rows(request, index), index.archive.uncited if is_widened else None)
     fusion = request.fusion or settings.fusion
     if fusion == "rrf":
         score = reciprocal_ranks(features, index.weights, allowed)
@@ -114,14 +114,14 @@ def rank(query: Query, index: ResidentIndex) -> Ranking:
     if query.mode == "keyword" and keyword is not None and not features.only_days:
         matched = keyword.window > 0
         if "name" in features.values:
-            matched |= features.values["name"] >= _NAMED
+            matched |= features.values["name"] >= _MIN_NAME_SHARE
         allowed = matched if allowed is None else allowed & matched
     # Where no row has anything of the question, the best ones are the longest: they say nothing about it.
     has_words = "name" in features.values or (keyword is not None and bool(keyword.window.any()))
     related = similarities is not None or has_words
     graph = None
     if query.mode == "graph":
-        named = index.graph.mentioned(question.text)
+        named = index.graph.find_mentioned(question.text)
         graph = _by_concepts(index, named, score, allowed) if named or related else np.zeros_like(score)
         score = graph + np.float32(0.1) * scaled(score, allowed)
         allowed = graph > 0 if allowed is None else allowed & (graph > 0)
@@ -137,10 +137,10 @@ def rank(query: Query, index: ResidentIndex) -> Ranking:
     adjustment = _adjustment(query, index)
     if adjustment is not None:
         score = adjustment.apply(score, allowed)
-    order = demoted(corpus, index.archive, index.superseded(), score, allowed)
+    order = demote_outdated(corpus, index.archive, index.superseded(), score, allowed)
     if index.rank_candidates is not None:
         order = _rank_by_plugins(question.text, index, features, order, allowed, index.rank_candidates)
-    if reaching:
+    if is_widened:
         allowed, request = _choose_archived(index, order, allowed, query.request, request)
     return Ranking(
         query, request, corpus, features, score, order, allowed, similarities, graph, adjustment, index.sure, missing
@@ -172,10 +172,10 @@ def filter_rows(request: SearchRequest, index: ResidentIndex) -> Bools | None:
     if request.until is not None:
         masks.append((rows.day <= request.until.toordinal()) & rows.dated)
     if request.concepts or request.concept_kinds:
-        masks.append(index.graph.allowed(request.concepts, request.concept_kinds))
-    standing = index.archive.standing(request.grains, request.include_archived)
-    if standing is not None:
-        masks.append(standing)
+        masks.append(index.graph.filter_rows(request.concepts, request.concept_kinds))
+    visible = index.archive.visible_rows(request.grains, request.include_archived)
+    if visible is not None:
+        masks.append(visible)
     return np.logical_and.reduce(masks) if masks else None
 
 
@@ -191,9 +191,9 @@ def _with_archived(request: SearchRequest, index: ResidentIndex) -> SearchReques
 
 
 def _choose_archived(
-    index: ResidentIndex, order: Floats, allowed: Bools | None, request: SearchRequest, reaching: SearchRequest
+    index: ResidentIndex, order: Floats, allowed: Bools | None, request: SearchRequest, widened: SearchRequest
 ) -> tuple[Bools | None, SearchRequest]:
-    """Return the rows that may be found, and for which request: ``reaching`` where summaries do not answer ``request``.
+    """Return the rows that may be found, and for which request: ``widened`` where summaries do not answer ``request``.
 
     They do when no line that they left out answers nearly as well as the best other one.
     """
@@ -201,11 +201,11 @@ def _choose_archived(
     assert masks is not None
     once = index.archive.without_originals(allowed)
     candidates = corpus.shape.anchor if once is None else corpus.shape.anchor & once
-    standing, left_out = candidates & ~masks.archived, candidates & masks.archived & ~corpus.rows.heading
+    shown, left_out = candidates & ~masks.archived, candidates & masks.archived & ~corpus.rows.heading
     if left_out.any():
         span = order[candidates].max() - order[candidates].min()
-        if not standing.any() or order[left_out].max() >= order[standing].max() - np.float32(_NEARLY) * span:
-            return once, reaching
+        if not shown.any() or order[left_out].max() >= order[shown].max() - np.float32(_ARCHIVE_MARGIN) * span:
+            return once, widened
     return masks.shown if allowed is None else allowed & masks.shown, request
 
 
@@ -216,9 +216,9 @@ def _by_concepts(index: ResidentIndex, named: Sequence[int], score: Floats, allo
     """Score rows by the concepts ``named``, or else by those of the best rows: ``float32[n]`` in [0, 1]."""
     if named:
         rarity = index.graph.index.rarity
-        return index.graph.activated({concept: float(rarity[concept]) for concept in named})
-    best = list(islice(ranked_rows(index.corpus, score, allowed), _SHARING))
-    return index.graph.shared(best, score[best] - score.min())
+        return index.graph.score_concepts({concept: float(rarity[concept]) for concept in named})
+    best = list(islice(ranked_rows(index.corpus, score, allowed), _CONCEPT_SEEDS))
+    return index.graph.score_shared(best, score[best] - score.min())
 
 
 def _adjustment(query: Query, index: ResidentIndex) -> Adjustment | None:
@@ -228,7 +228,7 @@ def _adjustment(query: Query, index: ResidentIndex) -> Adjustment | None:
     boosts = index.boosts(today)
     if not weight and boosts is None:
         return None
-    return Adjustment(youth(index.corpus, today) if weight else None, weight, boosts, settings.use_weight)
+    return Adjustment(recency(index.corpus, today) if weight else None, weight, boosts, settings.use_weight)
 
 
 def _rank_by_plugins(

@@ -15,7 +15,7 @@ from ..index.archive import Archive
 from ..index.corpus import Corpus
 from ..model import Candidate, Grain, GrainUse
 from ..store.api import Floats, Ints, KeywordIndex, Store, StoreState, VectorIndex, VectorModel
-from ..use.boosts import UsedRows, UsesOn
+from ..use.boosts import BoostsOn, RowBoosts
 from . import features
 from .bm25 import Lengths
 from .display import Display, Superseded
@@ -28,7 +28,7 @@ RankCandidates = Callable[[str, Sequence[Candidate]], Sequence[Candidate]]
 class ResidentIndex:
     """The state that answers questions to one store, safe to use from several threads.
 
-    ``superseded()`` gives the statements that no longer hold, ``uses`` how hits were used as of a day;
+    ``superseded()`` gives the statements that no longer hold, ``boosts_on(day)`` the boosts of used units as of a day;
     ``rank_candidates`` are plugins that score the best rows again, if there are any.
     """
 
@@ -37,14 +37,14 @@ class ResidentIndex:
         store: Store,
         settings: SearchSettings,
         superseded: Superseded = dict[int, tuple[str, ...]],
-        uses: UsesOn | None = None,
+        boosts_on: BoostsOn | None = None,
         rank_candidates: RankCandidates | None = None,
     ) -> None:
         self.settings = settings
         self.rank_candidates = rank_candidates
         self.superseded = superseded
         self._store = store
-        self._uses = uses
+        self._boosts_on = boosts_on
         self.weights, self.sure = features.weights_for(settings.weights), features.SURE
         #: Held while the state is used; taken after the store's session.
         self.lock = threading.RLock()
@@ -53,7 +53,7 @@ class ResidentIndex:
     def _reset(self) -> None:
         self._state: StoreState | None = None
         self._lengths: tuple[int, Lengths] | None = None
-        self._used = UsedRows()
+        self._row_boosts = RowBoosts()
         self.corpus = Corpus()
         self.archive = Archive()
         self.names = DocumentNames()
@@ -122,9 +122,9 @@ class ResidentIndex:
 
     def boosts(self, day: date) -> Floats | None:
         """Return what use adds to each row as of a day, ``float32[n]`` in [-1, 1]; ``None`` for nothing."""
-        if self._uses is None or not self.settings.use_weight:
+        if self._boosts_on is None or not self.settings.use_weight:
             return None
-        return self._used.boost(self._uses(day), self.corpus, self.archive)
+        return self._row_boosts.boost(self._boosts_on(day), self.corpus, self.archive)
 
     def similarities(self, vector: Floats) -> Floats | None:
         """Return the cosine of every row with ``vector``, NaN without one: ``float32[n]``; ``None`` without vectors."""

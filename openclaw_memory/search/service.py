@@ -22,7 +22,7 @@ from ..plugins.manager import Plugins
 from ..store.api import Floats, Store, VectorIndex, VectorModel
 from ..system.deadline import NEVER, Deadline
 from ..text import calendar
-from ..use.boosts import UsesOn
+from ..use.boosts import BoostsOn
 from . import answers, timeline
 from .answers import Answer
 from .display import Superseded
@@ -59,7 +59,7 @@ class _Call:
 class SearchService:
     """Answers questions to one store; safe to use from several threads.
 
-    ``superseded`` gives the statements that no longer hold, ``uses`` how hits were used as of a day.
+    ``superseded`` gives the statements that no longer hold, ``boosts_on(day)`` the boosts of used units as of a day.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class SearchService:
         plugins: Plugins,
         freshen: freshness.Freshen,
         superseded: Superseded,
-        uses: UsesOn | None = None,
+        boosts_on: BoostsOn | None = None,
     ) -> None:
         self.settings = settings
         self._store = store
@@ -79,7 +79,7 @@ class SearchService:
         self._freshen = freshen
         self._superseded = superseded
         self._last_superseded: Mapping[int, tuple[str, ...]] = {}
-        self._uses = uses
+        self._boosts_on = boosts_on
         self._index: ResidentIndex | None = None
         self._lock = threading.RLock()
 
@@ -180,7 +180,7 @@ class SearchService:
                     log.warning("%s; it changes nothing", problem)
                 rank = self._plugins.rank if self._plugins.has_any("openclaw_memory_rank") else None
                 self._index = ResidentIndex(
-                    self._store, self.settings.search, self._superseded_by_now, self._uses, rank
+                    self._store, self.settings.search, self._superseded_by_now, self._boosts_on, rank
                 )
             return self._index
 
@@ -224,7 +224,7 @@ class SearchService:
             if call.embedder is not None:
                 noise = self._vectorizer.noise_level(call.embedder, deadline.left(0.5))
                 coverage = 1.0 if vector is None else language_coverage(call.embedder, question.text)
-                query = replace(query, vector=vector, noise=noise, knowledge=coverage)
+                query = replace(query, vector=vector, noise=noise, language_coverage=coverage)
             query = replace(query, mode=call.mode)
         answer = self._settle(call, lambda index: ask(query, index))
         if call.embedder is not None and self._embed_candidates(call, call.embedder, question, answer.missing):

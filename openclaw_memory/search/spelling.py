@@ -1,4 +1,4 @@
-"""Correct misspelt words of a question: those that no note has, and that are one slip away from a word of the notes.
+"""Correct misspelt words of a question: words that no note has and that are one edit away from a word of the notes.
 
 A slip is a letter that is missing, too many or another one, or two that have changed places (Damerau, 1964).  Such are
 four of five misspellings, and hardly any is in a word's first letter (Pollock & Zamora, 1984), so that has to be right.
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from ..store.api import Store
 
 #: Letters of a word that may be taken for another one: of shorter ones too many are one slip from each other.
-_SHORTEST = 5
+_MIN_LETTERS = 5
 #: Unknown words of a question that are looked up.
-_MOST = 8
+_MAX_UNKNOWN = 8
 
 
 def find_corrections(
@@ -32,8 +32,8 @@ def find_corrections(
 ) -> dict[str, str]:
     """Return the correction of each misspelt word of a question; nothing while the index cannot be had.
 
-    Of several words of the notes that are as near the one in the most units is taken.  A question more than half of
-    which is of no note, however it is read, is in another language or about something else: nothing is corrected.
+    Of several candidates the one in the most units is taken.  If more than half of the words stay unknown even when
+    corrected, the question is in another language or about something else, and nothing is corrected.
     """
     # A look at the state of the last question takes no turn at the store.
     if index.lock.acquire(blocking=False):
@@ -81,9 +81,11 @@ def _misspellings(question: Question, unknown: Collection[str]) -> list[str]:
     """Return the words of a question that are long enough, and whose only term is ``unknown``."""
     if not unknown:
         return []
-    words = dict.fromkeys(match[0] for match in analysis.spellable_words(question.text) if len(match[0]) >= _SHORTEST)
+    words = dict.fromkeys(
+        match[0] for match in analysis.spellable_words(question.text) if len(match[0]) >= _MIN_LETTERS
+    )
     terms = {word: analysis.query_terms(word) for word in words}
-    return [word for word in words if len(terms[word]) == 1 and terms[word][0] in unknown][:_MOST]
+    return [word for word in words if len(terms[word]) == 1 and terms[word][0] in unknown][:_MAX_UNKNOWN]
 
 
 def _correction(word: str, spellings: Collection[str], index: ResidentIndex) -> str | None:

@@ -13,7 +13,7 @@ from ..errors import RequestError
 from ..index.corpus import Corpus
 from ..model import SearchHit, SearchRequest, bounds, tokens_of
 from ..store.api import Bools
-from .hits import Range, cost, opening
+from .hits import Range, section_head, token_cost
 
 #: Tokens of the day that a snippet begins with.
 DAY_TOKENS = tokens_of(f"[{date.min}] ")
@@ -58,11 +58,11 @@ def newest(
     tokens: float,
     limit: int | None,
     budget: float | None,
-    standing: Bools | None = None,
+    visible: Bools | None = None,
 ) -> tuple[list[Range], int]:
     """Return a range for each section, newest day first, and the number of sections that are left out.
 
-    A range is about ``tokens`` long at most, and of ``standing`` rows.  They end after ``limit`` of them, or when
+    A range is about ``tokens`` long at most, and of ``visible`` rows.  They end after ``limit`` of them, or when
     ``budget`` tokens are spent; the last one is cut to the rest.
     Sections of which no text, file name or front matter states a day come last.
     """
@@ -77,10 +77,10 @@ def newest(
     for row in first[np.lexsort((rows.start_line[first], path, -day))].tolist():
         if len(ranges) == limit or (left is not None and left < 1 + DAY_TOKENS):
             break
-        span = opening(corpus, row, tokens if left is None else min(tokens, left - DAY_TOKENS), standing)
+        span = section_head(corpus, row, tokens if left is None else min(tokens, left - DAY_TOKENS), visible)
         if left is not None:
-            span = replace(span, most=left - DAY_TOKENS)
-            left -= cost(corpus, span.first, span.last, span.most) + DAY_TOKENS
+            span = replace(span, max_tokens=left - DAY_TOKENS)
+            left -= token_cost(corpus, span.first, span.last, span.max_tokens) + DAY_TOKENS
         ranges.append(span)
     return ranges, len(first) - len(ranges)
 

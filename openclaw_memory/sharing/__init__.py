@@ -1,1 +1,1 @@
-"""Reading other memories beside one's own: a team's workspace, another agent's, that of the parent of a sub-agent."""
+"""Read other memories beside an agent's own: a team's, another agent's, or that of the agent that started this one."""

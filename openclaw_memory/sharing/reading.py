@@ -41,7 +41,7 @@ from ..search.service import SearchService
 from ..system.deadline import Deadline
 from ..text import calendar
 from ..use.tracker import Usage
-from .sources import Source, fact_of, hit_of, is_in_workspace, named
+from .sources import Source, is_in_workspace, qualify, qualify_fact, qualify_hit
 
 log = logging.getLogger("openclaw_memory")
 
@@ -192,7 +192,7 @@ class ReadingMemory:
 
         ``[private]``, ``[forgotten]`` and ``[redacted:…]`` stand in place of text that must not be read.
         """
-        source = self.others.named(path.strip())
+        source = self.others.source_of(path.strip())
         if source is not None:
             return self._read_other(source, path.strip(), from_line, lines)
         file = self._read(path, from_line, lines)
@@ -204,7 +204,7 @@ class ReadingMemory:
 
     def check_own(self, chunk: str) -> None:
         """Raise :class:`~openclaw_memory.errors.RequestError` for a hit of a memory that is only read here."""
-        if (source := self.others.named(chunk.strip())) is not None:
+        if (source := self.others.source_of(chunk.strip())) is not None:
             raise RequestError(
                 f"{chunk.strip()} stands in the memory of {source.name}, which is only read here; "
                 "change it where it is that agent's own"
@@ -229,7 +229,7 @@ class ReadingMemory:
         return read_lines(self.workspace, self.settings.ingest, path, from_line, lines, readable)
 
     def _read_other(self, source: Source, path: str, from_line: int | None, lines: int | None) -> FileText:
-        place = path.removeprefix(named("", source))
+        place = path.removeprefix(qualify("", source))
         if place.startswith("@"):
             return FileText("not_found", path)
         answers, failures = self.others.ask(
@@ -240,7 +240,7 @@ class ReadingMemory:
         if not answers:
             return FileText("error", path, error=joined(failures))
         file = answers[0][1]
-        return replace(file, path=named(file.path, source))
+        return replace(file, path=qualify(file.path, source))
 
     def _with_others(
         self, context: ContextResult, message: str, budget: int | None, until: Deadline, options: dict[str, Any]
@@ -266,8 +266,8 @@ class ReadingMemory:
             if not answer.text or tokens_of(longer) > budget:
                 continue
             text = longer
-            sources += [hit_of(hit, source) for hit in answer.sources]
-            facts += [fact_of(row, source) for row in answer.facts]
+            sources += [qualify_hit(hit, source) for hit in answer.sources]
+            facts += [qualify_fact(row, source) for row in answer.facts]
             warnings += [f"@{source.name}: {answer.warning}"] if answer.warning else []
         return replace(
             context,
@@ -331,10 +331,10 @@ class OtherMemories:
         copied._parent = parent
         return copied
 
-    def named(self, place: str) -> Source | None:
+    def source_of(self, place: str) -> Source | None:
         """Return the source of a ``place`` such as ``@team/MEMORY.md``; ``None`` for one's own."""
         sources, _ = self._find(self._parent) if place.startswith("@") else ([], [])
-        return next((source for source in sources if place.startswith(named("", source))), None)
+        return next((source for source in sources if place.startswith(qualify("", source))), None)
 
     def close(self) -> None:
         """Wait a moment for late answers, and close the memories that were opened."""
@@ -353,14 +353,14 @@ class OtherMemories:
         self,
         until: Deadline,
         question: Callable[[ReadingMemory, Source, float], T],
-        is_asked: Callable[[Source], bool] = lambda source: True,
+        is_included: Callable[[Source], bool] = lambda source: True,
     ) -> tuple[list[tuple[Source, T]], list[str]]:
-        """Return the answers of memories that are ``is_asked`` that answer in time, and warnings about the others.
+        """Return the answers of memories that are ``is_included`` that answer in time, and warnings about the others.
 
         ``question`` is asked with the seconds that are left.
         """
         sources, warnings = self._find(self._parent)
-        sources = [source for source in sources if is_asked(source)]
+        sources = [source for source in sources if is_included(source)]
         if not sources:
             return [], warnings
         limit = Deadline.after(until.within(self._seconds))
@@ -423,7 +423,7 @@ class OtherMemories:
             return result
         texts = {hit.snippet for hit in result.results}
         others = [
-            [hit_of(hit, source) for hit in answer.results if is_in_workspace(hit) and hit.snippet not in texts]
+            [qualify_hit(hit, source) for hit in answer.results if is_in_workspace(hit) and hit.snippet not in texts]
             for source, answer in answers
         ]
         warnings = [result.warning] if result.warning else []

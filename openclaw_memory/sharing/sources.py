@@ -98,18 +98,18 @@ def is_in_workspace(hit: SearchHit) -> bool:
     return not hit.path.startswith("@")
 
 
-def hit_of(hit: H, source: Source) -> H:
+def qualify_hit(hit: H, source: Source) -> H:
     """Return a hit of ``source`` as it is shown here."""
-    path = named(hit.path, source)
+    path = qualify(hit.path, source)
     shown = replace(
         hit,
         path=path,
         citation=citation(path, hit.start_line, hit.end_line),
-        id=named(hit.id, source),
-        origin=trusted(hit.origin, source),
+        id=qualify(hit.id, source),
+        origin=least_trusted(hit.origin, source),
         memory=source.name,
         also=tuple(
-            replace(other, path=named(other.path, source)) for other in hit.also if not other.path.startswith("@")
+            replace(other, path=qualify(other.path, source)) for other in hit.also if not other.path.startswith("@")
         ),
     )
     if isinstance(shown, RecallHit):
@@ -117,22 +117,22 @@ def hit_of(hit: H, source: Source) -> H:
     return shown
 
 
-def fact_of(row: FactRow, source: Source) -> FactRow:
+def qualify_fact(row: FactRow, source: Source) -> FactRow:
     """Return a fact of ``source`` as it is shown here."""
     return replace(
         row,
-        id=named(row.id, source),
-        origin=trusted(row.origin, source),
-        source=None if row.source is None else named(row.source, source),
+        id=qualify(row.id, source),
+        origin=least_trusted(row.origin, source),
+        source=None if row.source is None else qualify(row.source, source),
     )
 
 
-def named(place: str, source: Source) -> str:
+def qualify(place: str, source: Source) -> str:
     """Return the name here of a path, citation or id of ``source``."""
     return f"@{source.name}/{place}"
 
 
-def trusted(origin: Origin, source: Source) -> Origin:
+def least_trusted(origin: Origin, source: Source) -> Origin:
     """Return the less trusted of an origin there and of that of ``source``."""
     return max(origin, source.origin, key=list(Origin).index)
 
@@ -149,7 +149,7 @@ def _edge(edge: Edge, source: Source) -> Edge:
     pattern = "|".join(re.escape(place) for place in sorted(places, key=len, reverse=True))
     return replace(
         edge,
-        source=named(edge.source, source) if edge.source in places else edge.source,
-        target=named(edge.target, source) if edge.target in places else edge.target,
-        text=re.sub(pattern, lambda match: named(match[0], source), edge.text),
+        source=qualify(edge.source, source) if edge.source in places else edge.source,
+        target=qualify(edge.target, source) if edge.target in places else edge.target,
+        text=re.sub(pattern, lambda match: qualify(match[0], source), edge.text),
     )

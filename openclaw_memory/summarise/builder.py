@@ -26,14 +26,14 @@ from .sentences import Sentence, extract_sentences, format_line, line_tokens
 from .summary import BUDGETS, VERSION, summarise
 
 #: A sentence with the note or summary that it was read from.
-_Sourced = tuple[Source, Sentence]
+_SourcedSentence = tuple[Source, Sentence]
 
 
-class Changed(Exception):
+class SourceChanged(Exception):
     """A file differs from what the index holds; its summary is left to the next run."""
 
 
-class Blocked(Exception):
+class SourceUnreadable(Exception):
     """A file cannot be read; its summary waits until a person has mended that.  Names the file and the reason."""
 
 
@@ -63,18 +63,21 @@ def fingerprints(settings: Settings) -> dict[Grain, str]:
 
 
 @contextmanager
-def _blocked_by(path: str) -> Iterator[None]:
-    """Raise :class:`Blocked` with the path of a file that cannot be read."""
+def _naming_unreadable(path: str) -> Iterator[None]:
+    """Raise :class:`SourceUnreadable` with the path of a file that cannot be read."""
     try:
         yield
     except Unreadable as problem:
-        raise Blocked(f"{path}: {problem.reason}") from problem
+        raise SourceUnreadable(f"{path}: {problem.reason}") from problem
     except RedactionError as problem:
-        raise Blocked(f"{path}: {problem}") from problem
+        raise SourceUnreadable(f"{path}: {problem}") from problem
 
 
 class SummaryBuilder:
-    """Builds the summaries of one run, each at most once; methods that read files raise Changed and Blocked."""
+    """Builds the summaries of one run, each at most once.
+
+    Methods that read files raise :class:`SourceChanged` and :class:`SourceUnreadable`.
+    """
 
     def __init__(
         self,
@@ -91,7 +94,7 @@ class SummaryBuilder:
         self._files = files
         self._built: dict[PeriodKey, BuiltSummary | None] = {}
         #: Sentences by day; entries and places are counted from 0.
-        self._days: dict[str, list[_Sourced]] = {}
+        self._days: dict[str, list[_SourcedSentence]] = {}
 
     def build(self, key: PeriodKey) -> BuiltSummary | None:
         """Build a period's summary from its notes, or from finer summaries as they are or will be written.
@@ -104,7 +107,7 @@ class SummaryBuilder:
 
     def _build(self, key: PeriodKey) -> BuiltSummary | None:
         grain, period = key
-        below = self._day(period) if grain is Grain.DAILY else self._finer(key)
+        below = self._read_day(period) if grain is Grain.DAILY else self._read_finer(key)
         if any(sentence.origin in TRUSTED for _, sentence in below):
             below = [(source, sentence) for source, sentence in below if sentence.origin in TRUSTED]
         sentences = [sentence for _, sentence in below]
@@ -130,12 +133,12 @@ class SummaryBuilder:
         text = render(grain, period, summary, sources, origin, self._inventory.digest(key))
         return BuiltSummary(sources, origin, text, plan)
 
-    def _finer(self, key: PeriodKey) -> list[_Sourced]:
+    def _read_finer(self, key: PeriodKey) -> list[_SourcedSentence]:
         """Read the finer summaries of a period, or the notes of days that have none, in order.
 
         The days of a week that belong to another month are left to that month.
         """
-        sentences: list[_Sourced] = []
+        sentences: list[_SourcedSentence] = []
         begin, end = calendar.bounds(*key)
         for child in self._inventory.children(key):
             entry, order = (sentences[-1][1].entry + 1, len(sentences)) if sentences else (0, 0)
@@ -152,7 +155,7 @@ class SummaryBuilder:
             elif is_day:
                 sentences += [
                     (source, replace(sentence, entry=entry + sentence.entry, order=order + sentence.order))
-                    for source, sentence in self._day(child[1])
+                    for source, sentence in self._read_day(child[1])
                 ]
         return sentences
 
@@ -162,31 +165,31 @@ class SummaryBuilder:
         file = None if info is None else self._files.get(info.path)
         authoritative = self._inventory.is_authoritative(key)
         if info is not None and file is not None and (authoritative or self._inventory.is_current(key)):
-            with _blocked_by(file.path):
+            with _naming_unreadable(file.path):
                 read = self._reader.text(file)
             if read.raw.sha256 != info.sha256:
-                raise Changed(f"{info.path} has changed meanwhile")
+                raise SourceChanged(f"{info.path} has changed meanwhile")
             return "\n".join(read.lines), lower_trust(file.origin, read_front(read.raw.text))
         if info is not None and authoritative:
-            raise Changed(f"{info.path} is gone")
+            raise SourceChanged(f"{info.path} is gone")
         built = self.build(key)
         if built is None:
             return None
-        with _blocked_by(built.plan.path):
+        with _naming_unreadable(built.plan.path):
             return self._reader.clear_text(built.plan.path, built.text), built.origin
 
-    def _day(self, day: str) -> list[_Sourced]:
+    def _read_day(self, day: str) -> list[_SourcedSentence]:
         """Read the sentences of a day's notes, in order."""
         if day not in self._days:
-            sentences: list[_Sourced] = []
+            sentences: list[_SourcedSentence] = []
             for note in self._inventory.notes_of(day):
                 file = self._files.get(note.path)
                 if file is None:
-                    raise Changed(f"{note.path} is gone")
-                with _blocked_by(note.path):
+                    raise SourceChanged(f"{note.path} is gone")
+                with _naming_unreadable(note.path):
                     read = self._reader.read(file, LINKER, analysed=False)
                 if read.sha256 != note.sha256:
-                    raise Changed(f"{note.path} has changed meanwhile")
+                    raise SourceChanged(f"{note.path} has changed meanwhile")
                 entry = sentences[-1][1].entry + 1 if sentences else 0
                 content = (read.file.origin, read.sections, read.units)
                 extracted = extract_sentences(note.path, note.day, *content, entry, len(sentences))

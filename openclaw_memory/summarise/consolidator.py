@@ -20,7 +20,7 @@ from ..system import atomic
 from ..system.deadline import NEVER, Deadline
 from ..text import calendar
 from . import retention
-from .builder import Blocked, BuiltSummary, Changed, SummaryBuilder, budget_for, fingerprints
+from .builder import BuiltSummary, SourceChanged, SourceUnreadable, SummaryBuilder, budget_for, fingerprints
 from .document import SummaryFiles
 from .inventory import GRAINS, Inventory, PeriodKey, RetiredNotes, take_inventory
 
@@ -48,21 +48,21 @@ class _Run:
     removed: list[str] = field(default_factory=list)
     retired: list[str] = field(default_factory=list)
     #: Number of summaries that cannot be made, by reason.
-    waiting: dict[str, int] = field(default_factory=dict)
+    postponed: dict[str, int] = field(default_factory=dict)
     archived: int = 0
     complete: bool = True
     #: True once a file or the record of retired notes was changed.
     changed: bool = False
 
-    def wait(self, reason: str) -> None:
+    def postpone(self, reason: str) -> None:
         """Count a summary that cannot be made."""
-        self.waiting[reason] = self.waiting.get(reason, 0) + 1
+        self.postponed[reason] = self.postponed.get(reason, 0) + 1
 
     def report(self) -> ConsolidateReport:
         """Report what was done, or in a dry run would be."""
         warnings = [
             f"{'1 summary waits' if count == 1 else f'{count} summaries wait'} for {reason}"
-            for reason, count in self.waiting.items()
+            for reason, count in self.postponed.items()
         ]
         return ConsolidateReport(
             groups=sum(plan.groups for plan in self.plans),
@@ -179,7 +179,7 @@ class Consolidator:
                 continue
             elif info is not None or (calendar.is_closed(*key, today, least_age) and not inventory.is_known_empty(key)):
                 if key[0] in run.ignored:
-                    run.wait(f"{calendar.FOLDER}/{key[0].value}/, which {IGNORE_FILE} leaves out")
+                    run.postpone(f"{calendar.FOLDER}/{key[0].value}/, which {IGNORE_FILE} leaves out")
                 else:
                     yield key
 
@@ -193,16 +193,16 @@ class Consolidator:
                 return
             try:
                 summary = builder.build(key)
-            except Changed as problem:
+            except SourceChanged as problem:
                 log.info("%s: left for the next run: %s", calendar.path_of(*key), problem)
                 run.complete = False
-            except Blocked as problem:
-                run.wait(str(problem))
+            except SourceUnreadable as problem:
+                run.postpone(str(problem))
             else:
-                self._put(run, key, summary)
+                self._write_summary(run, key, summary)
             progress("consolidated", done + 1, len(due))
 
-    def _put(self, run: _Run, key: PeriodKey, summary: BuiltSummary | None) -> None:
+    def _write_summary(self, run: _Run, key: PeriodKey, summary: BuiltSummary | None) -> None:
         """Write one summary, or delete the old one where there is nothing left to summarise."""
         info = run.inventory.summaries.get(key)
         if summary is None:
@@ -215,7 +215,7 @@ class Consolidator:
             run.kept[path] = None
             return
         if outcome == "same" and info is None:
-            run.wait(f"{path}, which is not read into the index (see .memoryignore and ingest.max_file_mb)")
+            run.postpone(f"{path}, which is not read into the index (see .memoryignore and ingest.max_file_mb)")
             return
         run.written.add(key)
         if outcome == "same":

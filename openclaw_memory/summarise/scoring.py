@@ -1,10 +1,11 @@
 """Scores of sentences before they are compared with each other: points for their words, as whole numbers.
 
-A word that carries the subject is worth one point, an everyday word a quarter, a courtesy nothing, nor an opaque token
-(a redacted secret, a hash); a name, an identifier or a link two more.  These are points of coverage: a word that a
-chosen sentence has already counts half (:mod:`~openclaw_memory.summarise.selection`).  A sentence has points of its
-own besides: for a marker word such as "decided", twice in a label such as ``Decision:``; for words of time; for a task
-that is done; fewer for a question and for addressing someone.  ``docs/consolidation.md`` explains each.
+A word that carries the subject is worth one point, an everyday word a quarter; a courtesy or an opaque token (a
+redacted secret, a hash) is worth nothing, and a name, an identifier or a link two points more.  These are points of
+coverage: a word that a chosen sentence has already counts half (:mod:`~openclaw_memory.summarise.selection`).  A
+sentence has points of its own besides: for a marker word such as "decided", twice in a label such as ``Decision:``; for
+words of time; for a task that is done; fewer for a question and for addressing someone.  ``docs/consolidation.md``
+explains each.
 
 Marker words and phrases are data: ``markers.txt`` and ``phrases.txt``.
 """
@@ -32,7 +33,7 @@ from .sentences import Sentence, format_line, line_tokens
 #: A point in the whole numbers of scores.
 POINT = 1000
 #: Most points of a marker that is denied, or stands in an open task.
-_DENIED = 2
+_MAX_NEGATED = 2
 
 _WORDS = re.compile(r"\w+(?:['’]\w+)*")
 _CLAUSES = re.compile(r"[,.;:!?](?=\s|[*_]|$)|[，。；：！？、()（）\[\]|]|\s[–—-]\s")
@@ -86,9 +87,9 @@ def _score(sentence: Sentence, grain: Grain, is_answer: bool) -> ScoredSentence:
     stated = without_speaker(sentence.text, sentence.speaker) if sentence.speaker else sentence.text
     text = OPAQUE.sub(" ", stated)
     words = split_words(text)
-    marked = int(marker_points(sentence.text, _DENIED) * POINT)
+    marked = int(marker_points(sentence.text, _MAX_NEGATED) * POINT)
     if sentence.open:
-        marked = min(marked, _DENIED * POINT)
+        marked = min(marked, _MAX_NEGATED * POINT)
     label = _LABEL.match(sentence.text)
     emphasised = marked
     if marked and label is not None:

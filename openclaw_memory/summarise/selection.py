@@ -21,7 +21,7 @@ from ..text.turns import without_speaker
 from .scoring import ScoredSentence, empty_label, marker_points
 from .sentences import Sentence
 
-#: Thousandths of their terms that two sentences of the same meaning share.
+#: Least share of their terms, in thousandths, that two sentences have in common to count as a repetition.
 _SAME = 800
 
 _LINK = re.compile(r"https?://\S+|(?<![\w.~+-])[\w.~+-]*+(?:/[\w.+-]+)+", re.ASCII)

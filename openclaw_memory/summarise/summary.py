@@ -110,7 +110,7 @@ def _choose(
 def _daily_parts(chosen: Sequence[ScoredSentence], most: int) -> list[Part]:
     """Return parts in the order of the day: concepts that entries share, and the notes' own headings."""
     merged, rest = _merge_themes([scored.sentence for scored in chosen], most)
-    notes = _own_headings(chosen)["notes"]
+    notes = _headings_in_language(chosen)["notes"]
     parts = merged + _group(rest, lambda sentence: sentence.heading or notes)
     return sorted(parts, key=lambda part: _position(part.sentences[0]))
 
@@ -129,7 +129,7 @@ def _monthly_parts(chosen: Sequence[ScoredSentence], most: int) -> list[Part]:
 
     A decision is a milestone; another turn in events is one unless it belongs to a concept that entries share.
     """
-    headings = _own_headings(chosen)
+    headings = _headings_in_language(chosen)
     merged, unmerged = _merge_themes([scored.sentence for scored in chosen if not scored.is_decision], most)
     orders = {sentence.order for sentence in unmerged}
     milestones = [
@@ -165,12 +165,12 @@ def _is_plain_label(part: str) -> bool:
     return any(map(str.isalnum, part)) and not any(map(str.isdecimal, part))
 
 
-def _own_headings(chosen: Sequence[ScoredSentence]) -> Mapping[str, str]:
+def _headings_in_language(chosen: Sequence[ScoredSentence]) -> Mapping[str, str]:
     """Return our own headings by name, in the language of ``chosen``, or in English where we lack it.
 
     Names, code and technical words are English in notes of any language: another one needs a third of the words.
     """
-    weights = language.weights("\n".join(scored.sentence.text for scored in chosen))
+    weights = language.tokens_by_language("\n".join(scored.sentence.text for scored in chosen))
     words = sum(weights.values())
     others = [name for name in weights if name != language.ENGLISH and 3 * weights[name] >= words]
     spoken = max(others, key=lambda name: (weights[name], name), default=language.ENGLISH)

@@ -16,8 +16,8 @@ from ..store.rows import Derived
 from ..system.deadline import NEVER
 
 if TYPE_CHECKING:
-    from ..facts.service import FactBook
-    from ..graph.network import Lists
+    from ..facts.service import FactService
+    from ..graph.network import SparseRows
     from ..graph.view import GraphView
     from ..ingest.freshness import Freshen
     from ..store.api import Ints, Store
@@ -30,7 +30,7 @@ class Tables:
         self,
         store: Store,
         graph: Callable[[], AbstractContextManager[GraphView]],
-        facts: FactBook,
+        facts: FactService,
         usage: Callable[[], Sequence[UseRow]],
         freshen: Freshen,
     ) -> None:
@@ -119,7 +119,7 @@ def _edges(view: GraphView) -> dict[str, dict[str, NDArray[Any]]]:
     }  # fmt: skip
 
 
-def _pairs(lists: Lists) -> tuple[Ints, Lists]:
+def _pairs(lists: SparseRows) -> tuple[Ints, SparseRows]:
     """Return the row that each entry belongs to, and the entries."""
     return np.repeat(np.arange(len(lists.offset) - 1, dtype=np.int32), np.diff(lists.offset)), lists
 

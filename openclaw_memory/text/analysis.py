@@ -185,7 +185,7 @@ def _stemmed(words: list[str]) -> list[str]:
 
 
 def _native(words: list[str], present: list[str]) -> list[str]:
-    """Return the stems of a text's words in its own language, unless that is English, without the ``known`` ones."""
+    """Return the stems of a text's words in its own language, unless that is English, without those ``present``."""
     language = languages.detect_language(words)
     if language == languages.ENGLISH:
         return []

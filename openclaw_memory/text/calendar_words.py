@@ -27,19 +27,20 @@ _MARKS = re.compile("[\u200b-\u200f\u061c\u2060\ufeff]")
 #: Characters between two words of a phrase.
 _BETWEEN = re.compile(r"[\s.'’-]{0,3}")
 _NUMBER = "#"
-_HERE = ""
+_PHRASE_END = ""
 #: Kinds of phrases to search for; the others are looked up by key.
 _KINDS = frozenset({"month", "month-short", "weekday", "relative", "ago", "ahead", "part"})
 _MONTHS = frozenset({"month", "month-short"})
 #: Kinds of which single words speak of time.
 _TIMES = frozenset({"month", "weekday", "relative", "noun", "period", "words"})
 #: Keys of words that open or close the time beside them.
-BESIDE = ("since", "after", "until", "before")
+BOUNDARY_KEYS = ("since", "after", "until", "before")
 #: Languages whose words for time are searched without borders of words.
 _BY_PHRASE = ("chinese", "japanese", "korean", "thai", "hindi", "vietnamese")
 
 
-#: The next nodes by word, :data:`_NUMBER` for a number, and at :data:`_HERE` the meanings of a phrase that ends there.
+#: A node of a trie: the next nodes by word (:data:`_NUMBER` for a number), and at :data:`_PHRASE_END` the meanings of
+#: the phrase that ends there.
 _Node = dict[str, Any]
 
 
@@ -58,7 +59,7 @@ class Phrase(NamedTuple):
     start: int
     end: int
     meanings: tuple[Meaning, ...]
-    holds: int | None
+    number: int | None
 
     @property
     def meaning(self) -> Meaning:
@@ -84,7 +85,7 @@ def _sources() -> dict[str, list[str]]:
 
 
 @cache
-def keys_of(language: str) -> dict[str, tuple[str, ...]]:
+def phrases_by_key(language: str) -> dict[str, tuple[str, ...]]:
     """Return the phrases of a language by key; none for an unknown language."""
     out: dict[str, tuple[str, ...]] = {}
     for line in _sources().get(language, ()):
@@ -104,7 +105,7 @@ def time_expressions(language: str) -> frozenset[str]:
     """Return the phrases of a language that name a time: months, weeks, weekdays, weekends."""
     return frozenset(
         phrase
-        for key, spellings in keys_of(language).items()
+        for key, spellings in phrases_by_key(language).items()
         if key.partition(".")[0] in _TIMES
         for phrase in spellings
     )
@@ -120,8 +121,8 @@ def _vocabulary(language: str) -> frozenset[str]:
     """Return the words of a language's calendar without the shortest and those that only stand beside a time."""
     return frozenset(
         word
-        for key, phrases in keys_of(language).items()
-        if key.partition("-")[0] not in BESIDE
+        for key, phrases in phrases_by_key(language).items()
+        if key.partition("-")[0] not in BOUNDARY_KEYS
         for phrase in phrases
         for word in WORD.findall(phrase)
         if len(word) > 2
@@ -131,16 +132,16 @@ def _vocabulary(language: str) -> frozenset[str]:
 @cache
 def spellings_for(key: str, spoken: tuple[str, ...]) -> frozenset[str]:
     """Return the phrases of some languages for ``key``."""
-    return frozenset(phrase for language in spoken for phrase in keys_of(language).get(key, ()))
+    return frozenset(phrase for language in spoken for phrase in phrases_by_key(language).get(key, ()))
 
 
 @cache
-def joins() -> frozenset[str]:
+def joining_words() -> frozenset[str]:
     """Return the words that join day, month and year, in any language."""
     literals = {
         word
         for language in known_languages()
-        for form in keys_of(language).get("format", ())
+        for form in phrases_by_key(language).get("format", ())
         for part in re.findall(r"'([^']*)'|([^\W\d_dMLyE]+)", form)
         for word in WORD.findall("".join(part).lower())
     }
@@ -173,12 +174,12 @@ def likely_languages(text: str) -> tuple[str, ...]:
 
 def order_in(spoken: tuple[str, ...]) -> str:
     """Return the order of day, month and year in the first of some languages: ``dmy``, ``mdy`` or ``ymd``."""
-    return next((keys_of(language)["order"][0] for language in spoken), "dmy")
+    return next((phrases_by_key(language)["order"][0] for language in spoken), "dmy")
 
 
 def day_first(language: str) -> bool:
     """Return true if a language writes the day before the month where it leaves out the year."""
-    keys = keys_of(language)
+    keys = phrases_by_key(language)
     return (keys.get("short-order") or keys["order"])[0] == "dmy"
 
 
@@ -226,7 +227,7 @@ class _Reader(NamedTuple):
         self, at: int, node: _Node, count: int | None = None, inside: bool = False
     ) -> tuple[int, tuple[Meaning, ...], int | None] | None:
         """Return the end of the longest phrase that goes on at ``at`` below ``node``, its meanings, and its number."""
-        best = (at, node[_HERE], count) if _HERE in node else None
+        best = (at, node[_PHRASE_END], count) if _PHRASE_END in node else None
         if at >= len(self.pieces):
             return best
         if inside and not _BETWEEN.fullmatch(self.text, self.pieces[at - 1][2], self.pieces[at][1]):
@@ -256,7 +257,7 @@ class _Reader(NamedTuple):
 def _numbers(language: str) -> dict[tuple[str, ...], int]:
     return {
         tuple(word for word, *_ in tokens(phrase)): int(key.partition(".")[2])
-        for key, phrases in keys_of(language).items()
+        for key, phrases in phrases_by_key(language).items()
         if key.startswith("number.")
         for phrase in phrases
     }
@@ -266,7 +267,7 @@ def _numbers(language: str) -> dict[tuple[str, ...], int]:
 def _trie(language: str, only_months: bool) -> _Node:
     """Return all phrases of a language as a tree of words, with the meanings at the end of each."""
     root: _Node = {}
-    keys = keys_of(language)
+    keys = phrases_by_key(language)
     for key, spellings in keys.items():
         kind, *rest = key.split(".")
         if kind == "weekday" and len(rest) == 2 and not only_months:
@@ -296,8 +297,8 @@ def _put(root: _Node, phrase: str, meaning: Meaning) -> None:
     path = [word for word, *_ in tokens(before)] + [_NUMBER] * bool(hole) + [word for word, *_ in tokens(behind)]
     for word in path:
         node = node.setdefault(word, {})
-    if meaning.kind != "past" or _HERE not in node:
-        node[_HERE] = (*node.get(_HERE, ()), meaning)
+    if meaning.kind != "past" or _PHRASE_END not in node:
+        node[_PHRASE_END] = (*node.get(_PHRASE_END, ()), meaning)
 
 
 def without_times(text: str) -> str:
@@ -343,7 +344,7 @@ def _month_marks() -> dict[str, tuple[str, ...]]:
     """Return a word or character of each month's name, and the languages that have it."""
     out: dict[str, tuple[str, ...]] = {}
     for language in known_languages():
-        for key, spellings in keys_of(language).items():
+        for key, spellings in phrases_by_key(language).items():
             if key.partition(".")[0] in _MONTHS:
                 for phrase in spellings:
                     words = [word for word, *_ in tokens(phrase) if not word.isdecimal()]
@@ -359,7 +360,7 @@ def time_words() -> frozenset[str]:
     stops = languages.stop_words()
     by_word: defaultdict[str, set[str]] = defaultdict(set)
     for language in known_languages():
-        keys = keys_of(language)
+        keys = phrases_by_key(language)
         doubtful = keys.get("doubtful", ())
         for key, phrases in keys.items():
             if key.partition(".")[0] in _TIMES and language not in _BY_PHRASE:

@@ -100,7 +100,8 @@ class DateMention(NamedTuple):
 def _around() -> tuple[re.Pattern[str], ...]:
     """Return the patterns of the text beside a month: the day, the year, or both."""
     joins, ends = (
-        words.any_of(map(re.escape, each)) for each in (words.joins(), words.spellings_for("day-end", (words.ANY,)))
+        words.any_of(map(re.escape, each))
+        for each in (words.joining_words(), words.spellings_for("day-end", (words.ANY,)))
     )
     gap = rf"[\s.,،、/'’׳_-]{{0,3}}(?:(?:{joins})(?![^\W\d_])[\s.,،'’]{{0,3}}){{0,2}}"
     # In scripts without spaces letters or digits follow the joining characters at once.
@@ -212,11 +213,11 @@ def _filler() -> re.Pattern[str]:
     names = {
         name
         for language in words.known_languages()
-        for key, spellings in words.keys_of(language).items()
+        for key, spellings in words.phrases_by_key(language).items()
         if key.count(".") == 1 and key.startswith("weekday")
         for name in spellings
     }
-    rest = words.joins() | words.spellings_for("day-end", (words.ANY,))
+    rest = words.joining_words() | words.spellings_for("day-end", (words.ANY,))
     spaced = words.any_of(map(re.escape, names | rest | WEEKDAY_SPELLINGS))
     unspaced = words.any_of(name for name in names if re.fullmatch(f"[{KANA}{HAN}{HANGUL}]+", name))
     return re.compile(rf"\b(?:{spaced})(?!\w)|{unspaced}|[\W_]+|[日号號일]")
@@ -276,7 +277,7 @@ def stated_days(text: str, day: date | None, order: Order | None = None) -> tupl
 
 def languages_of(mention: DateMention, languages: Sequence[str]) -> tuple[str, ...]:
     """Return those of ``languages`` that have the date's name of a month; none for a date in numbers."""
-    keys = ((name, words.keys_of(name)) for name in languages if mention.name)
+    keys = ((name, words.phrases_by_key(name)) for name in languages if mention.name)
     months = (f"month.{mention.month}", f"month-short.{mention.month}")
     return tuple(
         name for name, phrases in keys if any(mention.name.strip(".") in phrases.get(month, ()) for month in months)
@@ -290,14 +291,14 @@ def means_month(text: str, mention: DateMention) -> bool:
     spoken = words.likely_languages(text)
     sure = False
     for language in spoken:
-        keys = words.keys_of(language)
+        keys = words.phrases_by_key(language)
         if mention.name in keys.get(f"month.{mention.month}", ()):
             if mention.name not in keys.get("doubtful", ()):
                 sure = True
         elif mention.name.strip(".") not in keys.get(f"month-short.{mention.month}", ()):
             continue
         before = text[max(0, mention.start - _AROUND) : mention.start].rstrip(" -")
-        leads = (lead for key in ("lead", *words.BESIDE) for lead in keys.get(key, ()))
+        leads = (lead for key in ("lead", *words.BOUNDARY_KEYS) for lead in keys.get(key, ()))
         if any(before.endswith(lead) and not before[: -len(lead)][-1:].isalpha() for lead in leads):
             return True
     return sure
@@ -370,7 +371,7 @@ def _beside(text: str, start: int, end: int) -> str | None:
     """Return the language of the word that makes a date of the numbers from ``start`` to ``end``."""
     before, behind = text[max(0, start - _AROUND) : start].rstrip(), text[end : end + _AROUND].lstrip()
     for language in words.likely_languages(text):
-        keys = words.keys_of(language)
+        keys = words.phrases_by_key(language)
         if any(before.endswith(on) and not before[: -len(on)][-1:].isalpha() for on in keys.get("on", ())):
             return language
         if any(behind.startswith(on) for on in keys.get("on-after", ())):

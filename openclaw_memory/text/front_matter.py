@@ -23,17 +23,17 @@ _MAX_CHARS = 16_000
 #: Opening fences of front matter, and their closing ones.
 _FENCES = {"---": ("---", "..."), "+++": ("+++",), "{": ("}",)}
 #: Invisible characters at the beginning of a text.
-_UNSEEN = " \t\ufeff\u200b"
+_INVISIBLE = " \t\ufeff\u200b"
 _KEY = re.compile(r"""(?P<name>[^\W_][\w .-]*|"[^"]*"|'[^']*')[ \t]*(?P<sign>[:=])(?P<apart>\s|$)?""")
 #: Keys that lower the trust in a file, or keep it out; without a blank behind it such a key is still one.
 _TRUST = ("origin", "memory", "private")
-_TIGHT = re.compile(r"^((?:origin|memory|private):)(?=\S)", re.IGNORECASE | re.MULTILINE)
-_NO = "false|no|off|0"
-_WITHHELD = re.compile(rf"\W*(?:memory\W*[:=]\W*(?:{_NO})|private\W*[:=]\W*(?:true|yes|on|1))\b", re.IGNORECASE)
-_TWICE = "a key stands twice; keep one of them"
+_MISSING_BLANK = re.compile(r"^((?:origin|memory|private):)(?=\S)", re.IGNORECASE | re.MULTILINE)
+_NO_VALUES = "false|no|off|0"
+_WITHHELD = re.compile(rf"\W*(?:memory\W*[:=]\W*(?:{_NO_VALUES})|private\W*[:=]\W*(?:true|yes|on|1))\b", re.IGNORECASE)
+_DUPLICATE_KEY = "a key stands twice; keep one of them"
 
 
-class _Refused(ValueError):
+class _Invalid(ValueError):
     """Valid YAML that is no data of a note; the message names the fault and the next step."""
 
 
@@ -41,8 +41,8 @@ class FrontMatter(NamedTuple):
     """Parsed front matter: its ``values`` as JSON has them, and the number of ``lines`` with the fences.
 
     ``lines`` is 0 where a file has none, or none with an end.  ``fault`` names a fault in it and, after a ``;``, the
-    next step; ``values`` are then those of the keys that can be read.  An unreadable key that may have been one of
-    trust comes as ``{"origin": "untrusted"}``, with ``memory: false`` where a line keeps the file out.
+    next step; ``values`` are then those of the keys that can be read.  Where an unreadable key may decide about trust,
+    they hold ``origin: untrusted``, and ``memory: false`` if a line withholds the file.
     """
 
     values: dict[str, Any]
@@ -70,7 +70,7 @@ def parse_front_matter(lines: Sequence[str]) -> FrontMatter:
     end = front_matter_end(lines)
     if not end:
         unended = f"no line '{_FENCES[fence][0]}' ends it within {_MAX_LINES} lines; write one below it"
-        return FrontMatter(_unread(lines[opening:]), 0, unended)
+        return FrontMatter(_untrusted_values(lines[opening:]), 0, unended)
     # The object in JSON stands between no lines of its own.
     inner = lines[opening:end] if fence == "{" else lines[opening + 1 : end - 1]
     values, fault = read_values(inner, fence, opening + 2)
@@ -80,19 +80,19 @@ def parse_front_matter(lines: Sequence[str]) -> FrontMatter:
 def read_values(lines: Sequence[str], fence: str = "---", first: int = 2) -> tuple[dict[str, Any], str | None]:
     """Read the mapping in ``lines``, the first of which has the number ``first``; return its values and the fault."""
     try:
-        return _stated(lines, fence, first), None
-    except _Refused as refused:
-        return _unread(lines) if fence == "{" else _partly_stated(lines, fence), str(refused)
+        return _parse_mapping(lines, fence, first), None
+    except _Invalid as refused:
+        return _untrusted_values(lines) if fence == "{" else _parse_by_key(lines, fence), str(refused)
 
 
 def withholds(front: Mapping[str, Any]) -> bool:
     """Return true if front matter keeps its file out: ``memory: false``, or ``private:`` with any value but a no."""
     stated = [(fold_key(key), fold_key(str(value))) for key, value in front.items() if value is not None]
-    no = _NO.split("|")
+    no = _NO_VALUES.split("|")
     return any(value in no if key == "memory" else key == "private" and value not in no for key, value in stated)
 
 
-def _partly_stated(lines: Sequence[str], fence: str) -> dict[str, Any]:
+def _parse_by_key(lines: Sequence[str], fence: str) -> dict[str, Any]:
     """Read the keys of broken ``lines`` one by one; the value of a line that cannot be parsed is its text."""
     stated: dict[str, Any] = {}
     unread: list[str] = []
@@ -103,9 +103,9 @@ def _partly_stated(lines: Sequence[str], fence: str) -> dict[str, Any]:
         fits = sum(map(len, part)) <= left
         left -= sum(map(len, part)) if fits else 0
         try:
-            values = _stated(part, fence) if fits else {}
+            values = _parse_mapping(part, fence) if fits else {}
             unread += part if not fits and any(map(_names_trust, part)) else []
-        except _Refused:
+        except _Invalid:
             key = _KEY.match(part[0])
             value = join_surrogates(part[0][key.end() :]).strip(" \"'") if key else ""
             values = {key["name"].strip(" \"'"): value} if key and value else {}
@@ -116,18 +116,18 @@ def _partly_stated(lines: Sequence[str], fence: str) -> dict[str, Any]:
         if any(fold_key(name) in _TRUST and fold_key(name) in map(fold_key, stated) for name in values):
             unread += part
         stated = values | stated
-    return stated | (_unread(unread) if unread else {})
+    return stated | (_untrusted_values(unread) if unread else {})
 
 
 def _names_trust(line: str) -> bool:
     return fold_key(re.split("[:=]", line)[0]) in _TRUST
 
 
-def _stated(lines: Sequence[str], fence: str = "---", first: int = 1) -> dict[str, Any]:
-    """Parse the mapping in ``lines``, the first of which has the number ``first``.  Raises :class:`_Refused`."""
+def _parse_mapping(lines: Sequence[str], fence: str = "---", first: int = 1) -> dict[str, Any]:
+    """Parse the mapping in ``lines``, the first of which has the number ``first``.  Raises :class:`_Invalid`."""
     text = "\n".join(lines)
     if len(text) > _MAX_CHARS:
-        raise _Refused(f"more than {_MAX_CHARS} characters; put what is no data of the note below it")
+        raise _Invalid(f"more than {_MAX_CHARS} characters; put what is no data of the note below it")
     import yaml
 
     data: Any
@@ -135,32 +135,32 @@ def _stated(lines: Sequence[str], fence: str = "---", first: int = 1) -> dict[st
         if fence == "+++":
             data = tomllib.loads(text)
         elif fence == "{":
-            data = json.loads(text.lstrip(_UNSEEN), object_pairs_hook=_once)
+            data = json.loads(text.lstrip(_INVISIBLE), object_pairs_hook=_unique_keys)
         else:
-            data = yaml.load(_TIGHT.sub(r"\1 ", text), _loader())
+            data = yaml.load(_MISSING_BLANK.sub(r"\1 ", text), _loader())
         if data is not None and not isinstance(data, dict):
-            raise _Refused("no 'key: value'; write one a line")
-        stated: dict[str, Any] = {} if data is None else _plain(data, [2_000], 0)
+            raise _Invalid("no 'key: value'; write one a line")
+        stated: dict[str, Any] = {} if data is None else _json_value(data, [2_000], 0)
         return stated
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f" in line {first + mark.line}" if mark else ""
-        raise _Refused(f"not valid YAML{where} ({error.problem or error.context}); mend that line") from error
+        raise _Invalid(f"not valid YAML{where} ({error.problem or error.context}); mend that line") from error
     except yaml.YAMLError as error:
-        raise _Refused("a character that YAML does not have; take it out") from error
+        raise _Invalid("a character that YAML does not have; take it out") from error
     except (tomllib.TOMLDecodeError, json.JSONDecodeError) as error:
-        raise _Refused(f"not valid {'JSON' if fence == '{' else 'TOML'} ({error}); mend that line") from error
-    except _Refused:
+        raise _Invalid(f"not valid {'JSON' if fence == '{' else 'TOML'} ({error}); mend that line") from error
+    except _Invalid:
         raise
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         # Errors of PyYAML's constructors for "2026-02-30" or "!!int x", besides its own.
-        raise _Refused("a value that cannot be, such as the day 2026-02-30; mend it") from error
+        raise _Invalid("a value that cannot be, such as the day 2026-02-30; mend it") from error
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return the mapping of ``pairs``, in which a key stands once."""
     if len(dict(pairs)) < len(pairs):
-        raise _Refused(_TWICE)
+        raise _Invalid(_DUPLICATE_KEY)
     return dict(pairs)
 
 
@@ -175,7 +175,7 @@ def _loader() -> type[yaml.SafeLoader]:
             """Refuse a mapping that says two things of one key."""
             keys = {str(key.value) for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"}
             if len(keys) < len(node.value):
-                raise _Refused(_TWICE)
+                raise _Invalid(_DUPLICATE_KEY)
 
     return Loader
 
@@ -187,7 +187,7 @@ def fold_key(word: str) -> str:
 
 def _opening(lines: Sequence[str]) -> tuple[str, int]:
     """Return the fence that opens front matter and the number of its line; an empty fence without any."""
-    standing = ((at, line.strip(_UNSEEN)) for at, line in enumerate(lines[:_MAX_LINES]) if line.strip(_UNSEEN))
+    standing = ((at, line.strip(_INVISIBLE)) for at, line in enumerate(lines[:_MAX_LINES]) if line.strip(_INVISIBLE))
     opening, line = next(standing, (0, ""))
     fence = line[:1] if line[:1] == "{" else line.rstrip()
     if fence not in _FENCES:
@@ -210,7 +210,7 @@ def _closes(line: str, fence: str) -> bool:
     return line.rstrip() in _FENCES[fence] or (fence == "{" and line.startswith("{") and line.rstrip().endswith("}"))
 
 
-def _unread(lines: Sequence[str]) -> dict[str, Any]:
+def _untrusted_values(lines: Sequence[str]) -> dict[str, Any]:
     withheld = any(_WITHHELD.match(line) for line in lines)
     return {"origin": "untrusted"} | ({"memory": False} if withheld else {})
 
@@ -222,15 +222,17 @@ def key_groups(lines: Sequence[str], start: int, end: int) -> list[tuple[int, in
     return [(first, last) for first, last in pairwise(borders) if first < last]
 
 
-def _plain(value: Any, left: list[int], depth: int) -> Any:
+def _json_value(value: Any, left: list[int], depth: int) -> Any:
     # Aliases make a small text a huge tree, so values are counted as they are visited.
     left[0] -= 1
     if left[0] < 0 or depth > 20:
-        raise _Refused("more values than a note states about itself; put some of them below it")
+        raise _Invalid("more values than a note states about itself; put some of them below it")
     if isinstance(value, dict):
-        return {str(_plain(key, left, depth + 1)): _plain(inner, left, depth + 1) for key, inner in value.items()}
+        return {
+            str(_json_value(key, left, depth + 1)): _json_value(inner, left, depth + 1) for key, inner in value.items()
+        }
     if isinstance(value, (list, tuple, set)):
-        return [_plain(inner, left, depth + 1) for inner in value]
+        return [_json_value(inner, left, depth + 1) for inner in value]
     if isinstance(value, (date, datetime)):
         return value.isoformat()
     if isinstance(value, str):

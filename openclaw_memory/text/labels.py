@@ -1,4 +1,4 @@
-"""Recognise labels that notes on any subject have, and that name nobody and no subject; data is in ``labels.txt``."""
+"""Recognise labels that notes on any subject have (``Status``), which so name no subject; data is in ``labels.txt``."""
 
 from __future__ import annotations
 

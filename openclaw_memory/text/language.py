@@ -72,7 +72,7 @@ def voters() -> dict[str, tuple[str, ...]]:
     return out
 
 
-def silent_words(text: str) -> set[str]:
+def stop_words_in(text: str) -> set[str]:
     """Return the words of a text that are stop words of its likely language."""
     words = LETTERS.findall(text.lower())
     latin_language = detect_language(word for word in words if _LATIN.fullmatch(word))
@@ -96,10 +96,10 @@ def accents(words: Iterable[str]) -> frozenset[str]:
 
 
 def detect_language(words: Iterable[str]) -> str:
-    """Return the language of words in Latin letters: that with the most stop words, of which there are at least two.
+    """Return the language of words in Latin letters: the one with the most stop words, at least two.
 
-    One is enough where a word has a letter that English does not have, or where it is no short one and none is English.
-    A letter that a language does not have counts against it; of several languages the most common one wins.
+    One stop word is enough if a word has a letter that English lacks, or if it has four letters and no stop word is
+    English.  Each letter that a language lacks counts against it; among equals the most common language wins.
     """
     return _vote(words) or ENGLISH
 
@@ -139,7 +139,7 @@ def script_language(word: str) -> str | None:
 _OTHER_WORD = re.compile("[\u0370-\u058f\u0590-\u06ff\u0750-\u077f\u0900-\u097f\u0b80-\u0bff]+")
 
 
-def weights(text: str) -> dict[str, float]:
+def tokens_by_language(text: str) -> dict[str, float]:
     """Return about how many tokens of ``text`` each language has, by its letters and words; a line has one language.
 
     Lines in Latin letters without a detected language count nothing beside those with one.
@@ -154,7 +154,7 @@ def weights(text: str) -> dict[str, float]:
         if name is not None:
             out[name] = out.get(name, 0.0) + tokens_of(word)
     lines = list(filter(None, map(latin_words, text.split("\n"))))
-    named = [(_vote(line) or _of_letters(accents(line)), line) for line in lines]
+    named = [(_vote(line) or _language_with_letters(accents(line)), line) for line in lines]
     if not any(name for name, _ in named):
         named = [(ENGLISH, line) for line in lines]
     for name, line in named:
@@ -163,7 +163,7 @@ def weights(text: str) -> dict[str, float]:
     return {name: weight for name, weight in out.items() if weight}
 
 
-def _of_letters(accented: frozenset[str]) -> str | None:
+def _language_with_letters(accented: frozenset[str]) -> str | None:
     """Return the most common language that has all of these letters, which English does not have."""
     return next((name for name in _RANK if accented and accented <= letters(name)), None)
 

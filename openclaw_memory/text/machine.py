@@ -106,12 +106,12 @@ def _last_of_block(lines: Sequence[str], first: int, ends: re.Pattern[str]) -> i
 def is_machine(text: str) -> bool:
     """Return true if programs wrote most lines of ``text``, which has no marks of lists around it."""
     if "\n" not in text:
-        return _of_machine(text)
+        return _is_machine_line(text)
     lines = [line for line in text.split("\n") if line.strip()]
-    return 2 * sum(map(_of_machine, lines)) > len(lines) or _WHOLE.fullmatch(text) is not None
+    return 2 * sum(map(_is_machine_line, lines)) > len(lines) or _WHOLE.fullmatch(text) is not None
 
 
-def is_signs(text: str) -> bool:
+def is_mostly_signs(text: str) -> bool:
     """Return true if a text consists mostly of signs of programs, or is part of a drawing."""
     if "\u2500" <= text.lstrip()[:1] <= "\u259f":  # what boxes and bars are drawn with
         return True
@@ -119,10 +119,10 @@ def is_signs(text: str) -> bool:
     return sum(map(text.count, signs)) > max(5, 0.2 * len(text.replace(" ", "")))
 
 
-def is_host(text: str) -> bool:
+def is_host_message(text: str) -> bool:
     """Return true if ``text`` opens as OpenClaw's own words in a turn; the paragraph that follows is its output."""
     return _SAYS.match(text) is not None
 
 
-def _of_machine(line: str) -> bool:
+def _is_machine_line(line: str) -> bool:
     return _OPENS.match(line) is not None or _WHOLE.fullmatch(line) is not None

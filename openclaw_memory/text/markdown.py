@@ -24,7 +24,7 @@ from ..model import CHARS_PER_TOKEN, DateSource, ParsedDocument, Section, Unit, 
 from .dates import Order, date_in_front_matter, date_in_heading, date_in_name, merely_states, order_of
 from .front_matter import FrontMatter, key_groups, parse_front_matter
 from .lines import cells_of, split_lines
-from .machine import is_host, is_machine, machine_blocks
+from .machine import is_host_message, is_machine, machine_blocks
 from .plain import without_lead
 from .sentences import CEILING, MARKS, pieces
 from .struck import has_no_words, strike_lines, without_struck
@@ -399,7 +399,7 @@ class UnitBuilder:
     def _run(self, start: int, end: int, form: UnitForm, *, turn: bool) -> None:
         """Cut lines of one speaker; wrapped lines stay together, others are units of their own."""
         first = self._lines[start]
-        self._host = is_host(without_speaker(first, self._speaker) if turn and self._speaker else first)
+        self._host = is_host_message(without_speaker(first, self._speaker) if turn and self._speaker else first)
         self._cut_run(start, end, form, turn=turn)
         self._host = False
 

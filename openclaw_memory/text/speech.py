@@ -59,7 +59,7 @@ class _Phrase:
         return len(self.atoms) > 1 or len(first) >= 6 or not "a" <= first[0] <= "z"
 
 
-def asks(message: str) -> bool:
+def asks_for_answer(message: str) -> bool:
     """Return true if a message asks for an answer."""
     mark = _ASKS.search(message)
     if mark is not None and (mark[0].strip() != ";" or letter(GREEK).search(message)):
@@ -71,12 +71,12 @@ def asks(message: str) -> bool:
     )
 
 
-def wants(message: str) -> bool:
+def has_request(message: str) -> bool:
     """Return true if a sentence of a message, or a clause of it, begins with a request or a question."""
-    return any(requests(part) or asks(part) for part in _CLAUSES.split(message) if part.strip())
+    return any(is_request(part) or asks_for_answer(part) for part in _CLAUSES.split(message) if part.strip())
 
 
-def requests(sentence: str) -> bool:
+def is_request(sentence: str) -> bool:
     """Return true if a sentence begins with a request, courtesies before it aside."""
     at = 0
     stated = [(match.start, match.end) for match in find_phrases(sentence, ("decision", "person", "remember"))]
@@ -93,16 +93,16 @@ def requests(sentence: str) -> bool:
     return any(match.end >= end for match in find_phrases(sentence, ("request",)))
 
 
-def thanks(sentence: str) -> bool:
+def is_thanks(sentence: str) -> bool:
     """Return true if a sentence goes on from its thanks without a pause or a request: "thank you for your help"."""
     first = next(find_phrases(sentence, ("thanks",)), None)
     if first is None or any(map(str.isalnum, sentence[: first.start])):
         return False
     rest = sentence[first.end :].lstrip()
-    return rest[:1].isalnum() and not wants(sentence)
+    return rest[:1].isalnum() and not has_request(sentence)
 
 
-def reminds(sentence: str) -> bool:
+def asks_to_remember(sentence: str) -> bool:
     """Return true if a sentence asks to be remembered: "remember" opens it, which "I remember" does not."""
     rest, at = _without(sentence, [*find_phrases(sentence, ("courtesy",))]), 0
     for match in find_phrases(sentence, ("remember",)):
@@ -140,7 +140,7 @@ def _unthanked(sentence: str) -> str:
     """Return a sentence without a courtesy at its beginning: in "thanks for your help, …" nobody asks."""
     first = _CLAUSES.search(sentence)
     end = len(sentence) if first is None else first.end()
-    return sentence[end:] if thanks(sentence[:end]) else sentence
+    return sentence[end:] if is_thanks(sentence[:end]) else sentence
 
 
 @lru_cache(maxsize=4096)
@@ -154,13 +154,13 @@ def subject_terms(message: str) -> tuple[str, ...]:
         return ()
     rest = _without(message, [*find_phrases(message, ("courtesy",))]) if polite else message
     terms = dict.fromkeys(word[0] for word in analysis.content_terms(rest))
-    silent = silent_terms(rest)
+    silent = stop_word_terms(rest)
     return tuple(term for term in terms if term not in silent and not letter(HIRAGANA).fullmatch(term))
 
 
-def silent_terms(text: str) -> set[str]:
+def stop_word_terms(text: str) -> set[str]:
     """Return the terms of the stop words of a text in its language."""
-    return {term for word in language.silent_words(text) for term in _terms_of(word)}
+    return {term for word in language.stop_words_in(text) for term in _terms_of(word)}
 
 
 @lru_cache(maxsize=2048)

@@ -1,4 +1,4 @@
-"""Find the parts of a text that are struck out: they stand there, and are said no more.
+"""Find the parts of a text that are struck out: they can be searched, and count as no longer stated.
 
 These are ``~~…~~``, also over lines and paragraphs, ``<del>`` and ``<s>``, comments of HTML and Obsidian (``%%…%%``),
 items that were called off (``- [-]``, ``- [~]``), lines below an item or heading that is struck out as a whole,

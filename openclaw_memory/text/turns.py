@@ -75,20 +75,22 @@ def find_turns(lines: Sequence[str]) -> dict[int, str]:
     """
     labels = list(_labels(lines))
     chat = [label for label in labels if is_role(label.name)]
-    if chat and (spoken := _roles(chat, labels)):
+    if chat and (spoken := _chat_turns(chat, labels)):
         return spoken
     candidates = [label for label in labels if label.words and _is_name(label.name)]
-    shares = Counter(part for _, part, fenced, line in _parts(lines) if not fenced and line.strip())
+    line_counts = Counter(part for _, part, fenced, line in _parts(lines) if not fenced and line.strip())
     by_part: defaultdict[tuple[int, tuple[bool, bool, bool]], list[_Label]] = defaultdict(list)
     for label in candidates:
         by_part[label.part, label.style].append(label)
-    talks = {
-        key: part for key, part in by_part.items() if len(part) >= 0.3 * shares[key[0]] and _alternate(part, key[1])
+    conversations = {
+        key: part
+        for key, part in by_part.items()
+        if len(part) >= 0.3 * line_counts[key[0]] and _is_conversation(part, key[1])
     }
-    speakers = {(style, label.name.lower()) for (_, style), part in talks.items() for label in part}
+    speakers = {(style, label.name.lower()) for (_, style), part in conversations.items() for label in part}
     out: dict[int, str] = {}
     for key, part in by_part.items():
-        if key in talks or all((key[1], label.name.lower()) in speakers for label in part):
+        if key in conversations or all((key[1], label.name.lower()) in speakers for label in part):
             out |= {label.line: label.name for label in part}
     return dict(sorted(out.items()))
 
@@ -124,12 +126,12 @@ def _labels(lines: Sequence[str]) -> Iterator[_Label]:
                 yield _Label(number, part, name, style, (match["text"] and line[match.start("text") :].strip()) or "")
 
 
-def _roles(chat: Sequence[_Label], labels: Sequence[_Label]) -> dict[int, str]:
+def _chat_turns(chat: Sequence[_Label], labels: Sequence[_Label]) -> dict[int, str]:
     """Return the turns of a chat, if it is one: in the style that most of its roles have."""
     style, _ = Counter(label.style for label in chat).most_common(1)[0]
     chat = [label for label in chat if label.style == style]
     plain = not (style[0] or style[2])
-    if not (_returns(chat) or (plain and len(chat) > 1)):
+    if not (_count_returns(chat) or (plain and len(chat) > 1)):
         # Beside "Model: …" a role is one key of several.
         near = {label.line + step for label in labels if not is_role(label.name) for step in (-1, 1)}
         if any(label.line in near for label in chat) or not (plain or len({label.name.lower() for label in chat}) > 1):
@@ -137,7 +139,7 @@ def _roles(chat: Sequence[_Label], labels: Sequence[_Label]) -> dict[int, str]:
     return {label.line: label.name for label in chat}
 
 
-def _returns(labels: Sequence[_Label]) -> int:
+def _count_returns(labels: Sequence[_Label]) -> int:
     """Return the number of times that a label comes back after another one."""
     seen: set[str] = set()
     back = 0
@@ -148,11 +150,11 @@ def _returns(labels: Sequence[_Label]) -> int:
     return back
 
 
-def _alternate(labels: Sequence[_Label], style: tuple[bool, bool, bool]) -> bool:
+def _is_conversation(labels: Sequence[_Label], style: tuple[bool, bool, bool]) -> bool:
     """Return true if labels of one part and style take turns as people do."""
     names = [label.name.lower() for label in labels]
     different = len(set(names))
-    back = _returns(labels)
+    back = _count_returns(labels)
     if different < 2 or not back or len(names) < 1.5 * different:
         return False
     if different > 2 and len(names) >= 2 * different and names[different:] == names[:-different]:

@@ -57,40 +57,40 @@ def without_private(text: str, mark: str = " ", front: Mapping[str, Any] | None 
     """
     if withholds(parse_front_matter(split_lines(text)).values if front is None else front):
         return _LINE.sub(mark, text)
-    return _covered(text, _private(text), mark)
+    return _masked(text, _private(text), mark)
 
 
-def without_foreign(text: str, endless: bool = False) -> str:
+def without_host_additions(text: str, cut_unterminated: bool = False) -> str:
     """Return ``text`` without the additions of a host to the messages of a transcript; line ends stay.
 
     These are memories, untrusted text and the facts about a message and its sender.  A block without an end stays,
-    unless it is ``endless`` or untrusted text, which must not pass for want of an end.
+    unless ``cut_unterminated`` is set or it is untrusted text, which must not pass for want of an end.
     """
     for opening, closing, last in _HOST_BLOCKS:
-        text = without_block(text, opening, closing, last, endless or opening.startswith("<<<"))
+        text = without_block(text, opening, closing, last, cut_unterminated or opening.startswith("<<<"))
     for block, sign in ((_HOST_BLOCK, "untrusted"), (_HOST_BLOCK, "\u27e6openclaw"), (_ENVELOPE, "[")):
         if sign in text.lower():
             spans = ((max(match.start(), match.end("turn")), match.end()) for match in block.finditer(text))
-            text = _covered(text, spans, " ")
+            text = _masked(text, spans, " ")
     return text
 
 
-def without_block(text: str, opening: str, closing: str, last: str = "", endless: bool = False) -> str:
+def without_block(text: str, opening: str, closing: str, last: str = "", cut_unterminated: bool = False) -> str:
     """Return ``text`` without the parts between ``opening`` and ``closing``, behind which its ``last`` mark stands.
 
-    A block without an end goes to the last line if it is ``endless``, and stays if not.
+    A block without an end stays; with ``cut_unterminated`` it goes, to the last line.
     """
-    return _covered(text, _blocks(text, opening, closing, last, endless), " ") if opening in text else text
+    return _masked(text, _blocks(text, opening, closing, last, cut_unterminated), " ") if opening in text else text
 
 
-def _blocks(text: str, opening: str, closing: str, last: str, endless: bool) -> Iterator[tuple[int, int]]:
+def _blocks(text: str, opening: str, closing: str, last: str, cut_unterminated: bool) -> Iterator[tuple[int, int]]:
     start = text.find(opening)
     while start >= 0:
         end = text.find(closing, start + len(opening))
         if end >= 0 and last:
             end = text.find(last, end + len(closing))
         if end < 0:
-            if endless:
+            if cut_unterminated:
                 yield start, len(text)
             return
         yield start, end + len(last or closing)
@@ -111,7 +111,7 @@ def _private(text: str) -> Iterator[tuple[int, int]]:
         yield start, len(text)
 
 
-def _covered(text: str, spans: Iterable[tuple[int, int]], mark: str) -> str:
+def _masked(text: str, spans: Iterable[tuple[int, int]], mark: str) -> str:
     parts, at = [], 0
     for start, end in spans:
         parts += [text[at:start], _LINE.sub(mark, text[start:end])]

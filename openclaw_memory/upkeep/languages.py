@@ -38,7 +38,7 @@ class Languages:
     def sample(self, lines: Sequence[str], enough: int = 60) -> None:
         """Add about ``enough`` of the lines to the samples of their languages."""
         lines = lines[:: max(1, len(lines) // enough)]
-        for name in language.weights("\n".join(lines)):
+        for name in language.tokens_by_language("\n".join(lines)):
             if len(self.samples.get(name, "")) < _SAMPLE:
                 self.samples[name] = f"{self.samples.get(name, '')}{_lines_in(name, lines)}\n"
 
@@ -64,7 +64,7 @@ class Languages:
 
 def _lines_in(name: str, lines: Sequence[str]) -> str:
     """Return the lines that are mostly in a language, whose letters others may share; all lines if none is."""
-    weighed = [(line, language.weights(line)) for line in lines]
+    weighed = [(line, language.tokens_by_language(line)) for line in lines]
     matching = [line for line, weights in weighed if weights.get(name, 0.0) == max(weights.values(), default=0.0) > 0]
     return "\n".join(matching or lines)[:_SAMPLE]
 

@@ -1,1 +1,1 @@
-"""What was shown, opened, quoted and judged, and what that makes of a score."""
+"""Usage of units (shown, opened, quoted, judged), and the boosts of scores that follow from it."""

@@ -16,7 +16,7 @@ from ..text import analysis
 
 
 @dataclass(frozen=True, slots=True)
-class Uses:
+class UsageBoosts:
     """The use of units as of a day, by the ids of hits; while nothing of it changes it is the same object.
 
     ``version`` changes whenever anything else does; ``boosts`` are in [-1, 1] and hold only values other than 0,
@@ -29,17 +29,17 @@ class Uses:
 
 
 #: Returns the use of units as of a day.
-UsesOn = Callable[[date], Uses]
+BoostsOn = Callable[[date], UsageBoosts]
 
 
-class UsedRows:
+class RowBoosts:
     """Finds the rows of used units, and keeps their boosts until the corpus or the use changes."""
 
     def __init__(self) -> None:
         self._key: tuple[str, int] | None = None
         self._boost: Floats | None = None
 
-    def boost(self, uses: Uses, corpus: Corpus, archive: Archive) -> Floats | None:
+    def boost(self, uses: UsageBoosts, corpus: Corpus, archive: Archive) -> Floats | None:
         """Return the boost of every row in [-1, 1], ``float32[n]``; ``None`` where no row has one.
 
         The boost of an archived note goes to the sentences of its summary too, as long as it is in the index.
@@ -50,7 +50,7 @@ class UsedRows:
             self._key = key
         return self._boost
 
-    def _compute(self, uses: Uses, corpus: Corpus, archive: Archive) -> Floats | None:
+    def _compute(self, uses: UsageBoosts, corpus: Corpus, archive: Archive) -> Floats | None:
         rows = _rows(uses.paths, corpus)
         boosts = [(row, value) for hit, value in uses.boosts.items() if (row := rows.get(hit)) is not None]
         if not boosts:

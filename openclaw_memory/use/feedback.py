@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from ..store.api import Store, UnitRows
 
 
-def give(store: Store, usage: Usage, chunk: str, verdict: str, today: date) -> FeedbackReport:
-    """Record that the unit which ``chunk`` names was ``useful`` or ``irrelevant``; see :func:`place`.
+def record(store: Store, usage: Usage, chunk: str, verdict: str, today: date) -> FeedbackReport:
+    """Record that the unit which ``chunk`` names was ``useful`` or ``irrelevant``; see :func:`resolve_unit`.
 
     Raises :class:`~openclaw_memory.errors.RequestError`, and :class:`~openclaw_memory.errors.WorkspaceError` when the
     state cannot be written.
     """
-    unit, path = place(store, usage, chunk)
+    unit, path = resolve_unit(store, usage, chunk)
     return usage.feedback(unit, path, verdict, today)
 
 
-def place(store: Store, usage: Usage, chunk: str) -> tuple[str, str]:
+def resolve_unit(store: Store, usage: Usage, chunk: str) -> tuple[str, str]:
     """Return id and path of the unit that ``chunk`` names: the id of a hit, or its lines as they are cited or printed.
 
     Of several units in those lines it is the one that was shown last, else the first that is no heading.  Raises
@@ -60,9 +60,9 @@ def place(store: Store, usage: Usage, chunk: str) -> tuple[str, str]:
 
 
 def line_of(store: Store, usage: Usage, unit: str) -> tuple[str, int]:
-    """Return path and first line of the unit with the id ``unit``.  Raises as :func:`place`."""
+    """Return path and first line of the unit with the id ``unit``.  Raises as :func:`resolve_unit`."""
     with store.session():
-        _, path = place(store, usage, unit)
+        _, path = resolve_unit(store, usage, unit)
         (document,) = (info.id for info in store.document_infos() if info.path == path)
         units = store.unit_rows([document])
     return path, next(int(units.start_line[at]) for at in range(len(units.hash)) if _id(path, units, at) == unit)

@@ -19,19 +19,19 @@ from ..store.state import State
 from ..store.state.database import renew_versions
 from ..store.state.use import NAME, UnitUsage, add_usage, drop_faded, usage_by_unit, usage_of_unit
 from ..text.scripts import HAN, KANA
-from .boosts import Uses
+from .boosts import UsageBoosts
 
 log = logging.getLogger("openclaw_memory")
 
 #: Name of the version that changes when units are forgotten.
 _FORGOT = "forgot"
 #: Seconds and events after which counts are written, and seconds to wait for another process that writes.
-_SECONDS, _EVENTS, _PATIENCE = 60.0, 200, 1.0
+_FLUSH_SECONDS, _FLUSH_EVENTS, _LOCK_PATIENCE = 60.0, 200, 1.0
 #: Seconds for which a shown hit can be opened or quoted, number of hits that are remembered, and of units whose counts
 #: wait to be written, when they cannot be.
-_RECENT, _REMEMBERED, _WAITING = 30 * 60.0, 600, 10_000
+_RECENT_SECONDS, _MAX_RECENT, _MAX_PENDING = 30 * 60.0, 600, 10_000
 #: Words in a row that make a quotation, and characters of a reply that are looked at.
-_RUN, _REPLY = 8, 200_000
+_QUOTED_WORDS, _REPLY_CHARS = 8, 200_000
 
 #: A word, or a character of Chinese and Japanese, which have no spaces between words.
 _WORD = re.compile(rf"[{KANA}{HAN}]|[^\W{KANA}{HAN}]+")
@@ -61,15 +61,15 @@ class Usage:
     def __init__(self, state: State, clock: Callable[[], float] = time.monotonic) -> None:
         self._state = state
         self._clock = clock
-        self._recent: deque[_Shown] = deque(maxlen=_REMEMBERED)
+        self._recent: deque[_Shown] = deque(maxlen=_MAX_RECENT)
         #: Counts that are not written yet: path and numbers by id and day.
         self._new: dict[tuple[str, date], tuple[str, dict[str, int]]] = {}
         self._events = 0
         self._written = clock()
-        #: The last forgetting that was followed: counts from before another one are dropped.
+        #: Version of the last forgetting that was applied here: a newer one drops all counts from before it.
         self._forgot = ""
-        self._uses: Uses | None = None
-        self._uses_version: tuple[str, date] | None = None
+        self._boosts: UsageBoosts | None = None
+        self._boosts_version: tuple[str, date] | None = None
         self._lock = threading.Lock()
         self._writing = threading.Lock()
 
@@ -90,7 +90,7 @@ class Usage:
         now = self._clock()
         forgot = self.forget_version()
         with self._lock:
-            self._follow(forgot)
+            self._drop_if_forgotten(forgot)
             for hit in hits:
                 self._recent.append(_Shown(now, hit.id, hit.path, hit.start_line, hit.end_line, hit.snippet))
                 self._count(hit.id, hit.path, day, "shown")
@@ -100,7 +100,7 @@ class Usage:
         """Count that a hit was of use: it was opened, or a reply quotes it."""
         forgot = self.forget_version()
         with self._lock:
-            self._follow(forgot)
+            self._drop_if_forgotten(forgot)
             self._count(id, path, day, "used")
         self._write_if_due()
 
@@ -120,7 +120,7 @@ class Usage:
 
     def quoted(self, reply: str, day: date | None = None) -> list[str]:
         """Count the hits shown lately of whose text ``reply`` has at least eight words in a row; return their ids."""
-        runs = _runs(_words(reply[:_REPLY]))
+        runs = _runs(_words(reply[:_REPLY_CHARS]))
         if not runs:
             return []
 
@@ -150,28 +150,28 @@ class Usage:
 
     # -- counts -----------------------------------------------------------------------------------
 
-    def state(self, today: date) -> Uses:
+    def boosts_on(self, today: date) -> UsageBoosts:
         """Return the use of units as of a day, as far as it is written; another object only where that changed.
 
         While the state cannot be read it is the last one.
         """
         try:
             version = self._state.version(NAME), today
-            if version == self._uses_version and self._uses is not None:  # which was set before its mark
-                return self._uses
+            if version == self._boosts_version and self._boosts is not None:  # which was set before its mark
+                return self._boosts
             totals = usage_by_unit(self._state)
         except OpenClawMemoryError as problem:
             log.debug("use is not known: %s", problem)
-            return self._uses or Uses("", {}, {})
+            return self._boosts or UsageBoosts("", {}, {})
         with self._lock:
             boosts = {unit: boost for unit, total in totals.items() if (boost := total.boost)}
             paths = {unit: totals[unit].path for unit in boosts}
-            old = self._uses
+            old = self._boosts
             if old is None or (old.boosts, old.paths) != (boosts, paths):
-                self._uses = Uses(f"{version[0]}-{today}", boosts, paths)
-            self._uses_version = version
-            assert self._uses is not None
-            return self._uses
+                self._boosts = UsageBoosts(f"{version[0]}-{today}", boosts, paths)
+            self._boosts_version = version
+            assert self._boosts is not None
+            return self._boosts
 
     def rows(self) -> list[UseRow]:
         """Return the counts of every unit that was ever shown or judged, by path and id.
@@ -219,20 +219,20 @@ class Usage:
                 forgot = self._state.version(_FORGOT, connection)
             self._state.wipe()
             with self._lock:
-                self._follow(before)
+                self._drop_if_forgotten(before)
                 self._forgot = forgot
                 for unit, day in list(self._new):
                     if unit in gone:
                         del self._new[unit, day]
                         dropped.add(unit)
-                self._recent = deque((hit for hit in self._recent if hit.id not in gone), _REMEMBERED)
+                self._recent = deque((hit for hit in self._recent if hit.id not in gone), _MAX_RECENT)
         return len(dropped)
 
     # -- writing ----------------------------------------------------------------------------------
 
     def flush(self) -> None:
         """Write the counts since the last time; they stay in memory when that is not possible now."""
-        if not self._writing.acquire(timeout=_PATIENCE):
+        if not self._writing.acquire(timeout=_LOCK_PATIENCE):
             return
         try:
             with self._lock:
@@ -251,10 +251,10 @@ class Usage:
         with self._lock:
             counted, self._new, forgot = self._new, {}, self._forgot
         try:
-            with self._state.writing(NAME, patience=_PATIENCE, lasting=False) as connection:
+            with self._state.writing(NAME, patience=_LOCK_PATIENCE, lasting=False) as connection:
                 if (now := self._state.version(_FORGOT, connection)) != forgot:
                     with self._lock:
-                        self._follow(now)
+                        self._drop_if_forgotten(now)
                     return
                 for (unit, day), (path, counts) in counted.items():
                     add_usage(connection, unit, UnitUsage.for_day(path, day, counts))
@@ -264,25 +264,25 @@ class Usage:
                 for (unit, day), (path, counts) in counted.items():
                     for name, number in counts.items():
                         self._count(unit, path, day, name, number)
-                if len(self._new) > _WAITING:
+                if len(self._new) > _MAX_PENDING:
                     self._new.clear()
             raise
-        if self._uses_version is not None:
-            self.state(self._uses_version[1])  # here rather than in the next search
+        if self._boosts_version is not None:
+            self.boosts_on(self._boosts_version[1])  # here rather than in the next search
 
     def _write_if_due(self) -> None:
         with self._lock:
-            due = self._new and (self._events >= _EVENTS or self._clock() - self._written >= _SECONDS)
+            due = self._new and (self._events >= _FLUSH_EVENTS or self._clock() - self._written >= _FLUSH_SECONDS)
             if due:
                 self._written, self._events = self._clock(), 0
         if due:
             threading.Thread(target=self.flush, name="usage", daemon=True).start()
 
     def _count_used(self, is_used: Callable[[_Shown], bool], day: date | None) -> list[str]:
-        oldest = self._clock() - _RECENT
+        oldest = self._clock() - _RECENT_SECONDS
         forgot = self.forget_version()
         with self._lock:
-            self._follow(forgot)
+            self._drop_if_forgotten(forgot)
             while self._recent and self._recent[0].at < oldest:
                 self._recent.popleft()
             used = {hit.id: hit.path for hit in self._recent if not hit.counted and is_used(hit)}
@@ -300,7 +300,7 @@ class Usage:
         counts[event] = counts.get(event, 0) + number
         self._events += number
 
-    def _follow(self, forgot: str | None) -> None:
+    def _drop_if_forgotten(self, forgot: str | None) -> None:
         """Drop counts and hits from before something was forgotten elsewhere: they may be of just that."""
         if forgot is not None and forgot != self._forgot:
             self._new.clear()
@@ -315,4 +315,4 @@ def _words(text: str) -> list[str]:
 
 def _runs(words: list[str]) -> set[tuple[str, ...]]:
     """Return the runs of words that make a quotation."""
-    return {tuple(words[at : at + _RUN]) for at in range(len(words) - _RUN + 1)}
+    return {tuple(words[at : at + _QUOTED_WORDS]) for at in range(len(words) - _QUOTED_WORDS + 1)}

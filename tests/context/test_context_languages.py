@@ -9,7 +9,7 @@ from fakes import Notes, open_memory
 from tables import table
 
 from openclaw_memory import Memory
-from openclaw_memory.text.speech import asks, requests, subject_terms, wants, without_request
+from openclaw_memory.text.speech import asks_for_answer, has_request, is_request, subject_terms, without_request
 
 NOW = date(2026, 3, 10)
 TABLES = "context_languages.tsv"
@@ -70,8 +70,8 @@ def test_a_noun_or_a_letter_beyond_ascii_is_no_name(notes: Notes, note: str, mes
 
 def test_a_message_wants_to_be_told_something() -> None:
     for message in table(TABLES, "a message wants to be told something"):
-        assert wants(message), message
-    assert not wants("the pump hums") and not wants("насос гудит")
+        assert has_request(message), message
+    assert not has_request("the pump hums") and not has_request("насос гудит")
 
 
 def test_of_a_statement_that_is_repeated_the_newest_state_is_told(notes: Notes) -> None:
@@ -149,7 +149,7 @@ def test_what_a_host_does_not_show_of_a_long_file_is_told(notes: Notes) -> None:
 
 @pytest.mark.parametrize(("message", "question", "request_"), table(TABLES, "questions and requests"))
 def test_questions_and_requests_are_known_by_their_words(message: str, question: str, request_: str) -> None:
-    assert (asks(message), requests(message)) == (question == "yes", request_ == "yes")
+    assert (asks_for_answer(message), is_request(message)) == (question == "yes", request_ == "yes")
 
 
 def test_a_word_of_another_language_is_no_courtesy_within_a_sentence() -> None:

@@ -17,7 +17,7 @@ from openclaw_memory.context import prose
 from openclaw_memory.context.compose import Item, compose
 from openclaw_memory.context.usage import SessionHistory, UsageCounters
 from openclaw_memory.model import FactRow, Origin, tokens_of
-from openclaw_memory.text.speech import asks, subject_terms, without_small_talk
+from openclaw_memory.text.speech import asks_for_answer, subject_terms, without_small_talk
 
 # -- prose ----------------------------------------------------------------------------------------------
 
@@ -122,13 +122,13 @@ def test_courtesies_are_about_nothing() -> None:
     [("Is it cold?", True), ("when is the dentist", True), ("Remind me of the kiln", True), ("the kiln is cold", False), ("", False)],
 )  # fmt: skip
 def test_questions_are_told_from_remarks(message: str, is_one: bool) -> None:
-    assert asks(message) is is_one
+    assert asks_for_answer(message) is is_one
 
 
 @given(st.text(max_size=300))
 def test_any_message_is_read(text: str) -> None:
     assert bool(subject_terms(without_small_talk(text))) <= bool(subject_terms(text))
-    asks(text)
+    asks_for_answer(text)
 
 
 # -- choosing ----------------------------------------------------------------------------------------------

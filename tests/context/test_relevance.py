@@ -17,7 +17,7 @@ from tables import table
 from benchmarks.hashing import HashingEmbedder
 from benchmarks.relevance import recorded
 from openclaw_memory.context import candidates
-from openclaw_memory.context.relevance import ALONE, WEIGHTS, probability
+from openclaw_memory.context.relevance import KEYWORD_WEIGHTS, WEIGHTS, probability
 from openclaw_memory.model.embedder import Progress, Vectors
 
 NOW = date(2026, 3, 10)
@@ -58,13 +58,13 @@ def test_notes_in_another_language_are_given_whatever_texts_of_one_have_in_commo
 
 
 def features(**values: float) -> dict[str, float]:
-    return dict.fromkeys([*WEIGHTS, *ALONE], 0.0) | values
+    return dict.fromkeys([*WEIGHTS, *KEYWORD_WEIGHTS], 0.0) | values
 
 
 def test_meaning_decides_where_the_model_knows_the_language_only() -> None:
-    assert probability(features(knowledge=1.0, apart=0.9)) > probability(features(knowledge=1.0))
-    assert probability(features(knowledge=0.3, apart=0.9)) == probability(features(knowledge=0.3))
-    assert probability(features(knowledge=0.0, matched=3.0)) > probability(features(knowledge=0.0))
+    assert probability(features(language_coverage=1.0, margin=0.9)) > probability(features(language_coverage=1.0))
+    assert probability(features(language_coverage=0.3, margin=0.9)) == probability(features(language_coverage=0.3))
+    assert probability(features(language_coverage=0.0, matched=3.0)) > probability(features(language_coverage=0.0))
 
 
 @pytest.mark.parametrize("common", [0.0, 1.0])
@@ -123,12 +123,12 @@ def test_a_note_that_says_what_is_said_to_any_assistant_is_close_to_nothing(note
         memory.context("was the bilge pump repaired", now=NOW)
         memory.context("what was the capital of Australia again", now=NOW)
     ours, anybody = seen
-    assert ours["apart"] > 0.2 > anybody["apart"]
+    assert ours["margin"] > 0.2 > anybody["margin"]
     assert probability(ours) > probability(anybody)
 
 
 def test_of_a_few_notes_less_is_asked() -> None:
-    assert probability(features(knowledge=1.0, few=3.0)) > probability(features(knowledge=1.0))
+    assert probability(features(language_coverage=1.0, small_corpus=3.0)) > probability(features(language_coverage=1.0))
 
 
 def test_what_is_asked_as_one_asks_notes_is_told_from_what_anybody_may_be_asked(notes: Notes) -> None:
@@ -140,8 +140,8 @@ def test_what_is_asked_as_one_asks_notes_is_told_from_what_anybody_may_be_asked(
         memory.context("what did we decide about the blue boat?", now=NOW)
         memory.context("what is the difference between a boat and an alligator?", now=NOW)
     ours, anybody = seen
-    assert ours["particular"] > anybody["particular"]
-    assert probability(features(knowledge=1.0, particular=1.0)) > probability(features(knowledge=1.0))
+    assert ours["personal"] > anybody["personal"]
+    assert probability(features(language_coverage=1.0, personal=1.0)) > probability(features(language_coverage=1.0))
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ def test_vectors_that_mean_nothing_leave_it_to_the_words(held: float, knowledge:
     keyword = KeywordScores(("a", "b"), idf, scores, scores, rows)
     values = {"bm25_unit": scores, "bm25_window": scores}
     values |= dict.fromkeys(features.VECTOR_FEATURES, np.array([0.2, 0.6], np.float32))
-    computed = features.Features(values, keyword, knowledge=knowledge)
+    computed = features.Features(values, keyword, language_coverage=knowledge)
     assert int(np.argmax(features.fuse(computed, features.WEIGHTS))) == first
 
 

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from fakes import Notes, open_memory
 
 from openclaw_memory import Memory
-from openclaw_memory.facts.confidence import BIAS, LISTED, WEIGHTS, probability
+from openclaw_memory.facts.confidence import BIAS, MIN_PROBABILITY, WEIGHTS, probability
 from openclaw_memory.knowledge.headings import named_above
 
 #: A report, in which a fact is rare.
@@ -68,12 +68,14 @@ def test_the_command_shows_all_on_demand(notes: Notes) -> None:
         assert len(json.loads(result.stdout)["rows"]) == count
 
 
-@pytest.mark.parametrize(("sign", "counts"), [("dense", True), ("passing", False), ("owner", True), ("words", False)])
+@pytest.mark.parametrize(
+    ("sign", "counts"), [("density", True), ("transient", False), ("owner", True), ("words", False)]
+)
 def test_each_sign_counts_for_a_fact_or_against_it(sign: str, counts: bool) -> None:
     none = dict.fromkeys(WEIGHTS, 0.0)
     assert 0 < probability({**none, sign: 1.0}) < 1
     assert (probability({**none, sign: 1.0}) > probability(none)) is counts
-    assert probability(none) > LISTED and BIAS > 0
+    assert probability(none) > MIN_PROBABILITY and BIAS > 0
 
 
 TABLE = "| Service | Port |\n|---|---|\n| Berth Dashboard | 3014 |\n| Crane Dashboard | 3015 |\n"

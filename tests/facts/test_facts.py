@@ -24,8 +24,8 @@ from tables import table
 from openclaw_memory import Memory
 from openclaw_memory.errors import RequestError
 from openclaw_memory.facts.history import History, as_of, build_history, lasting_id, superseded_units
-from openclaw_memory.facts.periods import folded, name_key
-from openclaw_memory.facts.service import FactBook
+from openclaw_memory.facts.periods import fold_value, name_key
+from openclaw_memory.facts.service import FactService
 from openclaw_memory.knowledge.facts_file import FactFileError
 from openclaw_memory.knowledge.predicates import SINGLE_VALUED, is_single, normalise
 from openclaw_memory.model import FactRow, FactsResult, Kind, Origin
@@ -484,9 +484,9 @@ def test_on_every_day_a_relation_with_one_value_has_one(data: st.DataObject, not
             if is_single(row.predicate):
                 key = (name_key(row.subject), normalise(row.predicate), row.origin in trusted)
                 if row.rule == "stated":
-                    stated_values[key].add(folded(row.object))
+                    stated_values[key].add(fold_value(row.object))
                 else:
-                    found_values[key, row.rule].add(folded(row.object))
+                    found_values[key, row.rule].add(fold_value(row.object))
         assert all(len(values) == 1 for values in stated_values.values())
         assert all(len(values) == 1 for values in found_values.values())
         for (key, _), values in found_values.items():
@@ -499,9 +499,9 @@ def test_on_every_day_a_relation_with_one_value_has_one(data: st.DataObject, not
 def test_nothing_is_lost(data: st.DataObject, notes: list[FactObservation]) -> None:
     entries = data.draw(files(notes))
     known = build_history(notes, entries, today=TODAY)
-    said = {(name_key(row.subject), normalise(row.predicate), folded(row.object)) for row in known.rows}
+    said = {(name_key(row.subject), normalise(row.predicate), fold_value(row.object)) for row in known.rows}
     for one in (*notes, *(entry for entry in entries if entry.retracts is None)):
-        assert (name_key(one.subject), normalise(one.predicate), folded(one.object)) in said
+        assert (name_key(one.subject), normalise(one.predicate), fold_value(one.object)) in said
     assert {entry.id for entry in entries if entry.retracts is None} <= set(known.ids)
     assert {one.unit_id for one in notes} == set(known.units)
     for row in known.rows:
@@ -833,9 +833,9 @@ def test_units_are_marked(memory: Memory) -> None:
 
 def test_several_writers_lose_nothing(memory: Memory, notes: Notes) -> None:
     memory.ingest()
-    books = [memory.facts, FactBook(notes.root, memory.store, lambda: None)]
+    books = [memory.facts, FactService(notes.root, memory.store, lambda: None)]
 
-    def work(book: FactBook, name: str) -> None:
+    def work(book: FactService, name: str) -> None:
         for number in range(5):
             book.add("JR", "likes", f"{name} {number}")
 

@@ -20,7 +20,7 @@ from openclaw_memory import Memory
 from openclaw_memory.cli.main import cli
 from openclaw_memory.errors import RequestError
 from openclaw_memory.graph import walk as graph_walk
-from openclaw_memory.graph.network import Lists, Network
+from openclaw_memory.graph.network import Network, SparseRows
 from openclaw_memory.graph.walk import walk
 from openclaw_memory.model import CHARS_PER_TOKEN
 
@@ -260,12 +260,12 @@ def test_a_thread_is_the_same_whatever_was_read_first(notes: Notes, monkeypatch:
 # -- the walk -----------------------------------------------------------------------------------------
 
 
-def lists(pairs: list[tuple[int, int, float]], n: int) -> Lists:
+def lists(pairs: list[tuple[int, int, float]], n: int) -> SparseRows:
     pairs = sorted(pairs)
     offset = np.zeros(n + 1, np.int64)
     for source, _, _ in pairs:
         offset[source + 1 :] += 1
-    return Lists(offset, np.array([p[1] for p in pairs], np.int32), np.array([p[2] for p in pairs], np.float32))
+    return SparseRows(offset, np.array([p[1] for p in pairs], np.int32), np.array([p[2] for p in pairs], np.float32))
 
 
 def network(

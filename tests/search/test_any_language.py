@@ -16,7 +16,7 @@ from openclaw_memory.memory import Memory
 from openclaw_memory.model import SearchHit, SearchRequest, tokens_of
 from openclaw_memory.search import confidence, features
 from openclaw_memory.text.analysis import likeness
-from openclaw_memory.text.language import weights
+from openclaw_memory.text.language import tokens_by_language
 from openclaw_memory.upkeep.languages import Languages, unknown_languages
 
 WORDS = "search_languages.tsv"
@@ -172,7 +172,7 @@ def test_no_script_drowns_another() -> None:
 
 @pytest.mark.parametrize(("text", "language"), table(WORDS, "the language of a text"))
 def test_the_language_of_a_text_is_told(text: str, language: str) -> None:
-    found = weights(text)
+    found = tokens_by_language(text)
     assert max(found, key=lambda name: found[name]) == language
 
 
@@ -243,7 +243,7 @@ def test_a_model_that_finds_all_texts_alike_has_its_own_noise(least: float) -> N
     """What is no nearer than unrelated texts are says nothing; half of the rest of the way is as much with any model."""
     near = least + 0.5 * (1 - least)
     scores = [
-        confidence.combined(None, confidence.share_of_sure(cosine, least, 0.69), None, knowledge=1.0)
+        confidence.combine_evidence(None, confidence.normalise_cosine(cosine, least, 0.69), None, language_coverage=1.0)
         for cosine in (least - 0.1, least, near, 1.0)
     ]
     assert scores[0] == scores[1] == 0.0
@@ -277,9 +277,9 @@ def test_of_the_days_that_are_asked_for_a_line_with_the_words_of_the_question_go
 def test_terse_lines_of_another_language_are_not_taken_for_english() -> None:
     german = "- Heizung entlüftet, Druck 1,5 bar\n- Router neu gestartet\n- Mira angerufen wegen Räume\n"
     english = "- We moved the backup to the new server.\n- The router was reset.\n- Fix backup script\n"
-    assert set(weights(german)) == {"german"}
-    assert weights(german + english)["german"] > 0.2 * sum(weights(german + english).values())
-    assert set(weights("- fix backup script\n")) == {"english"}
+    assert set(tokens_by_language(german)) == {"german"}
+    assert tokens_by_language(german + english)["german"] > 0.2 * sum(tokens_by_language(german + english).values())
+    assert set(tokens_by_language("- fix backup script\n")) == {"english"}
 
 
 # -- lines in ten languages -----------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Time and use in the ranking: youth, a bounded gain by use, and nothing of it unless it is wanted."""
+"""Time and use in the ranking: recency, a bounded gain by use, and nothing of it unless it is wanted."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from openclaw_memory.search.features import scaled
 from openclaw_memory.search.question import Question
 from openclaw_memory.search.ranking import Query, rank
 from openclaw_memory.system.deadline import Deadline
-from openclaw_memory.use.boosts import Uses
+from openclaw_memory.use.boosts import UsageBoosts
 
 TODAY = date(2026, 3, 10)
 OLD, NEW = "memory/2025-06-01.md", "memory/2026-03-09.md"
@@ -53,12 +53,12 @@ def order(memory: Memory, query: str = "lantern lit in the big barn", **options:
     return [hit.path for hit in hits(memory, query, **options)]
 
 
-def with_uses(memory: Memory, uses: Uses) -> None:
+def with_uses(memory: Memory, uses: UsageBoosts) -> None:
     """Let the index know of use, as the memory's wiring does."""
-    memory._questions._uses = memory._questions.index()._uses = lambda day: uses
+    memory._questions._boosts_on = memory._questions.index()._boosts_on = lambda day: uses
 
 
-# -- youth ----------------------------------------------------------------------------------------------
+# -- recency ----------------------------------------------------------------------------------------------
 
 
 def corpus_of(memory: Memory) -> Corpus:
@@ -67,17 +67,17 @@ def corpus_of(memory: Memory) -> Corpus:
     return index.graph.corpus
 
 
-def test_youth_is_that_of_the_formula_and_curated_files_stay_young(memory: Memory) -> None:
+def test_recency_is_that_of_the_formula_and_curated_files_stay_young(memory: Memory) -> None:
     corpus = corpus_of(memory)
     paths = [corpus.documents[document].path for document in corpus.rows.document_id.tolist()]
-    young = dict(zip(paths, decay.youth(corpus, TODAY), strict=True))
+    young = dict(zip(paths, decay.recency(corpus, TODAY), strict=True))
     assert young[NEW] == pytest.approx(1 / (1 + math.log(2)))
     assert young[OLD] == pytest.approx(1 / (1 + math.log(1 + (TODAY - date(2025, 6, 1)).days)))
     assert young["memory/garden.md"] == pytest.approx(1 / (1 + math.log(1 + 30)))
     assert young["MEMORY.md"] == 1
-    assert decay.youth(corpus, date(2025, 1, 1)).tolist() == [1.0] * len(corpus), "of that day or later"
+    assert decay.recency(corpus, date(2025, 1, 1)).tolist() == [1.0] * len(corpus), "of that day or later"
     corpus.rows.day[:] = 0
-    assert decay.youth(corpus, TODAY).tolist() == [float(corpus.shape.kind[row] == 0) for row in range(len(corpus))]
+    assert decay.recency(corpus, TODAY).tolist() == [float(corpus.shape.kind[row] == 0) for row in range(len(corpus))]
 
 
 def test_a_weight_brings_the_young_forward_and_says_so(memory: Memory) -> None:
@@ -91,7 +91,7 @@ def test_a_weight_brings_the_young_forward_and_says_so(memory: Memory) -> None:
     assert all(0 <= score <= 1 for score in scores)
 
 
-def test_with_all_the_weight_only_youth_counts(memory: Memory) -> None:
+def test_with_all_the_weight_only_recency_counts(memory: Memory) -> None:
     found = hits(memory, recency_weight=1.0, kinds=("daily", "note"))
     assert [hit.path for hit in found] == [NEW, "memory/garden.md", OLD]
     assert [hit.score for hit in found] == pytest.approx(
@@ -110,10 +110,10 @@ def test_the_setting_is_the_default_and_a_request_overrules_it(notes: Notes) -> 
 
 
 @given(st.lists(st.floats(0, 9, width=32), min_size=2, max_size=8), st.floats(0.01, 1))
-def test_youth_mixes_with_the_scaled_score(values: list[float], weight: float) -> None:
+def test_recency_mixes_with_the_scaled_score(values: list[float], weight: float) -> None:
     score = np.array(values, np.float32)
     young = np.linspace(1, 0, len(values), dtype=np.float32)
-    moved = decay.Adjustment(youth=young, weight=weight).apply(score, None)
+    moved = decay.Adjustment(recency=young, weight=weight).apply(score, None)
     assert np.allclose(moved, (1 - weight) * scaled(score) + weight * young, atol=2e-5)
     assert moved.dtype == np.float32 and moved.min() >= 0 and moved.max() <= 1 + 1e-6
 
@@ -126,7 +126,7 @@ def test_use_moves_a_little_and_never_more(memory: Memory) -> None:
     score = ranked(memory).score
     ids = {path: hit.id for path, hit in plain.items()}
     for value in (1.0, -1.0, 0.25):
-        with_uses(memory, Uses(str(value), {ids[NEW]: value, "gone": 1.0}, {ids[NEW]: NEW, "gone": NEW}))
+        with_uses(memory, UsageBoosts(str(value), {ids[NEW]: value, "gone": 1.0}, {ids[NEW]: NEW, "gone": NEW}))
         moved = ranked(memory)
         (row,) = np.flatnonzero(moved.score != score).tolist()
         corpus = memory._questions.index().graph.corpus
@@ -151,7 +151,9 @@ def test_of_two_that_are_alike_the_used_one_comes_first(notes: Notes) -> None:
         assert order(memory, "lantern")[0] == "memory/2026-03-05.md"
         (third,) = [hit for hit in hits(memory, "lantern") if "03-03" in hit.path]
         (first,) = [hit for hit in hits(memory, "lantern") if "03-01" in hit.path]
-        with_uses(memory, Uses("1", {third.id: 0.5, first.id: -0.5}, {third.id: third.path, first.id: first.path}))
+        with_uses(
+            memory, UsageBoosts("1", {third.id: 0.5, first.id: -0.5}, {third.id: third.path, first.id: first.path})
+        )
         # Alike in everything else, use alone orders them.
         assert order(memory, "lantern") == [f"memory/2026-03-0{n}.md" for n in (3, 5, 4, 2, 1)]
         notes.write("memory/2026-03-09.md", "- something else entirely\n")
@@ -165,10 +167,10 @@ def test_without_use_and_wishes_every_score_is_the_same_to_the_bit(memory: Memor
     with memory.store.session():
         before = rank(query, index)
         assert before.adjustment is None
-        with_uses(memory, Uses("1", {}, {}))
+        with_uses(memory, UsageBoosts("1", {}, {}))
         after = rank(query, index)
         assert after.adjustment is None
-        with_uses(memory, Uses("2", {"gone": 1.0}, {"gone": "memory/gone.md"}))
+        with_uses(memory, UsageBoosts("2", {"gone": 1.0}, {"gone": "memory/gone.md"}))
         gone = rank(query, index)
     for other in (after, gone):
         assert_array_equal(before.score, other.score)
@@ -180,7 +182,7 @@ def test_no_use_counts_when_it_is_switched_off(notes: Notes) -> None:
     with open_memory(notes, search__use_weight=0.0) as memory:
         before = order(memory)
         ids = {hit.path: hit.id for hit in hits(memory)}
-        with_uses(memory, Uses("1", {ids[NEW]: 1.0}, {ids[NEW]: NEW}))
+        with_uses(memory, UsageBoosts("1", {ids[NEW]: 1.0}, {ids[NEW]: NEW}))
         assert order(memory) == before and "use" not in str([hit.why for hit in hits(memory)])
 
 
@@ -195,12 +197,12 @@ def test_use_is_followed_through_changes_of_files_and_of_use(memory: Memory, not
         return {corpus.documents[int(corpus.rows.document_id[row])].path: float(adjustment.use[row]) for row in rows}
 
     ids = {hit.path: hit.id for hit in hits(memory)}
-    with_uses(memory, Uses("1", {ids[NEW]: 0.5}, {ids[NEW]: NEW}))
+    with_uses(memory, UsageBoosts("1", {ids[NEW]: 0.5}, {ids[NEW]: NEW}))
     assert boosted() == {NEW: 0.5}
     notes.write("memory/2026-01-01.md", "- a note that moves every row\n")
     memory.ingest()
     assert boosted() == {NEW: 0.5}
-    with_uses(memory, Uses("2", {ids[NEW]: 0.25, ids[OLD]: -1.0}, {ids[NEW]: NEW, ids[OLD]: OLD}))
+    with_uses(memory, UsageBoosts("2", {ids[NEW]: 0.25, ids[OLD]: -1.0}, {ids[NEW]: NEW, ids[OLD]: OLD}))
     assert boosted() == {NEW: 0.25, OLD: -1.0}
     notes.write(NEW, "- bread and no light\n")
     memory.ingest()
@@ -219,11 +221,11 @@ def test_use_of_a_note_goes_to_its_summary(notes: Notes) -> None:
             notes, "daily", "2025-06-01", f"# 1 June 2025\n\n## Notes\n- the lantern was lit in the big barn [{OLD}#L1]\n",
             [OLD], "2025-06-01",
         )  # fmt: skip
-        with_uses(memory, Uses("1", {old.id: 0.8}, {old.id: OLD}))
+        with_uses(memory, UsageBoosts("1", {old.id: 0.8}, {old.id: OLD}))
         assert OLD not in order(memory)
         (hit,) = [hit for hit in hits(memory) if hit.path == summary]
         assert hit.why is not None and "use +0.040" in hit.why
-        with_uses(memory, Uses("2", {old.id: 0.8, hit.id: 0.8}, {old.id: OLD, hit.id: summary}))
+        with_uses(memory, UsageBoosts("2", {old.id: 0.8, hit.id: 0.8}, {old.id: OLD, hit.id: summary}))
         (hit,) = [hit for hit in hits(memory) if hit.path == summary]
         assert hit.why is not None and "use +0.050" in hit.why
 

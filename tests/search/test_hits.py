@@ -163,8 +163,8 @@ def test_spans_keep_the_promises_and_the_budget(texts: dict[str, str], query: st
         index = memory._questions.index()
         corpus = index.corpus
         score = np.random.default_rng(budget).random(len(corpus)).astype(np.float32)
-        ranges = hits.spans(corpus, score, None, budget)
-        assert sum(hits.cost(corpus, r.first, r.last, r.most) for r in ranges) <= budget + 1e-6
+        ranges = hits.fill_budget(corpus, score, None, budget)
+        assert sum(hits.token_cost(corpus, r.first, r.last, r.max_tokens) for r in ranges) <= budget + 1e-6
         for r in ranges:
             assert r.first <= r.best <= r.last
             assert len(set(corpus.shape.section[r.first : r.last + 1].tolist())) == 1
@@ -181,7 +181,7 @@ def test_grown_ranges_come_in_the_order_of_their_best_units(
         ask(memory, "fox")
         corpus = memory._questions.index().corpus
         score = np.random.default_rng(seed).random(len(corpus)).astype(np.float32)
-        ranges = hits.grown(corpus, score, None, tokens, limit)
+        ranges = hits.grow_hits(corpus, score, None, tokens, limit)
         assert all(len(set(corpus.rows.document_id[r.first : r.last + 1].tolist())) == 1 for r in ranges)
         best = [float(score[r.best]) for r in ranges]
         assert best == sorted(best, reverse=True)
@@ -271,10 +271,10 @@ def test_hits_that_lie_apart_are_the_same_ones_in_another_order(texts: dict[str,
         corpus = memory._questions.index().corpus
         score = np.random.default_rng(seed).random(len(corpus)).astype(np.float32)
         everything = len(corpus) + 1
-        one, other = (hits.grown(corpus, score, None, 1, everything, apart=apart) for apart in (False, True))
+        one, other = (hits.grow_hits(corpus, score, None, 1, everything, spread=spread) for spread in (False, True))
         assert {(r.first, r.last) for r in one} == {(r.first, r.last) for r in other}
         assert [r.best for r in one[:1]] == [r.best for r in other[:1]]
-        assert hits.grown(corpus, score, None, 1, limit, apart=True) == other[:limit]
+        assert hits.grow_hits(corpus, score, None, 1, limit, spread=True) == other[:limit]
 
 
 days = st.dates(date(2024, 4, 28), date(2024, 6, 5))
@@ -456,7 +456,7 @@ def test_the_budget_is_counted_in_characters_and_line_ends() -> None:
     with remembered({"MEMORY.md": "fox one\n\nfox two two\n"}) as memory:
         ask(memory, "fox")
         corpus = memory._questions.index().corpus
-        assert hits.cost(corpus, 0, 1) == (len("fox one") + len("fox two two") + 2) / CHARS_PER_TOKEN
+        assert hits.token_cost(corpus, 0, 1) == (len("fox one") + len("fox two two") + 2) / CHARS_PER_TOKEN
 
 
 @pytest.mark.parametrize("lines", [1, 2, 3, 10])
@@ -467,7 +467,7 @@ def test_a_small_budget_is_spent_on_the_best_lines(lines: int) -> None:
         corpus = memory._questions.index().corpus
         score = np.arange(len(corpus), 0, -1).astype(np.float32)
         score[17] = 100
-        found = hits.spans(corpus, score, None, lines * hits.cost(corpus, 17, 17))
+        found = hits.fill_budget(corpus, score, None, lines * hits.token_cost(corpus, 17, 17))
         assert found[0].best == 17
         assert {row for one in found for row in range(one.first, one.last + 1)} == {17, *range(lines - 1)}
 

@@ -19,7 +19,7 @@ _FIELD = re.compile(r"'([^']*)'|(d+|M+|L+|y+|E+)")
 
 def spelled(language: str, pattern: str, day: date, pick: int) -> str | None:
     """``day`` in a format of CLDR, with one of the names that the language has; ``None`` where no name tells."""
-    keys = calendar_words.keys_of(language)
+    keys = calendar_words.phrases_by_key(language)
 
     def name(*wanted: str) -> str:
         every = [one for key in wanted for one in keys.get(key, ())]
@@ -45,7 +45,7 @@ def spelled(language: str, pattern: str, day: date, pick: int) -> str | None:
 #: Names that are of another month in another language, so that the name alone does not tell: "listopad".
 AMBIGUOUS = {
     name
-    for name in {one for language in LANGUAGES for key, said in calendar_words.keys_of(language).items()
+    for name in {one for language in LANGUAGES for key, said in calendar_words.phrases_by_key(language).items()
                  if key.startswith("month") for one in said}
     if len({meaning.number for phrase in calendar_words.months(name) for meaning in phrase.meanings}) != 1
 }  # fmt: skip
@@ -55,20 +55,20 @@ AMBIGUOUS = {
 @given(day=st.dates(date(1900, 1, 1), date(2099, 12, 31)), pick=st.integers(0, 12), loud=st.booleans())
 @examples(60)
 def test_every_format_of_a_language_is_read_back(language: str, day: date, pick: int, loud: bool) -> None:
-    for pattern in calendar_words.keys_of(language)["format"]:
+    for pattern in calendar_words.phrases_by_key(language)["format"]:
         bare = re.sub("'[^']*'", "", pattern)
         text = spelled(language, pattern, day, pick)
         if text is None or "d" not in bare or "y" not in bare:
             continue
         text = text.title() if loud else text
-        order = calendar_words.keys_of(language)["order"][0]
+        order = calendar_words.phrases_by_key(language)["order"][0]
         assert dates.date_in_heading(text, lambda order=order: order) == day, (pattern, text)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("month", range(1, 13))
 def test_a_month_and_a_year_are_read_back(language: str, month: int) -> None:
-    keys = calendar_words.keys_of(language)
+    keys = calendar_words.phrases_by_key(language)
     for pattern in keys["format"]:
         if "d" in re.sub("'[^']*'", "", pattern) or not re.search("[ML]{3}", pattern):
             continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from openclaw_memory.text.speech import phrase_kinds, requests
+from openclaw_memory.text.speech import is_request, phrase_kinds
 
 
 @pytest.mark.parametrize(
@@ -25,5 +25,5 @@ def test_a_word_with_other_accents_is_another_word_where_accents_are_written(
 
 
 def test_much_is_no_request_to_do_something() -> None:
-    assert not requests("Vui lắm")
-    assert requests("làm lại giúp tôi")
+    assert not is_request("Vui lắm")
+    assert is_request("làm lại giúp tôi")

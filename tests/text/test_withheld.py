@@ -19,7 +19,7 @@ from openclaw_memory.capture.capturer import Message, Turn
 from openclaw_memory.cli.main import cli
 from openclaw_memory.text.lines import split_lines
 from openclaw_memory.text.markdown import parse
-from openclaw_memory.text.withheld import READ_MARK, without_foreign, without_private
+from openclaw_memory.text.withheld import READ_MARK, without_host_additions, without_private
 
 NOTE = """\
 # Household
@@ -191,14 +191,16 @@ The ferns want water.
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_what_openclaw_marks_as_untrusted_in_a_transcript_is_not_the_agents_own(notes: Notes, end: str) -> None:
-    seen = without_foreign(TRANSCRIPT.replace("\n", end))
+    seen = without_host_additions(TRANSCRIPT.replace("\n", end))
     kept = [line for line in split_lines(seen) if line.strip()]
     wanted = ("# Session", "## Conv", "user:", "The boiler", "assistant:", "user:", "Thanks", "The ferns")
     assert len(kept) == len(wanted) and all(map(str.startswith, kept, wanted))
     assert len(split_lines(seen)) == len(split_lines(TRANSCRIPT))
-    assert without_foreign(seen) == seen
+    assert without_host_additions(seen) == seen
     cut = TRANSCRIPT[: TRANSCRIPT.index("<<<END")]
-    assert "zeppelin" not in without_foreign(cut) and "zeppelin" not in without_foreign(cut[: cut.index('"}')])
+    assert "zeppelin" not in without_host_additions(cut) and "zeppelin" not in without_host_additions(
+        cut[: cut.index('"}')]
+    )
     notes.write("memory/2026-02-13-boiler.md", TRANSCRIPT.replace("\n", end))
     with open_memory(notes) as memory:
         memory.ingest()
@@ -228,7 +230,7 @@ assistant: NO_REPLY
 
 
 def test_the_envelope_of_a_message_is_not_what_it_says() -> None:
-    seen = without_foreign(SAVED)
+    seen = without_host_additions(SAVED)
     assert "zeppelin" not in seen and "Telegram" not in seen and "1688" not in seen
     parsed = parse(seen, path="memory/2026-02-13-chave.md", mtime=date(2026, 2, 13), unit_tokens=60)
     units = [unit for section in parsed.sections for unit in section.units if "heading" not in unit.form]
@@ -247,12 +249,12 @@ def test_the_envelope_of_a_message_is_not_what_it_says() -> None:
 
 def test_a_stamp_that_a_person_wrote_stays() -> None:
     text = "[2026-02-13 10:39] Ana: oi\n[2026-02-13] plain\n- [ ] call [12:30 UTC] Bo\n"
-    assert without_foreign(text) == text
+    assert without_host_additions(text) == text
 
 
 def test_a_block_without_an_end_takes_nothing_with_it() -> None:
     text = "user: <relevant-memories>\n- one\nassistant: the ferns want water\n"
-    assert "ferns" in without_foreign(text)
+    assert "ferns" in without_host_additions(text)
 
 
 def test_what_a_host_prints_into_a_turn_is_a_machines_up_to_the_next_paragraph() -> None:

@@ -64,7 +64,7 @@ def test_being_shown_is_counted_and_moves_nothing(file: Path) -> None:
     usage.close()
     rows = Usage(state_in(file)).rows()
     assert [(row.id, row.shown, row.used, row.boost) for row in rows] == [("a", 2, 0, 0.0), ("b", 1, 0, 0.0)]
-    uses = Usage(state_in(file)).state(DAY)
+    uses = Usage(state_in(file)).boosts_on(DAY)
     assert uses.boosts == uses.paths == {}
 
 
@@ -117,7 +117,7 @@ def test_what_cannot_be_written_now_is_written_later(file: Path) -> None:
     usage.close()
     with pytest.raises(StateError, match="cannot be used"):
         usage.rows()
-    assert usage.state(DAY).boosts == {}, "a search goes on without"
+    assert usage.boosts_on(DAY).boosts == {}, "a search goes on without"
     file.rmdir()
     usage.close()
     assert [(row.id, row.shown) for row in Usage(state_in(file)).rows()] == [("a", 2)]
@@ -154,7 +154,7 @@ def test_two_processes_add_up(file: Path) -> None:
     theirs.feedback("a", "memory/2026-03-01.md", "useful", DAY)
     assert ours.rows() == theirs.rows()
     assert [(row.shown, row.useful) for row in ours.rows()] == [(2, 1)]
-    assert ours.state(DAY).boosts == theirs.state(DAY).boosts == {"a": pytest.approx(1 - 2**-1.5, abs=1e-4)}
+    assert ours.boosts_on(DAY).boosts == theirs.boosts_on(DAY).boosts == {"a": pytest.approx(1 - 2**-1.5, abs=1e-4)}
 
 
 def test_without_a_file_it_counts_in_memory() -> None:
@@ -171,7 +171,7 @@ def test_threads_lose_no_count(file: Path) -> None:
     def work() -> None:
         for number in range(120):
             usage.shown([_hit("a"), _hit(str(number))], DAY)
-            usage.state(DAY)
+            usage.boosts_on(DAY)
             usage.opened("memory/2026-03-01.md", 5, 5, DAY)
 
     threads = [threading.Thread(target=work) for _ in range(4)]
@@ -259,7 +259,7 @@ def test_a_verdict_is_written_at_once(file: Path) -> None:
     assert (report.useful, report.irrelevant, report.used, report.shown) == (1, 0, 0, 1)
     assert report.boost == pytest.approx(1 - 2**-1.5, abs=1e-4)
     assert report.last == DAY
-    assert Usage(state_in(file)).state(DAY).boosts == {"a": report.boost}
+    assert Usage(state_in(file)).boosts_on(DAY).boosts == {"a": report.boost}
     worse = usage.feedback("a", "memory/2026-03-01.md", "irrelevant", DAY)
     assert worse.boost == pytest.approx(-(1 - 2**-0.5), abs=1e-4)
     with pytest.raises(RequestError, match="useful or irrelevant"):
@@ -276,14 +276,14 @@ def test_the_state_is_the_same_object_until_it_changes(file: Path) -> None:
     state = state_in(file)
     usage = Usage(state)
     usage.feedback("a", "memory/a.md", "useful", DAY)
-    first = usage.state(DAY)
+    first = usage.boosts_on(DAY)
     state.set_flag("other", True)
-    assert usage.state(DAY) is first
+    assert usage.boosts_on(DAY) is first
     usage.shown([_hit("a", path="memory/a.md")], DAY)
     usage.flush()
-    assert usage.state(DAY) is first, "being shown again on the same day changes nothing that ranks"
+    assert usage.boosts_on(DAY) is first, "being shown again on the same day changes nothing that ranks"
     usage.feedback("a", "memory/a.md", "useful", DAY)
-    second = usage.state(DAY)
+    second = usage.boosts_on(DAY)
     assert second.version != first.version
     assert second.boosts["a"] > first.boosts["a"]
 
@@ -325,7 +325,7 @@ def test_boosts_are_bounded_follow_the_events_and_no_order(
         }
         now = sum(worth[what] * number for _, what, _, number in mine)
         assert row.boost == pytest.approx(math.copysign(1 - 2 ** (-abs(now) / 2), now), abs=1.1e-4)
-        assert usage.state(DAY).boosts.get(row.id, 0) == row.boost
+        assert usage.boosts_on(DAY).boosts.get(row.id, 0) == row.boost
 
 
 def test_what_was_shown_long_ago_and_nothing_more_is_dropped(file: Path) -> None:
@@ -356,7 +356,7 @@ def test_what_is_forgotten_is_nowhere(file: Path) -> None:
     assert usage.forget(["xaa", "xdd", "unknown"]) == 2
     assert [row.id for row in usage.rows()] == ["xbb", "xcc"]
     assert usage.quoted(SNIPPET, DAY) == ["xbb", "xcc"]
-    assert usage.state(DAY).boosts == {}
+    assert usage.boosts_on(DAY).boosts == {}
     usage.close()
     assert _holds(file) == {"xbb", "xcc"}
     assert usage.forget(["xbb", "xcc"]) == 2
@@ -392,7 +392,7 @@ def test_forgetting_fails_loudly_and_counting_never_waits(file: Path) -> None:
     assert usage.forget(["xaa"]) == 1
     with state_in(file).writing():
         usage.shown([_hit("xbb")], DAY)  # never waits
-        assert usage.state(DAY).boosts == {}, "nor does who reads"
+        assert usage.boosts_on(DAY).boosts == {}, "nor does who reads"
     assert usage.forget(["xbb"]) == 1
 
 
