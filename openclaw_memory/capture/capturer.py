@@ -214,8 +214,8 @@ class Capturer:
     ) -> tuple[Captured, ...]:
         """Append the sentences that the file does not have yet, and return them."""
         file = self.workspace / path
-        patience = atomic.LOCK_TIMEOUT if timeout is None else max(0.5, timeout)  # however little time is left
-        with atomic.locked(self.workspace / FOLDER, patience, self.workspace):
+        timeout = atomic.LOCK_TIMEOUT if timeout is None else max(0.5, timeout)  # however little time is left
+        with atomic.locked(self.workspace / FOLDER, timeout, self.workspace):
             lines = self._lines(path)
             there = {_key(line) for line in self._written(path)}
             new = [candidate for candidate in chosen if candidate.key not in there]

@@ -79,7 +79,7 @@ class Vectorizer:
         """
         if self._name is None:
             try:
-                with self._store.patience(Deadline.after(1.0)):  # another process may hold the index
+                with self._store.limit_waiting(Deadline.after(1.0)):  # another process may hold the index
                     choice = self._store.model_choice()
             except OpenClawMemoryError:
                 return self._suitable()  # reading the index reports the error
@@ -270,8 +270,8 @@ class Vectorizer:
         waiting = states.pending + states.outdated + states.failed
         if not waiting:
             return 0, 0
-        with self._store.embedding_turn(until.within(self._settings.store.lock_timeout)) as ours:
-            if not ours:
+        with self._store.embedding_lock(until.within(self._settings.store.lock_timeout)) as has_lock:
+            if not has_lock:
                 log.info("another process embeds the pending units")
                 return 0, 0
             if states.failed:
@@ -300,8 +300,8 @@ class Vectorizer:
             self.start_background()
             return
         try:
-            with self._store.embedding_turn(0) as ours:
-                if ours:
+            with self._store.embedding_lock(0) as has_lock:
+                if has_lock:
                     embed_pending(self._store, embedder, until=until, batch=16, limit=_FRESH_TEXTS)
         except ModelError as error:
             log.warning("new text cannot be embedded: %s", error)

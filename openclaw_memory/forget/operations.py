@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("openclaw_memory")
 
 #: Seconds to wait for another process that forgets or consolidates in the same workspace.
-_PATIENCE = 30.0
+_LOCK_TIMEOUT = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Forgetter:
             plan = planner.plan(request, key)
             report = plan.report
         else:
-            with self._alone(_PATIENCE):
+            with self._alone(_LOCK_TIMEOUT):
                 self._finish_others()
                 plan = planner.plan(request, key)
                 report = replace(plan.report, dry_run=False)
@@ -196,11 +196,11 @@ class Forgetter:
             self._finish()
         return begun
 
-    def _alone(self, patience: float) -> ExitStack:
+    def _alone(self, seconds: float) -> ExitStack:
         """Keep other processes from forgetting, and from writing summaries of what is being forgotten."""
         with ExitStack() as stack:
-            stack.enter_context(atomic.locked(self.workspace / ".forgetting", patience, self.workspace))
-            stack.enter_context(atomic.locked(self.workspace / calendar.FOLDER, patience, self.workspace))
+            stack.enter_context(atomic.locked(self.workspace / ".forgetting", seconds, self.workspace))
+            stack.enter_context(atomic.locked(self.workspace / calendar.FOLDER, seconds, self.workspace))
             return stack.pop_all()
 
 

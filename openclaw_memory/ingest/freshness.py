@@ -107,7 +107,7 @@ class Freshness:
         if not self._ingesting.acquire(timeout=until.within(threading.TIMEOUT_MAX)):
             raise StoreError(f"another ingest of {self._workspace} is still running; try again when it is done")
         try:
-            with self._store.patience(until):
+            with self._store.limit_waiting(until):
                 outcome = self._ingestor.run(self._index_names(paths), progress, until)
             self._broken = outcome.sidecars
             if not paths:
@@ -115,7 +115,7 @@ class Freshness:
         finally:
             self._ingesting.release()
         try:
-            with self._store.patience(until):
+            with self._store.limit_waiting(until):
                 embedded, pending, remark = self._vectorizer.embed_after_ingest(
                     embed or self._settings.embed, progress, until
                 )
@@ -209,7 +209,7 @@ class Freshness:
             return True, ["an ingest is running", *self._lasting_remarks()]
         reader: threading.Thread | None = None
         try:
-            with self._store.patience(until if deadline != NEVER else NEVER):
+            with self._store.limit_waiting(until if deadline != NEVER else NEVER):
                 limit = math.inf if deadline == NEVER else min(_LARGE, deadline.within() * _A_SECOND)
                 outcome: Outcome = self._ingestor.run(until=until, max_bytes=limit)
             self._note_look(outcome)
@@ -248,7 +248,7 @@ class Freshness:
         if until.passed:
             return
         try:
-            with self._store.patience(until):
+            with self._store.limit_waiting(until):
                 self._store.maintain()
         except StoreError as error:
             log.warning("the index was not compacted: %s", error)

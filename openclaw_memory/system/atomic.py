@@ -31,7 +31,7 @@ Redact = Callable[[str], str]
 LOCK_TIMEOUT = 30.0
 
 #: Windows' "access denied" and "used by another process", and seconds for which a reader may cause them.
-_HELD, _PATIENCE = (5, 32), 1.0
+_HELD, _BUSY_SECONDS = (5, 32), 1.0
 
 #: Folder of a workspace for the files of this package that nobody reads.
 OWN_FOLDER = ".openclaw-memory"
@@ -246,7 +246,7 @@ def delete_leftovers(workspace: Path) -> None:
             with suppress(OSError):
                 age = time.time() - file.lstat().st_mtime
                 # A process of another container has no number here, and writes for a moment only.
-                if age > 3600 or (age > _PATIENCE and not psutil.pid_exists(int(match[1]))):
+                if age > 3600 or (age > _BUSY_SECONDS and not psutil.pid_exists(int(match[1]))):
                     file.unlink()
 
 
@@ -297,7 +297,7 @@ def append_text(path: Path, text: str, root: Path | None = None) -> None:
 
 def _rename(source: str, target: str, folder: int | None = None) -> None:
     """Rename ``source`` to ``target``; Windows refuses that for a moment while a process reads ``target``."""
-    until = time.monotonic() + _PATIENCE
+    until = time.monotonic() + _BUSY_SECONDS
     while True:
         try:
             os.replace(source, target, src_dir_fd=folder, dst_dir_fd=folder)

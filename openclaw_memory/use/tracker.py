@@ -26,7 +26,7 @@ log = logging.getLogger("openclaw_memory")
 #: Name of the version that changes when units are forgotten.
 _FORGOT = "forgot"
 #: Seconds and events after which counts are written, and seconds to wait for another process that writes.
-_SECONDS, _EVENTS, _PATIENCE = 60.0, 200, 1.0
+_SECONDS, _EVENTS, _LOCK_TIMEOUT = 60.0, 200, 1.0
 #: Seconds for which a shown hit can be opened or quoted, number of hits that are remembered, and of units whose counts
 #: wait to be written, when they cannot be.
 _RECENT, _REMEMBERED, _WAITING = 30 * 60.0, 600, 10_000
@@ -232,7 +232,7 @@ class Usage:
 
     def flush(self) -> None:
         """Write the counts since the last time; they stay in memory when that is not possible now."""
-        if not self._writing.acquire(timeout=_PATIENCE):
+        if not self._writing.acquire(timeout=_LOCK_TIMEOUT):
             return
         try:
             with self._lock:
@@ -251,7 +251,7 @@ class Usage:
         with self._lock:
             counted, self._new, forgot = self._new, {}, self._forgot
         try:
-            with self._state.writing(NAME, patience=_PATIENCE, lasting=False) as connection:
+            with self._state.writing(NAME, timeout=_LOCK_TIMEOUT, lasting=False) as connection:
                 if (now := self._state.version(_FORGOT, connection)) != forgot:
                     with self._lock:
                         self._follow(now)

@@ -238,7 +238,11 @@ def test_of_threads_that_wait_for_a_server_that_says_nothing_one_finds_out(tmp_p
         server = Server.for_url(f"postgresql://x@127.0.0.1:{silent.getsockname()[1]}/x")
 
         def ask(_: int) -> bool:
-            with server.patience(Deadline.after(2.0)), pytest.raises(StoreUnreachable), server.transaction(read=True):
+            with (
+                server.limit_waiting(Deadline.after(2.0)),
+                pytest.raises(StoreUnreachable),
+                server.transaction(read=True),
+            ):
                 pass
             return True
 
@@ -392,7 +396,7 @@ def test_no_statement_of_a_question_takes_longer_than_what_is_left_of_its_time(p
     with store.session():
         assert store._db.rows(sleeps)
     with store.session(30.0):
-        with store.patience(Deadline.after(0.3)), pytest.raises(LeaseTimeout):
+        with store.limit_waiting(Deadline.after(0.3)), pytest.raises(LeaseTimeout):
             store._db.rows(sleeps)
         assert list(texts_of(store).values()) == ["the fox"] and store._db.rows(sleeps)
     state.close()

@@ -103,7 +103,7 @@ def test_who_waits_too_long_is_told(make: Make) -> None:
     state = make()
     state.set_flag("x", 0)
     with make().writing(), pytest.raises(StateError, match="another process has been writing"):
-        state.set_flag("x", 1, patience=0.05)
+        state.set_flag("x", 1, timeout=0.05)
     assert state.flag("x") == 0
 
 

@@ -261,7 +261,7 @@ def test_a_folder_in_the_files_place_and_a_file_in_the_folders_are_named(path: P
     store = open_store(path / "precious" / "deep" / "i.duckdb")
     with pytest.raises(StoreError, match=r"cannot be created .*--db"):
         store.state()
-    with pytest.raises(StoreError, match=r"cannot be created .*--db"), store.embedding_turn(0):
+    with pytest.raises(StoreError, match=r"cannot be created .*--db"), store.embedding_lock(0):
         pass
     assert (path / "precious").read_text() == "x"
 

@@ -109,8 +109,8 @@ class DuckDatabase(Database):
                 raise KeyboardInterrupt from error
             raise
 
-    def turn(self, timeout: float | None = None) -> contextlib.AbstractContextManager[object]:
-        return self.lease.turn(timeout)
+    def consistent_reads(self, timeout: float | None = None) -> contextlib.AbstractContextManager[object]:
+        return self.lease.exclude_threads(timeout)
 
     def columns(self, sql: str, parameters: Sequence[Any] = ()) -> list[NDArray[Any]]:
         with self.read() as connection:
@@ -135,13 +135,13 @@ class DuckDatabase(Database):
 
     @property
     def change_token(self) -> tuple[int, int]:
-        if not self.lease.untouched:
+        if not self.lease.unchanged_since_close:
             with self.read():
                 pass
         return self.lease.epoch, self._writes
 
     def counters(self) -> Mapping[str, str]:
-        with self.turn():
+        with self.consistent_reads():
             token = self.change_token
             if self._counters[0] != token:
                 rows = self.rows("SELECT name, value::VARCHAR FROM counters UNION ALL SELECT key, value FROM meta")

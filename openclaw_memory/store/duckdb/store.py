@@ -57,14 +57,14 @@ class DuckStore(Store):
     # -- life ---------------------------------------------------------------------------------
 
     def reading(self) -> contextlib.AbstractContextManager[object]:
-        """Take this thread's turn at the file, which is opened by the first call that memory cannot answer.
+        """Keep other threads from the file; the first call that memory cannot answer opens it.
 
-        If another thread keeps its turn for too long, the block goes on with what is in memory.
+        If another thread holds the file for too long, the block goes on with what is in memory.
         """
         return self._db.lease.reading()
 
-    def patience(self, until: Deadline) -> contextlib.AbstractContextManager[None]:
-        return self._db.lease.patience(until)
+    def limit_waiting(self, until: Deadline) -> contextlib.AbstractContextManager[None]:
+        return self._db.lease.limit_waiting(until)
 
     def sidecar(self, suffix: str) -> Path | None:
         return Path(f"{self.path}{suffix}")
@@ -79,14 +79,14 @@ class DuckStore(Store):
         self._db.lease.close()
 
     @contextlib.contextmanager
-    def embedding_turn(self, timeout: float) -> Iterator[bool]:
+    def embedding_lock(self, timeout: float) -> Iterator[bool]:
         if self._db.is_read_only():
             yield False  # a process that can write the index embeds
             return
-        turn = FileLock(f"{self.path}.embedding", mode=0o600)
+        lock = FileLock(f"{self.path}.embedding", mode=0o600)
         try:
             self._db.prepare()
-            turn.acquire(timeout=timeout, poll_interval=0.02)
+            lock.acquire(timeout=timeout, poll_interval=0.02)
         except Timeout:
             yield False
             return
@@ -95,7 +95,7 @@ class DuckStore(Store):
         try:
             yield True
         finally:
-            turn.release()
+            lock.release()
 
     # -- search ---------------------------------------------------------------------------------------
 

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...config.store_url import shown
 from ...errors import LeaseTimeout, Refused, StoreError, StoreUnreachable
-from ...system.deadline import Deadline, Patience
+from ...system.deadline import Deadline, WaitLimit
 from ..tables.base import VERSION
 from .schema import CORE, GUARDS, SCHEMA, VIEWS
 
@@ -65,7 +65,7 @@ class Server:
         self._reached = float("-inf")
         #: The connections by which a thread reads, innermost last.
         self._local = threading.local()
-        self._patience = Patience()
+        self._wait_limit = WaitLimit()
 
     @classmethod
     def for_url(cls, url: str) -> Server:
@@ -132,13 +132,13 @@ class Server:
         except psycopg.Error as error:
             raise self.translate(error) from error
 
-    def patience(self, until: Deadline) -> contextlib.AbstractContextManager[None]:
+    def limit_waiting(self, until: Deadline) -> contextlib.AbstractContextManager[None]:
         """Let this thread wait for the server no longer than ``until`` in the block."""
-        return self._patience.limited(until)
+        return self._wait_limit.limited(until)
 
     def left(self) -> float | None:
         """Return the seconds that this thread may wait; ``None`` without a limit."""
-        return self._patience.until.left()
+        return self._wait_limit.until.left()
 
     def remarks(self) -> list[str]:
         """Return the remarks on answers while the server is away."""

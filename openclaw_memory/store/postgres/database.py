@@ -138,7 +138,7 @@ class PostgresDatabase(Database):
         session = self._session()
         session.depth += 1
         try:
-            with self.server.patience(Deadline.after(timeout)):
+            with self.server.limit_waiting(Deadline.after(timeout)):
                 self.open()
                 yield session
         except BaseException as error:
@@ -151,7 +151,7 @@ class PostgresDatabase(Database):
             if not session.depth:
                 session.end()
 
-    def turn(self, timeout: float | None = None) -> contextlib.AbstractContextManager[object]:
+    def consistent_reads(self, timeout: float | None = None) -> contextlib.AbstractContextManager[object]:
         return self.read(timeout)
 
     @contextlib.contextmanager

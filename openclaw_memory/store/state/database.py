@@ -46,7 +46,7 @@ TABLES = {
     if table not in ("meta", "versions")
 }
 #: Seconds to wait for another process that writes.
-PATIENCE = 30.0
+LOCK_TIMEOUT = 30.0
 #: Names that get another version when all rows are replaced.
 CHANGED = ("forgotten", "use", "retired", "flags")
 
@@ -69,7 +69,7 @@ def connect(name: str) -> sqlite3.Connection:
     When several connections open a new file at once, SQLite lets one change its journal mode, and refuses the others
     before their timeout.
     """
-    until = Deadline.after(PATIENCE)
+    until = Deadline.after(LOCK_TIMEOUT)
     while True:
         try:
             return _connect(name)
@@ -80,7 +80,7 @@ def connect(name: str) -> sqlite3.Connection:
 
 
 def _connect(name: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(name, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(name, timeout=LOCK_TIMEOUT, isolation_level=None, check_same_thread=False)
     try:
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute("PRAGMA journal_mode = WAL")
@@ -220,18 +220,18 @@ class State:
     # -- writing ----------------------------------------------------------------------------------
 
     @contextmanager
-    def writing(self, *changed: str, patience: float = PATIENCE, lasting: bool = True) -> Iterator[Transaction]:
+    def writing(self, *changed: str, timeout: float = LOCK_TIMEOUT, lasting: bool = True) -> Iterator[Transaction]:
         """Yield a transaction in which nobody else writes; the names in ``changed`` get another version.
 
         Rows that are not ``lasting`` may be lost when the workspace moves.
 
-        Raises :class:`StateError`, also after ``patience`` seconds of waiting for others; nothing is written then.
+        Raises :class:`StateError`, also after ``timeout`` seconds of waiting for others; nothing is written then.
         """
         with self._writer.lock:
             connection = self._open(self._writer, lasting)
             assert connection is not None
-            with self._translating(patience):
-                connection.execute(f"PRAGMA busy_timeout = {int(patience * 1000)}")
+            with self._translating(timeout):
+                connection.execute(f"PRAGMA busy_timeout = {int(timeout * 1000)}")
                 connection.execute("BEGIN IMMEDIATE")
                 try:
                     yield connection
@@ -242,18 +242,18 @@ class State:
                         connection.execute("ROLLBACK")
                     raise
 
-    def set_flag(self, name: str, value: Any, patience: float = PATIENCE, lasting: bool = True) -> None:
+    def set_flag(self, name: str, value: Any, timeout: float = LOCK_TIMEOUT, lasting: bool = True) -> None:
         """Store a JSON value under a name.  Raises as :meth:`writing`."""
-        self.change_flag(name, lambda _: value, patience, lasting)
+        self.change_flag(name, lambda _: value, timeout, lasting)
 
     def change_flag(
-        self, name: str, change: Callable[[Any], Any], patience: float = PATIENCE, lasting: bool = True
+        self, name: str, change: Callable[[Any], Any], timeout: float = LOCK_TIMEOUT, lasting: bool = True
     ) -> bool:
         """Store the result of ``change`` on the stored value, unless it is ``None``; returns true if it was stored.
 
         Nobody else writes meanwhile.  Raises as :meth:`writing`.
         """
-        with self.writing("flags", patience=patience, lasting=lasting) as connection:
+        with self.writing("flags", timeout=timeout, lasting=lasting) as connection:
             rows = connection.execute("SELECT value FROM flags WHERE name = ?", [name]).fetchall()
             value = change(json.loads(rows[0][0]) if rows else None)
             if value is not None:
@@ -437,14 +437,14 @@ class State:
             connection.execute("INSERT OR REPLACE INTO meta VALUES ('home', ?)", [os.fspath(root)])
 
     @contextmanager
-    def _translating(self, patience: float = PATIENCE, file: Path | None = None) -> Iterator[None]:
+    def _translating(self, timeout: float = LOCK_TIMEOUT, file: Path | None = None) -> Iterator[None]:
         """Raise :class:`StateError` for errors of SQLite and the file system."""
         try:
             yield
         except sqlite3.OperationalError as error:
             if is_busy(error):
                 raise StateError(
-                    f"{file or self.file}: another process has been writing it for {patience:g} s; try again when "
+                    f"{file or self.file}: another process has been writing it for {timeout:g} s; try again when "
                     "that has ended"
                 ) from error
             raise StateError(

@@ -99,11 +99,11 @@ class Store(GraphTables, VectorTables, ABC):
         """
 
     @abstractmethod
-    def patience(self, until: Deadline) -> AbstractContextManager[None]:
+    def limit_waiting(self, until: Deadline) -> AbstractContextManager[None]:
         """Let no call of this thread wait for other processes beyond ``until`` in the block."""
 
     @abstractmethod
-    def embedding_turn(self, timeout: float) -> AbstractContextManager[bool]:
+    def embedding_lock(self, timeout: float) -> AbstractContextManager[bool]:
         """Yield true if this process may embed: only one does at a time; waits up to ``timeout`` seconds."""
 
     def sidecar(self, suffix: str) -> Path | None:
@@ -130,7 +130,7 @@ class Store(GraphTables, VectorTables, ABC):
 
     def documents(self) -> Documents:
         """Return all indexed files by path, and the version of their texts."""
-        with self._db.turn():
+        with self._db.consistent_reads():
             by_path, written = self._cached("documents by path", self._documents_by_path)
             return Documents(by_path, writing.version_of(self._db.counters(), written))
 
