@@ -147,7 +147,7 @@ class Forgetter:
             snapshot = Snapshot(self.store)
             affected = documents_holding(self.store, snapshot, matcher)
             affected |= {snapshot.by_path[path] for path in paths if path in snapshot.by_path}
-            self.store.read_again(sorted(affected), version)
+            self.store.schedule_reread(sorted(affected), version)
         self.ingest()
         self._drop_unread(affected)
         gone = set(paths)
@@ -219,7 +219,7 @@ def reread_forgotten(store: Store, state: State, tombstones: Tombstones) -> None
     if masks != version:
         with store.session():
             if store.masks() != version:  # else another process has done so meanwhile
-                store.read_again(None, version)
+                store.schedule_reread(None, version)
             unpurged = store.unpurged()
     if unpurged and not unfinished(state):
         # An older copy of the index, whose free blocks hold what was forgotten, or one in which forgetting was cut

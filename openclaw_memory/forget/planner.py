@@ -225,13 +225,13 @@ class Planner:
         matcher: Matcher,
     ) -> ForgetReport:
         rows = [target.row for target in going if target.row is not None]
-        traces = self.store.unit_traces([target.unit.id for target in going if target.row is not None])
+        dependents = self.store.count_dependents([target.unit.id for target in going if target.row is not None])
         stated = [entry for entry in self.store.stated_facts() if entry.id in selection.facts]
         return ForgetReport(
             units=len(rows),
-            vectors=traces.vectors,
-            mentions=traces.mentions,
-            facts=traces.facts + len(stated),
+            vectors=dependents.vectors,
+            mentions=dependents.mentions,
+            facts=dependents.facts + len(stated),
             summary_sentences=sum(map(snapshot.is_summary, rows)),
             access_records=sum(unit in ids or path in whole for unit, (path, _) in self.uses.last_days().items()),
             files=len({target.path for target in going}),

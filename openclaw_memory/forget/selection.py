@@ -77,7 +77,7 @@ class Snapshot:
         self.row_of = {unit: row for row, unit in enumerate(self.rows.unit_id.tolist())}
         #: Path, first and last line of the places that a row of a summary cites.
         self.cited: dict[int, list[tuple[str, int, int]]] = {}
-        derived = store.derived_rows()
+        derived = store.summary_citations()
         places = zip(derived.path, derived.start_line.tolist(), derived.end_line.tolist(), strict=True)
         for unit, place in zip(derived.unit_id.tolist(), places, strict=True):
             if unit in self.row_of:

@@ -13,7 +13,7 @@ from ..errors import OpenClawMemoryError
 from ..store.api import StatedFact
 from ..store.state import State, StateError
 from ..store.state.database import Transaction, now
-from ..store.state.place import key_id
+from ..store.state.location import key_id
 from .words import LONG, WIDE, Words, split_words, weight
 
 log = logging.getLogger("openclaw_memory")

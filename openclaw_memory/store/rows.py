@@ -107,7 +107,7 @@ class UnitRows:
 
 
 @dataclass(frozen=True, slots=True)
-class DerivedRows:
+class SummaryCitations:
     """Lines cited by sentences of summaries, as columns of the same length; ``path[i]`` is the cited file."""
 
     unit_id: Ints
@@ -133,13 +133,13 @@ class UnitText:
 
 
 @dataclass(frozen=True, slots=True)
-class UnitTraces:
+class UnitDependents:
     """Numbers of rows that units own in other tables."""
 
     vectors: int = 0
     mentions: int = 0
     facts: int = 0
-    derived: int = 0
+    summary_citations: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -466,7 +466,7 @@ class StoreStatistics:
 
 
 @dataclass(frozen=True, slots=True)
-class Derived:
+class ComputedTables:
     """Rows for tables that are computed above the store; see their columns in :mod:`.duckdb.views`.
 
     ``rows`` are those of ``concepts``, ``facts`` and ``usage`` by the name of the table.  ``edges`` are columns by
@@ -478,4 +478,4 @@ class Derived:
 
 
 #: Collects the rows of the named tables from the store at the time of the call.
-Collect = Callable[[frozenset[str]], Derived]
+Collect = Callable[[frozenset[str]], ComputedTables]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model import ExportReport, Progress, QueryResult, UseRow, bounds, joined, silent
-from ..store.rows import Derived
+from ..store.rows import ComputedTables
 from ..system.deadline import NEVER
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Tables:
         report = self._store.export(folder, self._collect, overwrite, progress)
         return replace(report, stale=stale, warning=joined([*self._store.warnings(), *remarks]))
 
-    def _collect(self, named: frozenset[str]) -> Derived:
+    def _collect(self, named: frozenset[str]) -> ComputedTables:
         """Return the rows of the named tables that are not the store's own."""
         rows: dict[str, Sequence[tuple[Any, ...]]] = {}
         edges: dict[str, dict[str, NDArray[Any]]] = {}
@@ -76,7 +76,7 @@ class Tables:
                 rows["concepts"] = _concepts(view)
                 if "edges" in named:
                     edges = _edges(view)
-        return Derived(rows, edges)
+        return ComputedTables(rows, edges)
 
 
 def _concepts(view: GraphView) -> list[tuple[Any, ...]]:

@@ -17,7 +17,7 @@ from ..model import FeedbackReport, SearchHit, UseRow
 from ..model.reports import VERDICTS
 from ..store.state import State
 from ..store.state.database import renew_versions
-from ..store.state.use import NAME, UnitUsage, add_usage, drop_faded, usage_by_unit, usage_of_unit
+from ..store.state.use import NAME, UnitUsage, add_usage, drop_old_impressions, usage_by_unit, usage_of_unit
 from ..text.scripts import HAN, KANA
 from .boosts import Uses
 
@@ -258,7 +258,7 @@ class Usage:
                     return
                 for (unit, day), (path, counts) in counted.items():
                     add_usage(connection, unit, UnitUsage.for_day(path, day, counts))
-                drop_faded(connection, date.today())
+                drop_old_impressions(connection, date.today())
         except BaseException:
             with self._lock:
                 for (unit, day), (path, counts) in counted.items():

@@ -34,7 +34,7 @@ from openclaw_memory.store.postgres import database
 from openclaw_memory.store.postgres.connections import Server, memory_id
 from openclaw_memory.store.postgres.state import ServerState
 from openclaw_memory.store.postgres.store import PostgresStore
-from openclaw_memory.store.state.place import Keys
+from openclaw_memory.store.state.location import Keys
 from openclaw_memory.system.deadline import Deadline
 from openclaw_memory.text import analysis
 

@@ -23,8 +23,8 @@ from openclaw_memory.model import Origin
 from openclaw_memory.store.postgres.state import ServerState
 from openclaw_memory.store.state import State, StateError
 from openclaw_memory.store.state.database import read_tables
+from openclaw_memory.store.state.location import Keys
 from openclaw_memory.store.state.opening import state_keys
-from openclaw_memory.store.state.place import Keys
 from openclaw_memory.store.state.use import UnitUsage, add_usage, usage_by_unit
 from openclaw_memory.summarise.inventory import DayNote, RetiredNotes
 

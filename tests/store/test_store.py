@@ -122,7 +122,7 @@ def test_a_stale_version_of_a_document_is_refused_and_writes_nothing(store: Duck
 def test_what_concerns_all_texts_voids_every_plan(store: DuckStore, change: str) -> None:
     version = store.documents().version
     if change == "masks":
-        store.read_again((), "another")
+        store.schedule_reread((), "another")
     else:
         store.put_ontology(WorkspaceFile("concepts.yaml", 1, 1, "x"), OntologyRows(), (), lambda units: ())
     with pytest.raises(TextsChanged):

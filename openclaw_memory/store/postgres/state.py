@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ...errors import LeaseTimeout, StoreError, StoreUnreachable
 from ..state import StateError
 from ..state.database import LOCK_TIMEOUT, Row, State, StateReport, Transaction, renew_versions
-from ..state.place import Keys
+from ..state.location import Keys
 from .connections import Server, memory_id
 from .schema import STATE, STATE_TABLES
 

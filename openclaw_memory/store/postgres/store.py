@@ -152,7 +152,7 @@ class PostgresStore(Store):
     def purge(self) -> None:
         """Leave no row of deleted texts, nor postings; :meth:`leftovers` lists the copies that the server keeps."""
         self.maintain(True)
-        self._note_purged()
+        self._record_purge()
 
     def unpurged(self) -> bool:
         return self._db.may_write and super().unpurged()

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ...errors import WorkspaceError, remedy
 from ...system.deadline import Deadline
-from .place import Keys, Place, read_only, remove, sqlite_files
+from .location import Keys, StateLocation, read_only, remove, sqlite_files
 
 if TYPE_CHECKING:
     pass
@@ -139,7 +139,7 @@ class StateReport:
     server: str | None = None
 
 
-class _Side:
+class _StampedConnection:
     """A connection for reading or writing, and the stamp of its file."""
 
     def __init__(self) -> None:
@@ -155,15 +155,15 @@ class _Side:
 
 
 class State:
-    """The records of one workspace that outlive its index, at a ``place``.
+    """The records of one workspace that outlive its index, at a ``location``.
 
     Several threads and processes may use it.  The first write makes the file.  A finished write survives a power cut;
     deleted content is overwritten.
     """
 
-    def __init__(self, place: Place) -> None:
-        self._place = place
-        self._writer, self._reader = _Side(), _Side()  # readers do not wait for a writer
+    def __init__(self, location: StateLocation) -> None:
+        self._location = location
+        self._writer, self._reader = _StampedConnection(), _StampedConnection()  # readers do not wait for a writer
         self._problem: str | None = None
 
     # -- reading ----------------------------------------------------------------------------------
@@ -210,7 +210,7 @@ class State:
     @property
     def file(self) -> Path | None:
         """The path of the file, which may not exist yet."""
-        return self._place.find()
+        return self._location.find()
 
     def flag(self, name: str) -> Any:
         """Return the last value of :meth:`set_flag`; ``None`` for none.  Raises as :meth:`read`."""
@@ -272,7 +272,7 @@ class State:
 
     def keys(self) -> Mapping[str, bytes]:
         """Return the keys of tombstones by their ids.  Raises :class:`~openclaw_memory.errors.WorkspaceError`."""
-        return self._place.keys.all(self._place.find().stem)
+        return self._location.keys.all(self._location.find().stem)
 
     def key(self) -> bytes:
         """Return the key for new tombstones: the first stored one or 32 new random bytes.  Raises as :meth:`keys`."""
@@ -281,18 +281,18 @@ class State:
     def add_key(self, key: bytes) -> None:
         """Store a key, which must happen before tombstones made with it are written.  Raises as :meth:`keys`."""
         with self._translating():
-            file = self._place.claim()
-        self._place.keys.add(file.stem, key)
+            file = self._location.file_for_writing()
+        self._location.keys.add(file.stem, key)
 
     def keys_place(self) -> str:
         """Return the place of the keys, for people."""
-        return self._place.keys.location(self._place.find().stem)
+        return self._location.keys.location(self._location.find().stem)
 
     # -- backups ----------------------------------------------------------------------------------
 
     def report(self) -> StateReport:
         """Describe the state.  An unreadable one raises nothing: it is in ``warning``."""
-        file = self._place.find()
+        file = self._location.find()
         size = sum(each.stat().st_size for each in sqlite_files(file) if each.exists())
         return self._report(file, file.exists(), size)
 
@@ -376,10 +376,10 @@ class State:
         """Delete everything, the keys and the identity of the workspace too.  Raises :class:`StateError`."""
         self.close()
         with self._translating():
-            file = self._place.find()
+            file = self._location.find()
             remove(file)
-            self._place.keys.remove(file.stem)
-            self._place.disown()
+            self._location.keys.remove(file.stem)
+            self._location.remove_identity()
 
     def close(self) -> None:
         """Close the file; it is opened again when it is needed."""
@@ -389,7 +389,7 @@ class State:
 
     # -- the file -----------------------------------------------------------------------------------
 
-    def _open(self, side: _Side, lasting: bool = True) -> sqlite3.Connection | None:
+    def _open(self, side: _StampedConnection, lasting: bool = True) -> sqlite3.Connection | None:
         """Return the connection of a side, whose lock the caller holds; ``None`` without a file to read."""
         if side.connection is not None:
             owned = side is self._reader or side.lasting or not lasting
@@ -397,19 +397,19 @@ class State:
                 return side.connection
             side.close()
         with self._translating():
-            file = self._place.find()
+            file = self._location.find()
             if side is self._writer:
-                file = self._place.claim(lasting)
+                file = self._location.file_for_writing(lasting)
             elif file.exists():
                 with suppress(OSError, WorkspaceError):  # under its present name
-                    file = self._place.claim(lasting=False)
+                    file = self._location.file_for_writing(lasting=False)
             if not file.exists():
                 if side is self._reader:
                     return None
                 os.close(os.open(file, os.O_CREAT | os.O_WRONLY, 0o600))
             try:
                 connection = connect(os.fspath(file))
-                self._put_home(connection)
+                self._store_workspace(connection)
             except sqlite3.OperationalError as error:
                 if side is self._writer or is_busy(error):
                     raise
@@ -425,11 +425,11 @@ class State:
             inode: object = os.stat(file).st_ino
         except OSError:
             inode = None
-        return file, inode, self._place.stamp()
+        return file, inode, self._location.stamp()
 
-    def _put_home(self, connection: Transaction) -> None:
+    def _store_workspace(self, connection: Transaction) -> None:
         """Store the workspace that used the state last."""
-        root = self._place.root
+        root = self._location.root
         if root is None:
             return
         row = connection.execute("SELECT value FROM meta WHERE name = 'home'").fetchone()

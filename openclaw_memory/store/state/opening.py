@@ -8,7 +8,7 @@ from pathlib import Path
 from ...config.settings import StateSettings, config_path, data_dir
 from ...config.workspace import expanded
 from .database import State
-from .place import Keys, Place, Workplace
+from .location import Keys, StateLocation, WorkspaceStateLocation
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,4 +39,8 @@ def open_state(
         from ..postgres.state import ServerState
 
         return ServerState(server.url, server.workspace, server.agent, keys)
-    return State(Workplace(workspace, state_folder(settings), keys) if file is None else Place(file.absolute(), keys))
+    return State(
+        WorkspaceStateLocation(workspace, state_folder(settings), keys)
+        if file is None
+        else StateLocation(file.absolute(), keys)
+    )

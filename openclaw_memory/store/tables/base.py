@@ -174,7 +174,7 @@ class Tables:
             return entry[1]
 
 
-def among(ids: Iterable[int]) -> str:
+def in_list(ids: Iterable[int]) -> str:
     """Return the right side of ``IN`` for rows with one of these ids, of which there may be none."""
     listed = [str(int(each)) for each in ids]
     if 0 < len(listed) <= 100:  # for literals the database uses an index or the ranges of its blocks
