@@ -13,7 +13,7 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _CALL = re.compile(r"(?:(?<=: )|(?<=')|(?<=see )|(?<=run ))openclaw-memory (?!of\b)(?=[a-z])")
 
 
-def as_called(text: str) -> str:
+def substitute_command(text: str) -> str:
     """Return ``text`` with the program's name replaced by ``OPENCLAW_MEMORY_COMMAND``.
 
     Inside a host ``openclaw-memory`` may be on no PATH.
@@ -22,7 +22,7 @@ def as_called(text: str) -> str:
     return _CALL.sub(lambda _: f"{command} ", text) if command else text
 
 
-def remedy(error: Exception, otherwise: str) -> str:
+def next_step_for(error: Exception, otherwise: str) -> str:
     """Return the next step after an error of the system: free space if the disk is full, else ``otherwise``."""
     full = error.errno in _FULL if isinstance(error, OSError) else "disk is full" in str(error)
     return "free some space and run it again" if full else otherwise
@@ -40,10 +40,10 @@ class Problem:
     path: str | None = None
 
     def __str__(self) -> str:
-        return self.described + (f"; {self.next_step}" if self.next_step else "")
+        return self.summary + (f"; {self.next_step}" if self.next_step else "")
 
     @property
-    def described(self) -> str:
+    def summary(self) -> str:
         """The text without the next step."""
         return self.what if self.path is None else f"{self.path}: {self.what}"
 
@@ -68,13 +68,13 @@ class OpenClawMemoryError(Exception):
         super().__init__(str(self._problem))
 
     def __str__(self) -> str:
-        return as_called(super().__str__())
+        return substitute_command(super().__str__())
 
     @property
     def problem(self) -> Problem:
         """The problem, with commands as they are called here."""
         step = self._problem.next_step
-        return Problem(as_called(self._problem.what), step and as_called(step), self._problem.path)
+        return Problem(substitute_command(self._problem.what), step and substitute_command(step), self._problem.path)
 
 
 class SettingsError(OpenClawMemoryError):
@@ -89,7 +89,7 @@ class StoreError(OpenClawMemoryError):
     """An index that cannot be opened, read or written."""
 
 
-class Refused(StoreError):
+class TextRefused(StoreError):
     """A text that a working index refuses; others can be written."""
 
 

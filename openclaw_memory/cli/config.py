@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from ..errors import SettingsError, remedy
+from ..errors import SettingsError, next_step_for
 from .context import CliContext, common_options, json_option, say, table, without_password
 
 
@@ -101,13 +101,13 @@ def set_setting(cli: CliContext, key: str, value: str) -> None:
     from ..config.settings import Settings, check_key, value_of
     from ..config.store_url import visible
     from ..system.serialize import to_json
-    from .checks import useless_values
+    from .checks import invalid_values
 
     if key == "store.url":
         without_password(value)
     try:
         changed = Settings().with_values({key: value})
-        for error in useless_values(changed):
+        for error in invalid_values(changed):
             raise error
     except SettingsError as error:
         raise click.UsageError(str(replace(error.problem, path=None))) from error
@@ -254,5 +254,5 @@ def _write(file: Path, text: str) -> None:
     try:
         atomic.write_bytes(file, text.encode("utf-8"))
     except OSError as error:
-        step = remedy(error, "make its folder writable")
+        step = next_step_for(error, "make its folder writable")
         raise SettingsError(f"cannot be written ({error.strerror})", step, file) from error

@@ -272,7 +272,7 @@ class Settings:
         """Return the settings in force; see :func:`load`."""
         return load(config, overrides, environ)[0]
 
-    def of_workspace(self, workspace: Path) -> Settings:
+    def for_workspace(self, workspace: Path) -> Settings:
         """Return a copy without extra paths of other workspaces."""
         extras = [extra for extra in self.ingest.extra_paths if extra.belongs_to(workspace)]
         return replace(self, ingest=replace(self.ingest, extra_paths=extras))
@@ -367,8 +367,10 @@ def _from_file(file: Path, otherwise: str = "") -> list[_Source]:
 def _is_plugins(home: OpenClawHome, settings: Settings, index: str | Path | None) -> bool:
     """Return true if the index is one of the OpenClaw plugin."""
     if named := index or settings.store.path or settings.store.folder:
-        return Path(os.path.realpath(os.path.expanduser(named))).is_relative_to(os.path.realpath(home.ours / "index"))
-    return home.ours.is_dir()
+        return Path(os.path.realpath(os.path.expanduser(named))).is_relative_to(
+            os.path.realpath(home.plugin_state / "index")
+        )
+    return home.plugin_state.is_dir()
 
 
 #: Variables for options of the command line.

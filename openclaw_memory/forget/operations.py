@@ -106,7 +106,7 @@ class Forgetter:
         if not matcher:
             return text
         try:
-            indexed = self.reader.clear_text(path, text)
+            indexed = self.reader.readable_text(path, text)
         except RedactionError:
             indexed = ""  # nothing of it is in the index
         return masking.mask_for_reader(text, indexed, path, matcher)

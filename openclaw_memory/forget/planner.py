@@ -19,7 +19,7 @@ from ..ingest.scan import max_bytes, read_text, scan
 from ..knowledge.concepts_file import FILE_NAME as CONCEPTS
 from ..knowledge.facts_file import NAME as FACTS
 from ..knowledge.linking import Linker
-from ..model import ForgetReport, Forgotten, Grain, SourceFile, citation
+from ..model import ForgetReport, ForgottenText, Grain, SourceFile, citation
 from ..store.api import Bools, OntologyRows, StatedFact, Store, UnitText, batches
 from ..text.analysis import hit_id
 from ..text.dates import date_in_heading, merely_states
@@ -237,8 +237,8 @@ class Planner:
             files=len({target.path for target in going}),
             texts=(
                 *(_listed(target, snapshot) for target in sorted(going, key=_reading_order)),
-                *(Forgotten(FACTS, _as_text(entry), Grain.WORKING) for entry in stated),
-                *(Forgotten(CONCEPTS, slug, Grain.WORKING) for slug in selection.concepts),
+                *(ForgottenText(FACTS, _as_text(entry), Grain.WORKING) for entry in stated),
+                *(ForgottenText(CONCEPTS, slug, Grain.WORKING) for slug in selection.concepts),
             ),
             remains=tuple(self._remaining(going, whole, snapshot, files, matcher)),
             below=tuple(_below_headings(snapshot, rows)),
@@ -249,7 +249,7 @@ class Planner:
         """Return a file's text as it is, and as ingest reads it; an empty one when it cannot be read now."""
         try:
             text = read_text(file, max_bytes(self.settings))
-            return list(dict.fromkeys((text, self.reader.clear_text(file.path, text))))
+            return list(dict.fromkeys((text, self.reader.readable_text(file.path, text))))
         except OpenClawMemoryError:
             return [""]
 
@@ -483,9 +483,9 @@ def _reading_order(target: Target) -> tuple[bool, str, int, int]:
     return target.row is None, target.path, target.unit.start_line, target.unit.id
 
 
-def _listed(target: Target, snapshot: Snapshot) -> Forgotten:
+def _listed(target: Target, snapshot: Snapshot) -> ForgottenText:
     grain = Grain.WORKING if target.row is None else snapshot.info(target.row).grain
-    return Forgotten(_cite(target), target.unit.text, grain)
+    return ForgottenText(_cite(target), target.unit.text, grain)
 
 
 def _cite(target: Target) -> str:

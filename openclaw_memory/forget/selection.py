@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..config.workspace import composed, inside
+from ..config.workspace import inside, to_nfc
 from ..errors import RequestError
 from ..facts.history import attribute_summaries, build_history
 from ..facts.periods import folded, name_key
 from ..knowledge.concept_keys import concept_key
 from ..knowledge.matcher import NameMatcher
 from ..knowledge.predicates import normalise
-from ..model import FactRow, FoundFact, Grain, Section, cited
+from ..model import ExtractedFact, FactRow, Grain, Section, parse_citation
 from ..model.bounds import LONGEST_NAME
 from ..store.api import RULES, Bools, DocumentInfo, Ints, PlannedUnit, StatedFact, Store
 from ..text import analysis
@@ -76,12 +76,12 @@ class Snapshot:
         self.rows = store.unit_rows(None)
         self.row_of = {unit: row for row, unit in enumerate(self.rows.unit_id.tolist())}
         #: Path, first and last line of the places that a row of a summary cites.
-        self.cited: dict[int, list[tuple[str, int, int]]] = {}
+        self.parse_citation: dict[int, list[tuple[str, int, int]]] = {}
         derived = store.summary_citations()
         places = zip(derived.path, derived.start_line.tolist(), derived.end_line.tolist(), strict=True)
         for unit, place in zip(derived.unit_id.tolist(), places, strict=True):
             if unit in self.row_of:
-                self.cited.setdefault(self.row_of[unit], []).append(place)
+                self.parse_citation.setdefault(self.row_of[unit], []).append(place)
         # The rows of a document lie side by side.
         documents, first, count = np.unique(self.rows.document_id, return_index=True, return_counts=True)
         #: First row and count of rows of each document.
@@ -160,7 +160,11 @@ def with_derived(selection: Selection, snapshot: Snapshot) -> Selection:
     for _ in Grain:  # a line that a person wrote into a summary is cited by the next coarser one
         rows = selection.rows.copy()
         rows[
-            [row for row, places in snapshot.cited.items() if all(selection.goes(snapshot, *place) for place in places)]
+            [
+                row
+                for row, places in snapshot.parse_citation.items()
+                if all(selection.goes(snapshot, *place) for place in places)
+            ]
         ] = True
         if np.array_equal(rows, selection.rows):
             break
@@ -172,7 +176,7 @@ def cite_only(selection: Selection, snapshot: Snapshot, store: Store) -> frozens
     """Return the ids of the stated facts that cite nothing but what is selected."""
 
     def is_derived(fact: StatedFact) -> bool:
-        place = cited(fact.source) if fact.source else None
+        place = parse_citation(fact.source) if fact.source else None
         return place is not None and selection.goes(snapshot, *place)
 
     return _stated(store, is_derived)
@@ -205,10 +209,10 @@ def _stated(store: Store, goes: Callable[[StatedFact], bool]) -> frozenset[str]:
 
 
 def _by_path(path: str, store: Store, snapshot: Snapshot, workspace: Path, files: Collection[str]) -> Selection:
-    paths = {*snapshot.by_path, *files, *(place[0] for places in snapshot.cited.values() for place in places)}
+    paths = {*snapshot.by_path, *files, *(place[0] for places in snapshot.parse_citation.values() for place in places)}
     name, below = _resolve(path, workspace, paths)
     first = last = 0
-    if not below and (place := cited(path)) is not None:
+    if not below and (place := parse_citation(path)) is not None:
         name, below = _resolve(place[0], workspace, paths)
         first = max(1, place[1])
         last = max(first, place[2])
@@ -245,8 +249,8 @@ def _resolve(path: str, workspace: Path, paths: Collection[str]) -> tuple[str, s
     below_workspace = inside(workspace, Path(bare) if os.path.isabs(bare) else Path.cwd() / bare)
     for name in (bare, below_workspace, posixpath.normpath(bare.replace("\\", "/"))):
         if name and name != ".":
-            prefix = f"{composed(name)}/"
-            if below := {each for each in paths if f"{composed(each)}/".startswith(prefix)}:
+            prefix = f"{to_nfc(name)}/"
+            if below := {each for each in paths if f"{to_nfc(each)}/".startswith(prefix)}:
                 return name, below
     return path.strip(), set()
 
@@ -377,13 +381,13 @@ def _by_fact(id: str, store: Store, snapshot: Snapshot) -> Selection:
     #: Places that stated entries cite, and the object that goes there.
     places: list[tuple[tuple[str, int, int], str]] = []
     for entry in stated:
-        if entry.id in gone and entry.source and (place := cited(entry.source)) is not None:
+        if entry.id in gone and entry.source and (place := parse_citation(entry.source)) is not None:
             places.append((place, folded(entry.object)))
             for text in store.unit_texts(snapshot.rows.unit_id[snapshot.rows_on(*place)].tolist()):
                 if folded(entry.object) in folded(text.text):
                     rows[snapshot.row_of[text.id]] = True
 
-    def key(fact: FoundFact | FactRow) -> tuple[int | str, str, str]:
+    def key(fact: ExtractedFact | FactRow) -> tuple[int | str, str, str]:
         subject = name_key(fact.subject)
         return aliases.get(subject, subject), normalise(fact.predicate), folded(fact.object)
 

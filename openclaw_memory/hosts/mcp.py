@@ -12,7 +12,7 @@ from typing import Any
 import platformdirs
 
 from . import NAME, HostError
-from .config_file import forget_original, read_text, remember_original, restored, write_change
+from .config_file import forget_original, read_text, remember_original, text_after_uninstall, write_change
 from .json_edit import entry_in, load, remove_member, set_member
 
 #: The key of the servers in the JSON files of most hosts.
@@ -77,7 +77,7 @@ def plan_addition(file: Path, before: str | None, after: str, new: bool, then: s
 
 def plan_removal(file: Path, before: str | None, after: str, empty: bool, then: str) -> Registration:
     """Plan to restore ``file``, or to write ``after``, which lacks our entry and may be ``empty``."""
-    text, folders = restored(file, before, after, empty)
+    text, folders = text_after_uninstall(file, before, after, empty)
 
     def apply() -> None:
         write_change(file, before, text, folders)

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..errors import RedactionError
 from ..knowledge.linking import Linker
-from ..model import FoundFact, ParsedDocument, Section, Unit, script_of, tokens_of
+from ..model import ExtractedFact, ParsedDocument, Section, Unit, script_of, tokens_of
 from ..plugins.manager import Plugins
 from ..store.api import CitedLines, Mention, PlannedUnit, StoredUnit
 from ..text import analysis, dates
@@ -74,7 +74,7 @@ def analyse_unit(
     day: date | None = None,
     order: dates.Order | None = None,
     mentions: Sequence[Mention] = (),
-    facts: Sequence[FoundFact] = (),
+    facts: Sequence[ExtractedFact] = (),
     cited: Sequence[CitedLines] = (),
 ) -> PlannedUnit:
     """Return a unit with its terms and all that ranking reads from its text.

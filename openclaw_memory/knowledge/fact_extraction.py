@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from ..model import UNSAID, FoundFact, Section, Unit
+from ..model import UNSAID, ExtractedFact, Section, Unit
 from ..text.labels import is_label, names_subject
 from ..text.lines import cells_of
 from ..text.negation import negations
@@ -70,7 +70,7 @@ class SectionContext:
         return cls(heading, person, topic_of(heading, person), is_template(heading), _parents(section))
 
 
-def extract(unit: Unit, context: SectionContext) -> list[FoundFact]:
+def extract(unit: Unit, context: SectionContext) -> list[ExtractedFact]:
     """Return the facts that ``unit`` states in its section."""
     # A longer text is prose, to which no rule of form applies.
     if len(unit.text) > 1200 or unit.form in UNSAID | {"heading", "title"} or context.template:
@@ -170,13 +170,13 @@ def person_of_file(path: str, sections: Iterable[Section] = ()) -> str | None:
     return title or "user"
 
 
-def _fact(subject: str, predicate: str, thing: str, rule: str, confidence: float) -> Iterator[FoundFact]:
+def _fact(subject: str, predicate: str, thing: str, rule: str, confidence: float) -> Iterator[ExtractedFact]:
     subject, predicate = tidy(subject), tidy(predicate)
     if subject and predicate and thing and subject.casefold() != thing.casefold():
-        yield FoundFact(subject, predicate, thing, rule, confidence)
+        yield ExtractedFact(subject, predicate, thing, rule, confidence)
 
 
-def _turn(speaker: str, body: str) -> Iterator[FoundFact]:
+def _turn(speaker: str, body: str) -> Iterator[ExtractedFact]:
     label, colon, rest = body.partition(":")
     low = speaker.casefold()
     if colon and tidy(label).casefold().endswith(low):
@@ -189,7 +189,7 @@ def _turn(speaker: str, body: str) -> Iterator[FoundFact]:
 # -- keys and entries -----------------------------------------------------------------------------
 
 
-def _line(body: str, unit: Unit, topic: Topic) -> Iterator[FoundFact]:
+def _line(body: str, unit: Unit, topic: Topic) -> Iterator[ExtractedFact]:
     if len(pairs := _PAIRS.split(body)) > 1:
         for pair in pairs:
             yield from _line(pair, unit, topic)
@@ -214,7 +214,7 @@ def _line(body: str, unit: Unit, topic: Topic) -> Iterator[FoundFact]:
         yield from facts_in(value if is_label(label) else body, DefaultSubjects())
 
 
-def _item(body: str, topic: Topic) -> Iterator[FoundFact]:
+def _item(body: str, topic: Topic) -> Iterator[ExtractedFact]:
     """Yield the fact of an item below a heading that names its relation, unless it denies or is a sentence."""
     if not topic.relation or not topic.person:
         return
@@ -228,7 +228,7 @@ def _item(body: str, topic: Topic) -> Iterator[FoundFact]:
         yield from _fact(topic.person, relation, thing, "key", 0.8)
 
 
-def _key(label: str, kind: str, value: str, topic: Topic, rule: str, confidence: float) -> Iterator[FoundFact]:
+def _key(label: str, kind: str, value: str, topic: Topic, rule: str, confidence: float) -> Iterator[ExtractedFact]:
     if normalise(label) == "decided":
         yield from _decision("we", value, rule)
         return
@@ -241,13 +241,13 @@ def _key(label: str, kind: str, value: str, topic: Topic, rule: str, confidence:
     yield from _fact(subject, label if label.isupper() else label.casefold(), thing, rule, confidence)
 
 
-def _decision(subject: str, value: str, rule: str) -> Iterator[FoundFact]:
+def _decision(subject: str, value: str, rule: str) -> Iterator[ExtractedFact]:
     thing = value_of(value, "text", 240)
     if thing is not None and (len(thing.split()) > 2 or len(_UNSPACED.findall(thing)) > 3):
         yield from _fact(subject, "decided", thing, rule, 0.9)
 
 
-def _entry(label: str, value: str) -> Iterator[FoundFact]:
+def _entry(label: str, value: str) -> Iterator[ExtractedFact]:
     if len(label.split()) > 4 or is_common(label) or not names_subject(label) or is_work(label):
         return
     if (version := _VERSION.match(value)) is not None:
@@ -262,7 +262,7 @@ def _entry(label: str, value: str) -> Iterator[FoundFact]:
 # -- tables ---------------------------------------------------------------------------------------
 
 
-def _row(unit: Unit, topic: Topic) -> Iterator[FoundFact]:
+def _row(unit: Unit, topic: Topic) -> Iterator[ExtractedFact]:
     cells = [cell.strip() for cell in cells_of(unit.text) if cell.strip()]
     headers = _headers(unit.indexed or "", cells)
     if headers is None or len(cells) < 2 or any(cell.endswith(("?", "？")) for cell in cells):

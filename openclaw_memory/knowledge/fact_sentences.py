@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from ..model import FoundFact
+from ..model import ExtractedFact
 from ..text import labels, language
 from ..text.negation import negations
 from ..text.scripts import JOINED_LETTER, UNCASED_LETTER
@@ -91,7 +91,7 @@ def tidy(text: str) -> str:
     return bare
 
 
-def facts_in(text: str, subjects: DefaultSubjects) -> Iterator[FoundFact]:
+def facts_in(text: str, subjects: DefaultSubjects) -> Iterator[ExtractedFact]:
     """Yield the facts of each sentence of ``text``, which has no bullet and no speaker."""
     triggers = _triggers()
     if not triggers.search(text):
@@ -103,7 +103,7 @@ def facts_in(text: str, subjects: DefaultSubjects) -> Iterator[FoundFact]:
                 yield fact
 
 
-def _first_fact(sentence: str, subjects: DefaultSubjects) -> FoundFact | None:
+def _first_fact(sentence: str, subjects: DefaultSubjects) -> ExtractedFact | None:
     read = plain(sentence.replace("’", "'")).strip()
     for trigger in dict.fromkeys(match[0].casefold() for match in _triggers().finditer(read)):
         for pattern in _patterns()[trigger]:
@@ -112,7 +112,7 @@ def _first_fact(sentence: str, subjects: DefaultSubjects) -> FoundFact | None:
     return None
 
 
-def _match_pattern(read: str, raw: str, pattern: _Pattern, subjects: DefaultSubjects) -> FoundFact | None:
+def _match_pattern(read: str, raw: str, pattern: _Pattern, subjects: DefaultSubjects) -> ExtractedFact | None:
     """Return the fact of a sentence by one pattern; ``read`` is the sentence ``raw`` without markup."""
     match = pattern.whole.match(read)
     subject: str | None = None
@@ -203,14 +203,14 @@ def _without_adverbs(subject: str, code: str) -> str:
     return subject
 
 
-def _make_fact(subject: str, relation: str, thing: str) -> FoundFact | None:
+def _make_fact(subject: str, relation: str, thing: str) -> ExtractedFact | None:
     subject, thing = tidy(subject), tidy(thing)
     if not subject or not thing or subject.casefold() == thing.casefold():
         return None
     if thing.casefold() in fact_list("nobody"):
         return None  # "everything"
     # A name or a role is often meant otherwise.
-    return FoundFact(subject, relation, thing, "sentence", 0.7 if relation == "is" else 0.85)
+    return ExtractedFact(subject, relation, thing, "sentence", 0.7 if relation == "is" else 0.85)
 
 
 def is_name(text: str, code: str | None = None) -> bool:

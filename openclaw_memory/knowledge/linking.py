@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ..model import FoundFact, Section, Unit
+from ..model import ExtractedFact, Section, Unit
 from ..plugins import redact
 from ..store.api import Mention, OntologyRows, PendingText
 from . import fact_extraction, mentions
@@ -33,7 +33,7 @@ class Linker:
 
     def link(
         self, path: str, front: Mapping[str, Any], sections: Sequence[Section], units: Sequence[tuple[int, Unit]]
-    ) -> Iterator[tuple[Sequence[Mention], Sequence[FoundFact]]]:
+    ) -> Iterator[tuple[Sequence[Mention], Sequence[ExtractedFact]]]:
         """Yield the mentions and the facts of each unit of one file; a unit comes with the number of its section.
 
         Each section is read once for the rules of facts.  Mentions of the whole file are noted once a section, so that

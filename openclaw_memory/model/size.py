@@ -22,7 +22,7 @@ _WIDE = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uff9f\U0001f
 _ALPHABETS = re.compile(f"[\u0370-\u052f{_FURTHER}]+")
 
 
-def ends(text: str, first: int, last: int) -> str:
+def keep_ends(text: str, first: int, last: int) -> str:
     """Return ``text``, or of a longer one its ``first`` and its ``last`` characters."""
     return text if len(text) <= first + last else f"{text[:first]} {text[-last:]}"
 

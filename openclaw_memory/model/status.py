@@ -26,7 +26,7 @@ class Check:
     @classmethod
     def from_problem(cls, name: str, problem: Problem, remark: bool = False) -> Check:
         """Return a failed check of ``name``, or a ``remark``."""
-        return cls(name, remark, problem.described, problem.next_step, remark)
+        return cls(name, remark, problem.summary, problem.next_step, remark)
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,7 +93,7 @@ class SearchService:
 
     def recall(self, request: SearchRequest, hops: int) -> RecallResult:
         """Return the thread behind the best hits of ``request``."""
-        bounds.number("hops", hops, 1, 4, whole=True)  # nobody would follow a thread of more steps
+        bounds.check_number("hops", hops, 1, 4, whole=True)  # nobody would follow a thread of more steps
         with self._limit_waiting(request) as deadline:
             call, answer = self._answer(request, deadline, lambda query, index: answers.recall(query, index, hops))
             # Plugins may drop and change hits; a thread stays in order of time.

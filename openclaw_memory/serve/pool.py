@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..config.settings import Settings
-from ..config.workspace import expanded, find_workspace
+from ..config.workspace import expand_home, find_workspace
 from ..errors import OpenClawMemoryError, Stopped, WorkspaceError
 
 if TYPE_CHECKING:  # a host waits for the server to start: the rest is loaded after that
@@ -87,7 +87,7 @@ class Pool:
 
     def _default_workspace(self, agent: str) -> Path:
         if self._workspace:
-            return expanded(self._workspace).resolve()
+            return expand_home(self._workspace).resolve()
         try:
             return find_workspace(None, agent=agent)
         except WorkspaceError:

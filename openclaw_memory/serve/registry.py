@@ -16,8 +16,8 @@ from ..model import (
     Heartbeat,
     IngestReport,
     Origin,
+    QuotedHits,
     RecallResult,
-    Replied,
     SearchRequest,
     SearchResult,
     Session,
@@ -144,7 +144,7 @@ REPLIED = Tool(
     description="Told by the host what the agent replied: hits that were given lately and are quoted count as used.",
     arguments={"text": text("The reply.")},
     required=("text",),
-    result=Replied,
+    result=QuotedHits,
     run=lambda call: call.memory.replied(call.arguments["text"]),
     deadline=5.0,
     read_only=False,
@@ -185,7 +185,7 @@ CONSOLIDATE = Tool(
     read_only=False,
     destructive=True,
     embeds=True,
-    upkeep=True,
+    long_running=True,
     audience="client",
 )  # fmt: skip
 
@@ -233,7 +233,7 @@ FACTS = Tool(
     read_only=False,
     destructive=True,
     idempotent=False,
-    asks={"action": ("query",)},
+    reading_values={"action": ("query",)},
     hint="For what is known about a name now, or was on a day, call memory_facts; when you learn a lasting fact, or "
     "that one changed, add it there.",
 )  # fmt: skip
@@ -439,7 +439,7 @@ TOOLS = (
         deadline=600.0,
         read_only=False,
         embeds=True,
-        upkeep=True,
+        long_running=True,
         audience="client",
     ),
     Tool(
@@ -464,7 +464,7 @@ TOOLS = (
         deadline=120.0,
         read_only=False,
         embeds=True,
-        upkeep=True,
+        long_running=True,
         audience="host",
     ),
     Tool(
@@ -476,7 +476,7 @@ TOOLS = (
         deadline=120.0,
         read_only=False,
         destructive=True,
-        upkeep=True,
+        long_running=True,
         audience="host",
     ),
     TURN,

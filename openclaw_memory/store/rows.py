@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model import FoundFact, Grain, Kind, Origin, Section, SourceFile, Unit
+from ..model import ExtractedFact, Grain, Kind, Origin, Section, SourceFile, Unit
 
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float32]
@@ -401,7 +401,7 @@ class PlannedUnit:
     amount: bool = False
     speaker_key: int = 0
     mentions: Sequence[Mention] = ()
-    facts: Sequence[FoundFact] = ()
+    facts: Sequence[ExtractedFact] = ()
     cited: Sequence[CitedLines] = ()
 
 

@@ -173,7 +173,7 @@ class SummaryBuilder:
         if built is None:
             return None
         with _blocked_by(built.plan.path):
-            return self._reader.clear_text(built.plan.path, built.text), built.origin
+            return self._reader.readable_text(built.plan.path, built.text), built.origin
 
     def _day(self, day: str) -> list[_Sourced]:
         """Read the sentences of a day's notes, in order."""

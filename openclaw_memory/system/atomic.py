@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from ..config.settings import data_dir
-from ..errors import WorkspaceError, remedy
+from ..errors import WorkspaceError, next_step_for
 from . import descent
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def locked(path: Path, timeout: float = LOCK_TIMEOUT, root: Path | None = None) 
     except OSError as error:
         raise WorkspaceError(
             f"{place.parent}: no lock can be kept there ({error.strerror or error}); "
-            f"{remedy(error, 'make the folder writable')}"
+            f"{next_step_for(error, 'make the folder writable')}"
         ) from error
     try:
         yield
@@ -312,7 +312,7 @@ def _rename(source: str, target: str, folder: int | None = None) -> None:
 def _unwritable(path: Path, error: OSError) -> WorkspaceError:
     return WorkspaceError(
         f"{path}: cannot be written ({error.strerror or error}); "
-        f"{remedy(error, 'make the file and its folder writable')}"
+        f"{next_step_for(error, 'make the file and its folder writable')}"
     )
 
 

@@ -43,8 +43,8 @@ class Tables:
     def query(self, sql: str, limit: int | None, timeout: float) -> QueryResult:
         """Answer one SQL statement that only reads."""
         if limit is not None:
-            bounds.number("limit", limit, 1, whole=True)
-        bounds.number("timeout", timeout, 0, 24 * 60 * 60)
+            bounds.check_number("limit", limit, 1, whole=True)
+        bounds.check_number("timeout", timeout, 0, 24 * 60 * 60)
         stale, remarks = self._freshen(NEVER)
         result = self._store.query(sql, self._collect, limit, timeout)
         return replace(result, stale=stale, warning=joined([*self._store.warnings(), *remarks]))

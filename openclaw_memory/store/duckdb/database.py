@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...config.settings import StoreSettings
-from ...errors import Refused, StoreError
+from ...errors import StoreError, TextRefused
 from ...system import atomic
 from ..rows import batches
 from ..tables.base import VERSION, Database, count, free_unused_heap
@@ -408,7 +408,7 @@ class DuckDatabase(Database):
                 "check the permissions of the file and its folder, or choose another file with --db"
             )
         bad_value = isinstance(error, (duckdb.DataError, duckdb.IntegrityError, duckdb.ProgrammingError))
-        return (Refused if bad_value else StoreError)(
+        return (TextRefused if bad_value else StoreError)(
             f"{self.path}: the index failed ({first}); run: openclaw-memory doctor"
         )
 

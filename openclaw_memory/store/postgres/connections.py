@@ -30,7 +30,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...config.store_url import shown
-from ...errors import LeaseTimeout, Refused, StoreError, StoreUnreachable
+from ...errors import LeaseTimeout, StoreError, StoreUnreachable, TextRefused
 from ...system.deadline import Deadline, WaitLimit
 from ..tables.base import VERSION
 from .schema import CORE, GUARDS, SCHEMA, VIEWS
@@ -298,7 +298,7 @@ class Server:
             return StoreUnreachable(message)
         if isinstance(error, psycopg.errors.DiskFull):
             return StoreError(f"{self.name}: the server's disk is full ({first}); nothing was lost: free some space")
-        kind = Refused if isinstance(error, (psycopg.DataError, psycopg.IntegrityError)) else StoreError
+        kind = TextRefused if isinstance(error, (psycopg.DataError, psycopg.IntegrityError)) else StoreError
         return kind(f"{self.name}: the server refused ({first}); run: openclaw-memory doctor")
 
 

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ...errors import WorkspaceError, remedy
+from ...errors import WorkspaceError, next_step_for
 from ...system.deadline import Deadline
 from .location import Keys, StateLocation, read_only, remove, sqlite_files
 
@@ -449,7 +449,7 @@ class State:
                 ) from error
             raise StateError(
                 f"{file or self.file}: cannot be used ({error}); "
-                f"{remedy(error, 'make the file and its folder writable')}"
+                f"{next_step_for(error, 'make the file and its folder writable')}"
             ) from error
         except sqlite3.DatabaseError as error:
             raise StateError(
@@ -459,7 +459,7 @@ class State:
         except OSError as error:
             raise StateError(
                 f"{error.filename or file or self.file}: cannot be used ({error.strerror or error}); "
-                f"{remedy(error, 'make the file and its folder writable')}"
+                f"{next_step_for(error, 'make the file and its folder writable')}"
             ) from error
 
 

@@ -18,7 +18,7 @@ from contextlib import closing, suppress
 from hashlib import blake2b
 from pathlib import Path
 
-from ...errors import WorkspaceError, remedy
+from ...errors import WorkspaceError, next_step_for
 from ...system import atomic
 
 log = logging.getLogger("openclaw_memory")
@@ -75,7 +75,7 @@ class Keys:
             except OSError as error:
                 raise WorkspaceError(
                     f"{file}: cannot be written ({error.strerror or error}); "
-                    f"{remedy(error, 'make the file and its folder writable')}"
+                    f"{next_step_for(error, 'make the file and its folder writable')}"
                 ) from error
 
     def check_new(self, name: str) -> None:

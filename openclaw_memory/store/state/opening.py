@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...config.settings import StateSettings, config_path, data_dir
-from ...config.workspace import expanded
+from ...config.workspace import expand_home
 from .database import State
 from .location import Keys, StateLocation, WorkspaceStateLocation
 
@@ -22,7 +22,7 @@ class ServerWorkspace:
 
 def state_folder(settings: StateSettings) -> Path:
     """Return the folder of the states of all workspaces."""
-    return expanded(settings.folder).absolute() if settings.folder else data_dir() / "state"
+    return expand_home(settings.folder).absolute() if settings.folder else data_dir() / "state"
 
 
 def state_keys() -> Keys:
