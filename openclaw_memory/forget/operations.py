@@ -75,7 +75,7 @@ class Forgetter:
             plan = planner.plan(request, key)
             report = plan.report
         else:
-            with self._alone(_LOCK_TIMEOUT):
+            with self._exclude_others(_LOCK_TIMEOUT):
                 self._finish_others()
                 plan = planner.plan(request, key)
                 report = replace(plan.report, dry_run=False)
@@ -90,7 +90,7 @@ class Forgetter:
         if not unfinished(self.state):
             return False
         try:
-            with self._alone(0):
+            with self._exclude_others(0):
                 return self._finish_others()
         except WorkspaceError as problem:
             log.info("something is still to be forgotten: %s", problem)
@@ -196,7 +196,7 @@ class Forgetter:
             self._finish()
         return begun
 
-    def _alone(self, seconds: float) -> ExitStack:
+    def _exclude_others(self, seconds: float) -> ExitStack:
         """Keep other processes from forgetting, and from writing summaries of what is being forgotten."""
         with ExitStack() as stack:
             stack.enter_context(atomic.locked(self.workspace / ".forgetting", seconds, self.workspace))
@@ -224,10 +224,10 @@ def reread_forgotten(store: Store, state: State, tombstones: Tombstones) -> None
     if unpurged and not unfinished(state):
         # An older copy of the index, whose free blocks hold what was forgotten, or one in which forgetting was cut
         # short before another process finished it in its own: the next ingest purges it.
-        forget_again(state)
+        schedule_forgetting(state)
 
 
-def forget_again(state: State) -> None:
+def schedule_forgetting(state: State) -> None:
     """Have the next ingest take what was forgotten out of the generated files and the index once more."""
     with state.writing() as connection:
         connection.execute("INSERT INTO forgetting VALUES (?, ?, ?)", _todo_row({}))

@@ -14,7 +14,7 @@ from ..store.api import StatedFact
 from ..store.state import State, StateError
 from ..store.state.database import Transaction, now
 from ..store.state.location import key_id
-from .words import LONG, WIDE, Words, split_words, weight
+from .words import DISTINCTIVE_WEIGHT, SENTENCE_WEIGHT, Words, split_words, weight
 
 log = logging.getLogger("openclaw_memory")
 
@@ -174,7 +174,7 @@ class Matcher:
         if digest not in self.digests:
             return None
         # In their own file many words in a row are the unit, however it is wrapped.
-        if (code == "b" or (code == "f" and weight(run) < WIDE)) and not words.alone(at, at + length - 1):
+        if (code == "b" or (code == "f" and weight(run) < DISTINCTIVE_WEIGHT)) and not words.alone(at, at + length - 1):
             return None
         return Match(at, at + length - 1, digest)
 
@@ -274,4 +274,4 @@ class Tombstones:
 
     def covers_name(self, text: str) -> bool:
         """Return true if ``text`` says what was forgotten, in more than the few words that other things share."""
-        return self.covers(text, LONG)
+        return self.covers(text, SENTENCE_WEIGHT)
