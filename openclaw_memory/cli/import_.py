@@ -80,7 +80,9 @@ def _run(cli: CliContext, source: str, path: Path | None, trust: str, undo: bool
         memory.forgotten.check()
         mask = partial(mask_for_index, memory.forgotten)
         entries = exports.entries(source, expand_home(path), settings.consolidate.time_zone, show)
-        report = writer.bring(workspace, source, entries, Origin(trust), max_bytes(settings.ingest), dry_run, mask)
+        report = writer.write_entries(
+            workspace, source, entries, Origin(trust), max_bytes(settings.ingest), dry_run, mask
+        )
     if not report.entries and report.skipped:
         first = report.skipped[0]
         raise exports.ExportError(

@@ -47,11 +47,11 @@ def available_cores() -> int:
 
 
 class WorkerEnded(EngineError):
-    """The worker ended without an answer; ``passing`` if the machine's state of the moment may be the cause."""
+    """The worker ended without an answer; ``transient`` if the machine's state of the moment may be the cause."""
 
-    def __init__(self, message: str, passing: bool) -> None:
+    def __init__(self, message: str, transient: bool) -> None:
         super().__init__(message)
-        self.passing = passing
+        self.transient = transient
 
 
 class Worker:
@@ -107,11 +107,11 @@ class Worker:
         finally:
             timer.cancel()
         if frame is None:
-            cause, passing, last_words = self._child.wait_for_end()
+            cause, transient, last_words = self._child.wait_for_end()
             if hung.is_set():
-                cause, passing = "because it did not answer", True
+                cause, transient = "because it did not answer", True
             self.end()
-            raise WorkerEnded(f"{self.binding} ended {cause} {occasion} with {self._model}{last_words}", passing)
+            raise WorkerEnded(f"{self.binding} ended {cause} {occasion} with {self._model}{last_words}", transient)
         header, body = frame
         if "error" not in header:
             return header, body
@@ -357,7 +357,7 @@ class LlamaCppEmbedder(LocalModel):
             worker.wait_until_ready()
         except BaseException as error:
             worker.end()
-            if self._crashes is not None and isinstance(error, WorkerEnded) and not error.passing:
+            if self._crashes is not None and isinstance(error, WorkerEnded) and not error.transient:
                 # A signal comes again with the same build.
                 self._crashes.add(binding, self.model, self._options, str(error))
             raise

@@ -215,7 +215,7 @@ def _fetch(entry: ModelEntry, expected: str | None, folder: Path, work: Path, pr
     # The record first: without its file it is only a pinned hash, a file without it is not a model.
     record = {key: value for key, value in asdict(model).items() if key != "path"}
     atomic.write_bytes(folder / f"{entry.name}.json", json.dumps(record, indent=1).encode())
-    atomic.put_in_place(target, model.path)
+    atomic.replace_file(target, model.path)
     progress("done", model.size, model.size)
     return model
 

@@ -40,19 +40,24 @@ FOREIGN = 0.2
 class Vectorizer:
     """The embedder of one memory, its noise level, and the thread that embeds in the background.
 
-    Where the settings leave the model to the notes, it depends on ``foreign()``, the share of them in other languages
-    than English, in [0, 1].  The index holds the choice, so that a question need not look at the notes and all
-    processes agree.
+    Where the settings leave the choice of the model to the notes, it depends on ``foreign_share()``, the share of
+    notes in other languages than English, in [0, 1].  The index holds the choice, so that a question need not look at
+    the notes and all processes agree.
     """
 
     def __init__(
-        self, settings: Settings, store: Store, plugins: Plugins, models: EmbedderManager, foreign: Callable[[], float]
+        self,
+        settings: Settings,
+        store: Store,
+        plugins: Plugins,
+        models: EmbedderManager,
+        foreign_share: Callable[[], float],
     ) -> None:
         self._settings = settings
         self._store = store
         self._plugins = plugins
         self._models = models
-        self._foreign = foreign
+        self._foreign_share = foreign_share
         self._name = models.name
         self._noise_levels: dict[VectorModel, float] = {}
         self._cohorts: dict[tuple[VectorModel, int], Cohort | None] = {}
@@ -88,9 +93,9 @@ class Vectorizer:
         return self._name
 
     def _suitable(self) -> str:
-        return (registry.MULTILINGUAL if self._foreign() >= FOREIGN else registry.DEFAULT).name
+        return (registry.MULTILINGUAL if self._foreign_share() >= FOREIGN else registry.DEFAULT).name
 
-    def _review(self, units: int) -> None:
+    def _review_choice(self, units: int) -> None:
         """Choose the model anew when the number of units has doubled; a multilingual one stays."""
         choice = self._store.model_choice()
         if choice is not None and (choice.name == registry.MULTILINGUAL.name or units < 2 * choice.units):
@@ -239,7 +244,7 @@ class Vectorizer:
         Returns the numbers of units embedded and pending, and a remark.
         """
         if self._models.name is None:
-            self._review(sum(astuple(self._store.vector_states(None))))
+            self._review_choice(sum(astuple(self._store.vector_states(None))))
         embedder, model, reason = self.embedder_in_use()
         states = self._store.vector_states(model)
         waiting = states.pending + states.outdated

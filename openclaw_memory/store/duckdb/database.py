@@ -435,7 +435,7 @@ def rewrite(path: Path, options: Mapping[str, Any]) -> None:
             copy = folder / path.name
             _copy(path, copy, {**options, "temp_directory": str(folder / "spill")})
             copy.chmod(0o600)
-            atomic.put_in_place(copy, path)
+            atomic.replace_file(copy, path)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
     except OSError as error:

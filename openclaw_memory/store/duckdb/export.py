@@ -124,7 +124,7 @@ class ExportFolder:
         names = [*(f"{table}.parquet" for table in TABLES), MANIFEST]
         if self._replaced:
             for name in names:
-                atomic.put_in_place(temporary / name, self.folder / name)
+                atomic.replace_file(temporary / name, self.folder / name)
         else:
             for name in names:
                 with (temporary / name).open("r+b") as file:

@@ -175,7 +175,7 @@ class WorkspaceStateLocation(StateLocation):
                 self._identity_file.parent.mkdir(exist_ok=True)
                 atomic.write_text(self._identity_file, f"{new}\n", self._root)
                 for path in (self._identity_file.parent, self._identity_file):
-                    atomic.share_like(path, self._root)
+                    atomic.copy_ownership(path, self._root)
             except (OSError, WorkspaceError) as problem:
                 log.debug("%s: the state goes by the path of the workspace: %s", self._root, problem)
                 return self._file
