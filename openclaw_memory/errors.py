@@ -9,21 +9,21 @@ from dataclasses import dataclass
 
 #: Error numbers for a full disk or quota.
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-#: The name of the program where a message names one of its commands.
+#: The program's name before one of its commands in a message, which :func:`substitute_command` replaces.
 _CALL = re.compile(r"(?:(?<=: )|(?<=')|(?<=see )|(?<=run ))openclaw-memory (?!of\b)(?=[a-z])")
 
 
 def substitute_command(text: str) -> str:
     """Return ``text`` with the program's name replaced by ``OPENCLAW_MEMORY_COMMAND``.
 
-    Inside a host ``openclaw-memory`` may be on no PATH.
+    A host may start this program by a path, with no ``openclaw-memory`` on PATH.
     """
     command = os.environ.get("OPENCLAW_MEMORY_COMMAND")
     return _CALL.sub(lambda _: f"{command} ", text) if command else text
 
 
 def next_step_for(error: Exception, otherwise: str) -> str:
-    """Return the next step after an error of the system: free space if the disk is full, else ``otherwise``."""
+    """Return the next step after an operating-system error: free space if the disk is full, else ``otherwise``."""
     full = error.errno in _FULL if isinstance(error, OSError) else "disk is full" in str(error)
     return "free some space and run it again" if full else otherwise
 
@@ -49,7 +49,7 @@ class Problem:
 
     @classmethod
     def parse(cls, message: str) -> Problem:
-        """Read a message as errors of other processes and results have it: the last semicolon begins the next step."""
+        """Parse the text of a problem, from a result or another process: the last semicolon begins the next step."""
         what, _, step = message.rpartition("; ")
         return cls(what, step) if what and step else cls(message)
 
@@ -72,7 +72,7 @@ class OpenClawMemoryError(Exception):
 
     @property
     def problem(self) -> Problem:
-        """The problem, with commands as they are called here."""
+        """The problem, with the program's name in commands as :func:`substitute_command` writes it."""
         step = self._problem.next_step
         return Problem(substitute_command(self._problem.what), step and substitute_command(step), self._problem.path)
 
@@ -90,7 +90,7 @@ class StoreError(OpenClawMemoryError):
 
 
 class TextRefused(StoreError):
-    """A text that a working index refuses; others can be written."""
+    """A text that the database cannot store, although the index works; other texts can be written."""
 
 
 class LeaseTimeout(StoreError):

@@ -40,7 +40,7 @@ from .model import (
     FeedbackReport,
     ForgetReport,
     Grain,
-    GrainUse,
+    GrainSize,
     IngestReport,
     MapReport,
     Progress,
@@ -64,7 +64,7 @@ from .store.state.opening import ServerWorkspace, open_state
 from .summarise.inventory import RetiredNotes
 from .system.deadline import Deadline
 from .upkeep.languages import Languages, other_than_english, unknown_languages
-from .upkeep.schedule import Upkeep
+from .upkeep.schedule import ConsolidationRunner
 from .use.tracker import Usage
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     from .model.embedder import Embedder
     from .sharing.sources import Source
     from .store.api import Store, VectorModel
-    from .tables.service import Tables
+    from .tables.service import MemoryTables
 
 log = logging.getLogger("openclaw_memory")
 
@@ -190,7 +190,7 @@ class Memory(ReadingMemory):
             ingest=self.ingest,
             clear=self._vectorizer.forget_questions,
         )
-        self.upkeep = Upkeep(
+        self.upkeep = ConsolidationRunner(
             workspace=self.workspace,
             settings=self.settings,
             store=self._store,
@@ -213,11 +213,11 @@ class Memory(ReadingMemory):
 
         self.others = OtherMemories(
             partial(sources.sources, self.settings, names, agent, self.workspace),
-            partial(self._beside, plugins=plugins),
+            partial(self._open_other_memory, plugins=plugins),
             peers,
         )
 
-    def _beside(self, source: Source, plugins: Sequence[object]) -> Memory:
+    def _open_other_memory(self, source: Source, plugins: Sequence[object]) -> Memory:
         """Open the memory of another agent: its default index, the same model."""
         settings = self.settings.with_values({"store.path": "", "store.workspace": ""})
         return Memory(
@@ -475,10 +475,10 @@ class Memory(ReadingMemory):
             progress=progress,
         )
 
-    def _tables(self) -> Tables:
-        from .tables.service import Tables
+    def _tables(self) -> MemoryTables:
+        from .tables.service import MemoryTables
 
-        return Tables(self._store, self._questions.graph, self.facts, self.usage.rows, self._freshness.freshen)
+        return MemoryTables(self._store, self._questions.graph, self.facts, self.usage.rows, self._freshness.freshen)
 
     def maintain(self, force: bool = False) -> bool:
         """Compact the index if that is due, and release memory; return true if it was compacted."""
@@ -486,7 +486,7 @@ class Memory(ReadingMemory):
         self._store.shrink()
         return compacted
 
-    def grains(self) -> tuple[GrainUse, ...]:
+    def grains(self) -> tuple[GrainSize, ...]:
         """Return files, units and bytes of each grain."""
         return self._questions.grains()
 

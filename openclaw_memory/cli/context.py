@@ -52,7 +52,7 @@ def failure(message: str, otherwise: str = "") -> dict[str, Any]:
 
 @contextmanager
 def wrong_usage() -> Iterator[None]:
-    """Turn a :class:`RequestError` into wrong usage."""
+    """Turn a :class:`RequestError` into a usage error (exit code 2)."""
     from ..errors import RequestError
 
     try:

@@ -84,15 +84,15 @@ def _register(cli: CliContext, options: SetupOptions, reporter: Reporter) -> Non
         change = host.register(_server(cli), project)
     if not change.needed:
         what = "not there" if options.uninstall else "there already"
-        reporter.step(host.TITLE, f"{change.where}: our entry is {what}; nothing to change")
+        reporter.step(host.TITLE, f"{change.location}: our entry is {what}; nothing to change")
         return
-    reporter.plan(change.where, change.lines)
+    reporter.plan(change.location, change.diff)
     if not reporter.confirm(f"Change {host.TITLE}'s configuration?"):
         return
     change.apply()
     reporter.record["applied"] = True
-    reporter.step(host.TITLE, f"{change.where}: {'removed' if options.uninstall else 'written'}")
-    reporter.next_step(change.then)
+    reporter.step(host.TITLE, f"{change.location}: {'removed' if options.uninstall else 'written'}")
+    reporter.next_step(change.next_step)
 
 
 def _print(cli: CliContext, host: str | None) -> None:

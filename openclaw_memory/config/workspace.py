@@ -1,4 +1,4 @@
-"""Find the agent's workspace, name paths in it, and cut lines out of a file."""
+"""Find the agent's workspace, convert paths to names in the index, and cut lines out of a file."""
 
 from __future__ import annotations
 

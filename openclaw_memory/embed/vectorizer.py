@@ -1,4 +1,4 @@
-"""When texts are embedded: during an ingest, in the background, or when a question first needs them."""
+"""Embed texts during an ingest, in the background, or when a question first needs them."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Vectorizer:
         return (registry.MULTILINGUAL if self._foreign_share() >= FOREIGN else registry.DEFAULT).name
 
     def _review_choice(self, units: int) -> None:
-        """Choose the model anew when the number of units has doubled; a multilingual one stays."""
+        """Choose the model again once the number of units has doubled; a multilingual one is never replaced."""
         choice = self._store.model_choice()
         if choice is not None and (choice.name == registry.MULTILINGUAL.name or units < 2 * choice.units):
             self._name = choice.name
@@ -166,14 +166,14 @@ class Vectorizer:
             self._questions.clear()
 
     def knows_word(self, text: str) -> bool:
-        """Return true if the model in use has a token of its own for ``text``; loads nothing."""
+        """Return true if ``text`` is a single token of the model in use; does not load the model."""
         from .vocabulary import knows_word
 
         embedder = self.resolve().embedder
         return embedder is not None and knows_word(embedder, text)
 
     def noise_level(self, embedder: Embedder, seconds: float | None = None) -> float:
-        """Return the cosine that unrelated texts rarely exceed; measured once per model and index."""
+        """Return the noise level: the cosine that unrelated texts rarely exceed, measured once per model and index."""
         model = model_of(embedder)
         if model not in self._noise_levels:
             noise = self._store.noise(model)

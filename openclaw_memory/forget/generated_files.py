@@ -1,4 +1,4 @@
-"""Take forgotten words out of the files that this package writes, also where a person has edited them since."""
+"""Remove forgotten words from the files that this package writes, also after a person has edited them."""
 
 from __future__ import annotations
 

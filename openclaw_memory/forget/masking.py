@@ -1,4 +1,4 @@
-"""Take forgotten words out of a text while every other line stays where it is."""
+"""Mask forgotten words in a text; every other line keeps its number."""
 
 from __future__ import annotations
 

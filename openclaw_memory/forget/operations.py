@@ -1,4 +1,4 @@
-"""Forget step by step: the plan is written down first, and is enough to finish it whatever happens on the way."""
+"""Forget step by step: the plan is stored first, so that an interrupted run can be finished from it."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Forgetter:
         return replace(report, remains=remains, seconds=time.monotonic() - started)
 
     def resume(self) -> bool:
-        """Finish what was cut short; return true if there was anything and no other process is at it."""
+        """Finish interrupted forgetting; return true if there was any and no other process is doing it."""
         if not unfinished(self.state):
             return False
         try:
@@ -124,7 +124,7 @@ class Forgetter:
             insert_tombstones(connection, key, plan.hashes)
 
     def _finish(self) -> list[str]:
-        """Do everything that was begun and not ended, and end it; return the generated files that changed.
+        """Carry out all stored plans and delete them; return the generated files that changed.
 
         Every step may be done again.
         """
@@ -228,7 +228,7 @@ def reread_forgotten(store: Store, state: State, tombstones: Tombstones) -> None
 
 
 def schedule_forgetting(state: State) -> None:
-    """Have the next ingest take what was forgotten out of the generated files and the index once more."""
+    """Let the next ingest remove all forgotten texts from the generated files and the index again."""
     with state.writing() as connection:
         connection.execute("INSERT INTO forgetting VALUES (?, ?, ?)", _todo_row({}))
 
@@ -238,7 +238,7 @@ def _todo_row(todo: dict[str, Sequence[str]]) -> tuple[str, str, str]:
 
 
 def unfinished(state: State) -> list[str]:
-    """Return a warning while something that was to be forgotten is not yet out of everything."""
+    """Return a warning while a text to forget is still in a file or in the index."""
     try:
         begun = state.read("SELECT 1 FROM forgetting LIMIT 1")
     except StateError:

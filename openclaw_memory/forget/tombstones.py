@@ -1,4 +1,4 @@
-"""Recognise what was forgotten, wherever it comes up again, by keyed hashes of its words."""
+"""Recognise forgotten texts in any file by keyed hashes of their words."""
 
 from __future__ import annotations
 
@@ -273,5 +273,5 @@ class Tombstones:
         )
 
     def covers_name(self, text: str) -> bool:
-        """Return true if ``text`` says what was forgotten, in more than the few words that other things share."""
+        """Return true if ``text`` contains a forgotten sentence, not merely a few words that other texts share."""
         return self.covers(text, SENTENCE_WEIGHT)

@@ -18,7 +18,7 @@ from . import HostError
 
 @contextlib.contextmanager
 def writable(file: Path, why: str = "") -> Iterator[None]:
-    """Raise :class:`HostError`, which says ``why`` it matters, where ``file`` cannot be written in the block."""
+    """Turn an ``OSError`` in the block into a :class:`HostError` about ``file``; ``why`` says what it prevents."""
     try:
         yield
     except OSError as error:

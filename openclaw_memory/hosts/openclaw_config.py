@@ -130,7 +130,7 @@ def _patch_value(before: Any, after: Any) -> Any:
     return {key: _patch_value(before.get(key, MISSING), after.get(key, MISSING)) for key in keys}
 
 
-# -- the way back -------------------------------------------------------------------------------------
+# -- restoring -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,7 @@ class ConfigSnapshot:
         )
 
     def restoring_changes(self, config: dict[str, Any]) -> list[KeyChange]:
-        """Return the changes that lead from ``config`` back; later changes by others stay."""
+        """Return the changes that restore this state in ``config``; later changes by others stay."""
         values: dict[Key, Any] = {ENTRY: self.entry[0] if self.entry else MISSING}
         slot = value_at(config, SLOT)
         if slot is MISSING or slot == NAME:

@@ -203,7 +203,7 @@ def _visible_reference(match: re.Match[str]) -> str:
 
 
 def _identity(item: Mapping[str, Any], names: Iterable[str], turns: Iterable[ImportedTurn]) -> str:
-    """Return the first of the members ``names`` that is there, else the turns: the same text is then the same entry."""
+    """Return the first present member of ``names``, else the turns, so that equal texts are the same entry."""
     for name in names:
         value = item.get(name)
         if isinstance(value, (str, int)) and not isinstance(value, bool) and str(value).strip():

@@ -31,7 +31,7 @@ log = logging.getLogger("openclaw_memory")
 #: Bytes of the largest file that a question with a deadline waits for, and bytes for each second that it has: a
 #: megabyte takes five to twelve seconds of the processor.
 _LARGE, _A_SECOND = 500_000, 50_000
-#: Seconds that a question waits for the look at the files; then its answer is stale.
+#: Seconds that a question waits for the check of the files; then it answers from the index as it is.
 LOOK_SECONDS = 2.0
 #: Seconds that closing waits for a file that is being read; a file that takes longer is read the next time.
 _CLOSING = 60.0
@@ -39,7 +39,7 @@ _CLOSING = 60.0
 _TICK = 400
 #: Milliseconds of quiet after which a burst of changes is over.
 _QUIET = 800
-#: Least seconds between two looks at all files, and least multiple of the time that the last one took.
+#: Least seconds between two scans of all files, and the least multiple of the duration of the last scan.
 _LOOK, _PAUSE = 2.0, 50
 #: ``freshen(until)`` looks for changed files; it returns true if the answer may be stale, and remarks.
 Freshen = Callable[[Deadline], tuple[bool, list[str]]]

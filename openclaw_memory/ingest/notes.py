@@ -164,7 +164,7 @@ class NoteReader:
 
 @contextmanager
 def _as_unreadable(path: str) -> Iterator[None]:
-    """Turn an unexpected error into one that concerns the file ``path`` alone."""
+    """Turn an unexpected error into :class:`~openclaw_memory.ingest.scan.Unreadable`, so that only ``path`` fails."""
     try:
         yield
     except OpenClawMemoryError:

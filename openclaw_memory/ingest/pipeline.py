@@ -106,7 +106,7 @@ class Ingestor:
         self._ontology = OntologyRows()
         self._linker = Linker(self._ontology)
         self._names: dict[str, str] = {}
-        #: Files by path as they were when they could not be read: a large one is not tried again by each question.
+        #: Files by path as they were when reading them failed, so that not every question tries a large one again.
         self._failed: dict[str, SourceFile] = {}
 
     def run(
@@ -268,7 +268,7 @@ class Ingestor:
         return version
 
     def _shown_path(self, path: str) -> str:
-        """Return a file's path without the secrets in it."""
+        """Return a file's path with the secrets in it redacted."""
         if path not in self._names:
             self._names[path] = self._plugins.without_secrets(path)
         return self._names[path]

@@ -43,7 +43,7 @@ from .reports import FactsResult as FactsResult
 from .reports import FeedbackReport as FeedbackReport
 from .reports import ForgetReport as ForgetReport
 from .reports import ForgottenText as ForgottenText
-from .reports import GrainUse as GrainUse
+from .reports import GrainSize as GrainSize
 from .reports import Heartbeat as Heartbeat
 from .reports import ImportReport as ImportReport
 from .reports import MapReport as MapReport

@@ -285,7 +285,7 @@ class ConsolidateReport:
 
 
 @dataclass(frozen=True, slots=True)
-class GrainUse:
+class GrainSize:
     """Size of a grain; ``units`` includes ``archived`` units and those ``hidden`` by a finer summary."""
 
     grain: Grain

@@ -16,7 +16,7 @@ from ..embed.vocabulary import language_coverage
 from ..errors import LeaseTimeout, SettingsError
 from ..graph.view import GraphView
 from ..ingest import freshness
-from ..model import GrainUse, RecallHit, RecallResult, SearchHit, SearchRequest, SearchResult, bounds, counted, joined
+from ..model import GrainSize, RecallHit, RecallResult, SearchHit, SearchRequest, SearchResult, bounds, counted, joined
 from ..model.embedder import Embedder
 from ..plugins.manager import Plugins
 from ..store.api import Floats, Store, VectorIndex, VectorModel
@@ -111,7 +111,7 @@ class SearchService:
         hits = _dated(request, self._plugins.rerank("", answer.hits))
         return SearchResult(tuple(hits), **self._report(call), left_out=answer.left_out, good_match=bool(hits))
 
-    def grains(self) -> tuple[GrainUse, ...]:
+    def grains(self) -> tuple[GrainSize, ...]:
         """Count what the index holds of each grain, finest first; looks at no file."""
         index = self.index()
         with self._store.session():

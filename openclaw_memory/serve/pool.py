@@ -138,9 +138,11 @@ class Pool:
         if settings.store.path and key != named:
             settings = settings.with_values({"store.path": ""})
         db = self._db if key == named else None
-        return Memory(workspace, agent=agent, settings=settings, db=db, models=self.models, peers=self._beside)
+        return Memory(
+            workspace, agent=agent, settings=settings, db=db, models=self.models, peers=self._open_other_memory
+        )
 
-    def _beside(self, source: Source) -> AbstractContextManager[Memory]:
+    def _open_other_memory(self, source: Source) -> AbstractContextManager[Memory]:
         """Return the memory that another one reads, shared with its own agent."""
         return self.use((source.agent, source.workspace))
 

@@ -181,7 +181,7 @@ class MemoryServer:
         return result
 
     async def _within(self, future: Future[str], until: Deadline, tool: Tool) -> CallToolResult:
-        """Return the result of the thread or a failure, shortly after the deadline at the latest."""
+        """Wait for the thread; return its result or a failure, shortly after the deadline at the latest."""
         text = None
         with anyio.move_on_after(until.within() + _GRACE):
             try:
@@ -298,7 +298,7 @@ def _handle_signals(end: Any) -> None:
 
 
 def _force_exit(status: int) -> None:
-    """Exit the process soon, even if a thread hangs."""
+    """Exit the process within seconds, even if a thread hangs."""
     timer = threading.Timer(_AT_LAST, os._exit, (status,))
     timer.daemon = True
     timer.start()

@@ -79,23 +79,23 @@ class Tool:
         }
 
 
-def text(description: str) -> dict[str, Any]:
+def text_schema(description: str) -> dict[str, Any]:
     """Return the schema of a text that is not empty."""
     return {"type": "string", "minLength": 1, "description": description}
 
 
-def whole(description: str, minimum: int, maximum: int | None = None) -> dict[str, Any]:
+def integer_schema(description: str, minimum: int, maximum: int | None = None) -> dict[str, Any]:
     """Return the schema of a whole number within bounds."""
     bounds = {"minimum": minimum} | ({} if maximum is None else {"maximum": maximum})
     return {"type": "integer", **bounds, "description": description}
 
 
-def day(description: str) -> dict[str, Any]:
+def day_schema(description: str) -> dict[str, Any]:
     """Return the schema of a day, ``YYYY-MM-DD``."""
     return {"type": "string", "format": "date", "description": description}
 
 
-def share(description: str) -> dict[str, Any]:
+def fraction_schema(description: str) -> dict[str, Any]:
     """Return the schema of a number from 0 to 1."""
     return {"type": "number", "minimum": 0, "maximum": 1, "description": description}
 

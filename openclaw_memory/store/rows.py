@@ -340,7 +340,7 @@ class DocumentInfo:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """The state from which a plan was made: a change voids it for that document, a change of ``shared`` for all.
+    """The state of the index from which changes were planned; a plan is void once its document or ``shared`` changed.
 
     ``shared`` are the versions on which the reading of all texts depends; ``written`` maps the id of a document to its
     generation, SHA-256 and ``mtime_ns``.

@@ -33,10 +33,10 @@ LOCK_TIMEOUT = 30.0
 #: Windows' "access denied" and "used by another process", and seconds for which a reader may cause them.
 _HELD, _BUSY_SECONDS = (5, 32), 1.0
 
-#: Folder of a workspace for the files of this package that nobody reads.
+#: Folder of a workspace for internal files of this package, such as locks.
 OWN_FOLDER = ".openclaw-memory"
 
-#: Errors for which no process can keep a lock beside its file: a read-only folder, or a file in the way.
+#: Errors that keep every process from making a lock file: a read-only folder, or a file in the folder's place.
 _NO_PLACE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EEXIST, errno.ENOTDIR)
 
 

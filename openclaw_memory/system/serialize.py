@@ -28,7 +28,7 @@ _NAMES = {"from_line": "from", "took_ms": "took_ms", "concepts_linked": "concept
 _FLAGS = frozenset({"truncated", "stale"})
 #: Fields that are left out when empty.
 _UNLESS_EMPTY = frozenset({"skipped", "superseded", "also", "corrected"})
-#: Fields that advise, and so may name a command of ours.
+#: Fields with advice, in which the program's name is replaced by the command that the host uses.
 _ADVICE = frozenset({"warning", "fallback", "error", "detail", "fix"})
 
 

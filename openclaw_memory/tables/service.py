@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..store.api import Ints, Store
 
 
-class Tables:
+class MemoryTables:
     """A memory as tables; ``graph()`` is a context with the graph up to date with the files."""
 
     def __init__(
@@ -96,9 +96,9 @@ def _concepts(view: GraphView) -> list[tuple[Any, ...]]:
 def _edges(view: GraphView) -> dict[str, dict[str, NDArray[Any]]]:
     """Return all edges by kind, with unit ids and places among :func:`_concepts`; parents are sources."""
     references, network, unit = view.index.references, view.network, view.corpus.rows.unit_id
-    source, related = _pairs(network.related)
-    parent, children = _pairs(network.children)
-    earlier, following = _pairs(network.after)
+    source, related = _flatten(network.related)
+    parent, children = _flatten(network.children)
+    earlier, following = _flatten(network.after)
     via = network.after_thread
     later_row = _mentioning(view, following.target, via)
     earlier_row = _mentioning(view, earlier, via)
@@ -119,7 +119,7 @@ def _edges(view: GraphView) -> dict[str, dict[str, NDArray[Any]]]:
     }  # fmt: skip
 
 
-def _pairs(lists: Lists) -> tuple[Ints, Lists]:
+def _flatten(lists: Lists) -> tuple[Ints, Lists]:
     """Return the row that each entry belongs to, and the entries."""
     return np.repeat(np.arange(len(lists.offset) - 1, dtype=np.int32), np.diff(lists.offset)), lists
 

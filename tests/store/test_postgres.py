@@ -27,7 +27,7 @@ from openclaw_memory import Memory, Settings
 from openclaw_memory.capture.capturer import Message, Turn
 from openclaw_memory.cli.main import cli
 from openclaw_memory.config.settings import StoreSettings
-from openclaw_memory.config.store_url import has_password, shown
+from openclaw_memory.config.store_url import has_password, redact_url
 from openclaw_memory.errors import LeaseTimeout, OpenClawMemoryError, StoreError, StoreUnreachable
 from openclaw_memory.store.api import VectorModel
 from openclaw_memory.store.postgres import database
@@ -65,13 +65,14 @@ def test_a_password_is_never_shown(password: str, more: str) -> None:
         f"postgres://db/memories?user=ana&password=§{password}§",
         f"postgres://ana:§@db/memories{more or '?x=1'}&password={password}§",
     ):
-        assert "§" not in shown(url)
+        assert "§" not in redact_url(url)
         assert has_password(url)
 
 
 def test_hosts_and_ports_are_shown() -> None:
     assert (
-        shown("postgres://ana@db:5432,other:1/memories?sslmode=require") == "postgresql://ana@db:5432,other:1/memories"
+        redact_url("postgres://ana@db:5432,other:1/memories?sslmode=require")
+        == "postgresql://ana@db:5432,other:1/memories"
     )
     assert not has_password("postgresql://ana@db:5432/memories")
 
@@ -494,7 +495,7 @@ def test_no_command_log_or_file_holds_the_password(
             own_server.stop()
         for arguments in (*EVERYDAY, *more):
             said += CliRunner().invoke(cli, [*given, *arguments], prog_name="openclaw-memory").output
-    assert "cannot be reached" in said and shown(url) in said and "attic key" in said
+    assert "cannot be reached" in said and redact_url(url) in said and "attic key" in said
     assert "s3cr" not in said + caplog.text
     kept = [file for file in tmp_path.rglob("*") if file.is_file()]
     assert kept and not [file for file in kept if b"s3cr" in file.read_bytes()]

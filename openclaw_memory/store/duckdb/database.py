@@ -1,4 +1,4 @@
-"""The DuckDB file: opening, moving a damaged one aside, transactions, rewriting, errors in words."""
+"""The DuckDB file: open it, move a damaged one aside, run transactions, rewrite it, translate DuckDB's errors."""
 
 from __future__ import annotations
 
@@ -90,7 +90,8 @@ class DuckDatabase(Database):
             "autoload_known_extensions": "false",
         }
         self.lease = Lease(path, self, settings.lock_timeout, idle)
-        #: True after a file of another version was moved aside: two versions must not do so in turns.
+        #: True after a file of another version was moved aside; a second one is refused, as two versions of this
+        #: package would otherwise keep moving each other's file.
         self._replaced = False
         self._writes = 0
         self._counters: tuple[tuple[int, int] | None, dict[str, str]] = None, {}
@@ -287,7 +288,7 @@ class DuckDatabase(Database):
         return connection
 
     def is_suspicious(self, error: BaseException) -> bool:
-        """Return true if an error may come from damage, or leaves DuckDB refusing every further call."""
+        """Return true if an error may come from a damaged file, or makes DuckDB refuse every later call."""
         import duckdb
 
         if isinstance(error, (duckdb.FatalException, duckdb.InternalException)):
@@ -301,7 +302,7 @@ class DuckDatabase(Database):
             self._move_aside(f"damaged ({_first_line(damage)})", damage)
 
     def after_idle(self) -> None:
-        """Give memory back: some megabytes for a millisecond."""
+        """Return freed memory to the operating system: some megabytes, in about a millisecond."""
         free_unused_heap()
 
     def _open(self) -> duckdb.DuckDBPyConnection:

@@ -33,7 +33,7 @@ log = logging.getLogger("openclaw_memory.store")
 
 #: Seconds between two tries of a lock, and between two looks of the closing thread at an open file.
 _POLL, _LOOK = 0.004, 0.02
-#: Seconds that a caller without any time waits nevertheless: another process needs a moment to close an idle file.
+#: Seconds that every caller waits at least, also past its deadline: another process needs them to close an idle file.
 _LEAST = 0.25
 #: Nanoseconds after which two writes have different times on every file system.
 _COARSE = 2_500_000_000
@@ -43,7 +43,7 @@ _Stamp = tuple[tuple[int, int, int] | None, tuple[int, int, int] | None]
 
 
 class LeasedDatabase(Protocol):
-    """The file's database; only the owner of the file calls its methods."""
+    """The database in the file; only the process that owns the lease calls its methods."""
 
     def prepare(self) -> None:
         """Make the folder of the lock files."""
@@ -69,7 +69,7 @@ class Lease:
 
     def __init__(self, path: Path, database: LeasedDatabase, timeout: float, idle: float) -> None:
         self.path = path
-        #: Grows when the file is opened and differs from how this process left it: another one may have written.
+        #: Grows when the file is opened and has changed since this process closed it: another process may have written.
         self.epoch = 0
         self._database = database
         self._timeout = timeout

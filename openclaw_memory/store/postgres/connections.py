@@ -29,7 +29,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ...config.store_url import shown
+from ...config.store_url import redact_url
 from ...errors import LeaseTimeout, StoreError, StoreUnreachable, TextRefused
 from ...system.deadline import Deadline, WaitLimit
 from ..tables.base import VERSION
@@ -55,7 +55,7 @@ class Server:
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self.name = shown(url)
+        self.name = redact_url(url)
         self._pool: ConnectionPool[psycopg.Connection[Any]] | None = None
         self._uses = 0
         self._opening, self._trying = threading.Lock(), threading.Lock()
@@ -100,8 +100,8 @@ class Server:
 
         With ``read`` it has one snapshot and cannot write.  No statement takes longer than ``timeout`` seconds, no
         lock is waited for longer than ``wait``.  With ``memory`` its views are in front of the tables.
-        A ``read`` that ``joins`` is a part of the snapshot that this thread reads already, unless it has written since:
-        threads that hold a connection and wait for another one would wait for ever.
+        A ``read`` with ``joins`` shares the snapshot that this thread has open, unless the thread has written since:
+        threads that each hold one connection and wait for a second would wait for ever.
         Raises :class:`StoreUnreachable` without a connection, :class:`LeaseTimeout` at a limit, and
         :class:`StoreError` for other errors of the server.
         """
@@ -141,7 +141,7 @@ class Server:
         return self._wait_limit.until.left()
 
     def remarks(self) -> list[str]:
-        """Return the remarks on answers while the server is away."""
+        """Return the warnings for answers that are given while the server cannot be reached."""
         return [] if self._away is None else [f"answered from memory, which may be out of date: {self._away[1]}"]
 
     def prepare(self, part: str, tables: str) -> None:
