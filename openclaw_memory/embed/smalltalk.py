@@ -6,8 +6,8 @@ everything in a model.  It is compared with the similarity of the message to a c
 verification systems".
 
 The form of a question is evidence too: "when was that again?" asks one's own notes, "how does one do that?" asks
-anyone.  ``personal_questions.txt`` holds questions of the first kind, and the discriminant of Fisher (1936), "The use of
-multiple measurements in taxonomic problems", over the vectors of both kinds separates them.
+anyone.  ``personal_questions.txt`` holds questions of the first kind, and the discriminant of Fisher (1936), "The use
+of multiple measurements in taxonomic problems", over the vectors of both kinds separates them.
 """
 
 from __future__ import annotations
