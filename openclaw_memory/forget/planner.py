@@ -172,11 +172,11 @@ class Planner:
                 continue  # what cannot be read was never read
             for planned in note.units:
                 span = planned.unit.start_line, planned.unit.end_line
-                goes = selection.covers_lines(path, *span) or selection.matches_unit(
+                is_selected = selection.covers_lines(path, *span) or selection.matches_unit(
                     path, note.sections[planned.section], planned
                 )
-                lines[path].append((*span, goes))
-                if goes:
+                lines[path].append((*span, is_selected))
+                if is_selected:
                     unit = UnitText(
                         0, 0, *span, planned.unit.form, planned.unit.speaker, planned.unit.written, planned.hash,
                         planned.occurrence,
@@ -185,7 +185,7 @@ class Planner:
                         targets.append(ForgottenUnit(path, unit, spoken))
 
         def covers_lines(path: str, first: int, last: int) -> bool:
-            touched = [goes for start, end, goes in lines.get(path, ()) if start <= last and end >= first]
+            touched = [is_selected for start, end, is_selected in lines.get(path, ()) if start <= last and end >= first]
             return selection.covers_lines(path, first, last) or (bool(touched) and all(touched))
 
         return targets, replace(selection, covers_lines=covers_lines)
@@ -211,9 +211,9 @@ class Planner:
         )
         for tombstone in hashes:
             matcher.add(tombstone)
-        going = self._with_copies(targets, tombstones.passages, whole_files, snapshot, matcher)
-        ids = {hit_id(target.path, target.unit.hash, target.unit.occurrence) for target in going}
-        report = self._report(going, selection, snapshot, files, whole_files, ids, matcher)
+        units_to_forget = self._with_copies(targets, tombstones.passages, whole_files, snapshot, matcher)
+        ids = {hit_id(target.path, target.unit.hash, target.unit.occurrence) for target in units_to_forget}
+        report = self._report(units_to_forget, selection, snapshot, files, whole_files, ids, matcher)
         common = (
             f"other notes too have {tombstones.common} of these texts and keep them; to forget one everywhere, name "
             "its words with --query"
@@ -224,14 +224,14 @@ class Planner:
             tuple(sorted(ids)),
             tuple(whole_files),
             selection.concepts,
-            tuple(sorted({*whole_files, *(target.path for target in going)})),
+            tuple(sorted({*whole_files, *(target.path for target in units_to_forget)})),
             tombstones.needles,
             lambda: self._remaining_names(selection, files, matcher),
         )
 
     def _report(
         self,
-        going: Sequence[ForgottenUnit],
+        units_to_forget: Sequence[ForgottenUnit],
         selection: Selection,
         snapshot: Snapshot,
         files: Mapping[str, SourceFile],
@@ -239,8 +239,10 @@ class Planner:
         ids: Collection[str],
         matcher: Matcher,
     ) -> ForgetReport:
-        rows = [target.row for target in going if target.row is not None]
-        dependents = self.store.count_dependents([target.unit.id for target in going if target.row is not None])
+        rows = [target.row for target in units_to_forget if target.row is not None]
+        dependents = self.store.count_dependents(
+            [target.unit.id for target in units_to_forget if target.row is not None]
+        )
         stated = [entry for entry in self.store.stated_facts() if entry.id in selection.facts]
         return ForgetReport(
             units=len(rows),
@@ -249,13 +251,13 @@ class Planner:
             facts=dependents.facts + len(stated),
             summary_sentences=sum(map(snapshot.is_summary, rows)),
             access_records=sum(unit in ids or path in whole_files for unit, (path, _) in self.uses.last_days().items()),
-            files=len({target.path for target in going}),
+            files=len({target.path for target in units_to_forget}),
             texts=(
-                *(_listed(target, snapshot) for target in sorted(going, key=_reading_order)),
+                *(_listed(target, snapshot) for target in sorted(units_to_forget, key=_reading_order)),
                 *(ForgottenText(FACTS, _as_text(entry), Grain.WORKING) for entry in stated),
                 *(ForgottenText(CONCEPTS, slug, Grain.WORKING) for slug in selection.concepts),
             ),
-            remains=tuple(self._remaining(going, whole_files, snapshot, files, matcher)),
+            remains=tuple(self._remaining(units_to_forget, whole_files, snapshot, files, matcher)),
             below=tuple(_below_headings(snapshot, rows)),
             dry_run=True,
         )
@@ -299,7 +301,7 @@ class Planner:
 
     def _remaining(
         self,
-        going: Sequence[ForgottenUnit],
+        units_to_forget: Sequence[ForgottenUnit],
         whole_files: Sequence[str],
         snapshot: Snapshot,
         files: Mapping[str, SourceFile],
@@ -308,14 +310,14 @@ class Planner:
         """List the places in a person's files that hold what goes, and copies of the index."""
         places = {
             target.path if target.path in whole_files else _cite(target)
-            for target in going
+            for target in units_to_forget
             if target.row is not None and target.path in files and not is_generated(target.path)
         }
         for path, file in files.items():
             if path not in snapshot.by_path and not is_generated(path):
                 for first, last in masked_lines(self._texts(file)[-1], path, matcher):
                     places.add(citation(path, first + 1, last + 1))
-        indexed = any(target.row is not None for target in going)
+        indexed = any(target.row is not None for target in units_to_forget)
         return [*sorted(places), *(self.store.leftovers() if indexed else ())]
 
     def _remaining_names(self, selection: Selection, files: Iterable[str], matcher: Matcher) -> list[str]:
@@ -358,7 +360,7 @@ class _TombstonePlan:
         self.passages: list[Passage] = []
         occurrences = _Occurrences(snapshot, selection.rows, store, phrase_matcher)
         copies = _copies(targets, occurrences, phrase_matcher)
-        gone: set[bytes] = set()
+        removed_digests: set[bytes] = set()
         common: set[tuple[str, int]] = set()
         for target in targets:
             for phrase in target.phrases:
@@ -381,10 +383,10 @@ class _TombstonePlan:
                     continue
                 self.passages += passages
                 if distinctive or all(passage.alone for passage in occurrences.elsewhere[digest]):
-                    gone.add(digest)
+                    removed_digests.add(digest)
         #: Count of units of which other notes keep a copy.
         self.common = len(common)
-        self.needles = _needles(targets, gone, phrase_matcher)
+        self.needles = _needles(targets, removed_digests, phrase_matcher)
 
 
 class _Occurrences:
@@ -474,14 +476,16 @@ def _copies(
     return copies
 
 
-def _needles(targets: Sequence[ForgottenUnit], gone: set[bytes], phrase_matcher: Matcher) -> tuple[str, ...]:
+def _needles(targets: Sequence[ForgottenUnit], removed_digests: set[bytes], phrase_matcher: Matcher) -> tuple[str, ...]:
     """Return the texts that must not occur in the index afterwards."""
     texts: dict[str, None] = {}
     for target in targets:
-        entirely = all(phrase_matcher.digest("a", phrase.words) in gone for phrase in target.phrases)
+        entirely = all(phrase_matcher.digest("a", phrase.words) in removed_digests for phrase in target.phrases)
         for needle in extract_needles(target.unit.text, target.unit.speaker):
             words = split_words(needle).folded
-            if (entirely and weight(words) >= DISTINCTIVE_WEIGHT) or phrase_matcher.digest("a", words) in gone:
+            if (entirely and weight(words) >= DISTINCTIVE_WEIGHT) or phrase_matcher.digest(
+                "a", words
+            ) in removed_digests:
                 texts[needle] = None
     return tuple(texts)
 
@@ -514,13 +518,13 @@ def _as_text(entry: StatedFact) -> str:
     return " · ".join(filter(None, (entry.subject, entry.predicate, entry.object))) or f"ends {entry.retracts}"
 
 
-def _below_headings(snapshot: Snapshot, going: Sequence[int]) -> list[str]:
-    """Cite the lines that stay in sections whose headings go: they may be about what was named."""
+def _below_headings(snapshot: Snapshot, removed_rows: Sequence[int]) -> list[str]:
+    """Cite the lines that stay in sections whose headings are removed: they may be about what was named."""
     rows = snapshot.rows
-    gone = np.zeros(len(snapshot), bool)
-    gone[list(going)] = True
-    headless = np.unique(rows.section_id[gone & rows.heading])
-    left = np.flatnonzero(np.isin(rows.section_id, headless) & ~gone & ~rows.heading)
+    removed = np.zeros(len(snapshot), bool)
+    removed[list(removed_rows)] = True
+    headless = np.unique(rows.section_id[removed & rows.heading])
+    left = np.flatnonzero(np.isin(rows.section_id, headless) & ~removed & ~rows.heading)
     # The rows of a section lie side by side.
     starts = np.flatnonzero(np.diff(rows.section_id[left], prepend=-1))
     first, last = np.minimum.reduceat(rows.start_line[left], starts), np.maximum.reduceat(rows.end_line[left], starts)

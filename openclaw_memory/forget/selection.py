@@ -199,11 +199,11 @@ def _contains_any(texts: Collection[str]) -> Callable[[str], bool]:
     return matches_text
 
 
-def _stated(store: Store, goes: Callable[[StatedFact], bool]) -> frozenset[str]:
+def _stated(store: Store, is_selected: Callable[[StatedFact], bool]) -> frozenset[str]:
     """Return the ids of the stated facts that go, and of the entries that end them, which say the same once more."""
     entries = store.stated_facts()
-    gone = {entry.id for entry in entries if goes(entry)}
-    return frozenset(gone | {entry.id for entry in entries if entry.retracts in gone})
+    removed = {entry.id for entry in entries if is_selected(entry)}
+    return frozenset(removed | {entry.id for entry in entries if entry.retracts in removed})
 
 
 # -- by path ----------------------------------------------------------------------------------------
@@ -380,11 +380,11 @@ def _by_fact(id: str, store: Store, snapshot: Snapshot) -> Selection:
     for unit, there in periods.units.items():
         if unit in snapshot.row_of and facts.intersection(there):
             rows[snapshot.row_of[unit]] = True
-    gone = {entry.id for entry in stated if entry.id == id or facts.intersection(periods.ids.get(entry.id, ()))}
+    removed = {entry.id for entry in stated if entry.id == id or facts.intersection(periods.ids.get(entry.id, ()))}
     #: Places that stated entries cite, and the object that goes there.
     places: list[tuple[tuple[str, int, int], str]] = []
     for entry in stated:
-        if entry.id in gone and entry.source and (place := parse_citation(entry.source)) is not None:
+        if entry.id in removed and entry.source and (place := parse_citation(entry.source)) is not None:
             places.append((place, folded(entry.object)))
             for text in store.unit_texts(snapshot.rows.unit_id[snapshot.rows_on(*place)].tolist()):
                 if folded(entry.object) in folded(text.text):
@@ -405,7 +405,7 @@ def _by_fact(id: str, store: Store, snapshot: Snapshot) -> Selection:
 
     return Selection(
         rows,
-        facts=_stated(store, lambda entry: entry.id in gone),
+        facts=_stated(store, lambda entry: entry.id in removed),
         matches_unit=matches_unit,
         matches_text=_contains_any({folded(fact.object) for fact in facts}),
     )

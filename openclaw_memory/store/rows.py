@@ -394,7 +394,7 @@ class PlannedUnit:
     occurrence: int
     terms: Mapping[str, int]
     time_words: int = 0
-    says: tuple[date, date] | None = None
+    stated_days: tuple[date, date] | None = None
     tokens: float = 0.0
     likeness: int = 0
     script: int = 0

@@ -88,7 +88,7 @@ def _add_document(
             unit.start_line, unit.end_line, unit.form, unit.speaker, planned.speaker_key,
             unit.text, unit.indexed, planned.hash, planned.occurrence,
             min(sum(planned.terms.values()), MOST), len(unit.search_text),
-            planned.time_words, *(0 if day is None else day.toordinal() for day in planned.says or (None, None)),
+            planned.time_words, *(0 if day is None else day.toordinal() for day in planned.stated_days or (None, None)),
             planned.tokens, planned.likeness, planned.script, planned.amount,
         ))  # fmt: skip
         for mention in planned.mentions:
