@@ -76,7 +76,7 @@ def edit_facts(workspace: Path, store: Store, tombstones: Tombstones) -> bool:
 
 
 def edit_concepts(workspace: Path, is_selected: Callable[[str], bool]) -> bool:
-    """Remove the concepts for whose slugs ``is_selected`` is true from ``concepts.yaml``; return true if there were any.
+    """Remove the concepts whose slugs are selected from ``concepts.yaml``; return true if there were any.
 
     Raises as :func:`~openclaw_memory.knowledge.concepts_file.remove`.
     """
