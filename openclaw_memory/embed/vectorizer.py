@@ -238,8 +238,8 @@ class Vectorizer:
 
     # -- units of the index -----------------------------------------------------------------------------
 
-    def embed_after_ingest(self, how: str, progress: Progress, until: Deadline) -> tuple[int, int, str | None]:
-        """Embed what an ingest has written, or start to; ``how`` is ``ingest.embed``.
+    def embed_after_ingest(self, mode: str, progress: Progress, until: Deadline) -> tuple[int, int, str | None]:
+        """Embed what an ingest has written, or start to; ``mode`` is ``ingest.embed``.
 
         Returns the numbers of units embedded and pending, and a remark.
         """
@@ -248,9 +248,9 @@ class Vectorizer:
         embedder, model, reason = self.embedder_in_use()
         states = self._store.vector_states(model)
         waiting = states.pending + states.outdated
-        if embedder is None or how == "lazy":
+        if embedder is None or mode == "lazy":
             return 0, waiting, reason
-        if how == "background":
+        if mode == "background":
             if waiting or states.failed:
                 self.start_background()
             return 0, waiting, reason
@@ -298,10 +298,10 @@ class Vectorizer:
     def embed_after_refresh(self, until: Deadline) -> None:
         """Embed a few units that a search has just found changed, until ``until``."""
         embedder = self.resolve().embedder
-        how = self._settings.ingest.embed
-        if embedder is None or how == "lazy":
+        mode = self._settings.ingest.embed
+        if embedder is None or mode == "lazy":
             return
-        if how == "background":
+        if mode == "background":
             self.start_background()
             return
         try:

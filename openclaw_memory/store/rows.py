@@ -384,8 +384,8 @@ class CitedLines:
 class PlannedUnit:
     """A unit to write, with the features of its text for ranking.
 
-    ``section`` counts from 0 in the document; ``terms`` are its analysed terms with frequencies; ``stated_days`` are the
-    first and the last day in its text.
+    ``section`` counts from 0 in the document; ``terms`` are its analysed terms with frequencies; ``stated_days`` are
+    the first and the last day in its text.
     """
 
     unit: Unit

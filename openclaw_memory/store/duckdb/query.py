@@ -158,8 +158,8 @@ class _Process:
 
         frame = self._child.receive()
         if frame is None:
-            how, _, words = self._child.wait_for_end()
-            ended = f"the query ended DuckDB {how}{words}; nothing was changed: ask in another way"
+            cause, _, words = self._child.wait_for_end()
+            ended = f"the query ended DuckDB {cause}{words}; nothing was changed: ask in another way"
             raise RequestError(self._stop_reason or ended)
         if "error" not in frame[0]:
             return frame

@@ -381,8 +381,8 @@ def _copy(
     """
     columns = ", ".join(f"c{at} {kind}" for at, kind in enumerate(kinds))
     c.execute(f"CREATE TEMP TABLE incoming ({columns}) ON COMMIT DROP")
-    how = f"COPY incoming FROM STDIN{' (FORMAT BINARY)' if binary else ''}"
-    with c.connection.cursor() as cursor, cursor.copy(how) as copy:
+    statement = f"COPY incoming FROM STDIN{' (FORMAT BINARY)' if binary else ''}"
+    with c.connection.cursor() as cursor, cursor.copy(statement) as copy:
         if binary:
             copy.set_types([kind.lower() for kind in kinds])
         for row in rows:
