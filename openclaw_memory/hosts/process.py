@@ -96,7 +96,7 @@ def run_command(
 
 
 def _end(process: subprocess.Popen[bytes], grace_seconds: float = 3.0) -> None:
-    """End the command and its children, after ``grace_seconds`` seconds to tidy up."""
+    """End the command and its children; they get ``grace_seconds`` to tidy up."""
     if sys.platform == "win32":  # no process groups, and the command is often a script that started the program
         with contextlib.suppress(psutil.Error):
             for started in psutil.Process(process.pid).children(recursive=True):

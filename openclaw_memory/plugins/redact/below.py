@@ -57,7 +57,7 @@ def find_in_columns(lines: list[str], at: int) -> Iterator[tuple[int, Span]]:
 
 
 def _kind_of_head(cell: str) -> str:
-    """Return the kind of secret below the column head ``cell``; empty unless the head is a label and nothing else."""
+    """Return the kind of secret in the column with the head ``cell``; empty unless that is a label and nothing else."""
     low = cell.strip(_AROUND_CELL).lower()
     kinds = (kind for start, end, kind in find_labels(low) if kind not in NO_VALUE and is_whole(low, start, end))
     return next(kinds, "")

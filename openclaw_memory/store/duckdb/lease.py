@@ -157,7 +157,7 @@ class Lease:
 
     @property
     def unchanged_since_close(self) -> bool:
-        """True if the file is open, or was as this process closed it when this :meth:`exclude_threads` began."""
+        """True if the file is open, or was still as this process closed it when :meth:`exclude_threads` began."""
         return self._connection is not None or self._was_unchanged
 
     def limit_waiting(self, until: Deadline) -> contextlib.AbstractContextManager[None]:
