@@ -1,4 +1,4 @@
-"""Writes ``openclaw_memory/text/calendar_cldr.txt`` from the Unicode CLDR.
+"""Write ``openclaw_memory/text/calendar_cldr.txt`` from the Unicode CLDR.
 
     npm pack cldr-dates-full@48.2.0 cldr-rbnf@48.2.0
     mkdir cldr && for f in cldr-*.tgz; do tar xzf "$f" -C cldr --strip-components=1; done

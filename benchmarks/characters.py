@@ -1,10 +1,10 @@
-"""Writes ``openclaw_memory/text/characters.txt`` from the tables of OpenCC.
+"""Write ``openclaw_memory/text/characters.txt`` from the tables of OpenCC.
 
     pip install opencc-python-reimplemented==0.1.7
     python -m benchmarks.characters
 
-A traditional character is compared as its simplified one, the first of several, and a Japanese one that Chinese has
-not as that of its traditional one.
+Search compares a traditional Chinese character as its simplified form (the first one, if it has several), and a
+Japanese character that Chinese lacks as the simplified form of its traditional one.
 """
 
 from __future__ import annotations

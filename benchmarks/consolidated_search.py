@@ -1,11 +1,11 @@
-"""What search still finds after everything old has been consolidated, against random and lead-sentence selection.
+"""Measure the recall of search after all old notes were consolidated, against random and lead-sentence summaries.
 
     python -m benchmarks.consolidated_search --workspaces DIR [--embedding-cache DIR] [--random 3] [--json]
 
 DIR is as for ``benchmarks.retrieval``, with ``evidence`` rows ``{"path", "line"}``.  Each workspace is copied, ingested
 and consolidated long after its last day.  Then each question is asked with a budget of 2,000 tokens: by default, where
-summaries cover the notes, and with ``include_archived``.  A line of a summary counts as the lines that it cites and
-costs what it is long, citation included.  Random and lead selection spend as many tokens as ours in each period.
+summaries cover the notes, and with ``include_archived``.  A line of a summary counts as the lines that it cites; its
+cost is its length in tokens, with the citation.  Random and lead selection spend as many tokens as ours in each period.
 """
 
 from __future__ import annotations

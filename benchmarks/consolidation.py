@@ -1,4 +1,4 @@
-"""What extractive summaries keep of what people later ask for, against random and lead-sentence selection.
+"""Measure how much evidence for later questions extractive summaries keep, against random and lead-sentence selection.
 
     python -m benchmarks.consolidation --workspaces DIR [--seeds 10] [--unit-tokens 60] [--json]
 
@@ -6,22 +6,21 @@ DIR is as for ``benchmarks.retrieval``; its rows have ``answer`` and ``evidence`
 note is summarised, its summaries are written and read again as files are, and so on up to the years.  For each grain:
 
 - *evidence*: the share of the questions' evidence lines that a summary cites;
-- *answer*: the share of an answer's words in its evidence line that the text kept of that line still has, which a
-  summary cannot gain by citing a line for its beginning alone;
-- *length*: of the summaries' files with front matter and citations, as a share of the notes'.
+- *answer*: of an answer's words that stand in its evidence line, the share that the summary's text of that line still
+  contains, so that citing a line and keeping only its beginning gains nothing;
+- *length*: the length of the summaries' files, with front matter and citations, as a share of the notes' length.
 
-Random selection takes sentences in random order, lead selection from the top of each day, until in each period as
-many tokens are spent as ours spends there; both choose among what they kept of the finer grain.
+Random selection takes sentences in random order, lead selection from the top of each day; both stop when they have
+spent as many tokens in a period as ours.  For a coarser grain both choose among the sentences that they kept before.
 
 The points of ``summarise/scoring.py`` are few and round.  They were set on conversations between two people (short
-turns, one a line), checked on long chats with an assistant, and looked at on a diary of a machine's work.  To halve or
-double any one of them costs at most 3.5 points in a hundred of the evidence of a day; what each is good for stands in
-``docs/consolidation.md``.  In chats
-with an assistant it is decisive that what the assistant says counts for less.  Tried and left out: points for the first
-person, for greetings, for a place at the beginning of a day (no gain); coverage that counts once only, or more for
-frequent words (worse); centrality as in LexRank (no gain: what all sentences share is what nobody asks for);
-the gain a token to a power below one (no better than some tokens more for each line); turns cut into sentences (5
-points more evidence and 1 more of the answers, but then a line no longer says who speaks).
+turns, one a line), checked on long chats with an assistant, and inspected on a diary of a machine's work.  Halving or
+doubling any one of them loses at most 3.5 percentage points of the evidence of a day; ``docs/consolidation.md``
+explains each.  In chats with an assistant the decisive rule is that the assistant's turns score lower.  Tried and left
+out: points for the first person, for greetings, for a place at the beginning of a day (no gain); coverage that counts
+once only, or more for frequent words (worse); centrality as in LexRank (no gain: nobody asks for what all sentences
+share); the gain per token raised to a power below one (no better than adding a constant to the length of each line);
+turns cut into sentences (5 points more evidence and 1 more of the answers, but then a line no longer says who speaks).
 """
 
 from __future__ import annotations

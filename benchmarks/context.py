@@ -1,21 +1,23 @@
-"""How often ambient context is given, and how often it is right.
+"""Measure how often a message gets ambient context, and how often that context is right.
 
     python -m benchmarks.context --workspaces DIR
     python -m benchmarks.context --example
     python -m benchmarks.context --silence DIR
 
-DIR is as for ``benchmarks.retrieval``, with ``evidence`` (rows of ``path`` and ``line``) in each question.  Of the
-labelled questions: the share whose context holds a line of evidence, beside ``search --budget`` with as many tokens;
-the same search with what context may give (no MEMORY.md and USER.md).  Of questions about another workspace, of which
-this one knows nothing: the share that gets context all the same.  Of ordinary messages: each line of the last files of
-a workspace, asked before these are read.
+DIR is as for ``benchmarks.retrieval``, with ``evidence`` (rows of ``path`` and ``line``) in each question.  It
+prints three shares:
+
+- of the labelled questions, those whose context holds a line of evidence, beside ``search --budget`` with as many
+  tokens, and the same search over the files that context may use (not MEMORY.md and USER.md);
+- of questions about another workspace, of which this one knows nothing, those that get context all the same;
+- of ordinary messages, those that get context: each line of the last files of a workspace, before these are read.
 
 ``--example`` takes the shipped example and ``context_messages.jsonl`` beside this file: half of the messages are about
-what the notes know (``path`` is where, ``says`` what the context must say), half need nothing.
+something in the notes (``path`` is the file, ``says`` the words that the context must contain), half need no context.
 
 ``--silence`` asks ``context_silence.jsonl`` of every workspace in a folder: courtesies, small talk, jokes, general
-knowledge and code in eight languages, none of which needs a note.  Each workspace is asked those in the language of
-most of its files, and those in English; printed is the share that gets nothing.
+knowledge and code in eight languages, none of which needs a note.  Each workspace gets those in the language of most of
+its files, and those in English; the share that gets no context is printed.
 """
 
 from __future__ import annotations

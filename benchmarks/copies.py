@@ -1,7 +1,7 @@
-"""More lines and memories out of those that were read, in SQL: to read a million takes longer than to measure them.
+"""Multiply the lines and memories of an index in SQL, as reading a million lines takes longer than measuring them.
 
-A copy has ids, paths, files, and vectors of its own (those of the first one, turned a little at random) and the words
-of the first one: so lines repeat, and a word is in as large a share of them as before.
+A copy has ids, paths, files and vectors of its own (the original vectors, each rotated a little at random) and the
+words of the original: lines repeat, and the share of lines with a word stays the same.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""How near the embedding of an ingest comes to llama.cpp alone: the same short lines and binding, one run.
+"""Compare the embedding speed of an ingest with that of llama.cpp alone: same short lines, same binding, one run.
 
     python -m benchmarks.embed [--model MODEL …] [--lines 512] [--rounds 3] [--threads 1] [--gpu] [--binding NAME]
 
-First llama.cpp is asked in this process, with each of several sizes of batch; then the best of these (by the
-processor's time, with ``--gpu`` by the clock), the best that computes each text alone, so that its vector does not
-depend on the others, our worker, which does so too, and an ingest that embeds (worker, index and all) take turns,
-and medians are printed with the ratio to llama.cpp alone: lines a second by the clock, and by the processor's time of
-all processes.  MODEL is one of the registry, a GGUF file, or ``qwen3-random``: the shape of Qwen3-Embedding-0.6B with
+First llama.cpp embeds in this process, with each of several batch sizes.  Then four candidates take turns: the best
+batch size (by CPU time, with ``--gpu`` by wall time); the best one that computes each text alone, so that its vector
+does not depend on the others; our worker, which also computes each text alone; and a whole ingest (worker and index).
+Printed are medians and their ratio to llama.cpp alone, in lines per second of wall time and of the CPU time of all
+processes.  MODEL is one of the registry, a GGUF file, or ``qwen3-random``: the shape of Qwen3-Embedding-0.6B with
 random weights, which the CPU computes, and with ``--gpu`` a GPU where the binding was built for one.
 """
 

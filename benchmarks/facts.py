@@ -1,4 +1,4 @@
-"""How long it takes to state a fact, by how many are stated already.
+"""Measure how long stating a fact takes, by the number of facts that are stated already.
 
     python -m benchmarks.facts --entries 500 4000
 

@@ -1,4 +1,4 @@
-"""What every command answers over small workspaces, kept as text, so that a change shows what people would see of it.
+"""Record the output of every command over small workspaces as text, so that a change shows its effect on users.
 
     python -m benchmarks.golden --check
     python -m benchmarks.golden --write
@@ -7,8 +7,8 @@
 Commands run with ``--json`` over the shipped example and over three workspaces: English notes of
 :mod:`benchmarks.corpus`, notes in eight languages (``tests/golden/mixed``), and a year of short notes.  They search
 without a model, so that no figure depends on the processor.  Answers are kept in ``tests/golden``; times, sizes, ids,
-folders, versions and all but the first rows of a long list are left out.  With ``--workspaces`` the same is asked of
-each workspace in a folder, copied first, with the model that its notes choose, and kept in ``--out``.
+folders, versions and all but the first rows of a long list are left out.  With ``--workspaces`` the same commands run
+over a copy of each workspace in a folder, with the model for its notes; the output is kept in ``--out``.
 """
 
 from __future__ import annotations

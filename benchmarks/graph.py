@@ -1,8 +1,8 @@
-"""How fast the graph is, on a generated corpus, beside a plain search in the same run.
+"""Time the queries of the graph on a generated corpus, beside a plain search in the same run.
 
     python -m benchmarks.graph --units 25000 100000 --work FOLDER
 
-The embedder costs next to nothing, so what is timed is this package; every figure is the median (and the 95th
+The embedder takes almost no time, so that only this package is timed; every figure is the median (and the 95th
 percentile) of its rounds in milliseconds, and its ratio to the median of a plain search of six hits.  Indexes are
 kept in FOLDER for the next run; it may be the one of ``benchmarks.speed``.
 """

@@ -1,13 +1,13 @@
-"""How long ``memory_search`` takes in a real OpenClaw, beside OpenClaw's built-in memory in the same set-up.
+"""Time ``memory_search`` in a real OpenClaw, beside OpenClaw's built-in memory in the same set-up.
 
     .ci/openclaw
     python -m benchmarks.openclaw --files 60 --calls 50
 
-Both memories read the same generated notes with the same embedding model: ours by llama.cpp, the built-in one
-from an OpenAI-compatible endpoint on this machine that embeds with the same llama.cpp model.  A scripted language
-model makes one call a turn, over the gateway; a round trip is from the model's call to its next request, so it
-includes OpenClaw's own part, which is the same for both.  ``toolMs`` is what each tool says
-of itself.  Also: the time from the gateway's start until it is ready, and until our process has answered.
+Both memories read the same generated notes with the same embedding model: ours by llama.cpp, the built-in one from an
+OpenAI-compatible endpoint on this machine that embeds with the same llama.cpp model.  A scripted language model makes
+one call a turn, over the gateway; a round trip is from the model's call to its next request, so it includes OpenClaw's
+own part, which is the same for both.  ``toolMs`` is the time that each tool reports itself.  Also: the time from the
+gateway's start until it is ready, and until our process has answered.
 """
 
 from __future__ import annotations

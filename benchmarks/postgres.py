@@ -1,8 +1,10 @@
-"""What a server costs beside a file: ``python -m benchmarks.postgres --store URL --lines 100000 --memories 1``.
+"""Compare the speed and memory of a server with those of a file.
+
+    python -m benchmarks.postgres --store URL --lines 100000 --memories 1
 
 The same generated notes are read into files and into the server.  Then gateways, a process each, answer the same
-questions in turns: one over the files and one over the server.  Times are
-those of the gateway, p50 / p95 in milliseconds; its memory is what the process takes once all memories were asked.
+questions in turns: one over the files and one over the server.  Times are those of the gateway, p50 / p95 in
+milliseconds; its memory is what the process takes once all memories were asked.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a thread brings of a question's evidence, against a search that may spend as many tokens.
+"""Measure the share of a question's evidence in a thread, against a search with the same number of tokens.
 
     python -m benchmarks.recall --workspaces DIR --embedding-cache CACHE
 

@@ -1,9 +1,9 @@
-"""How many generated secrets are redacted, by kind and form, and how many ordinary lines are by mistake.
+"""Count the generated secrets that are redacted, by kind and form, and the ordinary lines redacted by mistake.
 
     python -m benchmarks.redaction [FOLDER ...]
 
-Secrets are made at run time from the shapes that providers publish, none is real.  Every kind stands in twelve forms;
-a kind is held in a form when nothing of at least six characters of the secret is left in each of ``--tries`` lines.
+Secrets are made at run time from the shapes that providers publish, none is real.  Every kind is written in twelve
+forms; a kind passes in a form when none of ``--tries`` lines still contains six characters of the secret in a row.
 Ordinary lines come from the generator of :mod:`benchmarks.corpus`, with hashes, paths, versions, addresses and
 identifiers among them.  A FOLDER is a workspace or a folder of some: its lines are counted and never shown, unless
 ``--show`` asks for what was redacted in the generated ones.

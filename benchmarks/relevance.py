@@ -1,12 +1,11 @@
-"""The weights by which ambient context tells what a message is about, fitted again, and how well they tell it.
+"""Fit the weights of the relevance features of ambient context, and measure how well they separate messages.
 
     python -m benchmarks.relevance --workspaces DIR --messages FILE [--index DIR]
 
 FILE has a JSON object a line: ``workspace`` (a folder of DIR), ``message``, ``needs`` (whether the notes are needed for
 it), ``kind`` (a word to group the rows by) and ``now`` (a day).  Each message is asked twice, with vectors of the model
-that the settings name, or the notes choose, and without them.  Printed are the weights for both, and of each kind and
-workspace the share of messages above the sureness that is needed, by weights that were fitted on the other workspaces
-alone.
+that the settings name, or the notes choose, and without them.  It prints the weights for both, and for each kind and
+workspace the share of messages above the required probability, by weights fitted on the other workspaces alone.
 """
 
 from __future__ import annotations

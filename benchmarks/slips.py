@@ -1,7 +1,7 @@
-"""Puts a slip of the finger into a question: ``--misspelt`` of ``benchmarks.retrieval`` and ``benchmarks.real``.
+"""Put a typing error into a question: ``--misspelt`` of ``benchmarks.retrieval`` and ``benchmarks.real``.
 
-One word of five letters or more loses a letter, has one twice, a neighbour on the keyboard instead, or two of them in
-the other order; its first and its last letter stay.
+In one word of five letters or more a letter is dropped, doubled, replaced by its neighbour on the keyboard, or swapped
+with the next one; the first and the last letter stay.
 """
 
 from __future__ import annotations

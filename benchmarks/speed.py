@@ -1,11 +1,11 @@
-"""How fast ingest and search are, on a generated corpus, beside a baseline in the same run.
+"""Time ingest and search on a generated corpus, beside a baseline in the same run.
 
     python -m benchmarks.speed --units 1000 25000 --work FOLDER
 
-Everything but the rows that say "model" uses an embedder that costs next to nothing, so what is timed
-is this package.  The baseline searches the same units with SQLite FTS5 and a numpy matrix, one list each,
-fused by rank.  Indexes are kept in FOLDER for the next run; ``--model`` names the model of the "model"
-rows (default: the one in the settings), which embed every unit of one corpus once.
+All rows but those named "model" use an embedder that takes almost no time, so that only this package is timed.  The
+baseline searches the same units with SQLite FTS5 and a numpy matrix, one list each, fused by rank.  Indexes are kept in
+FOLDER for the next run; ``--model`` names the model of the "model" rows (default: the one in the settings), which embed
+every unit of one corpus once.
 """
 
 from __future__ import annotations

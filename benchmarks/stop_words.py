@@ -1,4 +1,4 @@
-"""Writes ``openclaw_memory/text/stop_words.txt`` from two published collections.
+"""Write ``openclaw_memory/text/stop_words.txt`` from two published collections.
 
     pip install stop-words==2025.11.4 stopwordsiso==0.7.1
     python -m benchmarks.stop_words

@@ -1,9 +1,9 @@
-"""A search and the baseline of ``benchmarks.speed``, taking turns with the same questions in one process.
+"""Compare search with the baseline of ``benchmarks.speed`` by alternating their questions in one process.
 
     python -m benchmarks.turns --work FOLDER [--units 25000 …] [--questions 100]
 
-Ratios of the medians of the processor's time, which mean something on a busy machine too: ``new`` asks no question
-twice, ``again`` asks a hundred of them three times over.  Embedding is excluded.  Indexes are kept in FOLDER.
+Prints ratios of median CPU times, which other processes on the machine hardly change: ``new`` asks no question twice,
+``again`` asks a hundred questions three times each.  Embedding is excluded.  Indexes are kept in FOLDER.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""What each weight of the ranking is worth: every one left out, halved and doubled, over the same features.
+"""Measure what each weight of the ranking contributes: leave out, halve and double it over the same features.
 
     python -m benchmarks.weights --workspaces DIR --questions DIR [--index DIR] [--factors 0 0.5 2]
 
 Folders and questions are as for ``benchmarks.real``.  Features are computed once a question; a row is the fused sum
-with one weight changed, cut into hits as ``search`` cuts them.  What the concepts give is that of the default weights.
+with one weight changed, cut into hits as ``search`` cuts them.  The scores from concepts are those of the default
+weights.
 """
 
 from __future__ import annotations

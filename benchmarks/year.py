@@ -1,11 +1,11 @@
-"""A year of notes, a day at a time: what the daily upkeep costs, and how large index and search stay.
+"""Simulate a year of notes, a day at a time: the cost of daily maintenance, the size of the index, the time of search.
 
     python -m benchmarks.year [--days 365] [--kilobytes 10] [--plans keep pro] [--json]
 
-Every day the day's note is written, read into the index and consolidated as of that day; the embedder costs next to
-nothing, so what is timed is this package.  A step is the whole of it: note, ingest, summaries, ingest of these.
-"cpu" is the processor's share of it, which others at work on the machine do not change.  Before that, 50 entries of one
-day are consolidated in an index that knows them.  Times are medians, in seconds.
+Every day the day's note is written, read into the index and consolidated as of that day; the embedder takes almost no
+time, so that only this package is timed.  A step is all of that: note, ingest, summaries, ingest of the summaries.
+"cpu" is its CPU time, which other processes on the machine hardly change.  Before that, 50 entries of one day are
+consolidated in an index that knows them.  Times are medians, in seconds.
 """
 
 from __future__ import annotations

@@ -9,21 +9,21 @@ from dataclasses import dataclass
 
 #: Error numbers for a full disk or quota.
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-#: The name of the program where a message names one of its commands.
+#: The program's name before one of its commands in a message, which :func:`substitute_command` replaces.
 _CALL = re.compile(r"(?:(?<=: )|(?<=')|(?<=see )|(?<=run ))openclaw-memory (?!of\b)(?=[a-z])")
 
 
-def as_called(text: str) -> str:
+def substitute_command(text: str) -> str:
     """Return ``text`` with the program's name replaced by ``OPENCLAW_MEMORY_COMMAND``.
 
-    Inside a host ``openclaw-memory`` may be on no PATH.
+    A host may start this program by a path, with no ``openclaw-memory`` on PATH.
     """
     command = os.environ.get("OPENCLAW_MEMORY_COMMAND")
     return _CALL.sub(lambda _: f"{command} ", text) if command else text
 
 
-def remedy(error: Exception, otherwise: str) -> str:
-    """Return the next step after an error of the system: free space if the disk is full, else ``otherwise``."""
+def next_step_for(error: Exception, otherwise: str) -> str:
+    """Return the next step after an operating-system error: free space if the disk is full, else ``otherwise``."""
     full = error.errno in _FULL if isinstance(error, OSError) else "disk is full" in str(error)
     return "free some space and run it again" if full else otherwise
 
@@ -40,16 +40,16 @@ class Problem:
     path: str | None = None
 
     def __str__(self) -> str:
-        return self.described + (f"; {self.next_step}" if self.next_step else "")
+        return self.summary + (f"; {self.next_step}" if self.next_step else "")
 
     @property
-    def described(self) -> str:
+    def summary(self) -> str:
         """The text without the next step."""
         return self.what if self.path is None else f"{self.path}: {self.what}"
 
     @classmethod
     def parse(cls, message: str) -> Problem:
-        """Read a message as errors of other processes and results have it: the last semicolon begins the next step."""
+        """Parse the text of a problem, from a result or another process: the last semicolon begins the next step."""
         what, _, step = message.rpartition("; ")
         return cls(what, step) if what and step else cls(message)
 
@@ -68,13 +68,13 @@ class OpenClawMemoryError(Exception):
         super().__init__(str(self._problem))
 
     def __str__(self) -> str:
-        return as_called(super().__str__())
+        return substitute_command(super().__str__())
 
     @property
     def problem(self) -> Problem:
-        """The problem, with commands as they are called here."""
+        """The problem, with the program's name in commands as :func:`substitute_command` writes it."""
         step = self._problem.next_step
-        return Problem(as_called(self._problem.what), step and as_called(step), self._problem.path)
+        return Problem(substitute_command(self._problem.what), step and substitute_command(step), self._problem.path)
 
 
 class SettingsError(OpenClawMemoryError):
@@ -89,8 +89,8 @@ class StoreError(OpenClawMemoryError):
     """An index that cannot be opened, read or written."""
 
 
-class Refused(StoreError):
-    """A text that a working index refuses; others can be written."""
+class TextRefused(StoreError):
+    """A text that the database cannot store, although the index works; other texts can be written."""
 
 
 class LeaseTimeout(StoreError):

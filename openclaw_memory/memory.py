@@ -16,7 +16,7 @@ from filelock import FileLock, Timeout
 
 from .config.openclaw_home import OpenClawHome
 from .config.settings import Settings
-from .config.workspace import expanded, find_workspace
+from .config.workspace import expand_home, find_workspace
 from .context.service import ContextService
 from .embed.manager import EmbedderManager
 from .embed.vectorizer import Vectorizer
@@ -40,12 +40,12 @@ from .model import (
     FeedbackReport,
     ForgetReport,
     Grain,
-    GrainUse,
+    GrainSize,
     IngestReport,
     MapReport,
     Progress,
     QueryResult,
-    Replied,
+    QuotedHits,
     ScanResult,
     SearchHit,
     SearchRequest,
@@ -64,7 +64,7 @@ from .store.state.opening import ServerWorkspace, open_state
 from .summarise.inventory import RetiredNotes
 from .system.deadline import Deadline
 from .upkeep.languages import Languages, other_than_english, unknown_languages
-from .upkeep.schedule import Upkeep
+from .upkeep.schedule import ConsolidationRunner
 from .use.tracker import Usage
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     from .model.embedder import Embedder
     from .sharing.sources import Source
     from .store.api import Store, VectorModel
-    from .tables.service import Tables
+    from .tables.service import MemoryTables
 
 log = logging.getLogger("openclaw_memory")
 
@@ -109,7 +109,7 @@ class Memory(ReadingMemory):
     ) -> None:
         self.workspace = find_workspace(workspace, agent=agent)
         self.agent = agent
-        self.settings = (settings if settings is not None else Settings.load()).of_workspace(self.workspace)
+        self.settings = (settings if settings is not None else Settings.load()).for_workspace(self.workspace)
         names = tuple(self.settings.sharing.read_from if read_from is None else read_from)
         sources.check(self.settings, names)
         self.plugins = Plugins(self.settings.plugins.disabled, plugins, allow=self.settings.redaction.allow)
@@ -124,7 +124,7 @@ class Memory(ReadingMemory):
         self._models_are_ours = models is None
         foreign = partial(other_than_english, self.workspace, self.settings.ingest)
         self._vectorizer = Vectorizer(self.settings, self._store, self.plugins, self._models, foreign)
-        file = expanded(state) if state is not None else None
+        file = expand_home(state) if state is not None else None
         self.state = open_state(self.workspace, self.settings.state, file, server)
         self.usage = Usage(self.state)
         self.forgotten = Tombstones(self.state)
@@ -190,7 +190,7 @@ class Memory(ReadingMemory):
             ingest=self.ingest,
             clear=self._vectorizer.forget_questions,
         )
-        self.upkeep = Upkeep(
+        self.upkeep = ConsolidationRunner(
             workspace=self.workspace,
             settings=self.settings,
             store=self._store,
@@ -213,11 +213,11 @@ class Memory(ReadingMemory):
 
         self.others = OtherMemories(
             partial(sources.sources, self.settings, names, agent, self.workspace),
-            partial(self._beside, plugins=plugins),
+            partial(self._open_other_memory, plugins=plugins),
             peers,
         )
 
-    def _beside(self, source: Source, plugins: Sequence[object]) -> Memory:
+    def _open_other_memory(self, source: Source, plugins: Sequence[object]) -> Memory:
         """Open the memory of another agent: its default index, the same model."""
         settings = self.settings.with_values({"store.path": "", "store.workspace": ""})
         return Memory(
@@ -331,9 +331,9 @@ class Memory(ReadingMemory):
         self.freshen()
         return record(self._store, self.usage, chunk, verdict, now or self.today())
 
-    def replied(self, text: str) -> Replied:
+    def replied(self, text: str) -> QuotedHits:
         """Count the hits of recent answers that a reply quotes as used."""
-        return Replied(len(self.usage.quoted(text)))
+        return QuotedHits(len(self.usage.quoted(text)))
 
     def session_start(self, session: Session | None = None) -> list[Any]:
         """Run the plugins' hooks for the begin of a session; the built-in one ingests."""
@@ -370,7 +370,7 @@ class Memory(ReadingMemory):
         )
         until = Deadline.after(deadline)
         if not everything:  # the agent may have written a moment ago what the turn says
-            self._freshness.freshen(until, anew=True)
+            self._freshness.freshen(until, force=True)
         return capturer.capture(turn, everything=everything, deadline=until.left())
 
     @named_arguments()
@@ -443,7 +443,7 @@ class Memory(ReadingMemory):
 
         Raises :class:`~openclaw_memory.errors.WorkspaceError` when the folder cannot be used.
         """
-        return self._tables().export(expanded(folder).absolute(), overwrite, progress)
+        return self._tables().export(expand_home(folder).absolute(), overwrite, progress)
 
     @named_arguments()
     def map(
@@ -475,10 +475,10 @@ class Memory(ReadingMemory):
             progress=progress,
         )
 
-    def _tables(self) -> Tables:
-        from .tables.service import Tables
+    def _tables(self) -> MemoryTables:
+        from .tables.service import MemoryTables
 
-        return Tables(self._store, self._questions.graph, self.facts, self.usage.rows, self._freshness.freshen)
+        return MemoryTables(self._store, self._questions.graph, self.facts, self.usage.rows, self._freshness.freshen)
 
     def maintain(self, force: bool = False) -> bool:
         """Compact the index if that is due, and release memory; return true if it was compacted."""
@@ -486,7 +486,7 @@ class Memory(ReadingMemory):
         self._store.shrink()
         return compacted
 
-    def grains(self) -> tuple[GrainUse, ...]:
+    def grains(self) -> tuple[GrainSize, ...]:
         """Return files, units and bytes of each grain."""
         return self._questions.grains()
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 #: Seconds after which a test gives up waiting.
-PATIENCE = 60
+LOCK_TIMEOUT = 60
 
 #: A plugin that prints, is slow with some files, and stands still in others until it is let go.
 PLUGIN = """
@@ -95,7 +95,7 @@ class RawClient:
         return self._last
 
     def next(self) -> dict[str, Any]:
-        message = self.messages.get(timeout=PATIENCE)
+        message = self.messages.get(timeout=LOCK_TIMEOUT)
         assert message is not None, "the server has closed its stdout"
         return message
 
@@ -160,7 +160,7 @@ def serving(
         yield RawClient(process)
     finally:
         process.kill()
-        process.wait(PATIENCE)
+        process.wait(LOCK_TIMEOUT)
         for stream in (process.stdin, process.stdout):
             assert stream is not None
             stream.close()

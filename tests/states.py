@@ -8,13 +8,13 @@ from pathlib import Path
 from openclaw_memory import Memory
 from openclaw_memory.config.settings import data_dir
 from openclaw_memory.store.state import State
-from openclaw_memory.store.state.place import Keys, Place
+from openclaw_memory.store.state.location import Keys, StateLocation
 
 
 def state_in(file: Path | None) -> State:
     """The state in ``file``, its keys in a folder beside; without a file in a new one."""
     file = file or Path(tempfile.mkdtemp(dir=Path.home())) / "state.sqlite"
-    return State(Place(file, Keys(file.parent / "keys")))
+    return State(StateLocation(file, Keys(file.parent / "keys")))
 
 
 def state_file() -> Path:

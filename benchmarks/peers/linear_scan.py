@@ -1,4 +1,4 @@
-"""No index: every question reads every file and ranks the chunks by how many of its words they hold."""
+"""Search without an index: every question reads every file and ranks the chunks by how many of its words they hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of the evidence the results of a question hold: by number of results, and by tokens read."""
+"""Compute the recall of the evidence in the results of a question, by number of results and by tokens read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OpenClaw's built-in memory as if all notes were of today: what it finds where their age takes nothing away."""
+"""OpenClaw's built-in memory with its clock set before all notes, so that no score decays by age."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a peer does here, the texts that peers without a chunker of their own are given, and their vectors."""
+"""The protocol of a peer, and the chunks and vectors for peers without a chunker of their own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Line charts as SVG text that needs nothing to be drawn, in colours that light and dark pages both show."""
+"""Draw line charts as self-contained SVG text, in colours that are readable on light and dark pages."""
 
 from __future__ import annotations
 

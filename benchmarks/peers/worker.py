@@ -1,4 +1,4 @@
-"""One peer in a process of its own, so that its memory can be weighed: JSON lines in, JSON lines out."""
+"""Run one peer in a process of its own, so that its memory use can be measured: JSON lines in, JSON lines out."""
 
 from __future__ import annotations
 

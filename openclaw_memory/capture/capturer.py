@@ -21,7 +21,7 @@ from ..context import prose
 from ..errors import OpenClawMemoryError, WorkspaceError
 from ..ingest.notes import lower_trust
 from ..ingest.scan import CAPTURES as FOLDER
-from ..model import TRUSTED, Captured, CaptureReport, Origin, SearchHit, citation, joined
+from ..model import TRUSTED, CapturedSentence, CaptureReport, Origin, SearchHit, citation, joined
 from ..system import atomic
 from ..system.deadline import Deadline
 from ..system.sanitize import sanitize_turns
@@ -211,11 +211,11 @@ class Capturer:
 
     def _write(
         self, path: str, heading: str, chosen: Sequence[_Candidate], trusted: bool, timeout: float | None
-    ) -> tuple[Captured, ...]:
+    ) -> tuple[CapturedSentence, ...]:
         """Append the sentences that the file does not have yet, and return them."""
         file = self.workspace / path
-        patience = atomic.LOCK_TIMEOUT if timeout is None else max(0.5, timeout)  # however little time is left
-        with atomic.locked(self.workspace / FOLDER, patience, self.workspace):
+        timeout = atomic.LOCK_TIMEOUT if timeout is None else max(0.5, timeout)  # however little time is left
+        with atomic.locked(self.workspace / FOLDER, timeout, self.workspace):
             lines = self._lines(path)
             there = {_key(line) for line in self._written(path)}
             new = [candidate for candidate in chosen if candidate.key not in there]
@@ -237,7 +237,7 @@ class Capturer:
             unended = bool(lines) and not atomic.read_bytes(file, self.workspace).endswith((b"\n", b"\r"))
             atomic.append_text(file, "\n".join([*[""] * unended, *block, ""]), self.workspace)
         return tuple(
-            Captured(line.removeprefix("- "), candidate.score, citation(path, number, number))
+            CapturedSentence(line.removeprefix("- "), candidate.score, citation(path, number, number))
             for number, (line, candidate) in enumerate(zip(block[-len(new) :], new, strict=True), first)
         )
 

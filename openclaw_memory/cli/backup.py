@@ -74,7 +74,7 @@ def restore(cli: CliContext, file: Path, dry_run: bool, overwrite: bool) -> None
     Whatever is there already and differs is named and nothing is written, unless --overwrite is given; so is an address
     in its settings, such as an endpoint that would be sent what you write.
     """
-    from ..forget.operations import forget_again
+    from ..forget.operations import schedule_forgetting
     from ..knowledge.concepts_file import FILE_NAME as CONCEPTS
     from ..model import counted, joined
     from ..system import atomic
@@ -122,7 +122,7 @@ def restore(cli: CliContext, file: Path, dry_run: bool, overwrite: bool) -> None
                     mode = 0o600 if row["name"] == _SETTINGS else 0o666
                     atomic.write_bytes(Path(os.path.realpath(row["to"])), held[row["name"]].read_bytes(), mode)
             if report.tombstones or since:
-                forget_again(memory.state)
+                schedule_forgetting(memory.state)
         forgot = [f"{counted(since, 'phrase')} forgotten since this backup was made stay so"] if since else []
         if (concepts := held.get(CONCEPTS)) and memory.forgotten.covers(concepts.read_text(encoding="utf-8")):
             forgot.append(f"{CONCEPTS} names what was forgotten; take it out there")

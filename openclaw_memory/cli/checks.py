@@ -32,7 +32,7 @@ def examine(memory: Memory) -> list[Check]:
         Check(problem.path or "settings", True, problem.what, problem.next_step, remark=True)
         for problem in memory.settings.ignored
     ]
-    checks += [Check.from_problem("settings", error.problem) for error in useless_values(memory.settings)]
+    checks += [Check.from_problem("settings", error.problem) for error in invalid_values(memory.settings)]
     checks += check_openclaw()
     checks += model_checks(memory.prove_embedder(), memory.settings)
     scanned, reading = None, NoteReading()
@@ -66,7 +66,7 @@ def examine(memory: Memory) -> list[Check]:
     return checks
 
 
-def useless_values(settings: Settings) -> Iterator[SettingsError]:
+def invalid_values(settings: Settings) -> Iterator[SettingsError]:
     """Yield the errors of values that are only checked when they are used."""
     from ..index.opening import url_of
     from ..search.service import check_settings
@@ -110,7 +110,7 @@ def read_notes(memory: Memory, scanned: ScanResult, documents: Documents | None)
                 reading.untrusted.append(SkippedFile(file.path, remarks.untrusted))
             reading.guessed += [SkippedFile(file.path, reason) for reason in remarks.guessed]
             if is_changed(file, row):
-                memory.reader.read(file, Linker(OntologyRows()), memory.reader.clear(file, note))
+                memory.reader.read(file, Linker(OntologyRows()), memory.reader.readable(file, note))
                 reading.changed.append(file.path)
         except (Unreadable, RedactionError) as error:
             if is_changed(file, row):
@@ -120,7 +120,7 @@ def read_notes(memory: Memory, scanned: ScanResult, documents: Documents | None)
     return reading
 
 
-def recall_notes(memory: Memory, scanned: ScanResult, documents: Documents) -> NoteReading:
+def find_changed_notes(memory: Memory, scanned: ScanResult, documents: Documents) -> NoteReading:
     """Return the changed notes without opening one; ingest has recorded those that cannot be read."""
     reading, remarks = NoteReading(), memory.survey.remarks(scanned.files)
     for file in scanned.files:
@@ -225,7 +225,7 @@ def model_checks(resolved: EmbedderChoice, settings: Settings) -> list[Check]:
         vector = embedder.embed_query(["a test"])
     except ModelError as error:
         problem = error.problem
-        return [Check("model", False, f"searching by keywords: {problem.described}", problem.next_step)]
+        return [Check("model", False, f"searching by keywords: {problem.summary}", problem.next_step)]
     detail = f"{embedder.model} by {embedder.provider}, {vector.shape[1]} dimensions"
     model = Check("model", resolved.reason is None, detail + (f"; {resolved.reason}" if resolved.reason else ""))
     return [model, *_llama_cpp(settings, embedder)]

@@ -110,9 +110,9 @@ def _table(rows: tuple[ConceptRow, ...], explain: bool) -> Any:
             row.name + (" *" if row.curated else ""),
             row.kind or "",
             str(row.units),
-            _few(row.aliases),
-            _few(row.parents),
-            _few(row.related),
+            _join_some(row.aliases),
+            _join_some(row.parents),
+            _join_some(row.related),
             row.last.isoformat() if row.last else "",
         ]
         score = [] if not scored else ["" if row.score is None else f"{row.score:.2f}"]
@@ -123,6 +123,6 @@ def _table(rows: tuple[ConceptRow, ...], explain: bool) -> Any:
     return table
 
 
-def _few(names: tuple[str, ...], most: int = 4) -> str:
+def _join_some(names: tuple[str, ...], most: int = 4) -> str:
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from ..errors import SettingsError, remedy
+from ..errors import SettingsError, next_step_for
 from .context import CliContext, common_options, json_option, say, table, without_password
 
 
@@ -57,12 +57,12 @@ def _keys(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[s
 def show(cli: CliContext, prefix: str) -> None:
     """Print each setting (that begins with PREFIX), its value and its source."""
     from ..config.settings import walk
-    from ..config.store_url import visible
+    from ..config.store_url import hide_password
 
     settings, source = cli.load_settings()
     file = settings_file(cli)
     rows = [
-        (key, visible(key, value), source[key], meta["help"])
+        (key, hide_password(key, value), source[key], meta["help"])
         for key, value, meta in walk(settings)
         if key.startswith(prefix) or prefix.startswith(f"{key}.")
     ]
@@ -99,15 +99,15 @@ def set_setting(cli: CliContext, key: str, value: str) -> None:
       openclaw-memory config set plugins.disabled '[sessions]'
     """
     from ..config.settings import Settings, check_key, value_of
-    from ..config.store_url import visible
+    from ..config.store_url import hide_password
     from ..system.serialize import to_json
-    from .checks import useless_values
+    from .checks import invalid_values
 
     if key == "store.url":
         without_password(value)
     try:
         changed = Settings().with_values({key: value})
-        for error in useless_values(changed):
+        for error in invalid_values(changed):
             raise error
     except SettingsError as error:
         raise click.UsageError(str(replace(error.problem, path=None))) from error
@@ -117,12 +117,12 @@ def set_setting(cli: CliContext, key: str, value: str) -> None:
     now, sources = cli.load_settings()
     value_now, source = value_of(now, key), sources[check_key(now, key)[0]]
     if cli.json:
-        in_force = to_json(visible(key, value_now))
+        in_force = to_json(hide_password(key, value_now))
         cli.emit({"file": str(file), "key": key, "value": new, "inForce": in_force, "source": source})
         return
     say(f"{file}: {key} is {value}")
     if to_json(value_now) != new:
-        cli.remark(f"it does not count here: {source} says {visible(key, value_now)!r}")
+        cli.remark(f"it does not count here: {source} says {hide_password(key, value_now)!r}")
 
 
 @config.command(short_help="Take a setting out of the settings file.")
@@ -131,7 +131,7 @@ def set_setting(cli: CliContext, key: str, value: str) -> None:
 def unset(cli: CliContext, key: str) -> None:
     """Take KEY out of the settings file, so that its default counts again; the rest of the file stays as it is."""
     from ..config.settings import Settings, check_key, value_of
-    from ..config.store_url import visible
+    from ..config.store_url import hide_password
     from ..system.serialize import to_json
 
     try:
@@ -141,7 +141,7 @@ def unset(cli: CliContext, key: str) -> None:
     file = settings_file(cli)
     there = unset_value(file, key)
     now, sources = cli.load_settings()
-    value, source = to_json(visible(key, value_of(now, key))), sources[check_key(now, key)[0]]
+    value, source = to_json(hide_password(key, value_of(now, key))), sources[check_key(now, key)[0]]
     if cli.json:
         cli.emit({"file": str(file), "key": key, "removed": there, "inForce": value, "source": source})
         return
@@ -254,5 +254,5 @@ def _write(file: Path, text: str) -> None:
     try:
         atomic.write_bytes(file, text.encode("utf-8"))
     except OSError as error:
-        step = remedy(error, "make its folder writable")
+        step = next_step_for(error, "make its folder writable")
         raise SettingsError(f"cannot be written ({error.strerror})", step, file) from error

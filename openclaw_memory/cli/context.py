@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
-from ..errors import Problem, as_called
+from ..errors import Problem, substitute_command
 from ..system.sanitize import sanitize
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def failure(message: str, otherwise: str = "") -> dict[str, Any]:
 
 @contextmanager
 def wrong_usage() -> Iterator[None]:
-    """Turn a :class:`RequestError` into wrong usage."""
+    """Turn a :class:`RequestError` into a usage error (exit code 2)."""
     from ..errors import RequestError
 
     try:
@@ -166,7 +166,7 @@ class CliContext:
     def remark(self, text: str | None) -> None:
         """Print a remark on stderr, unless the output is JSON."""
         if text and not self.json:
-            say(f"note: {as_called(text)}", err=True)
+            say(f"note: {substitute_command(text)}", err=True)
 
     def remark_on(self, answer: Any) -> None:
         """Print remarks on an answer: that it may be stale, its fallback, its warning."""
@@ -184,10 +184,10 @@ class CliContext:
         else:
             mark, word, colour = ("!", "note", "yellow") if check.remark else ("✓", "ok", "green")
         line = Text(f"{mark if _has_marks() else word} ", style=colour)
-        line.append(f"{check.name}: ", style="bold").append(as_called(check.detail), style="default")
+        line.append(f"{check.name}: ", style="bold").append(substitute_command(check.detail), style="default")
         self.out.print(line, highlight=False, soft_wrap=True)
         if check.fix:
-            self.out.print(Text(f"  {as_called(check.fix)}", style="yellow"), highlight=False, soft_wrap=True)
+            self.out.print(Text(f"  {substitute_command(check.fix)}", style="yellow"), highlight=False, soft_wrap=True)
 
     def must_ask(self, yes: bool, dry_run: bool | None = None) -> bool:
         """Return true if the command must ask first; raise ``UsageError`` if nobody can answer.

@@ -65,7 +65,7 @@ def import_(
 def _run(cli: CliContext, source: str, path: Path | None, trust: str, undo: bool, dry_run: bool) -> ImportReport:
     from functools import partial
 
-    from ..config.workspace import expanded
+    from ..config.workspace import expand_home
     from ..forget.masking import mask_for_index
     from ..importers import exports, writer
     from ..ingest.scan import max_bytes
@@ -79,8 +79,10 @@ def _run(cli: CliContext, source: str, path: Path | None, trust: str, undo: bool
     with model_progress(cli) as show, cli.memory() as memory:
         memory.forgotten.check()
         mask = partial(mask_for_index, memory.forgotten)
-        entries = exports.entries(source, expanded(path), settings.consolidate.time_zone, show)
-        report = writer.bring(workspace, source, entries, Origin(trust), max_bytes(settings.ingest), dry_run, mask)
+        entries = exports.entries(source, expand_home(path), settings.consolidate.time_zone, show)
+        report = writer.write_entries(
+            workspace, source, entries, Origin(trust), max_bytes(settings.ingest), dry_run, mask
+        )
     if not report.entries and report.skipped:
         first = report.skipped[0]
         raise exports.ExportError(

@@ -42,21 +42,21 @@ def ingest(cli: CliContext, paths: tuple[str, ...], watch: bool, lazy: bool, off
     """
     settings = cli.settings(embedding__offline=True if offline else None)
     # This process ends before a background thread would have embedded anything.
-    how = "lazy" if lazy or settings.ingest.embed == "lazy" else "eager"
+    mode = "lazy" if lazy or settings.ingest.embed == "lazy" else "eager"
     if all_agents:
         if paths or watch or cli.db:
             raise click.UsageError("--all-agents goes with no PATH, no --watch and no --db, which are of one agent")
-        _ingest_all(cli, settings, how)
+        _ingest_all(cli, settings, mode)
         return
     with cli.memory(settings) as memory:
-        report = _read(cli, memory, paths, how)
+        report = _read(cli, memory, paths, mode)
         _show(cli, report, watch)
         if not watch:
             return
         cli.remark(f"watching {memory.workspace}; end with Ctrl-C")
         warning = report.warning
         try:
-            for number, report in enumerate(memory.watch(paths=paths, embed=how)):
+            for number, report in enumerate(memory.watch(paths=paths, embed=mode)):
                 # The first is the ingest that was just shown, unless a file has changed since.
                 if number or report.added or report.updated or report.deleted:
                     _show(cli, report, watch, warning)
@@ -65,15 +65,15 @@ def ingest(cli: CliContext, paths: tuple[str, ...], watch: bool, lazy: bool, off
             pass
 
 
-def _read(cli: CliContext, memory: Memory, paths: tuple[str, ...], how: str) -> IngestReport:
+def _read(cli: CliContext, memory: Memory, paths: tuple[str, ...], mode: str) -> IngestReport:
     from .progress import ingest_progress, pull_if_missing
 
     pull_if_missing(cli, memory)  # with --lazy too: the first search that needs it must not wait for a download
     with ingest_progress(cli) as show:
-        return memory.ingest(paths, embed=how, progress=show)
+        return memory.ingest(paths, embed=mode, progress=show)
 
 
-def _ingest_all(cli: CliContext, settings: Settings, how: str) -> None:
+def _ingest_all(cli: CliContext, settings: Settings, mode: str) -> None:
     """Ingest the workspace of each agent that OpenClaw is configured for; exits 1 after the last if one failed."""
     from ..config.openclaw_home import OpenClawHome, agents_in
     from ..errors import OpenClawMemoryError
@@ -89,7 +89,7 @@ def _ingest_all(cli: CliContext, settings: Settings, how: str) -> None:
             say(f"agent {agent}")
         try:
             with replace(cli, agent=agent, workspace=str(folder)).memory(settings) as memory:
-                report = _read(cli, memory, (), how)
+                report = _read(cli, memory, (), mode)
         except (OpenClawMemoryError, OSError) as error:
             failed = True
             say(f"error: agent {agent}: {' '.join(str(error).split())}", err=True)

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 import click
 
 from ..config.store_url import is_url
-from ..errors import as_called
+from ..errors import substitute_command
 from ..system.sanitize import sanitize
 from ..version import DISTRIBUTION, __version__, build_id
 from .context import CliContext, say, without_password
@@ -125,7 +125,7 @@ class LazyGroup(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; exit 1 with one line on stderr when it fails, 2 when it is used wrongly."""
-        from ..errors import OpenClawMemoryError, remedy
+        from ..errors import OpenClawMemoryError, next_step_for
 
         def fail(message: str) -> NoReturn:
             _print_failure(message, _is_json(ctx), ctx)
@@ -147,7 +147,7 @@ class LazyGroup(click.Group):
             if isinstance(error, BrokenPipeError):
                 raise  # click ends quietly when the reader of a pipe has left
             where = f"{error.filename}: " if error.filename else ""
-            fail(f"{where}{error.strerror or error}; {remedy(error, 'check the path and its permissions')}")
+            fail(f"{where}{error.strerror or error}; {next_step_for(error, 'check the path and its permissions')}")
         except (click.exceptions.Exit, click.ClickException, click.Abort):
             raise
         except Exception as error:
@@ -187,7 +187,7 @@ def _print_failure(
     message: str, as_json: bool, ctx: click.Context | None, begin: str = "error: ", end: str = ""
 ) -> None:
     """Print a failure on one line of stderr, and with ``as_json`` as a document on stdout unless there is one."""
-    message, end = as_called(" ".join(message.split())), as_called(end)
+    message, end = substitute_command(" ".join(message.split())), substitute_command(end)
     if as_json:
         obj = None if ctx is None else ctx.obj
         (obj if isinstance(obj, CliContext) else CliContext(json=True)).emit_error(message, end.strip(" ()"))

@@ -47,7 +47,7 @@ def open(  # noqa: A001
     with cli.memory() as memory:
         named, line, unit = hit.strip(), None, ""
         if NUMBER.fullmatch(named):
-            named, line, unit = remembered(memory, int(named))
+            named, line, unit = load_hit(memory, int(named))
         elif re.fullmatch(r"[0-9a-f]{16}", named):
             unit = named
         if unit:
@@ -72,7 +72,7 @@ def open(  # noqa: A001
         cli.emit({"path": text.path, "file": str(place), "line": text.from_line})
 
 
-def remember(memory: Memory, hits: Iterable[SearchHit], as_of: str | None) -> None:
+def save_hits(memory: Memory, hits: Iterable[SearchHit], as_of: str | None) -> None:
     """Write path, line and id of ``hits`` beside the index, to open them by number; ignore a folder without permission.
 
     Nothing is kept if something was forgotten since ``usage.forget_version()`` was ``as_of``, before the search.  A hit
@@ -89,7 +89,7 @@ def remember(memory: Memory, hits: Iterable[SearchHit], as_of: str | None) -> No
                 file.unlink(missing_ok=True)
 
 
-def remembered(memory: Memory, number: int) -> tuple[str, int, str]:
+def load_hit(memory: Memory, number: int) -> tuple[str, int, str]:
     """Return path, line and id of hit ``number``, counted from 1, of the last search."""
     from ..model.reports import LAST_SHOWN
 
@@ -173,7 +173,7 @@ def feedback(cli: CliContext, chunk: str, verdict: str) -> None:
     """
     with cli.memory() as memory:
         if NUMBER.fullmatch(chunk.strip()):
-            _, _, chunk = remembered(memory, int(chunk))
+            _, _, chunk = load_hit(memory, int(chunk))
         report = memory.feedback(chunk, verdict)
     cli.answer(report, _show)
 

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .context import CliContext, common_options
-from .search import Mark, build_request, corrected_question, marking, show, show_line, tell_if_doubtful, which_options
+from .search import (
+    Mark,
+    build_request,
+    corrected_question,
+    filter_options,
+    marking,
+    show,
+    show_line,
+    warn_if_unanswered,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,7 +33,7 @@ LINES, _CHARS = 2, 150
 @click.option(
     "--hops", type=click.IntRange(1, 4), default=2, show_default=True, help="Steps from the best hits at most."
 )
-@which_options
+@filter_options
 @click.option("--concept", "concepts", metavar="NAME", multiple=True,
               help="Only what mentions this concept, or one that is a kind of it; may be repeated.")  # fmt: skip
 @click.option("--full", is_flag=True, help="Print every line of each result rather than its first ones.")
@@ -55,7 +64,7 @@ def recall(cli: CliContext, query: tuple[str, ...], hops: int, full: bool, **opt
         return
     mark = marking(corrected_question(cli, result, text))
     if not result.results:
-        tell_if_doubtful(result, text)
+        warn_if_unanswered(result, text)
     for hit in result.results:
         show_stop(cli.out, hit, None if full else LINES, mark)
     cli.remark_on(result)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from .context import DATE, SINCE, UNTIL, CliContext, common_options, failure, say, wrong_usage
-from .open import remember
+from .open import save_hits
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -45,7 +45,7 @@ def show_line(out: Console, line: Text, indent: int) -> None:
         out.print(line)
 
 
-def which_options(command: F) -> F:
+def filter_options(command: F) -> F:
     """Add options for kinds, grains, a range of days, and the size of the answer."""
     for option in reversed((
         click.option("--kind", type=click.Choice(["curated", "daily", "note"]), multiple=True,
@@ -96,7 +96,7 @@ def build_request(cli: CliContext, query: str, options: dict[str, Any]) -> Searc
     type=click.Choice(["hybrid", "vector", "keyword", "graph"]),
     help="What finds notes: words and meaning (hybrid), or one of them.",
 )
-@which_options
+@filter_options
 @click.option("--concept", "concepts", metavar="NAME", multiple=True,
               help="Only what mentions this concept, or one that is a kind of it; may be repeated.")  # fmt: skip
 @click.option("--near", metavar="CONCEPT", multiple=True,
@@ -120,7 +120,7 @@ def search(cli: CliContext, query: tuple[str, ...], explain: bool, full: bool, *
         as_of = memory.usage.forget_version()
         result = memory.search(request)
         if not cli.json:
-            remember(memory, result.results, as_of)
+            save_hits(memory, result.results, as_of)
     if cli.json:
         cli.emit(result)
     else:
@@ -129,7 +129,7 @@ def search(cli: CliContext, query: tuple[str, ...], explain: bool, full: bool, *
 
 @click.command(short_help="Show what was noted when, in order of time.")
 @click.argument("query", nargs=-1)
-@which_options
+@filter_options
 @common_options
 def timeline(cli: CliContext, query: tuple[str, ...], **options: Any) -> None:
     """Show what was noted when, in order of time; with QUERY only what is about it.
@@ -148,7 +148,7 @@ def timeline(cli: CliContext, query: tuple[str, ...], **options: Any) -> None:
         missed = bounded and not (cli.json or text or result.results)
         newest = memory.timeline(max_results=1).results if missed else ()
         if not cli.json:
-            remember(memory, result.results, as_of)
+            save_hits(memory, result.results, as_of)
     if cli.json:
         cli.emit(result)
     else:
@@ -159,7 +159,7 @@ def timeline(cli: CliContext, query: tuple[str, ...], **options: Any) -> None:
             cli.remark(f"the newest note is of {hit.date or 'no day'}; give another --since or --until")
 
 
-def tell_if_doubtful(result: SearchResult, question: str = "") -> None:
+def warn_if_unanswered(result: SearchResult, question: str = "") -> None:
     """Print a line if nothing answers the question."""
     if not result.results:
         say("no good match" if question else "nothing found")
@@ -170,7 +170,7 @@ def tell_if_doubtful(result: SearchResult, question: str = "") -> None:
 def show(cli: CliContext, result: SearchResult, question: str = "", around: int | None = None) -> None:
     """Print hits for people, each with ``around`` lines above and below the best one, all of them by default."""
     mark = marking(corrected_question(cli, result, question))
-    tell_if_doubtful(result, question)
+    warn_if_unanswered(result, question)
     for rank, hit in enumerate(result.results, 1):
         _show_hit(cli.out, rank, hit, mark, around)
     cli.remark_on(result)
@@ -183,7 +183,7 @@ def corrected_question(cli: CliContext, result: SearchResult, question: str) -> 
     return " ".join([question, *result.corrected.values()])
 
 
-def also(hit: SearchHit) -> str:
+def format_other_places(hit: SearchHit) -> str:
     """Return the other places of the lines of a hit by days: ``also on 2026-04-08, 04-09 and 05-01``."""
     days = sorted({place.date for place in hit.also if place.date is not None})
     shown = [
@@ -218,7 +218,7 @@ def _show_hit(out: Any, rank: int, hit: SearchHit, mark: Mark, around: int | Non
         mark(line)
     lines_shown += [Text(f"superseded: {words}", style="red") for words in hit.superseded]
     if hit.also:
-        lines_shown.append(Text(also(hit), style="dim"))
+        lines_shown.append(Text(format_other_places(hit), style="dim"))
     if hit.archived:
         lines_shown.append(Text("archived: a summary covers this note", style="dim"))
     if hit.why:

@@ -53,46 +53,46 @@ def setup(cli: CliContext, host: str | None, project: Path | None, printed: bool
     if printed:
         _print(cli, host)
         return
-    chosen = SetupOptions(host or "openclaw", host is not None, project=project, **options)
-    if chosen.host == "openclaw" and project is not None:
+    setup_options = SetupOptions(host or "openclaw", host is not None, project=project, **options)
+    if setup_options.host == "openclaw" and project is not None:
         raise click.UsageError("--project is for the other hosts; name one, such as claude-code")
-    reporter = Reporter(cli, chosen)
-    if chosen.host == "openclaw":
-        (uninstall if chosen.uninstall else install)(cli, chosen, reporter)
+    reporter = Reporter(cli, setup_options)
+    if setup_options.host == "openclaw":
+        (uninstall if setup_options.uninstall else install)(cli, setup_options, reporter)
     else:
-        _register(cli, chosen, reporter)
+        _register(cli, setup_options, reporter)
     reporter.end()
 
 
-def _register(cli: CliContext, chosen: SetupOptions, reporter: Reporter) -> None:
+def _register(cli: CliContext, options: SetupOptions, reporter: Reporter) -> None:
     """Add the MCP server to a host's configuration, or remove it."""
     from importlib import import_module
 
     from ..hosts.mcp import JSON_HOSTS, Registration
 
     for option, value in (
-        ("--openclaw", chosen.executable), ("--profile", chosen.profile), ("--query", chosen.query),
-        ("--offline", chosen.offline), ("--installed", chosen.installed),
+        ("--openclaw", options.executable), ("--profile", options.profile), ("--query", options.query),
+        ("--offline", options.offline), ("--installed", options.installed),
     ):  # fmt: skip
         if value:
             raise click.UsageError(f"{option} is for openclaw")
-    host: Any = JSON_HOSTS.get(chosen.host) or import_module(f"openclaw_memory.hosts.{chosen.host.replace('-', '_')}")
-    project = chosen.project.absolute() if chosen.project is not None else None
-    if chosen.uninstall:
+    host: Any = JSON_HOSTS.get(options.host) or import_module(f"openclaw_memory.hosts.{options.host.replace('-', '_')}")
+    project = options.project.absolute() if options.project is not None else None
+    if options.uninstall:
         change: Registration = host.unregister(project)
     else:
         change = host.register(_server(cli), project)
     if not change.needed:
-        what = "not there" if chosen.uninstall else "there already"
-        reporter.step(host.TITLE, f"{change.where}: our entry is {what}; nothing to change")
+        what = "not there" if options.uninstall else "there already"
+        reporter.step(host.TITLE, f"{change.location}: our entry is {what}; nothing to change")
         return
-    reporter.plan(change.where, change.lines)
+    reporter.plan(change.location, change.diff)
     if not reporter.confirm(f"Change {host.TITLE}'s configuration?"):
         return
     change.apply()
     reporter.record["applied"] = True
-    reporter.step(host.TITLE, f"{change.where}: {'removed' if chosen.uninstall else 'written'}")
-    reporter.next_step(change.then)
+    reporter.step(host.TITLE, f"{change.location}: {'removed' if options.uninstall else 'written'}")
+    reporter.next_step(change.next_step)
 
 
 def _print(cli: CliContext, host: str | None) -> None:
@@ -115,7 +115,7 @@ def _server(cli: CliContext) -> Server:
 
 @dataclass(frozen=True, slots=True)
 class SetupOptions:
-    """SetupOptions of ``setup``; ``named`` is true if the host was given."""
+    """Options of ``setup``; ``named`` is true if the host was given."""
 
     host: str
     named: bool
@@ -203,71 +203,71 @@ class Reporter:
 # -- OpenClaw -------------------------------------------------------------------------------------------
 
 
-def install(cli: CliContext, chosen: SetupOptions, reporter: Reporter) -> None:
+def install(cli: CliContext, options: SetupOptions, reporter: Reporter) -> None:
     """Put this memory into OpenClaw's memory slot, and run a search."""
     from ..hosts.openclaw_config import disable_before_install, setup_changes
     from ..hosts.plugin_files import same_files
 
     if cli.db is not None:
         raise click.UsageError("--db cannot be given: the plugin chooses the index file, and setup fills that one")
-    host = _find_host(chosen, reporter)
-    settings = _settings(cli, chosen, host)
+    host = _find_host(options, reporter)
+    settings = _settings(cli, options, host)
     host.validate()
     command, config = _command(host), host.home.config()
     changes, folder, agents = setup_changes(config, command), host.plugin_folder(), _agents(cli, host)
-    installs = not chosen.installed and (folder is None or not same_files(folder))
+    installs = not options.installed and (folder is None or not same_files(folder))
     if not (changes or installs):
         reporter.step("openclaw", "the plugin is installed and has the memory slot; nothing to change")
-        if not chosen.dry_run:
-            _read_and_search(cli, chosen, reporter, settings, _remembering(reporter, host, agents))
-            if chosen.installed:
+        if not options.dry_run:
+            _read_and_search(cli, options, reporter, settings, _agents_to_read(reporter, host, agents))
+            if options.installed:
                 _remove_old_environments(reporter, host)
         return
     _show(reporter, host, changes, _plugin_lines(folder) if installs else [])
-    _refuse_read_only(chosen, host)
+    _refuse_read_only(options, host)
     if not reporter.confirm("Install the plugin and change OpenClaw's configuration?"):
         return
-    home = _home(host, config, installed=folder is not None or chosen.installed)
-    with _as_it_was(chosen, host):
+    home = _home(host, config, installed=folder is not None or options.installed)
+    with _restore_on_failure(options, host):
         if installs:
             reporter.say("\ninstalling the plugin …")
             host.change(disable_before_install(config))
             host.install_plugin()
             reporter.step("plugin", f"installed in {host.plugin_folder()}")
         # The slot comes last: until this memory has answered, OpenClaw keeps the one that it has.
-        _read_and_search(cli, chosen, reporter, settings, _remembering(reporter, host, agents))
+        _read_and_search(cli, options, reporter, settings, _agents_to_read(reporter, host, agents))
         host.change(setup_changes(host.home.config(), command))
         if left := setup_changes(host.home.config(), command):
             keys = ", ".join(".".join(change.path) for change in left)
             raise HostError(f"OpenClaw did not take {keys}", "run: openclaw doctor", host.home.config_file)
     reporter.record["applied"] = True
     reporter.step("configuration", f"{host.home.config_file}; what it was before is kept in {home / 'setup.json'}")
-    if chosen.installed:
+    if options.installed:
         _remove_old_environments(reporter, host)
     _next(reporter, host, bool(host.outputs))
 
 
-def uninstall(cli: CliContext, chosen: SetupOptions, reporter: Reporter) -> None:
+def uninstall(cli: CliContext, options: SetupOptions, reporter: Reporter) -> None:
     """Restore OpenClaw's configuration, and remove the plugin."""
     from ..config.openclaw_home import value_at
     from ..hosts.openclaw_config import SLOT, ConfigSnapshot
     from ..hosts.plugin_files import list_environments
 
-    host = _find_host(chosen, reporter)
+    host = _find_host(options, reporter)
     host.validate()
-    config, home = host.home.config(), host.home.ours
+    config, home = host.home.config(), host.home.plugin_state
     before, folder = ConfigSnapshot.load(home), host.plugin_folder()
     if before is None and (folder is not None or value_at(config, SLOT) == NAME):
         where = f"{home / 'setup.json'}: is not there or not readable, so what was before is not known"
         undo = f"config unset {'.'.join(SLOT)}" if folder is None else f"plugins uninstall {NAME}"
         raise HostError(where, f"run: openclaw {undo}")
     before = before or ConfigSnapshot.take(config, host.home.config_file, plugin_installed=False)
-    changes = before.changes_back(config)
+    changes = before.restoring_changes(config)
     removes = folder is not None and not before.plugin_installed
     if removes or changes:
         _show(reporter, host, changes, [f"- plugin in {folder}"] if removes else [])
-        _refuse_read_only(chosen, host)
-    states = _states(cli, chosen, host)
+        _refuse_read_only(options, host)
+    states = _states(cli, options, host)
     if not (removes or changes):
         reporter.step("openclaw", "nothing of openclaw-memory is set up here; nothing to put back")
     elif not reporter.confirm("Put OpenClaw's configuration back and remove the plugin?"):
@@ -276,13 +276,13 @@ def uninstall(cli: CliContext, chosen: SetupOptions, reporter: Reporter) -> None
         if removes:
             reporter.say("\nremoving the plugin …")
             host.uninstall_plugin()
-        host.change(before.changes_back(host.home.config()))
+        host.change(before.restoring_changes(host.home.config()))
         reporter.record["applied"] = True
         what = "what concerns this memory is as it was before setup; the notes were not touched"
         reporter.step("configuration", f"{host.home.config_file}: {what}")
         if (copy := _copy(home, host)).is_file():
             reporter.step("comments", f"the file as it was before setup, with its comments, is {copy}")
-    if chosen.dry_run:
+    if options.dry_run:
         return
     ConfigSnapshot.delete(home)
     if folder is not None and before.plugin_installed:
@@ -300,26 +300,26 @@ def uninstall(cli: CliContext, chosen: SetupOptions, reporter: Reporter) -> None
 # -- checks -----------------------------------------------------------------------------------------
 
 
-def _find_host(chosen: SetupOptions, reporter: Reporter) -> OpenClaw:
+def _find_host(options: SetupOptions, reporter: Reporter) -> OpenClaw:
     from ..hosts.openclaw import OpenClaw, find_openclaw
 
-    command = find_openclaw(chosen.executable)
+    command = find_openclaw(options.executable)
     if command is None:
-        where = f"{chosen.executable}: no such program" if chosen.executable else "openclaw is not on PATH"
-        others = "" if chosen.named else "; for another host: openclaw-memory setup claude-code, codex or cursor"
+        where = f"{options.executable}: no such program" if options.executable else "openclaw is not on PATH"
+        others = "" if options.named else "; for another host: openclaw-memory setup claude-code, codex or cursor"
         raise HostError(
             where, f"install OpenClaw (npm install -g openclaw) or give its command with --openclaw PATH{others}"
         )
-    host = OpenClaw(command, chosen.profile)
+    host = OpenClaw(command, options.profile)
     version = ".".join(map(str, host.version()))
     reporter.step("openclaw", f"{version} at {command}, state in {host.home.state}")
     return host
 
 
-def _refuse_read_only(chosen: SetupOptions, host: OpenClaw) -> None:
+def _refuse_read_only(options: SetupOptions, host: OpenClaw) -> None:
 
     reason = host.read_only()
-    if reason and not chosen.dry_run:
+    if reason and not options.dry_run:
         raise HostError(reason, "make the change above there, and install the plugin there")
 
 
@@ -334,11 +334,11 @@ def _agents(cli: CliContext, host: OpenClaw) -> list[Agent]:
     return matching or [Agent(cli.agent, folder, True)]
 
 
-def _settings(cli: CliContext, chosen: SetupOptions, host: OpenClaw) -> Settings:
+def _settings(cli: CliContext, options: SetupOptions, host: OpenClaw) -> Settings:
     """Return the settings in force with the plugin's folder of index files, so that both use the same ones."""
-    overrides = {"embedding.offline": True} if chosen.offline else {}
-    folder = host.home.ours / "index"
-    settings, source = cli.load_settings(overrides, folder, chosen.profile)
+    overrides = {"embedding.offline": True} if options.offline else {}
+    folder = host.home.plugin_state / "index"
+    settings, source = cli.load_settings(overrides, folder, options.profile)
     if os.environ.get("OPENCLAW_MEMORY_STORE_FOLDER") or source["store.folder"] == host.home.plugin_key("settings"):
         return settings
     return settings.with_values({"store.folder": str(folder)})
@@ -350,13 +350,13 @@ def _command(host: OpenClaw) -> str | None:
     from ..hosts.process import own_command
 
     command = Path(own_command())
-    return None if any(map(command.is_relative_to, list_environments(host.home.ours))) else str(command)
+    return None if any(map(command.is_relative_to, list_environments(host.home.plugin_state))) else str(command)
 
 
 def _remove_old_environments(reporter: Reporter, host: OpenClaw) -> None:
     from ..hosts.plugin_files import remove_unused_environments
 
-    for environment in remove_unused_environments(host.home.ours):
+    for environment in remove_unused_environments(host.home.plugin_state):
         reporter.step("environment", f"removed {environment}: another one is in use, and nothing ran from it")
 
 
@@ -392,12 +392,12 @@ def _show(reporter: Reporter, host: OpenClaw, changes: list[KeyChange], plugin: 
 def _home(host: OpenClaw, config: dict[str, object], installed: bool) -> Path:
     """Return our folder in OpenClaw's state after recording the configuration there, unless an earlier setup did."""
     from ..config.openclaw_home import is_plain_json, value_at
-    from ..errors import remedy
+    from ..errors import next_step_for
     from ..hosts.config_file import read_text
     from ..hosts.openclaw_config import SLOT, ConfigSnapshot
     from ..system import atomic
 
-    home, file = host.home.ours, host.home.config_file
+    home, file = host.home.plugin_state, host.home.config_file
     try:
         atomic.make_folder(home, 0o700)
         ours = installed or value_at(config, SLOT) == NAME
@@ -406,13 +406,13 @@ def _home(host: OpenClaw, config: dict[str, object], installed: bool) -> Path:
             if not is_plain_json(file):
                 atomic.write_bytes(_copy(home, host), (read_text(file) or "").encode("utf-8"), 0o600)
     except OSError as error:
-        step = remedy(error, f"make {host.home.state} writable")
+        step = next_step_for(error, f"make {host.home.state} writable")
         raise HostError(error.strerror or error, step, home) from error
     return home
 
 
 @contextlib.contextmanager
-def _as_it_was(chosen: SetupOptions, host: OpenClaw) -> Iterator[None]:
+def _restore_on_failure(options: SetupOptions, host: OpenClaw) -> Iterator[None]:
     """Restore OpenClaw's configuration when the block fails, and add the next step to the error."""
     from ..errors import OpenClawMemoryError
     from ..hosts.openclaw_config import ConfigSnapshot
@@ -422,10 +422,10 @@ def _as_it_was(chosen: SetupOptions, host: OpenClaw) -> Iterator[None]:
         yield
     except BaseException as error:
         with contextlib.suppress(HostError):
-            host.change(before.changes_back(host.home.config()))
+            host.change(before.restoring_changes(host.home.config()))
         if not isinstance(error, OpenClawMemoryError):
             raise
-        profile = f" --profile {chosen.profile}" if chosen.profile else ""
+        profile = f" --profile {options.profile}" if options.profile else ""
         raise HostError(
             f"{error}; OpenClaw keeps the memory that it had; "
             f"run this again, or put everything back: openclaw-memory setup openclaw{profile} --uninstall"
@@ -437,11 +437,11 @@ def _copy(home: Path, host: OpenClaw) -> Path:
     return home / f"{host.home.config_file.name}.before"
 
 
-def _states(cli: CliContext, chosen: SetupOptions, host: OpenClaw) -> dict[Path, Path]:
+def _states(cli: CliContext, options: SetupOptions, host: OpenClaw) -> dict[Path, Path]:
     """Return the state files of the agents' workspaces that exist, by workspace."""
     from ..store.state.opening import open_state
 
-    settings = _settings(cli, chosen, host)
+    settings = _settings(cli, options, host)
     states = {agent.workspace: open_state(agent.workspace, settings.state).file for agent in _agents(cli, host)}
     return {workspace: file for workspace, file in states.items() if file is not None and file.exists()}
 
@@ -449,7 +449,7 @@ def _states(cli: CliContext, chosen: SetupOptions, host: OpenClaw) -> dict[Path,
 # -- the first ingest and search --------------------------------------------------------------------
 
 
-def _remembering(reporter: Reporter, host: OpenClaw, agents: list[Agent]) -> list[Agent]:
+def _agents_to_read(reporter: Reporter, host: OpenClaw, agents: list[Agent]) -> list[Agent]:
     """Return the agents whose notes may be read."""
     from ..hosts.openclaw_config import memory_search_enabled
 
@@ -461,7 +461,7 @@ def _remembering(reporter: Reporter, host: OpenClaw, agents: list[Agent]) -> lis
 
 
 def _read_and_search(
-    cli: CliContext, chosen: SetupOptions, reporter: Reporter, settings: Settings, agents: list[Agent]
+    cli: CliContext, options: SetupOptions, reporter: Reporter, settings: Settings, agents: list[Agent]
 ) -> None:
     """Ingest the notes of every agent, then search those of the first one that has any."""
     from ..memory import Memory
@@ -480,7 +480,7 @@ def _read_and_search(
                 if _ingest(cli, reporter, memory, agent) and searched is None:
                     searched = memory
                     stack.push(until_read.pop_all())
-        query = (chosen.query or _query(searched)) if searched is not None else None
+        query = (options.query or _query(searched)) if searched is not None else None
         if searched is None or not query:
             reporter.say("no notes to search yet: the agent writes them as you talk to it")
             return

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import as_called
+from ..errors import substitute_command
 from .context import CliContext, common_options, say, table
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def status(cli: CliContext, verbose: bool) -> None:
     cli.noted = None
     with cli.memory() as memory:
         state = memory.status()
-        checks = [] if cli.json else standing(memory, state)
+        checks = [] if cli.json else status_checks(memory, state)
     cli.answer(state, _show, checks, verbose)
 
 
@@ -38,14 +38,14 @@ def _show(cli: CliContext, state: Status, checks: Sequence[Check], verbose: bool
     cli.remark(state.fallback)
     cli.remark(state.warning)
     steps = [check.fix for check in checks if check.fix and not check.ok]
-    say(as_called(f"next: {steps[0].removeprefix('run: ') if steps else 'openclaw-memory search QUESTION'}"))
+    say(substitute_command(f"next: {steps[0].removeprefix('run: ') if steps else 'openclaw-memory search QUESTION'}"))
 
 
-def standing(memory: Memory, state: Status) -> list[Check]:
+def status_checks(memory: Memory, state: Status) -> list[Check]:
     """Return the state as checks in the order of ``doctor``; opens no note and proves no model."""
     from ..ingest.scan import scan
     from ..model import Check, Grain, counted
-    from .checks import freshness, recall_notes, unread_files, vectors
+    from .checks import find_changed_notes, freshness, unread_files, vectors
 
     knows = [name.title() for name, share in state.model_knows.items() if share >= 0.5]
     languages = f", knows {', '.join(knows)}" if knows else ""
@@ -68,7 +68,7 @@ def standing(memory: Memory, state: Status) -> list[Check]:
     with memory.store.session():
         documents = memory.store.documents()
     scanned = scan(memory.workspace, memory.settings.ingest)
-    checks += freshness(documents, scanned, recall_notes(memory, scanned, documents))
+    checks += freshness(documents, scanned, find_changed_notes(memory, scanned, documents))
     if state.embedding:
         ready, all_units = state.vectors["ready"], sum(state.vectors.values())
         share = f"{ready} of {counted(all_units, 'unit')} ({ready / max(1, all_units):.0%})"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from .openclaw_home import OpenClawHome
 from .settings import data_dir
-from .workspace import expanded
+from .workspace import expand_home
 
 
 def default_path(workspace: Path, agent: str, folder: str = "") -> Path:
@@ -28,8 +28,8 @@ def index_files(workspace: Path, folder: str = "") -> list[Path]:
 def index_folder(folder: str = "", environ: Mapping[str, str] | None = None) -> Path:
     """Return ``folder``, else that of the OpenClaw plugin if it is installed, else the data folder."""
     if folder:
-        return expanded(folder).absolute()
-    plugin = OpenClawHome.for_environment(environ).ours
+        return expand_home(folder).absolute()
+    plugin = OpenClawHome.for_environment(environ).plugin_state
     return plugin / "index" if plugin.is_dir() else data_dir()
 
 

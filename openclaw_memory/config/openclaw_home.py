@@ -76,7 +76,7 @@ class OpenClawHome:
         return next((file for file in files if file.exists()), state / _CONFIG[0])
 
     @property
-    def ours(self) -> Path:
+    def plugin_state(self) -> Path:
         """Return the folder of this memory's plugin in the state."""
         return self.state / NAME
 
@@ -94,9 +94,9 @@ class OpenClawHome:
 
     def path(self, text: str, config: Mapping[str, Any]) -> Path:
         """Resolve a path of the configuration; ``~`` is OpenClaw's home."""
-        return self._path(self.filled(text, config))
+        return self._path(self.substitute_variables(text, config))
 
-    def filled(self, text: str, config: Mapping[str, Any]) -> str:
+    def substitute_variables(self, text: str, config: Mapping[str, Any]) -> str:
         """Replace the variables ``${NAME}`` in a text of the configuration."""
         declared = value_at(config, ("env", "vars"))
         variables = {**(declared if isinstance(declared, dict) else {}), **self.environ}
@@ -118,7 +118,7 @@ class OpenClawHome:
         return (
             self.path(file, config) if isinstance(file, str) and file.strip() else None,
             {
-                key: self.filled(value, config) if isinstance(value, str) else value
+                key: self.substitute_variables(value, config) if isinstance(value, str) else value
                 for key, value in (settings.items() if isinstance(settings, dict) else ())
             },
         )

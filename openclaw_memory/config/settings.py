@@ -272,7 +272,7 @@ class Settings:
         """Return the settings in force; see :func:`load`."""
         return load(config, overrides, environ)[0]
 
-    def of_workspace(self, workspace: Path) -> Settings:
+    def for_workspace(self, workspace: Path) -> Settings:
         """Return a copy without extra paths of other workspaces."""
         extras = [extra for extra in self.ingest.extra_paths if extra.belongs_to(workspace)]
         return replace(self, ingest=replace(self.ingest, extra_paths=extras))
@@ -333,7 +333,7 @@ def load(
     explicit += [(key, value, "argument") for key, value in (overrides or {}).items()]
     defaults = _from_file(config_path()) if file is None and config_path().is_file() else []
     home = OpenClawHome.for_environment(environ, profile)
-    if _is_plugins(home, _merge([*defaults, *explicit])[0], index):
+    if _is_plugin_index(home, _merge([*defaults, *explicit])[0], index):
         plugin_file, values = home.plugin_config()
         if plugin_file is not None and file is None:
             defaults = _from_file(plugin_file, f"mend {home.plugin_key('configFile')}")
@@ -364,11 +364,13 @@ def _from_file(file: Path, otherwise: str = "") -> list[_Source]:
     return [(key, value, str(file)) for key, value in _read_yaml(file)]
 
 
-def _is_plugins(home: OpenClawHome, settings: Settings, index: str | Path | None) -> bool:
+def _is_plugin_index(home: OpenClawHome, settings: Settings, index: str | Path | None) -> bool:
     """Return true if the index is one of the OpenClaw plugin."""
     if named := index or settings.store.path or settings.store.folder:
-        return Path(os.path.realpath(os.path.expanduser(named))).is_relative_to(os.path.realpath(home.ours / "index"))
-    return home.ours.is_dir()
+        return Path(os.path.realpath(os.path.expanduser(named))).is_relative_to(
+            os.path.realpath(home.plugin_state / "index")
+        )
+    return home.plugin_state.is_dir()
 
 
 #: Variables for options of the command line.

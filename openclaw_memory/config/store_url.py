@@ -19,7 +19,7 @@ def is_like_url(text: object) -> bool:
     return _LIKE_A_URL.match(str(text)) is not None
 
 
-def shown(url: str) -> str:
+def redact_url(url: str) -> str:
     """Return ``url`` with user, hosts and database only, however malformed it is."""
     before, at, rest = _URL.sub("", url, count=1).rpartition("@")
     user = re.split("[:/?@]", before)[0]
@@ -35,6 +35,6 @@ def has_password(url: str) -> bool:
     return ":" in _URL.sub("", url, count=1).rpartition("@")[0] or "password=" in url.lower()
 
 
-def visible(key: str, value: object) -> object:
+def hide_password(key: str, value: object) -> object:
     """Return the value of the setting ``key`` without a password."""
-    return shown(value) if key == "store.url" and isinstance(value, str) and is_url(value) else value
+    return redact_url(value) if key == "store.url" and isinstance(value, str) and is_url(value) else value

@@ -1,4 +1,4 @@
-"""Find the agent's workspace, name paths in it, and cut lines out of a file."""
+"""Find the agent's workspace, convert paths to names in the index, and cut lines out of a file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..model import FileText
 from .openclaw_home import OpenClawHome
 
 
-def expanded(path: str | Path) -> Path:
+def expand_home(path: str | Path) -> Path:
     """Return ``path`` with ``~`` replaced; unlike ``Path.expanduser`` raise nothing for an unknown user."""
     return Path(os.path.expanduser(path))
 
@@ -30,8 +30,8 @@ def inside(workspace: Path, path: Path) -> str | None:
     return None
 
 
-def composed(path: str) -> str:
-    """Return ``path`` in NFC, for comparison: a letter and its accent may be one character or two."""
+def to_nfc(path: str) -> str:
+    """Return ``path`` in NFC, to compare paths: file systems store a letter with its accent as one character or two."""
     return path if path.isascii() else unicodedata.normalize("NFC", path)
 
 
@@ -50,7 +50,7 @@ def find_workspace(named: str | Path | None, environ: Mapping[str, str] | None =
     Raises :class:`WorkspaceError` when there is none.
     """
     if named is not None and str(named):
-        folder = expanded(named)
+        folder = expand_home(named)
         if not folder.is_dir():
             what = "not a folder" if folder.exists() else "no such folder"
             raise WorkspaceError(what, "give the agent's workspace with --workspace", folder)

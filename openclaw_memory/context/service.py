@@ -18,7 +18,7 @@ from ..config.settings import Settings
 from ..embed.vocabulary import language_coverage
 from ..errors import OpenClawMemoryError, RequestError
 from ..facts.service import FactService
-from ..model import ContextResult, ContextUse, SearchHit, SearchRequest, ends, joined, tokens_of
+from ..model import ContextResult, ContextUse, SearchHit, SearchRequest, joined, keep_ends, tokens_of
 from ..search.hits import Range
 from ..search.question import Question
 from ..search.ranking import Query
@@ -117,7 +117,7 @@ class ContextService:
             raise RequestError(f"budget must be 1 token or more, not {budget}")
         today = now or calendar.today(self._settings.consolidate.time_zone)
         until = Deadline.after(deadline)
-        request = _Message(ends(message, *_READ), budget, session, today, explain, until, elsewhere)
+        request = _Message(keep_ends(message, *_READ), budget, session, today, explain, until, elsewhere)
         draft, late, remarks = _Draft(), False, []
         if not settings.enabled:
             remarks = ["context is switched off (context.enabled)"]
@@ -147,7 +147,7 @@ class ContextService:
         with self._store.session():
             index.refresh(None)
             with index.lock:
-                return tuple(entity.name for entity in find_entities(index.graph, ends(message, *_READ)))
+                return tuple(entity.name for entity in find_entities(index.graph, keep_ends(message, *_READ)))
 
     def use(self) -> ContextUse:
         """Return how often context was asked for and given."""
@@ -200,7 +200,7 @@ class ContextService:
     def _drafts(self, message: _Message) -> Iterator[_Draft]:
         """Yield draft after draft, each with more in it; stop early where nothing is relevant."""
         until = message.until
-        text = ends(without_small_talk(message.text), *_SEARCHED)
+        text = keep_ends(without_small_talk(message.text), *_SEARCHED)
         terms = subject_terms(text)
         _, remarks = self._freshen(Deadline.after(until.left(0.5)))
         index, question = self._index(), Question(text, message.today)

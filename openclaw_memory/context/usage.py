@@ -22,7 +22,7 @@ _SESSIONS, _ITEMS = 512, 1024
 #: Seconds and messages after which the counts are written.
 _SECONDS, _MESSAGES = 60.0, 50
 #: Seconds to wait for another process that writes.
-_PATIENCE = 1.0
+_LOCK_TIMEOUT = 1.0
 #: Name of the counts in the state.
 _NAME = "context"
 
@@ -119,14 +119,14 @@ class UsageCounters:
 
     def flush(self) -> None:
         """Write the counts since the last time."""
-        if not self._writing.acquire(timeout=_PATIENCE):
+        if not self._writing.acquire(timeout=_LOCK_TIMEOUT):
             return
         try:
             with self._lock:
                 new, self._new = self._new, Counts()
             if new.messages:
                 self._state.change_flag(
-                    _NAME, lambda total: asdict(Counts.parse(total) + new), _PATIENCE, lasting=False
+                    _NAME, lambda total: asdict(Counts.parse(total) + new), _LOCK_TIMEOUT, lasting=False
                 )
         except OpenClawMemoryError as error:
             log.debug("the counters of context are not written: %s", error)

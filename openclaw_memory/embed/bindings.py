@@ -88,7 +88,7 @@ class Binding:
         return session
 
 
-#: The compiled one is preferred: its owner built it for this machine, often for its GPU.
+#: In the order of preference: llama-cpp-python first, as it was compiled for this machine, often for its GPU.
 BINDINGS = (
     Binding("llama-cpp-python", "llama_cpp", "openclaw_memory.embed.llama_session"),
     Binding("xllamacpp", "xllamacpp", "openclaw_memory.embed.xllamacpp_session"),

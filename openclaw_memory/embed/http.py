@@ -32,7 +32,7 @@ CHARS_PER_TOKEN = 4
 
 
 @dataclass(slots=True)
-class _Patience:
+class _TimeLeft:
     """Seconds left for sending, retries and the limit per minute."""
 
     left: float = 90.0
@@ -103,7 +103,7 @@ class HttpEmbedder:
         if not self._dimensions:
             self._dimensions = self._read_usage()["dimensions"].get(self.model, 0)
         if not self._dimensions:
-            self._embed(["dimensions"], "query", _Patience(), None)
+            self._embed(["dimensions"], "query", _TimeLeft(), None)
         return self._dimensions
 
     def embed_documents(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
@@ -112,7 +112,7 @@ class HttpEmbedder:
 
     def embed_query(self, texts: Sequence[str]) -> Vectors:
         """Embed questions within a few seconds, as a host waits: ``float32[n, d]``, unit rows."""
-        return self._embed(texts, "query", _Patience(3.0), None)
+        return self._embed(texts, "query", _TimeLeft(3.0), None)
 
     def check_key(self) -> None:
         """Raise :class:`~openclaw_memory.errors.ModelError` when the key is missing; sends nothing."""
@@ -132,14 +132,16 @@ class HttpEmbedder:
                 self._client.close()
                 self._client = None
 
-    def _embed(self, texts: Sequence[str], kind: str, patience: _Patience | None, progress: Progress | None) -> Vectors:
-        """Embed in batches; without ``patience`` each request has that of documents."""
+    def _embed(
+        self, texts: Sequence[str], kind: str, remaining: _TimeLeft | None, progress: Progress | None
+    ) -> Vectors:
+        """Embed in batches; ``remaining`` is shared by all requests, without it each has the time of documents."""
         if not texts:
             return np.empty((0, self.dimensions), np.float32)
         prepared = [self._prepare(self._prefixes[kind] + text) for text in texts]
         parts = []
         for batch in _batches(prepared):
-            parts.append(self._request(batch, patience or _Patience()))
+            parts.append(self._request(batch, remaining or _TimeLeft()))
             if progress is not None:
                 progress(len(batch))
         return np.concatenate(parts)
@@ -149,13 +151,13 @@ class HttpEmbedder:
         # Lone surrogates have no JSON form in UTF-8, and endpoints refuse an empty input.
         return cut.encode("utf-8", "replace").decode("utf-8").strip() or "-"
 
-    def _request(self, batch: Sequence[str], patience: _Patience) -> Vectors:
+    def _request(self, batch: Sequence[str], remaining: _TimeLeft) -> Vectors:
         headers = self._headers()
         tokens = sum(_tokens(text) for text in batch)
         body: dict[str, Any] = {"model": self._name, "input": list(batch)}
         if self._requested_dimensions:
             body["dimensions"] = self._requested_dimensions
-        vectors = self._vectors(self._post(body, headers, tokens, patience), len(batch))
+        vectors = self._vectors(self._post(body, headers, tokens, remaining), len(batch))
         if not self._dimensions:
             self._dimensions = vectors.shape[1]
             with self._update_usage() as state:
@@ -175,26 +177,26 @@ class HttpEmbedder:
             raise ModelError(f"the key in {self._key_env} holds a character that no key has; set it again")
         return {"Authorization": f"Bearer {key}"}
 
-    def _post(self, body: Mapping[str, Any], headers: Mapping[str, str], tokens: int, patience: _Patience) -> Any:
+    def _post(self, body: Mapping[str, Any], headers: Mapping[str, str], tokens: int, remaining: _TimeLeft) -> Any:
         import httpx
 
         attempt = 0
         while True:
-            self._wait_for_turn(patience)
+            self._wait_for_turn(remaining)
             delay = min(0.5 * 2**attempt, 20.0)
             attempt += 1
             self._spend(tokens)
             started = time.monotonic()
             try:
-                seconds = max(0.001, min(self._timeout, patience.left))
+                seconds = max(0.001, min(self._timeout, remaining.left))
                 response = self._http().post(self._url, json=body, headers=headers, timeout=seconds)
             except httpx.HTTPError as error:
                 if isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout)):
                     self._spend(-tokens, requests=-1)  # nothing was sent
                 reason = f"cannot be reached ({type(error).__name__}: {error})"
-                patience.left -= time.monotonic() - started
+                remaining.left -= time.monotonic() - started
             else:
-                patience.left -= time.monotonic() - started
+                remaining.left -= time.monotonic() - started
                 if response.is_success:
                     return response
                 reason = f"answered {response.status_code}: {_error_message(response)}"
@@ -204,13 +206,13 @@ class HttpEmbedder:
                     raise ModelError(f"{self._url} {reason}; check embedding.http_url and embedding.http_model")
                 with suppress(KeyError, ValueError):
                     delay = max(0.0, float(response.headers["retry-after"]))
-            if delay > patience.left:
+            if delay > remaining.left:
                 raise ModelError(
                     f"{self._url} {reason}; gave up after {attempt} attempts, try again later or set "
                     "embedding.provider to local"
                 )
             self._sleep(delay)
-            patience.left -= delay
+            remaining.left -= delay
 
     def _http(self) -> Any:
         import httpx
@@ -222,7 +224,7 @@ class HttpEmbedder:
                 self._client = httpx.Client()
             return self._client
 
-    def _wait_for_turn(self, patience: _Patience) -> None:
+    def _wait_for_turn(self, remaining: _TimeLeft) -> None:
         """Wait until one more request fits into the last 60 seconds."""
         while self._per_minute:
             with self._lock:
@@ -233,13 +235,13 @@ class HttpEmbedder:
                     self._sent.append(now)
                     return
                 delay = min(self._sent[0] + 60 - now, 60.0)
-            if delay > patience.left:
+            if delay > remaining.left:
                 raise ModelError(
                     f"{self._per_minute} requests in the last minute, which is the limit; try again in "
                     f"{math.ceil(delay)} seconds"
                 )
             self._sleep(delay)
-            patience.left -= delay
+            remaining.left -= delay
 
     def _vectors(self, response: Any, count: int) -> Vectors:
         try:

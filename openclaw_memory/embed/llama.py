@@ -34,7 +34,7 @@ from .vocabulary import blank_unknown_characters
 log = logging.getLogger("openclaw_memory")
 
 #: After this many crashes in this many seconds the worker rests for as long, as after a start that failed.
-_CRASHES, _REST = 8, 600.0
+_CRASHES, _PAUSE = 8, 600.0
 #: Seconds until an answer counts as missing, and bytes of model a second that any disk can read.
 _ANSWER_SECONDS, _BYTES_A_SECOND = 600.0, 5e6
 
@@ -47,11 +47,11 @@ def available_cores() -> int:
 
 
 class WorkerEnded(EngineError):
-    """The worker ended without an answer; ``passing`` if the machine's state of the moment may be the cause."""
+    """The worker ended without an answer; ``transient`` if the machine's state of the moment may be the cause."""
 
-    def __init__(self, message: str, passing: bool) -> None:
+    def __init__(self, message: str, transient: bool) -> None:
         super().__init__(message)
-        self.passing = passing
+        self.transient = transient
 
 
 class Worker:
@@ -79,7 +79,7 @@ class Worker:
         self._child.send({"op": "open", "binding": binding.name, "options": asdict(options)})
 
     def wait_until_ready(self) -> None:
-        """Wait until the model is open and the build has proved that it computes."""
+        """Wait until the model is open and the build has computed two test texts correctly."""
         header, _ = self._receive("on its first use")
         self.dimensions, self.gpu = header["dimensions"], header["gpu"]
 
@@ -89,7 +89,7 @@ class Worker:
         return self._receive(f"on a batch of {len(texts)} texts")[1]
 
     def end(self) -> None:
-        """End the process now; it has nothing to lose.  Calling twice is harmless."""
+        """End the process now; no work is lost.  Calling twice is harmless."""
         self._child.end()
 
     def _receive(self, occasion: str) -> tuple[dict[str, Any], bytes]:
@@ -107,11 +107,11 @@ class Worker:
         finally:
             timer.cancel()
         if frame is None:
-            cause, passing, last_words = self._child.wait_for_end()
+            cause, transient, last_words = self._child.wait_for_end()
             if hung.is_set():
-                cause, passing = "because it did not answer", True
+                cause, transient = "because it did not answer", True
             self.end()
-            raise WorkerEnded(f"{self.binding} ended {cause} {occasion} with {self._model}{last_words}", passing)
+            raise WorkerEnded(f"{self.binding} ended {cause} {occasion} with {self._model}{last_words}", transient)
         header, body = frame
         if "error" not in header:
             return header, body
@@ -119,7 +119,7 @@ class Worker:
 
 
 class CrashRecord:
-    """The builds of llama.cpp that a signal ended on this CPU, with their model, in a file of the models' folder.
+    """A record of the llama.cpp builds that crashed on this CPU, with the model, in a file in the models' folder.
 
     All processes share it, so that not every command starts a build that crashes.  Another version is tried at once,
     another build of the same version when ``doctor`` or ``setup`` runs.  Where the folder cannot be written, each
@@ -217,7 +217,7 @@ class LlamaCppEmbedder(LocalModel):
     @property
     def gpu(self) -> bool:
         """True if the build in use can compute on a GPU; loads the model."""
-        with self._take_turn(urgent=True):
+        with self._reserve_worker(urgent=True):
             return self._running_worker().gpu
 
     @property
@@ -246,7 +246,7 @@ class LlamaCppEmbedder(LocalModel):
 
     def load(self) -> Self:
         """Load the model now; raises :class:`~openclaw_memory.errors.ModelError` if that fails."""
-        with self._take_turn(urgent=True):
+        with self._reserve_worker(urgent=True):
             self._running_worker()
         return self
 
@@ -265,15 +265,15 @@ class LlamaCppEmbedder(LocalModel):
 
     def close(self) -> None:
         """Release the model; calling twice is harmless, embedding afterwards is an error."""
-        with self._take_turn(urgent=True):
+        with self._reserve_worker(urgent=True):
             self._closed = True
             self._drop_worker()
 
     # -- one at a time --------------------------------------------------------------------------------
 
     @contextmanager
-    def _take_turn(self, urgent: bool) -> Iterator[None]:
-        """Have the worker for the block; questions precede documents."""
+    def _reserve_worker(self, urgent: bool) -> Iterator[None]:
+        """Reserve the worker for the block; ``urgent`` requests, which are questions, go before documents."""
         with self._turn:
             self._urgent += urgent
             try:
@@ -290,7 +290,7 @@ class LlamaCppEmbedder(LocalModel):
 
     def _request(self, texts: Sequence[str], urgent: bool) -> Vectors:
         """Return the worker's vectors of ``texts``, not normalised: ``float32[n, d]``."""
-        with self._take_turn(urgent):
+        with self._reserve_worker(urgent):
             worker = self._running_worker()
             try:
                 return np.frombuffer(worker.embed(texts, self.threads), np.float32).reshape(len(texts), -1)
@@ -342,12 +342,12 @@ class LlamaCppEmbedder(LocalModel):
         if refused:
             raise refused[0]
         failure = f"{'; '.join(map(str, failures))}; {_next_step(bindings)}"
-        self._rest(failure)
+        self._pause_after(failure)
         raise EngineError(failure)
 
-    def _rest(self, failure: str) -> None:
-        """Start nothing for ten minutes, because of ``failure``."""
-        self._failure, self._retry_at = failure, time.monotonic() + _REST
+    def _pause_after(self, failure: str) -> None:
+        """Start no worker for ten minutes, because of ``failure``."""
+        self._failure, self._retry_at = failure, time.monotonic() + _PAUSE
 
     def _open_with(self, binding: Binding) -> Worker:
         if (crash := self._find_crash(binding)) is not None:
@@ -357,7 +357,7 @@ class LlamaCppEmbedder(LocalModel):
             worker.wait_until_ready()
         except BaseException as error:
             worker.end()
-            if self._crashes is not None and isinstance(error, WorkerEnded) and not error.passing:
+            if self._crashes is not None and isinstance(error, WorkerEnded) and not error.transient:
                 # A signal comes again with the same build.
                 self._crashes.add(binding, self.model, self._options, str(error))
             raise
@@ -372,9 +372,9 @@ class LlamaCppEmbedder(LocalModel):
         self._drop_worker()
         times = self._crash_times
         times.append(time.monotonic())
-        if len(times) == _CRASHES and times[-1] <= times[0] + _REST:
+        if len(times) == _CRASHES and times[-1] <= times[0] + _PAUSE:
             times.clear()
-            self._rest(f"{error}, {_CRASHES} times; it is tried again in {_REST / 60:g} minutes")
+            self._pause_after(f"{error}, {_CRASHES} times; it is tried again in {_PAUSE / 60:g} minutes")
 
     def _drop_worker(self) -> None:
         if self._release is not None:

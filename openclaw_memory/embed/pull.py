@@ -1,4 +1,4 @@
-"""Fetch a model once: download, verify, convert, try, and only then give it its name.
+"""Fetch a model once: download it, verify it, convert it, try it, and rename the file at the end.
 
 A pull works in a hidden folder beside the models and renames the file at the end, under a lock per model: an
 interrupted, killed or failed pull leaves nothing that looks like a model, and the next one deletes what it left.
@@ -90,7 +90,7 @@ def pull(
     ``what`` is a registry entry, the name of one, or the URL of a GGUF file; ``sha256`` is the expected one of its
     file.  ``progress`` receives the stage in words, bytes done, and bytes in all (0: unknown).  A file in the cache is
     checked in full and fetched again when it is damaged.
-    Raises :class:`~openclaw_memory.errors.ModelError` when the model cannot be had.
+    Raises :class:`~openclaw_memory.errors.ModelError` when the model cannot be fetched or verified.
     """
     entry = what if isinstance(what, ModelEntry) else _entry_for(what, cache_dir)
     expected = _normal_hash(sha256) or entry.sha256
@@ -215,7 +215,7 @@ def _fetch(entry: ModelEntry, expected: str | None, folder: Path, work: Path, pr
     # The record first: without its file it is only a pinned hash, a file without it is not a model.
     record = {key: value for key, value in asdict(model).items() if key != "path"}
     atomic.write_bytes(folder / f"{entry.name}.json", json.dumps(record, indent=1).encode())
-    atomic.put_in_place(target, model.path)
+    atomic.replace_file(target, model.path)
     progress("done", model.size, model.size)
     return model
 

@@ -1,12 +1,13 @@
 """Compare a message with what people say to any assistant: thanks, small talk, general knowledge, programs, jokes.
 
-The similarity of notes to a message says little alone: a model finds some texts, and texts of some languages, close to
-anything.  A cohort of other texts shows what it is worth: Auckenthaler, Carey and Lloyd-Thomas (2000), "Score
-normalization for text-independent speaker verification systems".  The cohort is ``smalltalk.txt``.
+The similarity of notes to a message is no evidence by itself: some texts, and texts of some languages, are close to
+everything in a model.  It is compared with the similarity of the message to a cohort of other texts, those of
+``smalltalk.txt``: Auckenthaler, Carey and Lloyd-Thomas (2000), "Score normalization for text-independent speaker
+verification systems".
 
-The form of a question says something as well: "when was that again?" asks notes, "how does one do that?" anybody.
-``personal_questions.txt`` holds the former, and the discriminant of Fisher (1936), "The use of multiple measurements
-in taxonomic problems", over the vectors of both tells them apart.
+The form of a question is evidence too: "when was that again?" asks one's own notes, "how does one do that?" asks
+anyone.  ``personal_questions.txt`` holds questions of the first kind, and the discriminant of Fisher (1936), "The use
+of multiple measurements in taxonomic problems", over the vectors of both kinds separates them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""When texts are embedded: during an ingest, in the background, or when a question first needs them."""
+"""Embed texts during an ingest, in the background, or when a question first needs them."""
 
 from __future__ import annotations
 
@@ -40,19 +40,24 @@ FOREIGN = 0.2
 class Vectorizer:
     """The embedder of one memory, its noise level, and the thread that embeds in the background.
 
-    Where the settings leave the model to the notes, it depends on ``foreign()``, the share of them in other languages
-    than English, in [0, 1].  The index holds the choice, so that a question need not look at the notes and all
-    processes agree.
+    Where the settings leave the choice of the model to the notes, it depends on ``foreign_share()``, the share of
+    notes in other languages than English, in [0, 1].  The index holds the choice, so that a question need not look at
+    the notes and all processes agree.
     """
 
     def __init__(
-        self, settings: Settings, store: Store, plugins: Plugins, models: EmbedderManager, foreign: Callable[[], float]
+        self,
+        settings: Settings,
+        store: Store,
+        plugins: Plugins,
+        models: EmbedderManager,
+        foreign_share: Callable[[], float],
     ) -> None:
         self._settings = settings
         self._store = store
         self._plugins = plugins
         self._models = models
-        self._foreign = foreign
+        self._foreign_share = foreign_share
         self._name = models.name
         self._noise_levels: dict[VectorModel, float] = {}
         self._cohorts: dict[tuple[VectorModel, int], Cohort | None] = {}
@@ -79,7 +84,7 @@ class Vectorizer:
         """
         if self._name is None:
             try:
-                with self._store.patience(Deadline.after(1.0)):  # another process may hold the index
+                with self._store.limit_waiting(Deadline.after(1.0)):  # another process may hold the index
                     choice = self._store.model_choice()
             except OpenClawMemoryError:
                 return self._suitable()  # reading the index reports the error
@@ -88,10 +93,10 @@ class Vectorizer:
         return self._name
 
     def _suitable(self) -> str:
-        return (registry.MULTILINGUAL if self._foreign() >= FOREIGN else registry.DEFAULT).name
+        return (registry.MULTILINGUAL if self._foreign_share() >= FOREIGN else registry.DEFAULT).name
 
-    def _review(self, units: int) -> None:
-        """Choose the model anew when the number of units has doubled; a multilingual one stays."""
+    def _review_choice(self, units: int) -> None:
+        """Choose the model again once the number of units has doubled; a multilingual one is never replaced."""
         choice = self._store.model_choice()
         if choice is not None and (choice.name == registry.MULTILINGUAL.name or units < 2 * choice.units):
             self._name = choice.name
@@ -161,14 +166,14 @@ class Vectorizer:
             self._questions.clear()
 
     def knows_word(self, text: str) -> bool:
-        """Return true if the model in use has a token of its own for ``text``; loads nothing."""
+        """Return true if ``text`` is a single token of the model in use; does not load the model."""
         from .vocabulary import knows_word
 
         embedder = self.resolve().embedder
         return embedder is not None and knows_word(embedder, text)
 
     def noise_level(self, embedder: Embedder, seconds: float | None = None) -> float:
-        """Return the cosine that unrelated texts rarely exceed; measured once per model and index."""
+        """Return the noise level: the cosine that unrelated texts rarely exceed, measured once per model and index."""
         model = model_of(embedder)
         if model not in self._noise_levels:
             noise = self._store.noise(model)
@@ -233,19 +238,19 @@ class Vectorizer:
 
     # -- units of the index -----------------------------------------------------------------------------
 
-    def embed_after_ingest(self, how: str, progress: Progress, until: Deadline) -> tuple[int, int, str | None]:
-        """Embed what an ingest has written, or start to; ``how`` is ``ingest.embed``.
+    def embed_after_ingest(self, mode: str, progress: Progress, until: Deadline) -> tuple[int, int, str | None]:
+        """Embed what an ingest has written, or start to; ``mode`` is ``ingest.embed``.
 
         Returns the numbers of units embedded and pending, and a remark.
         """
         if self._models.name is None:
-            self._review(sum(astuple(self._store.vector_states(None))))
+            self._review_choice(sum(astuple(self._store.vector_states(None))))
         embedder, model, reason = self.embedder_in_use()
         states = self._store.vector_states(model)
         waiting = states.pending + states.outdated
-        if embedder is None or how == "lazy":
+        if embedder is None or mode == "lazy":
             return 0, waiting, reason
-        if how == "background":
+        if mode == "background":
             if waiting or states.failed:
                 self.start_background()
             return 0, waiting, reason
@@ -270,8 +275,8 @@ class Vectorizer:
         waiting = states.pending + states.outdated + states.failed
         if not waiting:
             return 0, 0
-        with self._store.embedding_turn(until.within(self._settings.store.lock_timeout)) as ours:
-            if not ours:
+        with self._store.embedding_lock(until.within(self._settings.store.lock_timeout)) as has_lock:
+            if not has_lock:
                 log.info("another process embeds the pending units")
                 return 0, 0
             if states.failed:
@@ -293,15 +298,15 @@ class Vectorizer:
     def embed_after_refresh(self, until: Deadline) -> None:
         """Embed a few units that a search has just found changed, until ``until``."""
         embedder = self.resolve().embedder
-        how = self._settings.ingest.embed
-        if embedder is None or how == "lazy":
+        mode = self._settings.ingest.embed
+        if embedder is None or mode == "lazy":
             return
-        if how == "background":
+        if mode == "background":
             self.start_background()
             return
         try:
-            with self._store.embedding_turn(0) as ours:
-                if ours:
+            with self._store.embedding_lock(0) as has_lock:
+                if has_lock:
                     embed_pending(self._store, embedder, until=until, batch=16, limit=_FRESH_TEXTS)
         except ModelError as error:
             log.warning("new text cannot be embedded: %s", error)

@@ -48,11 +48,11 @@ def _open(request: dict[str, Any]) -> EngineSession:
         raise ModelError(f"{path}: is a reranker, not an embedding model; choose another")
     binding = next(each for each in BINDINGS if each.name == request["binding"])
     session = binding.open(ModelOptions(**request["options"]))
-    _prove(session, str(binding))
+    _check_computation(session, str(binding))
     return session
 
 
-def _prove(session: EngineSession, binding: str) -> None:
+def _check_computation(session: EngineSession, binding: str) -> None:
     """Raise :class:`EngineError` unless texts have the same vectors alone and together, and each its own."""
     from ..errors import EngineError
 

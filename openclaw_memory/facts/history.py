@@ -213,7 +213,7 @@ def superseded_citations(store: Store, history: History) -> dict[int, tuple[str,
             for first, last, row in by_path[path]:
                 if start <= last and end >= first and fold_value(row.object) in fold_value(text):
                     out[unit].append(_describe_end(history, row))
-    derived = store.derived_rows()  # a summary repeats the lines that it cites
+    derived = store.summary_citations()  # a summary repeats the lines that it cites
     cited: defaultdict[int, defaultdict[int, list[FactRow]]] = defaultdict(lambda: defaultdict(list))
     for at, path in enumerate(derived.path):
         for first, last, row in by_path.get(path, ()):
@@ -303,7 +303,7 @@ def attribute_summaries(observations: Sequence[FactObservation], store: Store) -
     the note is in the index or not.  A fact that the indexed note does not state is left out, unless a person wrote
     it into the summary.
     """
-    derived = store.derived_rows()
+    derived = store.summary_citations()
     units = {seen.unit_id for seen in observations}
     cited: dict[int, tuple[int, tuple[str, int, int]]] = {}
     lines = zip(derived.path, derived.start_line.tolist(), derived.end_line.tolist(), strict=True)

@@ -1,4 +1,4 @@
-"""Take forgotten words out of the files that this package writes, also where a person has edited them since."""
+"""Remove forgotten words from the files that this package writes, also after a person has edited them."""
 
 from __future__ import annotations
 
@@ -68,20 +68,20 @@ def edit_facts(workspace: Path, store: Store, tombstones: Tombstones) -> bool:
     before = path.read_bytes()
     with atomic.locked(path, root=workspace):
         entries = facts.read(path)
-        gone = {entry.id for entry in entries if tombstones.covers_fact(entry)}
-        ended = _ends(store, entries, gone) if gone else []
+        removed = {entry.id for entry in entries if tombstones.covers_fact(entry)}
+        ended = _ends(store, entries, removed) if removed else []
         facts.remove(path, tombstones.covers_fact, tombstones.covers)
         facts.append(path, ended)
     return path.read_bytes() != before
 
 
-def edit_concepts(workspace: Path, goes: Callable[[str], bool]) -> bool:
-    """Take the concepts whose slugs go out of ``concepts.yaml``; return true if there were any.
+def edit_concepts(workspace: Path, is_selected: Callable[[str], bool]) -> bool:
+    """Remove the concepts whose slugs are selected from ``concepts.yaml``; return true if there were any.
 
     Raises as :func:`~openclaw_memory.knowledge.concepts_file.remove`.
     """
     path = workspace / concepts_file.FILE_NAME
-    slugs = [slug for slug in concepts_file.read(path).concepts if goes(slug)]
+    slugs = [slug for slug in concepts_file.read(path).concepts if is_selected(slug)]
     for slug in slugs:
         concepts_file.remove(path, slug)
     return bool(slugs)
@@ -94,11 +94,15 @@ def check_readable(workspace: Path) -> None:
 
 
 def remaining_entries(
-    workspace: Path, says: Callable[[str], bool], going: Collection[str], covers: Callable[[str], bool]
+    workspace: Path,
+    matches_text: Callable[[str], bool],
+    removed: Collection[str],
+    matches_comment: Callable[[str], bool],
 ) -> list[str]:
-    """List the entries of the two YAML files that say what is forgotten and stay: concepts, names, facts, comments.
+    """List the entries of the two YAML files that contain forgotten words and stay: concepts, names, facts, comments.
 
-    ``going`` are slugs and ids of what goes; a comment that ``covers`` is true of goes from ``facts.yaml`` too.
+    ``removed`` are the slugs and ids of removed entries.  A comment for which ``matches_comment`` is true is removed
+    from ``facts.yaml`` too.
     Raises as :func:`check_readable`.
     """
     curated = concepts_file.read(workspace / concepts_file.FILE_NAME)
@@ -108,15 +112,17 @@ def remaining_entries(
     ]
     entries += [("", name, f"the ignored name {name}") for name in curated.ignored]
     remaining = [
-        f"{concepts_file.FILE_NAME} ({title})" for slug, text, title in entries if slug not in going and says(text)
+        f"{concepts_file.FILE_NAME} ({title})"
+        for slug, text, title in entries
+        if slug not in removed and matches_text(text)
     ]
     for fact in facts.read(workspace / facts.NAME):
         text = " ".join(filter(None, (fact.subject, fact.predicate, fact.object, fact.source)))
-        if fact.id not in going and says(text):
+        if fact.id not in removed and matches_text(text):
             remaining.append(f"{facts.NAME} (the fact {fact.id})")
     for path in (concepts_file.FILE_NAME, facts.NAME):
         for number, comment in _comments(workspace / path):
-            if says(comment) and not (path == facts.NAME and covers(comment)):
+            if matches_text(comment) and not (path == facts.NAME and matches_comment(comment)):
                 remaining.append(citation(path, number, number))
     return remaining
 
@@ -184,7 +190,7 @@ def _summaries_of(note: str) -> list[str]:
     return [calendar.path_of(grain, calendar.period_of(day, grain)) for grain in tuple(Grain)[1:]]
 
 
-def _ends(store: Store, entries: Sequence[StatedFact], gone: set[str]) -> list[StatedFact]:
+def _ends(store: Store, entries: Sequence[StatedFact], removed: set[str]) -> list[StatedFact]:
     """Return entries that end what forgotten entries had replaced, on the days on which that was."""
     ontology = store.ontology()
     aliases = {name_key(alias): row.key for row in ontology.concepts for alias in (row.name, *row.aliases)}
@@ -195,5 +201,5 @@ def _ends(store: Store, entries: Sequence[StatedFact], gone: set[str]) -> list[S
             f"f-{secrets.token_hex(6)}", "", "", "", 1.0, Origin.AGENT, None, None, row.valid_to, now, retracts=row.id
         )
         for row in periods.rows
-        if row.rule == STATED and row.superseded_by in gone and row.id not in gone and row.valid_to is not None
+        if row.rule == STATED and row.superseded_by in removed and row.id not in removed and row.valid_to is not None
     ]

@@ -1,4 +1,4 @@
-"""Take forgotten words out of a text while every other line stays where it is."""
+"""Mask forgotten words in a text; every other line keeps its number."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..text.calendar import FOLDER as SUMMARIES
 from ..text.front_matter import front_matter_end, parse_front_matter
 from ..text.lines import split_lines
 from .tombstones import Matcher, Tombstones
-from .words import Words, leading_marks, says_nothing, split_words
+from .words import Words, is_wordless, leading_marks, split_words
 
 #: Marks in the place of forgotten words: for ingest no word, so that nothing of it is searched, and for readers.
 INDEX_MARK = "[…]"
@@ -100,7 +100,7 @@ def _replace(text: str, spans: Sequence[tuple[int, int]], path: str, mark: str) 
     raw = _BREAK.split(text)
     for at in range(2 * _front_end(raw[::2], path), len(raw), 2):
         line = masked[at]
-        if line.strip() and line != raw[at] and "|" not in line and says_nothing(line.replace(mark, " ")):
+        if line.strip() and line != raw[at] and "|" not in line and is_wordless(line.replace(mark, " ")):
             masked[at] = leading_marks(line) + mark
     masked[::2] = _keep_trust(raw[::2], masked[::2], path)
     if raw[-1] and not masked[-1]:

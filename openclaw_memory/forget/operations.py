@@ -1,4 +1,4 @@
-"""Forget step by step: the plan is written down first, and is enough to finish it whatever happens on the way."""
+"""Forget step by step: the plan is stored first, so that an interrupted run can be finished from it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("openclaw_memory")
 
 #: Seconds to wait for another process that forgets or consolidates in the same workspace.
-_PATIENCE = 30.0
+_LOCK_TIMEOUT = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Forgetter:
             plan = planner.plan(request, key)
             report = plan.report
         else:
-            with self._alone(_PATIENCE):
+            with self._exclude_others(_LOCK_TIMEOUT):
                 self._finish_others()
                 plan = planner.plan(request, key)
                 report = replace(plan.report, dry_run=False)
@@ -86,11 +86,11 @@ class Forgetter:
         return replace(report, remains=remains, seconds=time.monotonic() - started)
 
     def resume(self) -> bool:
-        """Finish what was cut short; return true if there was anything and no other process is at it."""
+        """Finish interrupted forgetting; return true if there was any and no other process is doing it."""
         if not unfinished(self.state):
             return False
         try:
-            with self._alone(0):
+            with self._exclude_others(0):
                 return self._finish_others()
         except WorkspaceError as problem:
             log.info("something is still to be forgotten: %s", problem)
@@ -106,7 +106,7 @@ class Forgetter:
         if not matcher:
             return text
         try:
-            indexed = self.reader.clear_text(path, text)
+            indexed = self.reader.readable_text(path, text)
         except RedactionError:
             indexed = ""  # nothing of it is in the index
         return masking.mask_for_reader(text, indexed, path, matcher)
@@ -124,7 +124,7 @@ class Forgetter:
             insert_tombstones(connection, key, plan.hashes)
 
     def _finish(self) -> list[str]:
-        """Do everything that was begun and not ended, and end it; return the generated files that changed.
+        """Carry out all stored plans and delete them; return the generated files that changed.
 
         Every step may be done again.
         """
@@ -147,7 +147,7 @@ class Forgetter:
             snapshot = Snapshot(self.store)
             affected = documents_holding(self.store, snapshot, matcher)
             affected |= {snapshot.by_path[path] for path in paths if path in snapshot.by_path}
-            self.store.read_again(sorted(affected), version)
+            self.store.schedule_reread(sorted(affected), version)
         self.ingest()
         self._drop_unread(affected)
         gone = set(paths)
@@ -196,11 +196,11 @@ class Forgetter:
             self._finish()
         return begun
 
-    def _alone(self, patience: float) -> ExitStack:
+    def _exclude_others(self, seconds: float) -> ExitStack:
         """Keep other processes from forgetting, and from writing summaries of what is being forgotten."""
         with ExitStack() as stack:
-            stack.enter_context(atomic.locked(self.workspace / ".forgetting", patience, self.workspace))
-            stack.enter_context(atomic.locked(self.workspace / calendar.FOLDER, patience, self.workspace))
+            stack.enter_context(atomic.locked(self.workspace / ".forgetting", seconds, self.workspace))
+            stack.enter_context(atomic.locked(self.workspace / calendar.FOLDER, seconds, self.workspace))
             return stack.pop_all()
 
 
@@ -219,16 +219,16 @@ def reread_forgotten(store: Store, state: State, tombstones: Tombstones) -> None
     if masks != version:
         with store.session():
             if store.masks() != version:  # else another process has done so meanwhile
-                store.read_again(None, version)
+                store.schedule_reread(None, version)
             unpurged = store.unpurged()
     if unpurged and not unfinished(state):
         # An older copy of the index, whose free blocks hold what was forgotten, or one in which forgetting was cut
         # short before another process finished it in its own: the next ingest purges it.
-        forget_again(state)
+        schedule_forgetting(state)
 
 
-def forget_again(state: State) -> None:
-    """Have the next ingest take what was forgotten out of the generated files and the index once more."""
+def schedule_forgetting(state: State) -> None:
+    """Let the next ingest remove all forgotten texts from the generated files and the index again."""
     with state.writing() as connection:
         connection.execute("INSERT INTO forgetting VALUES (?, ?, ?)", _todo_row({}))
 
@@ -238,7 +238,7 @@ def _todo_row(todo: dict[str, Sequence[str]]) -> tuple[str, str, str]:
 
 
 def unfinished(state: State) -> list[str]:
-    """Return a warning while something that was to be forgotten is not yet out of everything."""
+    """Return a warning while a text to forget is still in a file or in the index."""
     try:
         begun = state.read("SELECT 1 FROM forgetting LIMIT 1")
     except StateError:

@@ -1,4 +1,4 @@
-"""Plan what forgetting does: which units go, wherever they stand, under which tombstones, and what remains."""
+"""Plan what to forget: the units and their copies, their tombstones, and the places that still contain them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..ingest.scan import max_bytes, read_text, scan
 from ..knowledge.concepts_file import FILE_NAME as CONCEPTS
 from ..knowledge.facts_file import NAME as FACTS
 from ..knowledge.linking import Linker
-from ..model import ForgetReport, Forgotten, Grain, SourceFile, citation
+from ..model import ForgetReport, ForgottenText, Grain, SourceFile, citation
 from ..store.api import Bools, OntologyRows, StatedFact, Store, UnitText, batches
 from ..text.analysis import hit_id
 from ..text.dates import date_in_heading, merely_states
@@ -31,14 +31,23 @@ from .selection import (
     GraphView,
     Selection,
     Snapshot,
-    cite_only,
     find_concept,
+    find_facts_citing_only,
     holds,
     select,
     with_derived,
 )
 from .tombstones import Matcher, Scope
-from .words import LONG, WIDE, Phrase, Words, extract_needles, extract_phrases, split_words, weight
+from .words import (
+    DISTINCTIVE_WEIGHT,
+    SENTENCE_WEIGHT,
+    Phrase,
+    Words,
+    extract_needles,
+    extract_phrases,
+    split_words,
+    weight,
+)
 
 if TYPE_CHECKING:
     from ..use.tracker import Usage
@@ -54,8 +63,8 @@ class Plan:
     """The steps that are written down before anything is done, and the report of what they come to.
 
     ``hashes`` are tombstones; ``ids`` and ``paths`` those of access records; ``concepts`` slugs; ``notes`` the files
-    whose units go; ``needles`` texts that may be nowhere in the index afterwards.  ``remaining_names()`` reads the
-    files as they then are and lists what is still called by the words.
+    whose units go; ``needles`` texts that must not occur in the index afterwards.  ``remaining_names()`` reads the
+    files after forgetting, and lists the file names and entries that still contain the words.
     """
 
     report: ForgetReport
@@ -69,8 +78,8 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
-    """A unit that goes, of the file ``path``; ``row`` is its row of the snapshot, ``None`` outside the index."""
+class ForgottenUnit:
+    """A unit of the file ``path`` to forget; ``row`` is its row of the snapshot, ``None`` outside the index."""
 
     path: str
     unit: UnitText
@@ -78,7 +87,7 @@ class Target:
     row: int | None = None
 
     @property
-    def is_title(self) -> bool:
+    def is_heading(self) -> bool:
         """Return true for a heading or a title."""
         return self.unit.form in _TITLES
 
@@ -120,13 +129,17 @@ class Planner:
             if unknown is not None and not outside:
                 raise unknown
             selection = with_derived(selection, snapshot)
-            selection = replace(selection, facts=selection.facts | cite_only(selection, snapshot, self.store))
+            selection = replace(
+                selection, facts=selection.facts | find_facts_citing_only(selection, snapshot, self.store)
+            )
             targets = [*self._in_index(selection, snapshot, files), *outside]
             return self._plan_targets(targets, selection, snapshot, files, Matcher(key))
 
     # -- the two scopes: units of the index, and of files that are not in it ------------------------
 
-    def _in_index(self, selection: Selection, snapshot: Snapshot, files: Mapping[str, SourceFile]) -> list[Target]:
+    def _in_index(
+        self, selection: Selection, snapshot: Snapshot, files: Mapping[str, SourceFile]
+    ) -> list[ForgottenUnit]:
         targets = []
         written: dict[str, list[str]] = {}
         for unit in self.store.unit_texts(snapshot.rows.unit_id[selection.rows].tolist()):
@@ -137,20 +150,20 @@ class Planner:
             spoken = unit_phrases(unit)
             if snapshot.is_summary(row) and unit.form in _TITLES:
                 # The others name a period.
-                spoken = [phrase for phrase in spoken if selection.says(" ".join(phrase.words))]
+                spoken = [phrase for phrase in spoken if selection.matches_text(" ".join(phrase.words))]
             elif spoken:
                 lines = "\n".join(written[path][unit.start_line - 1 : unit.end_line])
                 if not holds(split_words(lines).folded, split_words(unit.text).folded):
                     spoken += unit_phrases(replace(unit, text=lines))  # a plugin has changed what is written there
             if spoken:
-                targets.append(Target(path, unit, spoken, row))
+                targets.append(ForgottenUnit(path, unit, spoken, row))
         return targets
 
     def _outside_index(
         self, selection: Selection, snapshot: Snapshot, files: Mapping[str, SourceFile]
-    ) -> tuple[list[Target], Selection]:
+    ) -> tuple[list[ForgottenUnit], Selection]:
         """Return the targets in files that are not in the index, and ``selection`` with their lines."""
-        targets: list[Target] = []
+        targets: list[ForgottenUnit] = []
         lines: defaultdict[str, list[tuple[int, int, bool]]] = defaultdict(list)
         for path in sorted(files.keys() - snapshot.by_path.keys()):
             try:
@@ -159,88 +172,92 @@ class Planner:
                 continue  # what cannot be read was never read
             for planned in note.units:
                 span = planned.unit.start_line, planned.unit.end_line
-                goes = selection.covers(path, *span) or selection.matches(path, note.sections[planned.section], planned)
-                lines[path].append((*span, goes))
-                if goes:
+                is_selected = selection.covers_lines(path, *span) or selection.matches_unit(
+                    path, note.sections[planned.section], planned
+                )
+                lines[path].append((*span, is_selected))
+                if is_selected:
                     unit = UnitText(
                         0, 0, *span, planned.unit.form, planned.unit.speaker, planned.unit.written, planned.hash,
                         planned.occurrence,
                     )  # fmt: skip
                     if spoken := unit_phrases(unit):
-                        targets.append(Target(path, unit, spoken))
+                        targets.append(ForgottenUnit(path, unit, spoken))
 
-        def covers(path: str, first: int, last: int) -> bool:
-            touched = [goes for start, end, goes in lines.get(path, ()) if start <= last and end >= first]
-            return selection.covers(path, first, last) or (bool(touched) and all(touched))
+        def covers_lines(path: str, first: int, last: int) -> bool:
+            touched = [is_selected for start, end, is_selected in lines.get(path, ()) if start <= last and end >= first]
+            return selection.covers_lines(path, first, last) or (bool(touched) and all(touched))
 
-        return targets, replace(selection, covers=covers)
+        return targets, replace(selection, covers_lines=covers_lines)
 
     # -- what follows for both ----------------------------------------------------------------------
 
     def _plan_targets(
         self,
-        targets: Sequence[Target],
+        targets: Sequence[ForgottenUnit],
         selection: Selection,
         snapshot: Snapshot,
         files: Mapping[str, SourceFile],
         matcher: Matcher,
     ) -> Plan:
-        decision = _Decision(targets, selection, snapshot, self.store, matcher.key)
-        whole = _whole_files(selection, snapshot, files)
+        tombstones = _TombstonePlan(targets, selection, snapshot, self.store, matcher.key)
+        whole_files = _whole_files(selection, snapshot, files)
         hashes = dict.fromkeys(
             [
-                *decision.hashes,
-                *(matcher.tombstone_of_text(text, path) for path in whole for text in self._texts(files[path])),
+                *tombstones.hashes,
+                *(matcher.tombstone_of_text(text, path) for path in whole_files for text in self._texts(files[path])),
                 *map(matcher.tombstone_of_fact, sorted(selection.facts)),
             ]
         )
         for tombstone in hashes:
             matcher.add(tombstone)
-        going = self._with_copies(targets, decision.passages, whole, snapshot, matcher)
-        ids = {hit_id(target.path, target.unit.hash, target.unit.occurrence) for target in going}
-        report = self._report(going, selection, snapshot, files, whole, ids, matcher)
+        units_to_forget = self._with_copies(targets, tombstones.passages, whole_files, snapshot, matcher)
+        ids = {hit_id(target.path, target.unit.hash, target.unit.occurrence) for target in units_to_forget}
+        report = self._report(units_to_forget, selection, snapshot, files, whole_files, ids, matcher)
         common = (
-            f"other notes too have {decision.common} of these texts and keep them; to forget one everywhere, name its "
-            "words with --query"
+            f"other notes too have {tombstones.common} of these texts and keep them; to forget one everywhere, name "
+            "its words with --query"
         )
         return Plan(
-            replace(report, warning=common if decision.common else None),
+            replace(report, warning=common if tombstones.common else None),
             tuple(hashes) if report.texts else (),
             tuple(sorted(ids)),
-            tuple(whole),
+            tuple(whole_files),
             selection.concepts,
-            tuple(sorted({*whole, *(target.path for target in going)})),
-            decision.needles,
+            tuple(sorted({*whole_files, *(target.path for target in units_to_forget)})),
+            tombstones.needles,
             lambda: self._remaining_names(selection, files, matcher),
         )
 
     def _report(
         self,
-        going: Sequence[Target],
+        units_to_forget: Sequence[ForgottenUnit],
         selection: Selection,
         snapshot: Snapshot,
         files: Mapping[str, SourceFile],
-        whole: Sequence[str],
+        whole_files: Sequence[str],
         ids: Collection[str],
         matcher: Matcher,
     ) -> ForgetReport:
-        rows = [target.row for target in going if target.row is not None]
-        traces = self.store.unit_traces([target.unit.id for target in going if target.row is not None])
+        rows = [target.row for target in units_to_forget if target.row is not None]
+        dependents = self.store.count_dependents(
+            [target.unit.id for target in units_to_forget if target.row is not None]
+        )
         stated = [entry for entry in self.store.stated_facts() if entry.id in selection.facts]
         return ForgetReport(
             units=len(rows),
-            vectors=traces.vectors,
-            mentions=traces.mentions,
-            facts=traces.facts + len(stated),
+            vectors=dependents.vectors,
+            mentions=dependents.mentions,
+            facts=dependents.facts + len(stated),
             summary_sentences=sum(map(snapshot.is_summary, rows)),
-            access_records=sum(unit in ids or path in whole for unit, (path, _) in self.uses.last_days().items()),
-            files=len({target.path for target in going}),
+            access_records=sum(unit in ids or path in whole_files for unit, (path, _) in self.uses.last_days().items()),
+            files=len({target.path for target in units_to_forget}),
             texts=(
-                *(_listed(target, snapshot) for target in sorted(going, key=_reading_order)),
-                *(Forgotten(FACTS, _as_text(entry), Grain.WORKING) for entry in stated),
-                *(Forgotten(CONCEPTS, slug, Grain.WORKING) for slug in selection.concepts),
+                *(_listed(target, snapshot) for target in sorted(units_to_forget, key=_reading_order)),
+                *(ForgottenText(FACTS, _as_text(entry), Grain.WORKING) for entry in stated),
+                *(ForgottenText(CONCEPTS, slug, Grain.WORKING) for slug in selection.concepts),
             ),
-            remains=tuple(self._remaining(going, whole, snapshot, files, matcher)),
+            remains=tuple(self._remaining(units_to_forget, whole_files, snapshot, files, matcher)),
             below=tuple(_below_headings(snapshot, rows)),
             dry_run=True,
         )
@@ -249,22 +266,22 @@ class Planner:
         """Return a file's text as it is, and as ingest reads it; an empty one when it cannot be read now."""
         try:
             text = read_text(file, max_bytes(self.settings))
-            return list(dict.fromkeys((text, self.reader.clear_text(file.path, text))))
+            return list(dict.fromkeys((text, self.reader.readable_text(file.path, text))))
         except OpenClawMemoryError:
             return [""]
 
     def _with_copies(
         self,
-        targets: Sequence[Target],
+        targets: Sequence[ForgottenUnit],
         passages: Iterable[Passage],
-        whole: Sequence[str],
+        whole_files: Sequence[str],
         snapshot: Snapshot,
         matcher: Matcher,
-    ) -> list[Target]:
+    ) -> list[ForgottenUnit]:
         """Return the targets and every other unit of the index with the same words: by row, then those outside."""
         rows = snapshot.rows
         indexed = {target.row: target for target in targets if target.row is not None}
-        documents = {snapshot.by_path[path] for path in whole}
+        documents = {snapshot.by_path[path] for path in whole_files}
         certain = set(np.flatnonzero(np.isin(rows.document_id, list(documents))).tolist())
         possible: set[int] = set()
         for passage in dict.fromkeys(passages):
@@ -279,28 +296,28 @@ class Planner:
             row = snapshot.row_of[unit.id]
             path = snapshot.info(row).path
             if row in certain or matcher.find(split_words(unit.text), path):
-                indexed[row] = Target(path, unit, row=row)
+                indexed[row] = ForgottenUnit(path, unit, row=row)
         return [*(indexed[row] for row in sorted(indexed)), *(target for target in targets if target.row is None)]
 
     def _remaining(
         self,
-        going: Sequence[Target],
-        whole: Sequence[str],
+        units_to_forget: Sequence[ForgottenUnit],
+        whole_files: Sequence[str],
         snapshot: Snapshot,
         files: Mapping[str, SourceFile],
         matcher: Matcher,
     ) -> list[str]:
         """List the places in a person's files that hold what goes, and copies of the index."""
         places = {
-            target.path if target.path in whole else _cite(target)
-            for target in going
+            target.path if target.path in whole_files else _cite(target)
+            for target in units_to_forget
             if target.row is not None and target.path in files and not is_generated(target.path)
         }
         for path, file in files.items():
             if path not in snapshot.by_path and not is_generated(path):
                 for first, last in masked_lines(self._texts(file)[-1], path, matcher):
                     places.add(citation(path, first + 1, last + 1))
-        indexed = any(target.row is not None for target in going)
+        indexed = any(target.row is not None for target in units_to_forget)
         return [*sorted(places), *(self.store.leftovers() if indexed else ())]
 
     def _remaining_names(self, selection: Selection, files: Iterable[str], matcher: Matcher) -> list[str]:
@@ -310,12 +327,12 @@ class Planner:
             for path in files
             if "/" in path
             and not is_generated(path)
-            and selection.says(path.removeprefix("memory/").removesuffix(".md"))
+            and selection.matches_text(path.removeprefix("memory/").removesuffix(".md"))
         ]
-        if selection.named:
+        if selection.includes_names:
             kept = {*selection.concepts, *selection.facts}
             names += remaining_entries(
-                self.workspace, selection.says, kept, lambda text: bool(matcher.find(split_words(text), ""))
+                self.workspace, selection.matches_text, kept, lambda text: bool(matcher.find(split_words(text), ""))
             )
         return names
 
@@ -323,58 +340,59 @@ class Planner:
 # -- scopes of tombstones ---------------------------------------------------------------------------
 
 
-class _Decision:
-    """Tombstones of targets with their scopes, and the passages of the index whose words they stand for.
+class _TombstonePlan:
+    """Tombstones of the units to forget, with their scopes, and the passages of the index that they match.
 
-    Words that say what was named are forgotten everywhere.  Others are so unless other notes have them too: a heading,
-    a sentence of a unit, or a few words (fewer where single lines were named), in any of them, a whole unit in three;
-    copies of the file aside.  A single word, and what other notes have, is forgotten in its own file.  What is short is
-    forgotten where it stands alone, and stays as a part of something longer.  Made within a session.
+    A phrase that contains what the request named is forgotten in every file.  So is any other phrase, unless other
+    notes contain it, copies of its file aside: one such note is enough to keep a heading, a sentence of a unit or a few
+    words (fewer where the request named single lines), three to keep a whole unit.  A single word, and a phrase that
+    other notes keep, is forgotten in its own file only.  A short phrase is forgotten where it stands alone, and stays
+    as a part of a longer sentence.  Build it within a session.
     """
 
     def __init__(
-        self, targets: Sequence[Target], selection: Selection, snapshot: Snapshot, store: Store, key: bytes
+        self, targets: Sequence[ForgottenUnit], selection: Selection, snapshot: Snapshot, store: Store, key: bytes
     ) -> None:
-        scout = Matcher(key)
+        phrase_matcher = Matcher(key)
         for words in {phrase.words for target in targets for phrase in target.phrases}:
-            scout.add(scout.tombstone(words, "anywhere", ""))
+            phrase_matcher.add(phrase_matcher.tombstone(words, "anywhere", ""))
         self.hashes: dict[str, None] = {}
         self.passages: list[Passage] = []
-        occurrences = _Occurrences(snapshot, selection.rows, store, scout)
-        copies = _copies(targets, occurrences, scout)
-        gone: set[bytes] = set()
+        occurrences = _Occurrences(snapshot, selection.rows, store, phrase_matcher)
+        copies = _copies(targets, occurrences, phrase_matcher)
+        removed_digests: set[bytes] = set()
         common: set[tuple[str, int]] = set()
         for target in targets:
             for phrase in target.phrases:
-                digest = scout.digest("a", phrase.words)
-                says = selection.says(" ".join(phrase.words))
-                wide = weight(phrase.words) >= (LONG if says else WIDE)
-                others = occurrences.notes(digest, wide) - copies[target.path]
-                whole = not phrase.part and not target.is_title
+                digest = phrase_matcher.digest("a", phrase.words)
+                named_words = selection.matches_text(" ".join(phrase.words))
+                distinctive = weight(phrase.words) >= (SENTENCE_WEIGHT if named_words else DISTINCTIVE_WEIGHT)
+                others = occurrences.notes(digest, distinctive) - copies[target.path]
+                is_whole_unit = not phrase.part and not target.is_heading
                 # A text that three other notes have is a form that people fill in: it stays in those.
-                enough = 3 if whole and (wide or (selection.single_lines and phrase.long)) else 1
-                shared = weight(phrase.words) <= 1 or len(others) >= enough
-                scope: Scope = "file" if shared and not says else "anywhere" if wide else "alone"
-                self.hashes[scout.tombstone(phrase.words, scope, target.path)] = None
-                passages = [passage for passage in occurrences.every[digest] if wide or passage.alone]
+                threshold = 3 if is_whole_unit and (distinctive or (selection.single_lines and phrase.long)) else 1
+                shared = weight(phrase.words) <= 1 or len(others) >= threshold
+                scope: Scope = "file" if shared and not named_words else "anywhere" if distinctive else "alone"
+                self.hashes[phrase_matcher.tombstone(phrase.words, scope, target.path)] = None
+                passages = [passage for passage in occurrences.every[digest] if distinctive or passage.alone]
                 if scope == "file":
                     document = snapshot.by_path.get(target.path)
                     self.passages += [passage for passage in passages if passage.document == document]
-                    if others and weight(phrase.words) > 1 and whole:
+                    if others and weight(phrase.words) > 1 and is_whole_unit:
                         common.add((target.path, target.unit.start_line))
                     continue
                 self.passages += passages
-                if wide or all(passage.alone for passage in occurrences.elsewhere[digest]):
-                    gone.add(digest)
+                if distinctive or all(passage.alone for passage in occurrences.elsewhere[digest]):
+                    removed_digests.add(digest)
         #: Count of units of which other notes keep a copy.
         self.common = len(common)
-        self.needles = _needles(targets, gone, scout)
+        self.needles = _needles(targets, removed_digests, phrase_matcher)
 
 
 class _Occurrences:
     """Passages of the index that hold phrases, by digest: ``every`` one, and those ``elsewhere`` than chosen rows."""
 
-    def __init__(self, snapshot: Snapshot, chosen: Bools, store: Store, scout: Matcher) -> None:
+    def __init__(self, snapshot: Snapshot, chosen: Bools, store: Store, phrase_matcher: Matcher) -> None:
         self._grain = {document: info.grain for document, info in snapshot.documents.items()}
         lines: defaultdict[int, set[int]] = defaultdict(set)
         rows = snapshot.rows
@@ -382,8 +400,8 @@ class _Occurrences:
             lines[int(rows.document_id[row])].update(range(int(rows.start_line[row]), int(rows.end_line[row]) + 1))
         self.every: defaultdict[bytes, list[Passage]] = defaultdict(list)
         self.elsewhere: defaultdict[bytes, list[Passage]] = defaultdict(list)
-        for document, start, words in _sections(store, snapshot) if scout else ():
-            if matches := scout.find(words, "", every=True):
+        for document, start, words in _sections(store, snapshot) if phrase_matcher else ():
+            if matches := phrase_matcher.find(words, "", every=True):
                 breaks = [match.start() for match in re.finditer("\n", words.text)]
                 for match in matches:
                     first = start + bisect_right(breaks, words.starts[match.first])
@@ -393,12 +411,12 @@ class _Occurrences:
                     if lines[document].isdisjoint(range(first, last + 1)):
                         self.elsewhere[match.digest].append(passage)
 
-    def notes(self, digest: bytes, wide: bool) -> set[int]:
-        """Return the notes elsewhere that say a phrase, alone or, with ``wide``, within something longer."""
+    def notes(self, digest: bytes, inside_longer: bool) -> set[int]:
+        """Return the other notes with a phrase alone or, with ``inside_longer``, within a longer sentence."""
         return {
             passage.document
             for passage in self.elsewhere[digest]
-            if (wide or passage.alone) and self._grain[passage.document] is Grain.WORKING
+            if (inside_longer or passage.alone) and self._grain[passage.document] is Grain.WORKING
         }
 
 
@@ -439,31 +457,35 @@ def unit_phrases(unit: UnitText) -> list[Phrase]:
     return extract_phrases(unit.text, name if colon else None, code=True)
 
 
-def _copies(targets: Sequence[Target], occurrences: _Occurrences, scout: Matcher) -> dict[str, set[int]]:
+def _copies(
+    targets: Sequence[ForgottenUnit], occurrences: _Occurrences, phrase_matcher: Matcher
+) -> dict[str, set[int]]:
     """Return for each file of the targets the documents that have all of its longer texts."""
     digests_of: defaultdict[str, set[bytes]] = defaultdict(set)
     for target in targets:
         digests_of[target.path] |= {
-            scout.digest("a", phrase.words) for phrase in target.phrases if phrase.long and not phrase.part
+            phrase_matcher.digest("a", phrase.words) for phrase in target.phrases if phrase.long and not phrase.part
         }
     copies: dict[str, set[int]] = {}
     for path, digests in digests_of.items():
         times: defaultdict[int, int] = defaultdict(int)
         for digest in digests:
-            for document in occurrences.notes(digest, wide=True):
+            for document in occurrences.notes(digest, inside_longer=True):
                 times[document] += 1
         copies[path] = {document for document, n in times.items() if n >= max(2, len(digests))}
     return copies
 
 
-def _needles(targets: Sequence[Target], gone: set[bytes], scout: Matcher) -> tuple[str, ...]:
-    """Return the texts that may stand nowhere in the index afterwards."""
+def _needles(targets: Sequence[ForgottenUnit], removed_digests: set[bytes], phrase_matcher: Matcher) -> tuple[str, ...]:
+    """Return the texts that must not occur in the index afterwards."""
     texts: dict[str, None] = {}
     for target in targets:
-        entirely = all(scout.digest("a", phrase.words) in gone for phrase in target.phrases)
+        entirely = all(phrase_matcher.digest("a", phrase.words) in removed_digests for phrase in target.phrases)
         for needle in extract_needles(target.unit.text, target.unit.speaker):
             words = split_words(needle).folded
-            if (entirely and weight(words) >= WIDE) or scout.digest("a", words) in gone:
+            if (entirely and weight(words) >= DISTINCTIVE_WEIGHT) or phrase_matcher.digest(
+                "a", words
+            ) in removed_digests:
                 texts[needle] = None
     return tuple(texts)
 
@@ -479,16 +501,16 @@ def _whole_files(selection: Selection, snapshot: Snapshot, files: Mapping[str, S
     return sorted(path for path in paths if path in files and not is_generated(path))
 
 
-def _reading_order(target: Target) -> tuple[bool, str, int, int]:
+def _reading_order(target: ForgottenUnit) -> tuple[bool, str, int, int]:
     return target.row is None, target.path, target.unit.start_line, target.unit.id
 
 
-def _listed(target: Target, snapshot: Snapshot) -> Forgotten:
+def _listed(target: ForgottenUnit, snapshot: Snapshot) -> ForgottenText:
     grain = Grain.WORKING if target.row is None else snapshot.info(target.row).grain
-    return Forgotten(_cite(target), target.unit.text, grain)
+    return ForgottenText(_cite(target), target.unit.text, grain)
 
 
-def _cite(target: Target) -> str:
+def _cite(target: ForgottenUnit) -> str:
     return citation(target.path, target.unit.start_line, target.unit.end_line)
 
 
@@ -496,13 +518,13 @@ def _as_text(entry: StatedFact) -> str:
     return " · ".join(filter(None, (entry.subject, entry.predicate, entry.object))) or f"ends {entry.retracts}"
 
 
-def _below_headings(snapshot: Snapshot, going: Sequence[int]) -> list[str]:
-    """Cite the lines that stay in sections whose headings go: they may be about what was named."""
+def _below_headings(snapshot: Snapshot, removed_rows: Sequence[int]) -> list[str]:
+    """Cite the lines that stay in sections whose headings are removed: they may be about what was named."""
     rows = snapshot.rows
-    gone = np.zeros(len(snapshot), bool)
-    gone[list(going)] = True
-    headless = np.unique(rows.section_id[gone & rows.heading])
-    left = np.flatnonzero(np.isin(rows.section_id, headless) & ~gone & ~rows.heading)
+    removed = np.zeros(len(snapshot), bool)
+    removed[list(removed_rows)] = True
+    headless = np.unique(rows.section_id[removed & rows.heading])
+    left = np.flatnonzero(np.isin(rows.section_id, headless) & ~removed & ~rows.heading)
     # The rows of a section lie side by side.
     starts = np.flatnonzero(np.diff(rows.section_id[left], prepend=-1))
     first, last = np.minimum.reduceat(rows.start_line[left], starts), np.maximum.reduceat(rows.end_line[left], starts)

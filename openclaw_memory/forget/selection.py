@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..config.workspace import composed, inside
+from ..config.workspace import inside, to_nfc
 from ..errors import RequestError
 from ..facts.history import attribute_summaries, build_history
 from ..facts.periods import fold_value, name_key
 from ..knowledge.concept_keys import concept_key
 from ..knowledge.matcher import NameMatcher
 from ..knowledge.predicates import normalise
-from ..model import ExtractedFact, FactRow, Grain, Section, cited
+from ..model import ExtractedFact, FactRow, Grain, Section, parse_citation
 from ..model.bounds import LONGEST_NAME
 from ..store.api import RULES, Bools, DocumentInfo, Ints, PlannedUnit, StatedFact, Store
 from ..text import analysis
@@ -76,12 +76,12 @@ class Snapshot:
         self.rows = store.unit_rows(None)
         self.row_of = {unit: row for row, unit in enumerate(self.rows.unit_id.tolist())}
         #: Path, first and last line of the places that a row of a summary cites.
-        self.cited: dict[int, list[tuple[str, int, int]]] = {}
-        derived = store.derived_rows()
+        self.parse_citation: dict[int, list[tuple[str, int, int]]] = {}
+        derived = store.summary_citations()
         places = zip(derived.path, derived.start_line.tolist(), derived.end_line.tolist(), strict=True)
         for unit, place in zip(derived.unit_id.tolist(), places, strict=True):
             if unit in self.row_of:
-                self.cited.setdefault(self.row_of[unit], []).append(place)
+                self.parse_citation.setdefault(self.row_of[unit], []).append(place)
         # The rows of a document lie side by side.
         documents, first, count = np.unique(self.rows.document_id, return_index=True, return_counts=True)
         #: First row and count of rows of each document.
@@ -111,24 +111,25 @@ class Selection:
     """The units, facts and concepts that a request selects, in the index and outside of it.
 
     In the index: ``rows`` of a :class:`Snapshot`, the ids of stated ``facts``, the slugs of curated ``concepts``.
-    Outside: lines of a file that ``covers`` is true of (lines 0 to 0: all of it), and units that ``matches`` is true
-    of.  ``says`` is true of a text that goes wherever it stands; with ``named`` concepts, facts and comments that say
-    it go too.  ``single_lines``: lines were named for their sentences, rather than a whole file.
+    Outside: the lines of a file for which ``covers_lines`` is true (lines 0 to 0: all of it), and the units for which
+    ``matches_unit`` is true.  A text for which ``matches_text`` is true is forgotten in every file; with
+    ``includes_names`` the concepts, facts and comments that contain it are forgotten too.  ``single_lines`` is true if
+    the request named lines, for their sentences, rather than a whole file.
     """
 
     rows: Bools
     facts: frozenset[str] = frozenset()
     concepts: tuple[str, ...] = ()
-    named: bool = False
-    covers: Callable[[str, int, int], bool] = lambda path, first, last: False
-    matches: Callable[[str, Section, PlannedUnit], bool] = lambda path, section, planned: False
-    says: Callable[[str], bool] = lambda text: False
+    includes_names: bool = False
+    covers_lines: Callable[[str, int, int], bool] = lambda path, first, last: False
+    matches_unit: Callable[[str, Section, PlannedUnit], bool] = lambda path, section, planned: False
+    matches_text: Callable[[str], bool] = lambda text: False
     single_lines: bool = False
 
-    def goes(self, snapshot: Snapshot, path: str, first: int, last: int) -> bool:
+    def selects_lines(self, snapshot: Snapshot, path: str, first: int, last: int) -> bool:
         """Return true if everything on these lines of a file is selected."""
         rows = snapshot.rows_on(path, first, last)
-        return self.covers(path, first, last) or (bool(len(rows)) and bool(self.rows[rows].all()))
+        return self.covers_lines(path, first, last) or (bool(len(rows)) and bool(self.rows[rows].all()))
 
 
 def select(
@@ -160,7 +161,11 @@ def with_derived(selection: Selection, snapshot: Snapshot) -> Selection:
     for _ in Grain:  # a line that a person wrote into a summary is cited by the next coarser one
         rows = selection.rows.copy()
         rows[
-            [row for row, places in snapshot.cited.items() if all(selection.goes(snapshot, *place) for place in places)]
+            [
+                row
+                for row, places in snapshot.parse_citation.items()
+                if all(selection.selects_lines(snapshot, *place) for place in places)
+            ]
         ] = True
         if np.array_equal(rows, selection.rows):
             break
@@ -168,12 +173,12 @@ def with_derived(selection: Selection, snapshot: Snapshot) -> Selection:
     return selection
 
 
-def cite_only(selection: Selection, snapshot: Snapshot, store: Store) -> frozenset[str]:
+def find_facts_citing_only(selection: Selection, snapshot: Snapshot, store: Store) -> frozenset[str]:
     """Return the ids of the stated facts that cite nothing but what is selected."""
 
     def is_derived(fact: StatedFact) -> bool:
-        place = cited(fact.source) if fact.source else None
-        return place is not None and selection.goes(snapshot, *place)
+        place = parse_citation(fact.source) if fact.source else None
+        return place is not None and selection.selects_lines(snapshot, *place)
 
     return _stated(store, is_derived)
 
@@ -183,32 +188,32 @@ def holds(words: Sequence[str], phrase: Sequence[str]) -> bool:
     return any(words[at : at + len(phrase)] == phrase for at in range(len(words) - len(phrase) + 1))
 
 
-def _says_any(texts: Collection[str]) -> Callable[[str], bool]:
+def _contains_any(texts: Collection[str]) -> Callable[[str], bool]:
     """Return a predicate: a text has all words of one of ``texts``, one behind the other."""
     phrases = [words for text in texts if (words := split_words(text).folded)]
 
-    def says(text: str) -> bool:
+    def matches_text(text: str) -> bool:
         words = split_words(text).folded
         return any(holds(words, phrase) for phrase in phrases)
 
-    return says
+    return matches_text
 
 
-def _stated(store: Store, goes: Callable[[StatedFact], bool]) -> frozenset[str]:
+def _stated(store: Store, is_selected: Callable[[StatedFact], bool]) -> frozenset[str]:
     """Return the ids of the stated facts that go, and of the entries that end them, which say the same once more."""
     entries = store.stated_facts()
-    gone = {entry.id for entry in entries if goes(entry)}
-    return frozenset(gone | {entry.id for entry in entries if entry.retracts in gone})
+    removed = {entry.id for entry in entries if is_selected(entry)}
+    return frozenset(removed | {entry.id for entry in entries if entry.retracts in removed})
 
 
 # -- by path ----------------------------------------------------------------------------------------
 
 
 def _by_path(path: str, store: Store, snapshot: Snapshot, workspace: Path, files: Collection[str]) -> Selection:
-    paths = {*snapshot.by_path, *files, *(place[0] for places in snapshot.cited.values() for place in places)}
+    paths = {*snapshot.by_path, *files, *(place[0] for places in snapshot.parse_citation.values() for place in places)}
     name, below = _resolve(path, workspace, paths)
     first = last = 0
-    if not below and (place := cited(path)) is not None:
+    if not below and (place := parse_citation(path)) is not None:
         name, below = _resolve(place[0], workspace, paths)
         first = max(1, place[1])
         last = max(first, place[2])
@@ -230,10 +235,10 @@ def _by_path(path: str, store: Store, snapshot: Snapshot, workspace: Path, files
     for each in below:
         rows[snapshot.rows_on(each, first, last or 1 << 30)] = True
 
-    def covers(other: str, start: int, end: int) -> bool:
+    def covers_lines(other: str, start: int, end: int) -> bool:
         return other in below and (not last or (start >= first and end <= last and start > 0))
 
-    return Selection(rows, covers=covers, single_lines=bool(last))
+    return Selection(rows, covers_lines=covers_lines, single_lines=bool(last))
 
 
 def _resolve(path: str, workspace: Path, paths: Collection[str]) -> tuple[str, set[str]]:
@@ -245,8 +250,8 @@ def _resolve(path: str, workspace: Path, paths: Collection[str]) -> tuple[str, s
     below_workspace = inside(workspace, Path(bare) if os.path.isabs(bare) else Path.cwd() / bare)
     for name in (bare, below_workspace, posixpath.normpath(bare.replace("\\", "/"))):
         if name and name != ".":
-            prefix = f"{composed(name)}/"
-            if below := {each for each in paths if f"{composed(each)}/".startswith(prefix)}:
+            prefix = f"{to_nfc(name)}/"
+            if below := {each for each in paths if f"{to_nfc(each)}/".startswith(prefix)}:
                 return name, below
     return path.strip(), set()
 
@@ -260,7 +265,7 @@ def _by_query(query: str, store: Store, snapshot: Snapshot) -> Selection:
         raise RequestError(f"{query!r} has no word to look for; give words that the units to forget have in common")
     parts = [(set(analysis.query_terms(part)), split_words(part).folded) for part in query.split()]
 
-    def says(text: str) -> bool:
+    def matches_text(text: str) -> bool:
         text_terms, words = set(analysis.terms(text)), split_words(text).folded
         # By its characters too, as what has no spaces between words has other terms when it stands among others.
         return all(terms <= text_terms or (phrase and holds(words, phrase)) for terms, phrase in parts)
@@ -277,13 +282,15 @@ def _by_query(query: str, store: Store, snapshot: Snapshot) -> Selection:
     rows = np.zeros(len(snapshot), bool)
     for unit in store.unit_texts(units):
         # What is searched may have words around a unit's own: headings, the head of a table.
-        rows[snapshot.row_of[unit.id]] = says(f"{unit.speaker or ''} {unit.text}")
+        rows[snapshot.row_of[unit.id]] = matches_text(f"{unit.speaker or ''} {unit.text}")
     return Selection(
         rows,
-        facts=_stated(store, lambda fact: says(f"{fact.subject} {fact.predicate} {fact.object}")),
-        named=True,
-        matches=lambda path, section, planned: says(f"{planned.unit.speaker or ''} {planned.unit.written}"),
-        says=says,
+        facts=_stated(store, lambda fact: matches_text(f"{fact.subject} {fact.predicate} {fact.object}")),
+        includes_names=True,
+        matches_unit=lambda path, section, planned: matches_text(
+            f"{planned.unit.speaker or ''} {planned.unit.written}"
+        ),
+        matches_text=matches_text,
     )
 
 
@@ -330,7 +337,7 @@ def _by_concept(concept: NamedConcept, store: Store, snapshot: Snapshot) -> Sele
         rows[snapshot.row_of[unit.id]] = unit.id in certain or bool(names.find(unit.text))
     aliases = {name_key(spelling) for spelling in spellings}
 
-    def matches(path: str, section: Section, planned: PlannedUnit) -> bool:
+    def matches_unit(path: str, section: Section, planned: PlannedUnit) -> bool:
         return bool(names.find(planned.unit.written)) or any(
             mention.key in keys and not _OF_FILE[RULES.index(mention.rule)] for mention in planned.mentions
         )
@@ -342,9 +349,9 @@ def _by_concept(concept: NamedConcept, store: Store, snapshot: Snapshot) -> Sele
             lambda fact: bool({name_key(fact.subject), name_key(fact.object)} & aliases or names.find(fact.object)),
         ),
         concepts=() if concept.slug is None else (concept.slug,),
-        named=True,
-        matches=matches,
-        says=_says_any(spellings),
+        includes_names=True,
+        matches_unit=matches_unit,
+        matches_text=_contains_any(spellings),
     )
 
 
@@ -373,11 +380,11 @@ def _by_fact(id: str, store: Store, snapshot: Snapshot) -> Selection:
     for unit, there in periods.units.items():
         if unit in snapshot.row_of and facts.intersection(there):
             rows[snapshot.row_of[unit]] = True
-    gone = {entry.id for entry in stated if entry.id == id or facts.intersection(periods.ids.get(entry.id, ()))}
+    removed = {entry.id for entry in stated if entry.id == id or facts.intersection(periods.ids.get(entry.id, ()))}
     #: Places that stated entries cite, and the object that goes there.
     places: list[tuple[tuple[str, int, int], str]] = []
     for entry in stated:
-        if entry.id in gone and entry.source and (place := cited(entry.source)) is not None:
+        if entry.id in removed and entry.source and (place := parse_citation(entry.source)) is not None:
             places.append((place, fold_value(entry.object)))
             for text in store.unit_texts(snapshot.rows.unit_id[snapshot.rows_on(*place)].tolist()):
                 if fold_value(entry.object) in fold_value(text.text):
@@ -389,7 +396,7 @@ def _by_fact(id: str, store: Store, snapshot: Snapshot) -> Selection:
 
     keys = set(map(key, facts))
 
-    def matches(path: str, section: Section, planned: PlannedUnit) -> bool:
+    def matches_unit(path: str, section: Section, planned: PlannedUnit) -> bool:
         unit = planned.unit
         return any(key(fact) in keys for fact in planned.facts) or any(
             path == cited_path and unit.start_line <= last and unit.end_line >= first and thing in fold_value(unit.text)
@@ -398,9 +405,9 @@ def _by_fact(id: str, store: Store, snapshot: Snapshot) -> Selection:
 
     return Selection(
         rows,
-        facts=_stated(store, lambda entry: entry.id in gone),
-        matches=matches,
-        says=_says_any({fold_value(fact.object) for fact in facts}),
+        facts=_stated(store, lambda entry: entry.id in removed),
+        matches_unit=matches_unit,
+        matches_text=_contains_any({fold_value(fact.object) for fact in facts}),
     )
 
 
@@ -412,7 +419,7 @@ def _by_days(since: date, until: date, store: Store, snapshot: Snapshot) -> Sele
     return Selection(
         rows.dated & (rows.day >= since.toordinal()) & (rows.day <= until.toordinal()),
         facts=_stated(store, lambda fact: fact.valid_from is not None and since <= fact.valid_from <= until),
-        matches=lambda path, section, planned: (
+        matches_unit=lambda path, section, planned: (
             section.date is not None and section.date_source != "mtime" and since <= section.date <= until
         ),
     )

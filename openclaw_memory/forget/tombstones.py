@@ -1,4 +1,4 @@
-"""Recognise what was forgotten, wherever it comes up again, by keyed hashes of its words."""
+"""Recognise forgotten texts in any file by keyed hashes of their words."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ..errors import OpenClawMemoryError
 from ..store.api import StatedFact
 from ..store.state import State, StateError
 from ..store.state.database import Transaction, now
-from ..store.state.place import key_id
-from .words import LONG, WIDE, Words, split_words, weight
+from ..store.state.location import key_id
+from .words import DISTINCTIVE_WEIGHT, SENTENCE_WEIGHT, Words, split_words, weight
 
 log = logging.getLogger("openclaw_memory")
 
@@ -174,7 +174,7 @@ class Matcher:
         if digest not in self.digests:
             return None
         # In their own file many words in a row are the unit, however it is wrapped.
-        if (code == "b" or (code == "f" and weight(run) < WIDE)) and not words.alone(at, at + length - 1):
+        if (code == "b" or (code == "f" and weight(run) < DISTINCTIVE_WEIGHT)) and not words.alone(at, at + length - 1):
             return None
         return Match(at, at + length - 1, digest)
 
@@ -273,5 +273,5 @@ class Tombstones:
         )
 
     def covers_name(self, text: str) -> bool:
-        """Return true if ``text`` says what was forgotten, in more than the few words that other things share."""
-        return self.covers(text, LONG)
+        """Return true if ``text`` contains a forgotten sentence, not merely a few words that other texts share."""
+        return self.covers(text, SENTENCE_WEIGHT)

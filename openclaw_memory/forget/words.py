@@ -12,10 +12,10 @@ from functools import cache
 from ..text.characters import equivalents
 from ..text.sentences import sentence_spans
 
-#: A text of this weight or more is a sentence: those of a unit are forgotten by themselves too.
-LONG = 4
-#: A text of this weight is rarely repeated by chance: it is forgotten inside of other sentences too.
-WIDE = 6
+#: A text of this weight (in words) or more is a sentence: each sentence of a forgotten unit is forgotten by itself too.
+SENTENCE_WEIGHT = 4
+#: A text of this weight or more is rarely repeated by chance: it is forgotten inside longer sentences too.
+DISTINCTIVE_WEIGHT = 6
 
 #: Scripts without spaces between words: each of their characters counts as one.  These ranges stay as they are, as does
 #: every pattern below: tombstones are hashes of what they find.
@@ -115,7 +115,7 @@ class Phrase:
     @property
     def long(self) -> bool:
         """Return true if they are a sentence rather than a few words."""
-        return weight(self.words) >= LONG
+        return weight(self.words) >= SENTENCE_WEIGHT
 
 
 def split_words(text: str) -> Words:
@@ -159,12 +159,12 @@ def _decode(match: re.Match[str]) -> str:
 def _fold(word: str) -> str:
     if word.isascii():
         return word.lower()
-    return unicodedata.normalize("NFKC", _UNSEEN.sub("", word)).casefold().translate(_alike())
+    return unicodedata.normalize("NFKC", _UNSEEN.sub("", word)).casefold().translate(_folded_characters())
 
 
 @cache
-def _alike() -> dict[int, str | None]:
-    """Return the characters that are compared as others, or as nothing.
+def _folded_characters() -> dict[int, str | None]:
+    """Return the replacements of characters for comparison; ``None`` drops one.
 
     Readers do not tell them apart: ``I`` is the capital of ``ı`` in Turkish and of ``i`` elsewhere, and the small
     letter of ``İ`` is ``i`` with a dot above; ``ё`` is written ``е`` as a rule.
@@ -183,7 +183,7 @@ def extract_phrases(text: str, speaker: str | None = None, code: bool = False) -
     for form in forms:
         _add(by_words, form, part=False)
     for piece in (*_sentences(forms[-1]), *(_lines(forms[-1]) if code else ())):
-        _add(by_words, piece, part=True, least=LONG)
+        _add(by_words, piece, part=True, least=SENTENCE_WEIGHT)
     return list(by_words.values())
 
 
@@ -191,11 +191,11 @@ def extract_needles(text: str, speaker: str | None = None) -> list[str]:
     """Return the texts, as they are written, by which a unit is recognised among the bytes of a file."""
     core = _forms(text, speaker)[-1]
     pieces = dict.fromkeys((*_lines(core), *_sentences(core)))
-    return [piece for piece in pieces if weight(split_words(piece).folded) >= LONG]
+    return [piece for piece in pieces if weight(split_words(piece).folded) >= SENTENCE_WEIGHT]
 
 
-def says_nothing(line: str) -> bool:
-    """Return true if a line has nothing but marks, stamps, a name and citations."""
+def is_wordless(line: str) -> bool:
+    """Return true if a line has no word besides marks, stamps, a speaker's name and citations."""
     rest = _STAMP.sub("", _CITATION.sub(" ", line.removeprefix(leading_marks(line))), count=1)
     if speaker := _SPEAKER.match(rest):
         rest = rest[speaker.end() :]
@@ -211,7 +211,7 @@ def leading_marks(line: str) -> str:
 def _add(phrases: dict[tuple[str, ...], Phrase], text: str, part: bool, least: int = 0) -> None:
     written = split_words(text)
     read = written.read
-    for form, enough in ((written, least), (read, least), (read and read.read, max(least, LONG))):
+    for form, enough in ((written, least), (read, least), (read and read.read, max(least, SENTENCE_WEIGHT))):
         words = tuple(form.folded) if form else ()
         if words and weight(words) >= enough:
             phrases.setdefault(words, Phrase(words, part))

@@ -20,10 +20,10 @@ TITLE = "Claude Code"
 
 def register(server: Server, project: Path | None) -> Registration:
     """Plan to add the server, or to bring its command up to date."""
-    then = "restart Claude Code; '/mcp' shows it with its tools"
+    next_step = "restart Claude Code; '/mcp' shows it with its tools"
     if project is not None:
-        then += ". It asks once whether to trust the project's servers"
-        return add_to_json(project / ".mcp.json", server, then)
+        next_step += ". It asks once whether to trust the project's servers"
+        return add_to_json(project / ".mcp.json", server, next_step)
     claude, file = _claude(), _user_file()
     before = entry_in(read_text(file) or "", file, SERVERS, NAME)
     entry = server.entry(before)
@@ -36,22 +36,22 @@ def register(server: Server, project: Path | None) -> Registration:
             _replace(claude, before, entry)
 
     where = f"{SERVERS}.{NAME} of {file}"
-    return Registration(where, [] if before == entry else entry_diff(where, before, entry), apply, then)
+    return Registration(where, [] if before == entry else entry_diff(where, before, entry), apply, next_step)
 
 
 def unregister(project: Path | None) -> Registration:
     """Plan to take the server out again."""
-    then = "restart Claude Code"
+    next_step = "restart Claude Code"
     if project is not None:
-        return remove_from_json(project / ".mcp.json", then)
+        return remove_from_json(project / ".mcp.json", next_step)
     file = _user_file()
     before = entry_in(read_text(file) or "", file, SERVERS, NAME)
     where = f"{SERVERS}.{NAME} of {file}"
     if before is None:
-        return Registration(where, [], lambda: None, then)
+        return Registration(where, [], lambda: None, next_step)
     claude = _claude()
     lines = entry_diff(where, before, None)
-    return Registration(where, lines, lambda: _run(claude, "remove", "--scope", "user", NAME), then)
+    return Registration(where, lines, lambda: _run(claude, "remove", "--scope", "user", NAME), next_step)
 
 
 def _add(claude: str, entry: dict[str, Any]) -> None:

@@ -23,11 +23,11 @@ def register(server: Server, project: Path | None) -> Registration:
     """Plan to add the server, or to bring its command up to date."""
     file = _file(project)
     text = read_text(file)
-    then = "restart Codex; '/mcp' shows it with its tools"
+    next_step = "restart Codex; '/mcp' shows it with its tools"
     if project is not None:
-        then += ". Codex reads a project's file only when the project is trusted"
+        next_step += ". Codex reads a project's file only when the project is trusted"
     new = _entry(_parse(text or "", file), file) is None
-    return plan_addition(file, text, _with_entry(text or "", file, server), new, then)
+    return plan_addition(file, text, _with_entry(text or "", file, server), new, next_step)
 
 
 def unregister(project: Path | None) -> Registration:

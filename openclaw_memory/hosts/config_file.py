@@ -11,20 +11,19 @@ from typing import Any
 
 from ..config.openclaw_home import read_text as read_text
 from ..config.settings import data_dir
-from ..errors import remedy
+from ..errors import next_step_for
 from ..system import atomic
 from . import HostError
 
 
 @contextlib.contextmanager
 def writable(file: Path, why: str = "") -> Iterator[None]:
-    """Raise :class:`HostError`, which says ``why`` it matters, where ``file`` cannot be written in the block."""
+    """Turn an ``OSError`` in the block into a :class:`HostError` about ``file``; ``why`` says what it prevents."""
     try:
         yield
     except OSError as error:
-        raise HostError(
-            f"{file}: cannot be written ({error.strerror or error}){why}; {remedy(error, 'make its folder writable')}"
-        ) from error
+        step = next_step_for(error, "make its folder writable")
+        raise HostError(f"{file}: cannot be written ({error.strerror or error}){why}; {step}") from error
 
 
 def get_entry(tree: dict[str, Any], group: str, name: str, file: Path, kind: str) -> dict[str, Any] | None:
@@ -70,7 +69,9 @@ def remember_original(file: Path, before: str | None, after: str, new: bool) -> 
         _save_record(file, {**record, "made": _digest(after)})
 
 
-def restored(file: Path, before: str | None, after: str, empty: bool) -> tuple[str | None, tuple[Path, ...]]:
+def text_after_uninstall(
+    file: Path, before: str | None, after: str, empty: bool
+) -> tuple[str | None, tuple[Path, ...]]:
     """Return the text that uninstall leaves instead of ``before``, and the folders that go with the file.
 
     That is the original if nobody has changed the file since setup, else ``after``, the text without our entry;

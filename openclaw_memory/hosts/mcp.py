@@ -12,7 +12,7 @@ from typing import Any
 import platformdirs
 
 from . import NAME, HostError
-from .config_file import forget_original, read_text, remember_original, restored, write_change
+from .config_file import forget_original, read_text, remember_original, text_after_uninstall, write_change
 from .json_edit import entry_in, load, remove_member, set_member
 
 #: The key of the servers in the JSON files of most hosts.
@@ -54,63 +54,63 @@ class Server:
 class Registration:
     """A planned change of a host's configuration: its place, its diff, its action, and the person's next step."""
 
-    where: str
-    lines: list[str]
+    location: str
+    diff: list[str]
     apply: Callable[[], None]
-    then: str
+    next_step: str
 
     @property
     def needed(self) -> bool:
         """True if anything changes."""
-        return bool(self.lines)
+        return bool(self.diff)
 
 
-def plan_addition(file: Path, before: str | None, after: str, new: bool, then: str) -> Registration:
+def plan_addition(file: Path, before: str | None, after: str, new: bool, next_step: str) -> Registration:
     """Plan to write ``after``, which holds our entry, into ``file``; ``new`` unless ``before`` has one."""
 
     def apply() -> None:
         remember_original(file, before, after, new)
         write_change(file, before, after)
 
-    return Registration(str(file), _diff(str(file), before, after), apply, then)
+    return Registration(str(file), _diff(str(file), before, after), apply, next_step)
 
 
-def plan_removal(file: Path, before: str | None, after: str, empty: bool, then: str) -> Registration:
+def plan_removal(file: Path, before: str | None, after: str, empty: bool, next_step: str) -> Registration:
     """Plan to restore ``file``, or to write ``after``, which lacks our entry and may be ``empty``."""
-    text, folders = restored(file, before, after, empty)
+    text, folders = text_after_uninstall(file, before, after, empty)
 
     def apply() -> None:
         write_change(file, before, text, folders)
         forget_original(file)
 
-    return Registration(str(file), _diff(str(file), before, text), apply, then)
+    return Registration(str(file), _diff(str(file), before, text), apply, next_step)
 
 
-def add_to_json(file: Path, server: Server, then: str, group: str = SERVERS) -> Registration:
+def add_to_json(file: Path, server: Server, next_step: str, group: str = SERVERS) -> Registration:
     """Plan to add the server to a JSON file with the servers below ``group``, or to bring its command up to date."""
     text = read_text(file)
     before = entry_in(text or "", file, group, NAME)
     after = set_member(text or "", file, group, NAME, server.entry(before))
-    return plan_addition(file, text, after, before is None, then)
+    return plan_addition(file, text, after, before is None, next_step)
 
 
-def remove_from_json(file: Path, then: str, group: str = SERVERS) -> Registration:
+def remove_from_json(file: Path, next_step: str, group: str = SERVERS) -> Registration:
     """Plan to take the server out of a JSON file with the servers below ``group``."""
     text = read_text(file)
     after = remove_member(text or "", file, group, NAME)
-    return plan_removal(file, text, after, not load(after, file), then)
+    return plan_removal(file, text, after, not load(after, file), next_step)
 
 
-def entry_diff(where: str, before: dict[str, Any] | None, after: dict[str, Any] | None) -> list[str]:
+def entry_diff(location: str, before: dict[str, Any] | None, after: dict[str, Any] | None) -> list[str]:
     """Return the diff of one JSON entry, for a host that changes its file itself."""
     old, new = (None if entry is None else json.dumps(entry, indent=2, ensure_ascii=False) for entry in (before, after))
-    return _diff(where, old, new)
+    return _diff(location, old, new)
 
 
-def _diff(where: str, before: str | None, after: str | None) -> list[str]:
+def _diff(location: str, before: str | None, after: str | None) -> list[str]:
     """Return the changed lines with two lines of context, as ``diff -u`` prints them."""
     old, new = (before or "").splitlines(), (after or "").splitlines()
-    return list(difflib.unified_diff(old, new, where, where, lineterm="", n=2))
+    return list(difflib.unified_diff(old, new, location, location, lineterm="", n=2))
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,16 +120,16 @@ class JsonHost:
     TITLE: str
     user: Callable[[], Path]
     project: str
-    then: str
+    next_step: str
     group: str = SERVERS
 
     def register(self, server: Server, project: Path | None) -> Registration:
         """Plan to add the server, or to bring its command up to date.  Raises :class:`HostError`."""
-        return add_to_json(self._file(project), server, self.then, self.group)
+        return add_to_json(self._file(project), server, self.next_step, self.group)
 
     def unregister(self, project: Path | None) -> Registration:
         """Plan to take the server out again.  Raises :class:`HostError`."""
-        return remove_from_json(self._file(project), self.then, self.group)
+        return remove_from_json(self._file(project), self.next_step, self.group)
 
     def _file(self, project: Path | None) -> Path:
         return self.user() if project is None else project / self.project

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..config.openclaw_home import OpenClawHome
-from ..config.workspace import expanded
+from ..config.workspace import expand_home
 from . import NAME, HostError
-from .openclaw_config import KeyChange, as_patch
+from .openclaw_config import KeyChange, to_patch
 from .plugin_files import MANIFEST, copy_plugin
 from .process import CommandResult, find_program, run_command
 
@@ -114,7 +114,7 @@ class OpenClaw:
 
     def change(self, changes: Iterable[KeyChange]) -> None:
         """Change the configuration in one write that OpenClaw validates."""
-        patch = as_patch(changes)
+        patch = to_patch(changes)
         if patch:
             self._change("config", "patch", "--stdin", input=json.dumps(patch, ensure_ascii=False))
 
@@ -151,6 +151,6 @@ def find_plugin_folder(state: Path) -> Path | None:
 def find_openclaw(path: str | None) -> str | None:
     """Return the command at ``path``, which may be a script of OpenClaw, else the one on PATH, or ``None``."""
     if path is not None and path.endswith((".js", ".mjs")):
-        script = os.path.abspath(expanded(path))
+        script = os.path.abspath(expand_home(path))
         return script if os.path.isfile(script) else None
     return find_program("openclaw", path)

@@ -74,9 +74,9 @@ def _executable(config: dict[str, Any], home: OpenClawHome) -> Check:
     name = "openclaw python"
     configured = value_at(config, COMMAND)
     ending = ("Scripts", f"{NAME}.exe") if sys.platform == "win32" else ("bin", NAME)
-    private = current_environment(home.ours).joinpath(*ending)
+    private = current_environment(home.plugin_state).joinpath(*ending)
     if isinstance(configured, str) and configured:
-        command, where = home.filled(configured, config), ".".join(COMMAND)
+        command, where = home.substitute_variables(configured, config), ".".join(COMMAND)
     elif private.is_file():
         command, where = str(private), "the plugin's own environment"
     else:

@@ -109,7 +109,7 @@ def disable_before_install(config: dict[str, Any]) -> list[KeyChange]:
     return [KeyChange(ENABLED, enabled, False)]
 
 
-def as_patch(changes: Iterable[KeyChange]) -> dict[str, Any]:
+def to_patch(changes: Iterable[KeyChange]) -> dict[str, Any]:
     """Return the object that ``openclaw config patch`` takes: ``null`` removes a key."""
     patch: dict[str, Any] = {}
     for change in changes:
@@ -130,7 +130,7 @@ def _patch_value(before: Any, after: Any) -> Any:
     return {key: _patch_value(before.get(key, MISSING), after.get(key, MISSING)) for key in keys}
 
 
-# -- the way back -------------------------------------------------------------------------------------
+# -- restoring -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +165,8 @@ class ConfigSnapshot:
             at=datetime.now(UTC).isoformat(timespec="seconds"),
         )
 
-    def changes_back(self, config: dict[str, Any]) -> list[KeyChange]:
-        """Return the changes that lead from ``config`` back; later changes by others stay."""
+    def restoring_changes(self, config: dict[str, Any]) -> list[KeyChange]:
+        """Return the changes that restore this state in ``config``; later changes by others stay."""
         values: dict[Key, Any] = {ENTRY: self.entry[0] if self.entry else MISSING}
         slot = value_at(config, SLOT)
         if slot is MISSING or slot == NAME:

@@ -95,8 +95,8 @@ def run_command(
     return CommandResult(process.returncode, out.decode(errors="replace"), err.decode(errors="replace"))
 
 
-def _end(process: subprocess.Popen[bytes], patience: float = 3.0) -> None:
-    """End the command and its children, after ``patience`` seconds to tidy up."""
+def _end(process: subprocess.Popen[bytes], grace_seconds: float = 3.0) -> None:
+    """End the command and its children; they get ``grace_seconds`` to tidy up."""
     if sys.platform == "win32":  # no process groups, and the command is often a script that started the program
         with contextlib.suppress(psutil.Error):
             for started in psutil.Process(process.pid).children(recursive=True):
@@ -104,7 +104,7 @@ def _end(process: subprocess.Popen[bytes], patience: float = 3.0) -> None:
                     started.kill()
         process.kill()
         return
-    for number, seconds in ((signal.SIGTERM, patience), (signal.SIGKILL, None)):
+    for number, seconds in ((signal.SIGTERM, grace_seconds), (signal.SIGKILL, None)):
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):
             os.killpg(process.pid, number)
             process.wait(seconds)

@@ -14,7 +14,7 @@ from typing import IO, Any
 from ..errors import OpenClawMemoryError
 from ..model import Progress, SkippedFile
 from ..system.archives import DAMAGED, has_zip_signature
-from .formats import Entry, Unusable, chatgpt, claude, memory
+from .formats import Entry, UnusableEntry, chatgpt, claude, memory
 
 #: Members of a JSON file that are the list of its entries.
 _LISTS = ("results", "memories", "conversations")
@@ -75,9 +75,9 @@ def entries(source: str, path: Path, zone: str, progress: Progress) -> Iterator[
 def _entry(form: Format, item: Any, place: str, zone: str) -> Entry | SkippedFile:
     try:
         if not isinstance(item, Mapping):
-            raise Unusable("it is no object {…}")
+            raise UnusableEntry("it is no object {…}")
         return form.read(item, zone)
-    except Unusable as reason:
+    except UnusableEntry as reason:
         return SkippedFile(place, str(reason))
     except RecursionError:
         return SkippedFile(place, "it is nested too deep")

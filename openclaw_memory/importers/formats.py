@@ -26,7 +26,7 @@ _TEXT = ("memory", "text", "content")
 _FACTS = ("id", "uuid", "user_id", "agent_id", "app_id", "run_id", "agentId", "importance", "metadata", "source", "url")
 
 
-class Unusable(ValueError):
+class UnusableEntry(ValueError):
     """An entry from which no note can be made; the message gives the reason."""
 
 
@@ -68,11 +68,11 @@ class Entry:
 def chatgpt(item: Mapping[str, Any], zone: str) -> Entry:
     """Read a conversation of ChatGPT: the messages from the first one to ``current_node``, as ChatGPT shows them.
 
-    Raises :class:`Unusable`.
+    Raises :class:`UnusableEntry`.
     """
     nodes = item.get("mapping")
     if not isinstance(nodes, Mapping):
-        raise Unusable("it has no 'mapping' of messages; it is no conversation of ChatGPT")
+        raise UnusableEntry("it has no 'mapping' of messages; it is no conversation of ChatGPT")
     turns = (_chatgpt_turn(nodes[name], zone) for name in _path(nodes, item.get("current_node")))
     return _conversation(
         item, ("conversation_id", "id"), item.get("create_time"), [turn for turn in turns if turn is not None], zone
@@ -82,13 +82,13 @@ def chatgpt(item: Mapping[str, Any], zone: str) -> Entry:
 def claude(item: Mapping[str, Any], zone: str) -> Entry:
     """Read a conversation of Claude, with the texts of the files that were given to it, or an entry of its memory.
 
-    Raises :class:`Unusable`.
+    Raises :class:`UnusableEntry`.
     """
     if any(name in item for name in _CLAUDE_MEMORIES):
         return _claude_memory(item)
     messages = item.get("chat_messages")
     if not isinstance(messages, list):
-        raise Unusable("it has no list 'chat_messages'; it is no conversation of Claude")
+        raise UnusableEntry("it has no list 'chat_messages'; it is no conversation of Claude")
     turns = []
     for message in messages:
         if not isinstance(message, Mapping):
@@ -106,10 +106,10 @@ def claude(item: Mapping[str, Any], zone: str) -> Entry:
 
 
 def memory(item: Mapping[str, Any], zone: str) -> Entry:
-    """Read a single remembered text with its facts and tags; raises :class:`Unusable` for an item without a text."""
+    """Read a remembered text with its facts and tags; raises :class:`UnusableEntry` for an item without a text."""
     member = next((name for name in _TEXT if _text(item.get(name)).strip()), None)
     if member is None:
-        raise Unusable(f"it has no text; a member of {', '.join(map(repr, _TEXT))} must say something")
+        raise UnusableEntry(f"it has no text; a member of {', '.join(map(repr, _TEXT))} must say something")
     facts = {}
     for name in _FACTS:
         if (value := item.get(name)) not in (None, "", [], {}):
@@ -141,7 +141,7 @@ def _claude_memory(item: Mapping[str, Any]) -> Entry:
     texts = [general, *(projects.values() if isinstance(projects, Mapping) else ())]
     turns = tuple(ImportedTurn(text) for text in texts if isinstance(text, str) and text.strip())
     if not turns:
-        raise Unusable("nothing is remembered in it")
+        raise UnusableEntry("nothing is remembered in it")
     return Entry(f"memory of {item.get('account_uuid') or ''}", turns)
 
 
@@ -150,7 +150,7 @@ def _conversation(
 ) -> Entry:
     turns = [turn for turn in turns if turn.text.strip()]
     if not turns:
-        raise Unusable("nothing was said in it")
+        raise UnusableEntry("nothing was said in it")
     day = parse_day(begun, zone) or next((turn.day for turn in turns if turn.day), None)
     title = _first(item, "title", "name")
     identity = _identity(item, names, turns)
@@ -203,7 +203,7 @@ def _visible_reference(match: re.Match[str]) -> str:
 
 
 def _identity(item: Mapping[str, Any], names: Iterable[str], turns: Iterable[ImportedTurn]) -> str:
-    """Return the first of the members ``names`` that is there, else the turns: the same text is then the same entry."""
+    """Return the first present member of ``names``, else the turns, so that equal texts are the same entry."""
     for name in names:
         value = item.get(name)
         if isinstance(value, (str, int)) and not isinstance(value, bool) and str(value).strip():

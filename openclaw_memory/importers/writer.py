@@ -114,7 +114,7 @@ class _Run:
         )
 
 
-def bring(
+def write_entries(
     workspace: Path,
     source: str,
     entries: Iterable[Entry | SkippedFile],
@@ -182,7 +182,7 @@ def render_note(entry: Entry, source: str, origin: Origin) -> Note:
     lines = list(_body(entry, title))
     while lines and not lines[-1]:
         lines.pop()
-    text = "\n".join([*_head(entry, source, origin), *lines, ""])
+    text = "\n".join([*_front_matter(entry, source, origin), *lines, ""])
     digest = _digest(text)
     name = f"{slug}-{entry.key}.md" if slug else f"{entry.key}.md"
     return Note(f"{FOLDER}/{source}/{month}/{name}", entry.key, digest, text.replace(_NO_DIGEST, digest, 1))
@@ -239,7 +239,7 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
-def _head(entry: Entry, source: str, origin: Origin) -> list[str]:
+def _front_matter(entry: Entry, source: str, origin: Origin) -> list[str]:
     lines = ["---"]
     if entry.day is not None:
         lines.append(f"date: {entry.day.isoformat()}")

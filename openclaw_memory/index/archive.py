@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..ingest.summary_files import DATED, parse_line
 from ..model import Grain, Kind, Origin
-from ..store.api import Bools, DerivedRows, DocumentInfo, Ints, Store, SummaryInfo
+from ..store.api import Bools, DocumentInfo, Ints, Store, SummaryCitations, SummaryInfo
 from ..text import calendar
 from ..text.dates import date_in_name
 from .corpus import Corpus, Splice, shown_tokens
@@ -104,7 +104,7 @@ class Archive:
         if summaries != self._generations:
             gone = [i for i, generation in self._generations.items() if summaries.get(i) != generation]
             fresh = [i for i, generation in summaries.items() if self._generations.get(i) != generation]
-            rows = store.derived_rows(fresh if self._generations else None)
+            rows = store.summary_citations(fresh if self._generations else None)
             self._read(store.summaries(), rows, gone, corpus)
             self._generations = summaries
         self.masks = self._decide(store, corpus)
@@ -156,7 +156,9 @@ class Archive:
 
     # -- reading --------------------------------------------------------------------------------------
 
-    def _read(self, summaries: Sequence[SummaryInfo], rows: DerivedRows, gone: Sequence[int], corpus: Corpus) -> None:
+    def _read(
+        self, summaries: Sequence[SummaryInfo], rows: SummaryCitations, gone: Sequence[int], corpus: Corpus
+    ) -> None:
         """Take over all summaries; ``rows`` are the citations of changed ones, those of ``gone`` ones leave."""
         covered: dict[tuple[str, str], int] = {}
         trust_of = {info.id: _ORIGINS.index(info.origin) for info in corpus.documents.values()}

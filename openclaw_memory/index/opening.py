@@ -8,7 +8,7 @@ from pathlib import Path
 from ..config.index_paths import default_path, index_files
 from ..config.settings import Settings
 from ..config.store_url import is_like_url, is_url
-from ..config.workspace import expanded
+from ..config.workspace import expand_home
 from ..errors import SettingsError
 from ..knowledge import linking
 from ..store.api import Store
@@ -43,10 +43,10 @@ def open_index(workspace: Path, agent: str, settings: Settings, db: str | Path |
         from ..store.postgres.store import PostgresStore
 
         files = index_files(workspace, settings.store.folder)
-        files += [expanded(settings.store.path).absolute()] if settings.store.path else []
+        files += [expand_home(settings.store.path).absolute()] if settings.store.path else []
         return PostgresStore(url, agent, workspace_name(workspace, settings), *options, files=files)
     named = db or settings.store.path
-    path = expanded(named).absolute() if named else default_path(workspace, agent, settings.store.folder)
+    path = expand_home(named).absolute() if named else default_path(workspace, agent, settings.store.folder)
     return DuckStore(path, *options)
 
 
@@ -59,6 +59,6 @@ def server_of(workspace: Path, agent: str, settings: Settings, db: str | Path | 
 def workspace_name(workspace: Path, settings: Settings) -> str:
     """Return the workspace's name on a server: the setting, else one of its path and this machine, which is unique."""
     for shared in settings.sharing.memories:
-        if shared.on_server and shared.workspace and expanded(shared.workspace).resolve() == workspace:
+        if shared.on_server and shared.workspace and expand_home(shared.workspace).resolve() == workspace:
             return shared.on_server
     return settings.store.workspace or f"{default_path(workspace, '').stem}@{platform.node()}"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..config.settings import IngestSettings
 from ..config.workspace import excerpt, inside
-from ..model import FileText, SourceFile, bounds, cited
+from ..model import FileText, SourceFile, bounds, parse_citation
 from ..system.sanitize import sanitize_turns
 from ..text.lines import split_lines
 from .notes import Mask
@@ -37,7 +37,7 @@ def read_lines(
         return FileText("error", f"{path[:60]}...", error=f"a path has at most {bounds.LONGEST_NAME} characters")
     files = scan(workspace, settings).files
     file = _find(files, workspace, path)
-    if file is None and (place := cited(path)) is not None:
+    if file is None and (place := parse_citation(path)) is not None:
         file = _find(files, workspace, place[0])
         if start is None and count is None:
             start = max(1, place[1])
@@ -54,7 +54,7 @@ def read_lines(
 
 def _nearest(paths: Sequence[str], path: str) -> tuple[str, ...]:
     """Return the three paths most like ``path``, whose name counts as much as the whole."""
-    place = cited(path)
+    place = parse_citation(path)
     stem = os.path.splitext(path if place is None else place[0])[0].casefold()
     by_key: dict[str, list[str]] = {}
     for other in paths:

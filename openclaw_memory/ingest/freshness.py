@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from ..config.settings import IngestSettings
-from ..config.workspace import expanded, inside
+from ..config.workspace import expand_home, inside
 from ..embed.vectorizer import Vectorizer
 from ..errors import LeaseTimeout, SettingsError, StoreError, WorkspaceError
 from ..knowledge.concepts_file import FILE_NAME
@@ -23,7 +23,7 @@ from ..plugins.manager import Plugins
 from ..store.api import Store
 from ..system.deadline import NEVER, Deadline
 from . import sidecars
-from .pipeline import Ingestor, Outcome
+from .pipeline import Ingestor, IngestOutcome
 from .scan import IGNORE_FILE, scan
 
 log = logging.getLogger("openclaw_memory")
@@ -31,7 +31,7 @@ log = logging.getLogger("openclaw_memory")
 #: Bytes of the largest file that a question with a deadline waits for, and bytes for each second that it has: a
 #: megabyte takes five to twelve seconds of the processor.
 _LARGE, _A_SECOND = 500_000, 50_000
-#: Seconds that a question waits for the look at the files; then its answer is stale.
+#: Seconds that a question waits for the check of the files; then it answers from the index as it is.
 LOOK_SECONDS = 2.0
 #: Seconds that closing waits for a file that is being read; a file that takes longer is read the next time.
 _CLOSING = 60.0
@@ -39,7 +39,7 @@ _CLOSING = 60.0
 _TICK = 400
 #: Milliseconds of quiet after which a burst of changes is over.
 _QUIET = 800
-#: Least seconds between two looks at all files, and least multiple of the time that the last one took.
+#: Least seconds between two scans of all files, and the least multiple of the duration of the last scan.
 _LOOK, _PAUSE = 2.0, 50
 #: ``freshen(until)`` looks for changed files; it returns true if the answer may be stale, and remarks.
 Freshen = Callable[[Deadline], tuple[bool, list[str]]]
@@ -107,15 +107,15 @@ class Freshness:
         if not self._ingesting.acquire(timeout=until.within(threading.TIMEOUT_MAX)):
             raise StoreError(f"another ingest of {self._workspace} is still running; try again when it is done")
         try:
-            with self._store.patience(until):
+            with self._store.limit_waiting(until):
                 outcome = self._ingestor.run(self._index_names(paths), progress, until)
             self._broken = outcome.sidecars
             if not paths:
-                self._note_look(outcome)
+                self._record_look(outcome)
         finally:
             self._ingesting.release()
         try:
-            with self._store.patience(until):
+            with self._store.limit_waiting(until):
                 embedded, pending, remark = self._vectorizer.embed_after_ingest(
                     embed or self._settings.embed, progress, until
                 )
@@ -134,14 +134,14 @@ class Freshness:
             warning=joined([*self._store.warnings(), *self._remarks(outcome), *([remark] if remark else [])]),
         )
 
-    def _note_look(self, outcome: Outcome) -> None:
+    def _record_look(self, outcome: IngestOutcome) -> None:
         self._has_no_notes = not outcome.report.files
         self.scan = outcome.scan if outcome.complete else None
         self._broken = outcome.sidecars
         if outcome.complete:
             self._last_look = time.monotonic()
 
-    def _remarks(self, outcome: Outcome) -> list[str]:
+    def _remarks(self, outcome: IngestOutcome) -> list[str]:
         # Broken files are among those that were skipped.
         remarks = [*filter(None, [outcome.report.warning]), *self._empty_remark(), *self._unfinished()]
         if not outcome.complete:
@@ -164,7 +164,7 @@ class Freshness:
             if path.startswith("@"):
                 relative.append(path)
                 continue
-            named = None if "\0" in path else self._index_name(expanded(path))
+            named = None if "\0" in path else self._index_name(expand_home(path))
             if named is None:
                 raise WorkspaceError(
                     f"{path}: not inside the workspace {self._workspace}; add it to ingest.extra_paths to read it"
@@ -183,9 +183,9 @@ class Freshness:
         named_here = inside(self._workspace, by_folder)
         return name if named_here is None else named_here
 
-    def freshen(self, deadline: Deadline = NEVER, anew: bool = False) -> tuple[bool, list[str]]:
-        """Ingest changes if the last look is too old, or ``anew``; return true if answers may be stale, and remarks."""
-        if anew:
+    def freshen(self, deadline: Deadline = NEVER, force: bool = False) -> tuple[bool, list[str]]:
+        """Ingest changes if the last look is old, or with ``force``; return if answers may be stale, and remarks."""
+        if force:
             self._last_look = float("-inf")
         if self._is_fresh():
             return False, self._lasting_remarks()
@@ -209,10 +209,10 @@ class Freshness:
             return True, ["an ingest is running", *self._lasting_remarks()]
         reader: threading.Thread | None = None
         try:
-            with self._store.patience(until if deadline != NEVER else NEVER):
+            with self._store.limit_waiting(until if deadline != NEVER else NEVER):
                 limit = math.inf if deadline == NEVER else min(_LARGE, deadline.within() * _A_SECOND)
-                outcome: Outcome = self._ingestor.run(until=until, max_bytes=limit)
-            self._note_look(outcome)
+                outcome: IngestOutcome = self._ingestor.run(until=until, max_bytes=limit)
+            self._record_look(outcome)
             if outcome.unread:
                 reader = threading.Thread(target=self._read, args=[outcome.unread], name="large-notes", daemon=True)
         except (WorkspaceError, StoreError) as error:
@@ -248,7 +248,7 @@ class Freshness:
         if until.passed:
             return
         try:
-            with self._store.patience(until):
+            with self._store.limit_waiting(until):
                 self._store.maintain()
         except StoreError as error:
             log.warning("the index was not compacted: %s", error)
@@ -320,7 +320,7 @@ def _reported(workspace: Path, settings: IngestSettings, stop: AnyEvent) -> Iter
     """Yield several times a second: true if the system reports changes."""
     from watchfiles import Change, watch
 
-    extras = [Path(os.path.realpath(workspace / expanded(extra.path))) for extra in settings.extra_paths]
+    extras = [Path(os.path.realpath(workspace / expand_home(extra.path))) for extra in settings.extra_paths]
 
     def concerns(change: Change, path: str) -> bool:
         root = next((root for root in (workspace, *extras) if Path(path).is_relative_to(root)), workspace)

@@ -104,19 +104,19 @@ class NoteReader:
         Raises :class:`~openclaw_memory.ingest.scan.Unreadable` and
         :class:`~openclaw_memory.errors.RedactionError`.
         """
-        with _fenced(file.path):
-            return self.clear(file, RawNote.read(file, max_bytes(self._settings)))
+        with _as_unreadable(file.path):
+            return self.readable(file, RawNote.read(file, max_bytes(self._settings)))
 
-    def clear(self, file: SourceFile, raw: RawNote) -> NoteText:
+    def readable(self, file: SourceFile, raw: RawNote) -> NoteText:
         """Return the text of a file that was read already; raises as :meth:`text`."""
-        with _fenced(file.path):
-            return NoteText(self._clear(file.path, raw), raw)
+        with _as_unreadable(file.path):
+            return NoteText(self._readable(file.path, raw), raw)
 
-    def clear_text(self, path: str, text: str) -> str:
+    def readable_text(self, path: str, text: str) -> str:
         """Return ``text`` of the file ``path`` without private and other people's parts, redacted and masked."""
-        return "\n".join(self._clear(path, RawNote.parse(text)))
+        return "\n".join(self._readable(path, RawNote.parse(text)))
 
-    def _clear(self, path: str, raw: RawNote) -> Sequence[str]:
+    def _readable(self, path: str, raw: RawNote) -> Sequence[str]:
         text = without_host_additions(raw.public)
         lines = raw.lines if text == raw.text else text.split("\n")
         if self._plugins.has_any("openclaw_memory_prepare_lines"):
@@ -131,7 +131,7 @@ class NoteReader:
         Without ``analysed`` units lack what only the index needs: see :func:`~openclaw_memory.ingest.plan.build_units`.
         """
         note = self.text(file) if note is None else note
-        with _fenced(file.path):
+        with _as_unreadable(file.path):
             return self._read(file, linker, note, analysed)
 
     def _read(self, file: SourceFile, linker: Linker, note: NoteText, analysed: bool) -> ReadNote:
@@ -163,8 +163,8 @@ class NoteReader:
 
 
 @contextmanager
-def _fenced(path: str) -> Iterator[None]:
-    """Turn an unexpected error into one that concerns the file ``path`` alone."""
+def _as_unreadable(path: str) -> Iterator[None]:
+    """Turn an unexpected error into :class:`~openclaw_memory.ingest.scan.Unreadable`, so that only ``path`` fails."""
     try:
         yield
     except OpenClawMemoryError:

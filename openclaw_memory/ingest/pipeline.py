@@ -12,8 +12,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from ..config.settings import IngestSettings
-from ..config.workspace import composed
-from ..errors import OpenClawMemoryError, RedactionError, Refused, WorkspaceError
+from ..config.workspace import to_nfc
+from ..errors import OpenClawMemoryError, RedactionError, TextRefused, WorkspaceError
 from ..knowledge.linking import Linker
 from ..model import IngestReport, Progress, ScanResult, SkippedFile, SourceFile, counted, joined, silent
 from ..plugins.manager import Plugins
@@ -56,7 +56,7 @@ class _Run:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class IngestOutcome:
     """The result of an ingest.
 
     ``complete`` is true if all changes were written in time, ``wrote`` if any was.  ``scan`` holds the files on disk,
@@ -106,7 +106,7 @@ class Ingestor:
         self._ontology = OntologyRows()
         self._linker = Linker(self._ontology)
         self._names: dict[str, str] = {}
-        #: Files by path as they were when they could not be read: a large one is not tried again by each question.
+        #: Files by path as they were when reading them failed, so that not every question tries a large one again.
         self._failed: dict[str, SourceFile] = {}
 
     def run(
@@ -115,7 +115,7 @@ class Ingestor:
         progress: Progress = silent,
         until: Deadline = NEVER,
         max_bytes: float = math.inf,
-    ) -> Outcome:
+    ) -> IngestOutcome:
         """Write the texts of all files (or those at or below ``paths``) that changed, without vectors.
 
         The next run reads the files for which ``until`` leaves no time, another one those of more than ``max_bytes``
@@ -172,7 +172,7 @@ class Ingestor:
             warning=joined(_shortened([f"{path}: {remark}" for path, remark in run.remarks.items()])),
         )
         complete = run.complete and not run.unread
-        return Outcome(report, complete, wrote, scan_result, broken, tuple(run.unread))
+        return IngestOutcome(report, complete, wrote, scan_result, broken, tuple(run.unread))
 
     def _scan(self, paths: Sequence[str]) -> tuple[ScanResult, list[SourceFile], list[str]]:
         """Scan the workspace; return the result, the files to read, and as shown the names that hold a secret."""
@@ -250,12 +250,14 @@ class Ingestor:
             version = self._store.apply(changes, version)
         except Exception as error:
             if isinstance(error, TextsChanged) or (
-                isinstance(error, OpenClawMemoryError) and not isinstance(error, Refused)
+                isinstance(error, OpenClawMemoryError) and not isinstance(error, TextRefused)
             ):
                 raise
             log.debug("%d files could not be written together", len(batch), exc_info=True)
             if len(batch) == 1:
-                run.skipped[batch[0].file.path] = str(error) if isinstance(error, Refused) else describe_defect(error)
+                run.skipped[batch[0].file.path] = (
+                    str(error) if isinstance(error, TextRefused) else describe_defect(error)
+                )
             else:
                 for change in batch:
                     version = self._apply([change], version, run)
@@ -266,7 +268,7 @@ class Ingestor:
         return version
 
     def _shown_path(self, path: str) -> str:
-        """Return a file's path without the secrets in it."""
+        """Return a file's path with the secrets in it redacted."""
         if path not in self._names:
             self._names[path] = self._plugins.without_secrets(path)
         return self._names[path]
@@ -317,7 +319,7 @@ def _check_paths(paths: Sequence[str], scan_result: ScanResult, documents: Docum
 
 
 def _within(path: str, prefixes: Sequence[str]) -> bool:
-    return not prefixes or any(f"{composed(path)}/".startswith(f"{composed(p).rstrip('/')}/") for p in prefixes)
+    return not prefixes or any(f"{to_nfc(path)}/".startswith(f"{to_nfc(p).rstrip('/')}/") for p in prefixes)
 
 
 def _compare(

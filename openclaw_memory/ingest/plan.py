@@ -93,7 +93,7 @@ def analyse_unit(
         occurrence=occurrence,
         terms=Counter(analysis.terms(text)),
         time_words=analysis.time_words(text),
-        says=dates.stated_days(text, day, order),
+        stated_days=dates.stated_days(text, day, order),
         tokens=tokens_of(text),
         likeness=analysis.likeness(text),
         script=script_of(text),

@@ -52,8 +52,8 @@ def _reason(path: Path, problem: OpenClawMemoryError) -> str:
     return str(problem).removeprefix(f"{path}: ").removeprefix(f"{path}, ")
 
 
-def stamp(workspace: Path, name: str) -> WorkspaceFile:
-    """Return the identity of a file as it is now; a missing file has size and time 0."""
+def file_state(workspace: Path, name: str) -> WorkspaceFile:
+    """Return the size, time and hash of a file as it is now; a missing file has size and time 0."""
     try:
         status = (workspace / name).stat()
         content = atomic.read_bytes(workspace / name)
@@ -69,7 +69,7 @@ def take_concepts(workspace: Path, store: Store, redact: atomic.Redact) -> int:
     :class:`~openclaw_memory.knowledge.concepts_file.OntologyError` when the file is not valid.
     """
     atomic.check_regular(workspace / FILE_NAME)
-    file = stamp(workspace, FILE_NAME)
+    file = file_state(workspace, FILE_NAME)
     rows = read(workspace / FILE_NAME, redact).rows(0)
     changed = _changed(store.ontology(), rows)
     matcher = linking.curated_matcher(rows, changed)

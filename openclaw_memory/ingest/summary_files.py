@@ -75,7 +75,7 @@ def read_front(text: str) -> dict[str, Any]:
 
 def _front(lines: Sequence[str]) -> dict[str, Any]:
     end = _front_end(lines)
-    front = _ours(lines[1 : end - 1])
+    front = _generated_front_matter(lines[1 : end - 1])
     if front is None:
         return {**(read_values(lines[1 : end - 1])[0] if end else {}), "edited": True}
     return {**front, "edited": front["content"] != _hash(lines[end:])}
@@ -185,7 +185,7 @@ def _front_end(lines: Sequence[str]) -> int:
     return next((at + 1 for at, line in enumerate(lines) if at and line.rstrip() == "---"), 0)
 
 
-def _ours(lines: Sequence[str]) -> dict[str, Any] | None:
+def _generated_front_matter(lines: Sequence[str]) -> dict[str, Any] | None:
     """Parse the front matter in ``lines``, of any length, if it has the keys that consolidation writes and no other."""
     front: dict[str, Any] = {}
     for line in map(str.rstrip, lines):
@@ -215,7 +215,7 @@ def _hash(lines: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(lines).strip().encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _opens(unit: Unit) -> bool:
+def _starts_section(unit: Unit) -> bool:
     return unit.form in ("heading", "title") or is_tag_line(unit.search_text)
 
 
@@ -223,7 +223,7 @@ def _by_day(section: Section, units: Sequence[tuple[date | None, Unit]], source:
     """Cut ``section`` where the day changes; a heading and its tags belong to the sentences that follow."""
     runs: list[tuple[date | None, list[Unit]]] = []
     for day, unit in units:
-        if runs and (runs[-1][0] == day or all(map(_opens, runs[-1][1]))):
+        if runs and (runs[-1][0] == day or all(map(_starts_section, runs[-1][1]))):
             runs[-1] = day, [*runs[-1][1], unit]
         else:
             runs.append((day, [unit]))

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..graph.view import GraphView
 from ..index.archive import rows_in
 from ..ingest.summary_files import parse_line
-from ..model import UNSAID, FactRow, Grain, Kind, UseRow, cited
+from ..model import UNSAID, FactRow, Grain, Kind, UseRow, parse_citation
 from ..store.api import Bools, Ints, Store, UnitText
 from ..summarise.scoring import marker_points
 from ..text import analysis, calendar, language
@@ -115,7 +115,7 @@ def scan_texts(store: Store, unit_ids: Ints, rows: Bools, batch: int = 16_384) -
 def fact_sources(view: GraphView, facts: Sequence[FactRow]) -> Ints:
     """Return the rows that facts were extracted from."""
     ids = {info.path: info.id for info in view.corpus.documents.values()}
-    places = [place for fact in facts if fact.source and (place := cited(fact.source)) and place[0] in ids]
+    places = [place for fact in facts if fact.source and (place := parse_citation(fact.source)) and place[0] in ids]
     if not places:
         return np.zeros(0, np.int32)
     spans = np.array([(ids[path], first, last) for path, first, last in places], np.int32)

@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..config.workspace import expanded
+from ..config.workspace import expand_home
 from ..errors import WorkspaceError
 from ..hookspecs import MemoryApi
 from ..model import FactRow, Grain, Kind, MapReport, Progress, Status, joined, silent
@@ -125,7 +125,7 @@ def draw(
 
 def _target(store: Store, file: str | Path | None) -> Path:
     """Return the file to write.  Raises :class:`WorkspaceError` for an existing file that is no map."""
-    path = store.sidecar(MAP_SUFFIX) if file is None else expanded(file).absolute()
+    path = store.sidecar(MAP_SUFFIX) if file is None else expand_home(file).absolute()
     if path is None:
         raise WorkspaceError("the index is no local file, so no place for a map follows from it; name one with --out")
     target = Path(os.path.realpath(path)) if path.is_symlink() else path

@@ -8,7 +8,7 @@ inclusive.  Paths are relative to the workspace, with ``/``; extra roots read ``
 from __future__ import annotations
 
 from .citation import citation as citation
-from .citation import cited as cited
+from .citation import parse_citation as parse_citation
 from .notes import TRUSTED as TRUSTED
 from .notes import UNSAID as UNSAID
 from .notes import DateSource as DateSource
@@ -28,7 +28,7 @@ from .recall import SEEDS as SEEDS
 from .recall import Edge as Edge
 from .recall import RecallHit as RecallHit
 from .recall import RecallResult as RecallResult
-from .reports import Captured as Captured
+from .reports import CapturedSentence as CapturedSentence
 from .reports import CaptureReport as CaptureReport
 from .reports import ConceptRow as ConceptRow
 from .reports import ConceptsResult as ConceptsResult
@@ -42,13 +42,13 @@ from .reports import FactRow as FactRow
 from .reports import FactsResult as FactsResult
 from .reports import FeedbackReport as FeedbackReport
 from .reports import ForgetReport as ForgetReport
-from .reports import Forgotten as Forgotten
-from .reports import GrainUse as GrainUse
+from .reports import ForgottenText as ForgottenText
+from .reports import GrainSize as GrainSize
 from .reports import Heartbeat as Heartbeat
 from .reports import ImportReport as ImportReport
 from .reports import MapReport as MapReport
 from .reports import QueryResult as QueryResult
-from .reports import Replied as Replied
+from .reports import QuotedHits as QuotedHits
 from .reports import Session as Session
 from .reports import SessionStarted as SessionStarted
 from .reports import SummaryPlan as SummaryPlan
@@ -63,7 +63,7 @@ from .search import SearchRequest as SearchRequest
 from .search import SearchResult as SearchResult
 from .size import CHARS_PER_TOKEN as CHARS_PER_TOKEN
 from .size import chars_of as chars_of
-from .size import ends as ends
+from .size import keep_ends as keep_ends
 from .size import script_of as script_of
 from .size import tokens_of as tokens_of
 from .status import Check as Check

@@ -1,4 +1,4 @@
-"""Checks of values in requests, with the same messages for library, shell and model."""
+"""Checks of values in requests: the library, the command line and the tools raise the same messages."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def named_arguments(*options: str) -> Callable[[Callable[P, T]], Callable[P, T]]
     return decorate
 
 
-def number(name: str, value: Any, low: float | None, high: float | None = None, whole: bool = False) -> float:
+def check_number(name: str, value: Any, low: float | None, high: float | None = None, whole: bool = False) -> float:
     """Return ``value`` if it is a finite number within the bounds, else raise :class:`RequestError`."""
     noun = "a whole number" if whole else "a number"
     # A whole number is finite, and may be too large for a float.
@@ -52,36 +52,36 @@ def number(name: str, value: Any, low: float | None, high: float | None = None, 
         isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
     )
     if not usable or (whole and value != int(value)):
-        raise RequestError(f"{name} must be {noun}, not {shown(value)}")
+        raise RequestError(f"{name} must be {noun}, not {shorten(value)}")
     if (low is not None and value < low) or (high is not None and value > high):
         bounds = f"from {low} to {high}" if high is not None else f"{low} or more"
-        raise RequestError(f"{name} must be {bounds}, not {shown(value)}")
+        raise RequestError(f"{name} must be {bounds}, not {shorten(value)}")
     return int(value) if whole else value
 
 
-def choice(name: str, value: Any, valid: Iterable[str]) -> None:
+def check_choice(name: str, value: Any, valid: Iterable[str]) -> None:
     """Raise :class:`RequestError` unless ``value`` is one of ``valid``."""
     if not isinstance(value, str) or value not in valid:
-        raise RequestError(f"{name} must be one of {', '.join(valid)}, not {shown(value)}")
+        raise RequestError(f"{name} must be one of {', '.join(valid)}, not {shorten(value)}")
 
 
-def day(name: str, value: Any) -> None:
+def check_day(name: str, value: Any) -> None:
     """Raise :class:`RequestError` unless ``value`` is a ``date`` without a time."""
     if not isinstance(value, date) or isinstance(value, datetime):
-        raise RequestError(f"{name} must be a datetime.date, not {shown(value)}")
+        raise RequestError(f"{name} must be a datetime.date, not {shorten(value)}")
 
 
-def several(name: str, values: Any, convert: Callable[[Any], T], noun: str) -> tuple[T, ...]:
+def convert_items(name: str, values: Any, convert: Callable[[Any], T], noun: str) -> tuple[T, ...]:
     """Convert each of ``values``, a list or tuple; raise :class:`RequestError` if that fails."""
     if not isinstance(values, (list, tuple)):
-        raise RequestError(f"{name} must be a list, not {shown(values)}")
+        raise RequestError(f"{name} must be a list, not {shorten(values)}")
     try:
         return tuple(map(convert, values))
     except (ValueError, TypeError):
-        raise RequestError(f"{name} must be a list of {noun}, not {shown(values)}") from None
+        raise RequestError(f"{name} must be a list of {noun}, not {shorten(values)}") from None
 
 
-def name(value: Any) -> str:
+def check_name(value: Any) -> str:
     """Return ``value`` if it is text of a valid length, else raise ``TypeError`` or ``ValueError``."""
     if not isinstance(value, str):
         raise TypeError
@@ -90,7 +90,7 @@ def name(value: Any) -> str:
     return value
 
 
-def shown(value: Any) -> str:
+def shorten(value: Any) -> str:
     """Return ``value`` on one short line."""
     line = " ".join(repr(value)[:600].split())
     return line if len(line) <= 60 else f"{line[:57]}..."

@@ -13,7 +13,7 @@ def citation(path: str, first: int, last: int) -> str:
 _CITED = re.compile(r"(?:#L(\d{1,9})(?:-L?(\d{1,9}))?|:(\d{1,9})(?:-(\d{1,9}))?)$")
 
 
-def cited(text: str) -> tuple[str, int, int] | None:
+def parse_citation(text: str) -> tuple[str, int, int] | None:
     """Return path, first and last line of a :func:`citation` or of ``path:3-9``; else ``None``."""
     match = _CITED.search(text.strip())
     if match is None:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 UnitForm = Literal[
     "line", "turn", "item", "sentence", "row", "code", "quote", "heading", "title", "meta", "machine", "struck"
 ]
-#: Forms that are searched, but never given as context, taken as facts or kept in summaries.
+#: Forms that are searched only: they give no context, no facts and no sentences of summaries.
 UNSAID = frozenset({"code", "meta", "machine", "struck"})
 
 
@@ -44,7 +44,7 @@ class Origin(StrEnum):
     SYSTEM = "system"
 
 
-#: Origins whose text is given unasked, and taken as the owner's.
+#: Origins whose text may be added to messages as context, and counts as the owner's own.
 TRUSTED = frozenset({Origin.OWNER, Origin.AGENT})
 
 DateSource = Literal["name", "heading", "front-matter", "mtime"]

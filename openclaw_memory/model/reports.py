@@ -11,7 +11,7 @@ from .search import SearchHit
 
 
 @dataclass(frozen=True, slots=True)
-class Captured:
+class CapturedSentence:
     """A captured sentence: its text, its score in [0, 1], and the lines where it was written."""
 
     text: str
@@ -27,7 +27,7 @@ class CaptureReport:
     is the reason why the turn was not read.
     """
 
-    captured: tuple[Captured, ...] = ()
+    captured: tuple[CapturedSentence, ...] = ()
     path: str | None = None
     seen: int = 0
     took_ms: float = 0.0
@@ -155,7 +155,7 @@ class ContextUse:
 
 
 @dataclass(frozen=True, slots=True)
-class Forgotten:
+class ForgottenText:
     """A text that is or was forgotten, with its citation."""
 
     citation: str
@@ -180,7 +180,7 @@ class ForgetReport:
     summary_sentences: int = 0
     access_records: int = 0
     files: int = 0
-    texts: tuple[Forgotten, ...] = ()
+    texts: tuple[ForgottenText, ...] = ()
     edited: tuple[str, ...] = ()
     remains: tuple[str, ...] = ()
     below: tuple[str, ...] = ()
@@ -285,7 +285,7 @@ class ConsolidateReport:
 
 
 @dataclass(frozen=True, slots=True)
-class GrainUse:
+class GrainSize:
     """Size of a grain; ``units`` includes ``archived`` units and those ``hidden`` by a finer summary."""
 
     grain: Grain
@@ -367,7 +367,7 @@ class UseRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Replied:
+class QuotedHits:
     """Number of recent hits that a reply quotes, which count as used."""
 
     quoted: int

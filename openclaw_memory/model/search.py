@@ -10,7 +10,7 @@ from typing import Any, Literal, TypedDict, get_args
 from ..errors import RequestError
 from . import bounds
 from .notes import Grain, Kind, Origin
-from .size import ends
+from .size import keep_ends
 
 Mode = Literal["hybrid", "vector", "keyword", "graph"]
 Fusion = Literal["score", "rrf"]
@@ -91,29 +91,29 @@ class SearchRequest:
     def __post_init__(self) -> None:
         """Check the values, convert lists and numbers, and cut a long query."""
         if not isinstance(self.query, str):
-            raise RequestError(f"query must be text, not {bounds.shown(self.query)}")
-        self._set(query=ends(self.query, _QUERY_FIRST, _QUERY_LAST))
+            raise RequestError(f"query must be text, not {bounds.shorten(self.query)}")
+        self._set(query=keep_ends(self.query, _QUERY_FIRST, _QUERY_LAST))
         for name in (*_WHOLE, *_SHARES, "deadline"):
             value, whole = getattr(self, name), name in _WHOLE
             if value is not None or name in ("max_distance", "vector_weight"):
                 low, high = _WHOLE.get(name, (0, 1 if name in _SHARES else _LONGEST_DEADLINE))
-                self._set(**{name: bounds.number(name, value, low, high, whole)})
+                self._set(**{name: bounds.check_number(name, value, low, high, whole)})
         if self.max_results is not None and self.budget is not None:
             raise RequestError("give max_results or budget, not both")
         for name, valid in (("mode", Mode), ("fusion", Fusion)):
             if getattr(self, name) is not None:
-                bounds.choice(name, getattr(self, name), get_args(valid))
+                bounds.check_choice(name, getattr(self, name), get_args(valid))
         for name in ("now", "since", "until"):
             if getattr(self, name) is not None:
-                bounds.day(name, getattr(self, name))
+                bounds.check_day(name, getattr(self, name))
         if self.since is not None and self.until is not None and self.since > self.until:
             raise RequestError(f"since ({self.since}) is after until ({self.until})", "swap them")
         self._set(
-            kinds=bounds.several("kinds", self.kinds, Kind, ", ".join(Kind)),
-            grains=bounds.several("grains", self.grains, Grain, ", ".join(Grain)),
+            kinds=bounds.convert_items("kinds", self.kinds, Kind, ", ".join(Kind)),
+            grains=bounds.convert_items("grains", self.grains, Grain, ", ".join(Grain)),
         )
         for name in ("concepts", "concept_kinds", "near"):
-            self._set(**{name: bounds.several(name, getattr(self, name), bounds.name, "names")})
+            self._set(**{name: bounds.convert_items(name, getattr(self, name), bounds.check_name, "names")})
 
     def _set(self, **values: Any) -> None:
         for name, value in values.items():

@@ -22,8 +22,8 @@ _WIDE = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uff9f\U0001f
 _ALPHABETS = re.compile(f"[\u0370-\u052f{_FURTHER}]+")
 
 
-def ends(text: str, first: int, last: int) -> str:
-    """Return ``text``, or of a longer one its ``first`` and its ``last`` characters."""
+def keep_ends(text: str, first: int, last: int) -> str:
+    """Return ``text``; if it is longer, only its ``first`` and its ``last`` characters."""
     return text if len(text) <= first + last else f"{text[:first]} {text[-last:]}"
 
 
@@ -48,5 +48,5 @@ def script_of(text: str) -> int:
 
 
 def chars_of(tokens: float, text: str) -> int:
-    """Return the number of characters of a text in the script of ``text`` that have so many tokens."""
+    """Return the number of characters that ``tokens`` tokens take in the script of ``text``."""
     return int(tokens * (len(text) / tokens_of(text) if text else CHARS_PER_TOKEN))

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import Problem
 from .notes import SkippedFile
-from .reports import ContextUse, GrainUse
+from .reports import ContextUse, GrainSize
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Check:
     @classmethod
     def from_problem(cls, name: str, problem: Problem, remark: bool = False) -> Check:
         """Return a failed check of ``name``, or a ``remark``."""
-        return cls(name, remark, problem.described, problem.next_step, remark)
+        return cls(name, remark, problem.summary, problem.next_step, remark)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Status:
     skipped: tuple[SkippedFile, ...] = ()
     http_usage: dict[str, Any] | None = None
     context: ContextUse | None = None
-    grains: tuple[GrainUse, ...] = ()
+    grains: tuple[GrainSize, ...] = ()
     consolidation: str | None = None
     retention: str | None = None
     binding: str | None = None

@@ -1,4 +1,4 @@
-"""Register built-ins, entry points and objects as plugins, and fence off every call of their hooks."""
+"""Register built-ins, entry points and objects as plugins, and keep the errors of a hook from its callers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ log = logging.getLogger("openclaw_memory.plugins")
 
 T = TypeVar("T")
 
-#: The plugin without whose work no text is indexed unless it is disabled.
+#: The plugin that must work, unless it is disabled: without redaction no text is indexed.
 REDACTION = "redact"
 
 #: Built-in plugins: name and module.
@@ -113,7 +113,7 @@ class Plugins:
         return sorted(name for name in installed if self.manager.is_blocked(name))
 
     def has_any(self, hook: str) -> bool:
-        """Return true if a plugin implements ``hook``: lets hot loops skip the call."""
+        """Return true if a plugin implements ``hook``, so that hot loops can skip the call."""
         return bool(getattr(self.manager.hook, hook).get_hookimpls())
 
     def _each(self, hook: str, **arguments: Any) -> Iterator[tuple[str, Any]]:

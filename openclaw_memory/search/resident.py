@@ -13,7 +13,7 @@ from ..config.settings import SearchSettings
 from ..graph.view import GraphView
 from ..index.archive import Archive
 from ..index.corpus import Corpus
-from ..model import Candidate, Grain, GrainUse
+from ..model import Candidate, Grain, GrainSize
 from ..store.api import Floats, Ints, KeywordIndex, Store, StoreState, VectorIndex, VectorModel
 from ..use.boosts import BoostsOn, RowBoosts
 from . import features
@@ -136,7 +136,7 @@ class ResidentIndex:
         texts = {unit.id: unit.text for unit in self._store.unit_texts(ids)}
         return [texts.get(unit_id, "") for unit_id in ids]
 
-    def grains(self) -> tuple[GrainUse, ...]:
+    def grains(self) -> tuple[GrainSize, ...]:
         """Count files, units, bytes and days of each grain with a file, finest first; days are those of texts."""
         files: dict[Grain, list[int]] = {}
         sizes = {row.id: row.size for row in self._store.documents().by_path.values()}
@@ -150,7 +150,7 @@ class ResidentIndex:
             member = self.corpus.shape.grain == code
             days = rows.day[member & rows.dated & (rows.day > 0)]
             out.append(
-                GrainUse(
+                GrainSize(
                     grain=grain,
                     files=len(files[grain]),
                     units=int(member.sum()),

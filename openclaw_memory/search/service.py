@@ -16,7 +16,7 @@ from ..embed.vocabulary import language_coverage
 from ..errors import LeaseTimeout, SettingsError
 from ..graph.view import GraphView
 from ..ingest import freshness
-from ..model import GrainUse, RecallHit, RecallResult, SearchHit, SearchRequest, SearchResult, bounds, counted, joined
+from ..model import GrainSize, RecallHit, RecallResult, SearchHit, SearchRequest, SearchResult, bounds, counted, joined
 from ..model.embedder import Embedder
 from ..plugins.manager import Plugins
 from ..store.api import Floats, Store, VectorIndex, VectorModel
@@ -85,7 +85,7 @@ class SearchService:
 
     def search(self, request: SearchRequest) -> SearchResult:
         """Return the hits of ``request``, best first."""
-        with self._patience(request) as deadline:
+        with self._limit_waiting(request) as deadline:
             call, answer = self._answer(request, deadline, answers.search)
             floor = self.settings.search.min_score if request.min_score is None else request.min_score
             hits = _dated(request, [hit for hit in answer.hits if hit.score >= floor])
@@ -93,8 +93,8 @@ class SearchService:
 
     def recall(self, request: SearchRequest, hops: int) -> RecallResult:
         """Return the thread behind the best hits of ``request``."""
-        bounds.number("hops", hops, 1, 4, whole=True)  # nobody would follow a thread of more steps
-        with self._patience(request) as deadline:
+        bounds.check_number("hops", hops, 1, 4, whole=True)  # nobody would follow a thread of more steps
+        with self._limit_waiting(request) as deadline:
             call, answer = self._answer(request, deadline, lambda query, index: answers.recall(query, index, hops))
             # Plugins may drop and change hits; a thread stays in order of time.
             place = {hit.id: at for at, hit in enumerate(answer.hits)}
@@ -105,13 +105,13 @@ class SearchService:
 
     def listing(self, request: SearchRequest) -> SearchResult:
         """Return the sections of a range of days, newest first."""
-        with self._patience(request) as deadline:
+        with self._limit_waiting(request) as deadline:
             call = self._start(request, deadline, "timeline")
             answer = self._settle(call, lambda index: answers.list_sections(request, index))
         hits = _dated(request, self._plugins.rerank("", answer.hits))
         return SearchResult(tuple(hits), **self._report(call), left_out=answer.left_out, good_match=bool(hits))
 
-    def grains(self) -> tuple[GrainUse, ...]:
+    def grains(self) -> tuple[GrainSize, ...]:
         """Count what the index holds of each grain, finest first; looks at no file."""
         index = self.index()
         with self._store.session():
@@ -135,7 +135,7 @@ class SearchService:
         Warnings about the index and the files are added to ``remarks``.
         """
         until = Deadline.after(deadline)
-        with self._store.patience(until):
+        with self._store.limit_waiting(until):
             _, warnings = self._freshen(until)
         if remarks is not None:
             remarks += [*self._store.warnings(), *warnings]
@@ -187,10 +187,10 @@ class SearchService:
     # -- steps of a call --------------------------------------------------------------------------
 
     @contextmanager
-    def _patience(self, request: SearchRequest) -> Iterator[Deadline]:
+    def _limit_waiting(self, request: SearchRequest) -> Iterator[Deadline]:
         """Give the deadline of a request; in the block nothing waits longer for the index."""
         deadline = Deadline.after(request.deadline)
-        with self._store.patience(deadline):
+        with self._store.limit_waiting(deadline):
             yield deadline
 
     def _start(self, request: SearchRequest, deadline: Deadline, mode: str) -> _Call:
@@ -253,7 +253,7 @@ class SearchService:
         with self._store.reading():
             while True:
                 current = self._refresh(index, call)
-                with self._store.patience(NEVER if current else Deadline.after(call.deadline.left(0.5))):
+                with self._store.limit_waiting(NEVER if current else Deadline.after(call.deadline.left(0.5))):
                     result = answer(index)
                 if not current:
                     call.stale = True
@@ -265,7 +265,7 @@ class SearchService:
     def _refresh(self, index: ResidentIndex, call: _Call) -> bool:
         """Bring the state up to date; return false where others have the index for half of the time."""
         try:
-            with self._store.patience(Deadline.after(call.deadline.left(0.5))):
+            with self._store.limit_waiting(Deadline.after(call.deadline.left(0.5))):
                 index.refresh(call.model)
                 return True
         except LeaseTimeout:

@@ -43,7 +43,7 @@ def find_corrections(
         finally:
             index.lock.release()
     try:
-        with store.patience(Deadline.after(deadline.left(0.25))), index.reading():
+        with store.limit_waiting(Deadline.after(deadline.left(0.25))), index.reading():
             index.refresh(None)
             unknown = _unknown(question, index)
             words = _misspellings(question, unknown)

@@ -31,7 +31,7 @@ def bounded(
     today = request.now or today
     for name, days in (("minimum_days_ago", minimum_days_ago), ("maximum_days_ago", maximum_days_ago)):
         if days is not None:
-            bounds.number(name, days, 0, whole=True)
+            bounds.check_number(name, days, 0, whole=True)
     if minimum_days_ago is not None and maximum_days_ago is not None and minimum_days_ago > maximum_days_ago:
         raise RequestError(
             f"no day is at least {minimum_days_ago} and at most {maximum_days_ago} days ago; swap the two numbers"

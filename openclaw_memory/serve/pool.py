@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..config.settings import Settings
-from ..config.workspace import expanded, find_workspace
+from ..config.workspace import expand_home, find_workspace
 from ..errors import OpenClawMemoryError, Stopped, WorkspaceError
 
 if TYPE_CHECKING:  # a host waits for the server to start: the rest is loaded after that
@@ -87,7 +87,7 @@ class Pool:
 
     def _default_workspace(self, agent: str) -> Path:
         if self._workspace:
-            return expanded(self._workspace).resolve()
+            return expand_home(self._workspace).resolve()
         try:
             return find_workspace(None, agent=agent)
         except WorkspaceError:
@@ -138,9 +138,11 @@ class Pool:
         if settings.store.path and key != named:
             settings = settings.with_values({"store.path": ""})
         db = self._db if key == named else None
-        return Memory(workspace, agent=agent, settings=settings, db=db, models=self.models, peers=self._beside)
+        return Memory(
+            workspace, agent=agent, settings=settings, db=db, models=self.models, peers=self._open_other_memory
+        )
 
-    def _beside(self, source: Source) -> AbstractContextManager[Memory]:
+    def _open_other_memory(self, source: Source) -> AbstractContextManager[Memory]:
         """Return the memory that another one reads, shared with its own agent."""
         return self.use((source.agent, source.workspace))
 

@@ -16,8 +16,8 @@ from ..model import (
     Heartbeat,
     IngestReport,
     Origin,
+    QuotedHits,
     RecallResult,
-    Replied,
     SearchRequest,
     SearchResult,
     Session,
@@ -25,7 +25,7 @@ from ..model import (
     Status,
 )
 from ..model.reports import VERDICTS
-from .tool import Call, Tool, day, share, text, whole
+from .tool import Call, Tool, day_schema, fraction_schema, integer_schema, text_schema
 
 # -- functions of the tools -----------------------------------------------------------------------
 
@@ -74,12 +74,12 @@ def _heartbeat(call: Call) -> Heartbeat:
 # -- descriptions of the tools --------------------------------------------------------------------
 
 
-_BUDGET = whole("Tokens of lines, instead of maxResults.", 1, 100_000)
-_SINCE = day("Only from this day on.")
-_UNTIL = day("Only up to this day.")
-_NOW = day("Day of asking.")
+_BUDGET = integer_schema("Tokens of lines, instead of maxResults.", 1, 100_000)
+_SINCE = day_schema("Only from this day on.")
+_UNTIL = day_schema("Only up to this day.")
+_NOW = day_schema("Day of asking.")
 _CORPUS = "memory and all are these notes; nothing else is part of this memory."
-_HITS = whole("Most hits; default 6.", 1, 50)
+_HITS = integer_schema("Most hits; default 6.", 1, 50)
 
 
 def _context(call: Call) -> ContextResult:
@@ -103,13 +103,13 @@ CONTEXT = Tool(
         "is sure enough. Call it at the start of a task to be reminded of what is known."
     ),
     arguments={
-        "message": text("The message, in the words in which it was written."),
-        "budget": whole("Most tokens; default 200.", 1, 100_000),
+        "message": text_schema("The message, in the words in which it was written."),
+        "budget": integer_schema("Most tokens; default 200.", 1, 100_000),
         "now": _NOW,
     },
     host_arguments={
         "session": {"type": "string", "description": "Id of the session, which is not given the same again soon."},
-        "missed": whole("Earlier messages for which no answer came in time.", 0, 1000),
+        "missed": integer_schema("Earlier messages for which no answer came in time.", 0, 1000),
     },
     required=("message",),
     result=ContextResult,
@@ -127,7 +127,7 @@ FEEDBACK = Tool(
         "from now on. Use it when a result settled a question, or misled."
     ),
     arguments={
-        "id": text("The id of the result, or its citation."),
+        "id": text_schema("The id of the result, or its citation."),
         "verdict": {"type": "string", "enum": list(VERDICTS), "description": "What it was."},
     },
     required=("id", "verdict"),
@@ -142,9 +142,9 @@ REPLIED = Tool(
     name="memory_replied",
     title="A reply was given",
     description="Told by the host what the agent replied: hits that were given lately and are quoted count as used.",
-    arguments={"text": text("The reply.")},
+    arguments={"text": text_schema("The reply.")},
     required=("text",),
-    result=Replied,
+    result=QuotedHits,
     run=lambda call: call.memory.replied(call.arguments["text"]),
     deadline=5.0,
     read_only=False,
@@ -174,7 +174,7 @@ CONSOLIDATE = Tool(
     ),
     arguments={
         "dryRun": {"type": "boolean", "description": "Only tell what would be done; true unless told."},
-        "olderThanDays": whole("Leave periods alone that ended at most this many days ago; 3 unless told.", 0),
+        "olderThanDays": integer_schema("Leave periods alone that ended at most this many days ago; 3 unless told.", 0),
         "grain": {"type": "string", "enum": [grain.value for grain in Grain if grain is not Grain.WORKING],
                   "description": "Only the summaries of this grain."},
         "now": _NOW,
@@ -185,7 +185,7 @@ CONSOLIDATE = Tool(
     read_only=False,
     destructive=True,
     embeds=True,
-    upkeep=True,
+    long_running=True,
     audience="client",
 )  # fmt: skip
 
@@ -217,13 +217,13 @@ FACTS = Tool(
     arguments={
         "action": {"type": "string", "enum": ["query", "add", "update", "remove"],
                    "description": "add needs subject, predicate and object."},
-        "id": text("For update and remove: the id that a row shows."),
-        "subject": text("Whom or what the fact is about: a name."),
-        "predicate": text("The relation, such as 'lives in'."),
-        "object": text("The value; in a query a part of it."),
-        "source": text("Where it is written: a citation."),
-        "since": day("From when it holds; default the day of its source."),
-        "asOf": day("In a query: what held on this day."),
+        "id": text_schema("For update and remove: the id that a row shows."),
+        "subject": text_schema("Whom or what the fact is about: a name."),
+        "predicate": text_schema("The relation, such as 'lives in'."),
+        "object": text_schema("The value; in a query a part of it."),
+        "source": text_schema("Where it is written: a citation."),
+        "since": day_schema("From when it holds; default the day of its source."),
+        "asOf": day_schema("In a query: what held on this day."),
         "history": {"type": "boolean", "description": "In a query: also what no longer holds."},
     },
     required=("action",),
@@ -233,7 +233,7 @@ FACTS = Tool(
     read_only=False,
     destructive=True,
     idempotent=False,
-    asks={"action": ("query",)},
+    reading_values={"action": ("query",)},
     hint="For what is known about a name now, or was on a day, call memory_facts; when you learn a lasting fact, or "
     "that one changed, add it there.",
 )  # fmt: skip
@@ -272,7 +272,7 @@ CAPTURE = Tool(
         "conversation: name people and things, and give days as dates. It is found from then on. For one fact about a "
         "name that can change, memory_facts is better."
     ),
-    arguments={"text": text("What should be remembered, in plain sentences.")},
+    arguments={"text": text_schema("What should be remembered, in plain sentences.")},
     required=("text",),
     result=CaptureReport,
     run=_capture,
@@ -328,9 +328,9 @@ TOOLS = (
             "or warning, tell the user."
         ),
         arguments={
-            "query": text("The question in plain words."),
+            "query": text_schema("The question in plain words."),
             "maxResults": _HITS,
-            "minScore": share("Leave out hits below this score; nonsense stays below 0.35."),
+            "minScore": fraction_schema("Leave out hits below this score; nonsense stays below 0.35."),
             "budget": _BUDGET,
             "since": _SINCE,
             "until": _UNTIL,
@@ -360,9 +360,9 @@ TOOLS = (
             "that come about' and 'what followed from it'."
         ),
         arguments={
-            "query": text("The question that the thread starts from."),
-            "hops": whole("Steps from the best hits at most; default 2.", 1, 4),
-            "maxResults": whole("Most results, each a passage.", 1, 20),
+            "query": text_schema("The question that the thread starts from."),
+            "hops": integer_schema("Steps from the best hits at most; default 2.", 1, 4),
+            "maxResults": integer_schema("Most results, each a passage.", 1, 20),
             "since": _SINCE,
             "until": _UNTIL,
             "now": _NOW,
@@ -408,9 +408,9 @@ TOOLS = (
             "Without `lines` it reads a bounded part and says in `nextFrom` where to go on."
         ),
         arguments={
-            "path": text("Path as a hit names it, or its citation."),
-            "from": whole("First line, counted from 1.", 1),
-            "lines": whole("How many lines.", 1),
+            "path": text_schema("Path as a hit names it, or its citation."),
+            "from": integer_schema("First line, counted from 1.", 1),
+            "lines": integer_schema("How many lines.", 1),
         },
         required=("path",),
         result=FileText,
@@ -439,7 +439,7 @@ TOOLS = (
         deadline=600.0,
         read_only=False,
         embeds=True,
-        upkeep=True,
+        long_running=True,
         audience="client",
     ),
     Tool(
@@ -464,7 +464,7 @@ TOOLS = (
         deadline=120.0,
         read_only=False,
         embeds=True,
-        upkeep=True,
+        long_running=True,
         audience="host",
     ),
     Tool(
@@ -476,7 +476,7 @@ TOOLS = (
         deadline=120.0,
         read_only=False,
         destructive=True,
-        upkeep=True,
+        long_running=True,
         audience="host",
     ),
     TURN,

@@ -31,7 +31,7 @@ def _describe(tool: Tool) -> dict[str, Any]:
         "deadlineMs": round(tool.deadline * 1000),
         "readOnly": tool.read_only,
         "idempotent": tool.idempotent,
-        "asks": {name: list(values) for name, values in tool.asks.items()},
+        "asks": {name: list(values) for name, values in tool.reading_values.items()},
     }
 
 

@@ -32,7 +32,7 @@ from mcp.types import (
 )
 from mcp.types import Tool as ListedTool
 
-from ..errors import OpenClawMemoryError, RequestError, Stopped, WorkspaceError, remedy
+from ..errors import OpenClawMemoryError, RequestError, Stopped, WorkspaceError, next_step_for
 from ..system.deadline import Deadline
 from ..system.sanitize import sanitize_turns, sanitize_values
 from ..system.serialize import to_json
@@ -50,8 +50,8 @@ PARENT = "openclaw-memory/parent"
 #: Kind of error in the ``_meta`` of a failed call: ``request``, ``workspace`` or ``failed``.
 ERROR = "openclaw-memory/error"
 
-#: Number of threads for answers, and for tools with ``upkeep``, which must not delay answers.
-_ANSWERING, _UPKEEP = 4, 2
+#: Number of threads for answers, and for ``long_running`` tools, which must not delay answers.
+_ANSWERING, _LONG_RUNNING = 4, 2
 #: Longest deadline of a host, in seconds.
 _LONGEST = 86_400.0
 #: Seconds after its deadline until a call fails.
@@ -71,7 +71,7 @@ INSTRUCTIONS = " ".join(
 
 
 @dataclass
-class Work:
+class CallState:
     """State that a call shares with its thread."""
 
     stop: threading.Event = field(default_factory=threading.Event)
@@ -95,7 +95,7 @@ class Work:
 
 
 @dataclass(frozen=True)
-class Host:
+class HostMetadata:
     """Values of the host in a call's ``_meta``, which a model never sets."""
 
     agent: str | None
@@ -104,7 +104,7 @@ class Host:
     parent: str | None = None
 
     @classmethod
-    def parse(cls, meta: Mapping[str, Any]) -> Host:
+    def parse(cls, meta: Mapping[str, Any]) -> HostMetadata:
         """Read the values; raises :class:`RequestError` for an invalid one."""
         for key in (AGENT, WORKSPACE, PARENT):
             value = meta.get(key)
@@ -128,7 +128,7 @@ class MemoryServer:
         self._listed = [_describe_tool(tool, open_world and tool.embeds) for tool in listed_tools(for_host).values()]
         self._threads = {
             False: ThreadPoolExecutor(_ANSWERING, "answer"),
-            True: ThreadPoolExecutor(_UPKEEP, "upkeep"),
+            True: ThreadPoolExecutor(_LONG_RUNNING, "long-running"),
         }
         self._running = 0
         self._sdk: Server[Any] = Server(
@@ -160,28 +160,28 @@ class MemoryServer:
             raise MCPError(code=INVALID_PARAMS, message=f"there is no tool {params.name}; {hint}")
         meta: Mapping[str, Any] = context.meta or {}
         try:
-            host = Host.parse(meta)
+            host = HostMetadata.parse(meta)
             arguments = check_arguments(tool.name, tool.accepted_schema, params.arguments or {})
         except RequestError as error:
             return _failure(str(error), error)
         until = Deadline.after(host.deadline or tool.deadline)
-        work = Work()
-        future = self._threads[tool.upkeep].submit(self._run, tool, host, arguments, until, work)
+        state = CallState()
+        future = self._threads[tool.long_running].submit(self._run, tool, host, arguments, until, state)
         try:
             async with anyio.create_task_group() as beside:
                 if "progress_token" in meta:
-                    beside.start_soon(self._report, context, work)
+                    beside.start_soon(self._report, context, state)
                 result = await self._within(future, until, tool)
                 beside.cancel_scope.cancel()
         except anyio.get_cancelled_exc_class():
-            work.stop.set()
+            state.stop.set()
             raise
         if "progress_token" in meta:
-            await self._send_progress(context, work)
+            await self._send_progress(context, state)
         return result
 
     async def _within(self, future: Future[str], until: Deadline, tool: Tool) -> CallToolResult:
-        """Return the result of the thread or a failure, shortly after the deadline at the latest."""
+        """Wait for the thread; return its result or a failure, shortly after the deadline at the latest."""
         text = None
         with anyio.move_on_after(until.within() + _GRACE):
             try:
@@ -190,7 +190,7 @@ class MemoryServer:
                 return _failure(str(error), error)
             except OSError as error:
                 where = f"{error.filename}: " if error.filename else ""
-                step = remedy(error, "check the path and its permissions")
+                step = next_step_for(error, "check the path and its permissions")
                 return _failure(f"{where}{error.strerror or error}; {step}")
             except Exception as error:
                 log.exception("%s failed", tool.name)
@@ -200,23 +200,23 @@ class MemoryServer:
             return _failure(f"{tool.name} was not done by its deadline and {state}; ask again in a moment")
         return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=json.loads(text))
 
-    def _run(self, tool: Tool, host: Host, arguments: dict[str, Any], until: Deadline, work: Work) -> str:
+    def _run(self, tool: Tool, host: HostMetadata, arguments: dict[str, Any], until: Deadline, state: CallState) -> str:
         """Call the tool and return its result as JSON; runs in a thread."""
-        if work.stop.is_set() or until.passed:
+        if state.stop.is_set() or until.passed:
             raise Stopped(f"{tool.name} did not begin before its deadline: all threads are busy; ask again in a moment")
         with self._pool.use(self._pool.key(host.agent, host.workspace)) as memory:
-            return _json(tool.run(Call(memory.under(host.parent), arguments, until, work.progress)))
+            return _json(tool.run(Call(memory.under(host.parent), arguments, until, state.progress)))
 
-    async def _report(self, context: ServerRequestContext[Any], work: Work) -> None:
+    async def _report(self, context: ServerRequestContext[Any], state: CallState) -> None:
         while True:
             await anyio.sleep(_BEAT)
-            await self._send_progress(context, work)
+            await self._send_progress(context, state)
 
-    async def _send_progress(self, context: ServerRequestContext[Any], work: Work) -> None:
+    async def _send_progress(self, context: ServerRequestContext[Any], state: CallState) -> None:
         """Send the progress if it has grown."""
-        reached = work.reached
-        if reached is not None and reached[0] > work.reported:
-            work.reported = reached[0]
+        reached = state.reached
+        if reached is not None and reached[0] > state.reported:
+            state.reported = reached[0]
             await context.session.report_progress(*reached)
 
     # -- life -----------------------------------------------------------------------------------------
@@ -231,7 +231,7 @@ class MemoryServer:
         except Exception:
             log.exception("the server failed")
         finally:
-            _end_at_last(status)
+            _force_exit(status)
             for threads in self._threads.values():
                 threads.shutdown(wait=False, cancel_futures=True)
             self._pool.close(_CLOSING)
@@ -247,12 +247,12 @@ class MemoryServer:
         with anyio.CancelScope() as serving:
 
             def end() -> None:
-                _end_at_last(0)
+                _force_exit(0)
                 self._pool.stop()
                 serving.cancel()
 
             async def last_answers() -> None:
-                _end_at_last(0)
+                _force_exit(0)
                 with anyio.move_on_after(_LAST_ANSWERS):
                     await anyio.sleep(2 * _BEAT / 5)  # the last request must reach its handler
                     while self._running:
@@ -274,7 +274,7 @@ class MemoryServer:
                 with contextlib.suppress(OpenClawMemoryError):
                     self._pool.warm(self._pool.key())
 
-            _heed_signals(end)
+            _handle_signals(end)
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(write)
                 tasks.start_soon(warm_up)
@@ -285,7 +285,7 @@ class MemoryServer:
                 tasks.cancel_scope.cancel()
 
 
-def _heed_signals(end: Any) -> None:
+def _handle_signals(end: Any) -> None:
     loop = asyncio.get_running_loop()
     for name in ("SIGTERM", "SIGINT", "SIGHUP"):
         number = getattr(signal, name, None)
@@ -297,8 +297,8 @@ def _heed_signals(end: Any) -> None:
             signal.signal(number, lambda *_: loop.call_soon_threadsafe(end))
 
 
-def _end_at_last(status: int) -> None:
-    """Exit the process soon, even if a thread hangs."""
+def _force_exit(status: int) -> None:
+    """Exit the process within seconds, even if a thread hangs."""
     timer = threading.Timer(_AT_LAST, os._exit, (status,))
     timer.daemon = True
     timer.start()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import RequestError
 from ..model import Progress
-from ..model.bounds import number, shown
+from ..model.bounds import check_number, shorten
 from ..system.deadline import Deadline
 
 if TYPE_CHECKING:
@@ -35,12 +35,12 @@ class Tool:
     """A capability of the server.
 
     ``arguments`` are JSON Schemas by name, ``result`` is the dataclass that ``run`` returns, ``deadline`` the default
-    in seconds.  A tool with ``upkeep`` may take long and has separate threads.  One that ``embeds`` may send text to a
-    configured embedding endpoint.  The ``audience`` ``client`` may call it though it is not listed; ``host`` needs a
-    server that was started for a host.  A ``destructive`` tool may remove text.  ``hint`` tells a model when to call
-    it, in the system prompt.  ``asks`` names the values of arguments with which a writing tool only reads.
-    ``host_arguments`` are accepted and not listed.  ``openclaw`` are arguments of OpenClaw's tool of the same name that
-    its plugin handles.
+    in seconds.  A ``long_running`` tool has threads of its own, so that it delays no answer.  One that ``embeds`` may
+    send text to a configured embedding endpoint.  The ``audience`` ``client`` may call it though it is not listed;
+    ``host`` needs a server that was started for a host.  A ``destructive`` tool may remove text.  ``hint`` tells a
+    model when to call it, in the system prompt.  ``reading_values`` names the values of arguments with which a writing
+    tool only reads.  ``host_arguments`` are accepted and not listed.  ``openclaw`` are arguments of OpenClaw's tool of
+    the same name that its plugin handles.
     """
 
     name: str
@@ -55,9 +55,9 @@ class Tool:
     idempotent: bool = True
     destructive: bool = False
     embeds: bool = False
-    upkeep: bool = False
+    long_running: bool = False
     audience: Literal["model", "client", "host"] = "model"
-    asks: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    reading_values: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     hint: str = ""
     host_arguments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     openclaw: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -79,23 +79,23 @@ class Tool:
         }
 
 
-def text(description: str) -> dict[str, Any]:
+def text_schema(description: str) -> dict[str, Any]:
     """Return the schema of a text that is not empty."""
     return {"type": "string", "minLength": 1, "description": description}
 
 
-def whole(description: str, minimum: int, maximum: int | None = None) -> dict[str, Any]:
+def integer_schema(description: str, minimum: int, maximum: int | None = None) -> dict[str, Any]:
     """Return the schema of a whole number within bounds."""
     bounds = {"minimum": minimum} | ({} if maximum is None else {"maximum": maximum})
     return {"type": "integer", **bounds, "description": description}
 
 
-def day(description: str) -> dict[str, Any]:
+def day_schema(description: str) -> dict[str, Any]:
     """Return the schema of a day, ``YYYY-MM-DD``."""
     return {"type": "string", "format": "date", "description": description}
 
 
-def share(description: str) -> dict[str, Any]:
+def fraction_schema(description: str) -> dict[str, Any]:
     """Return the schema of a number from 0 to 1."""
     return {"type": "number", "minimum": 0, "maximum": 1, "description": description}
 
@@ -117,7 +117,7 @@ def _object(where: str, prefix: str, schema: Schema, value: Mapping[str, Any]) -
             near = difflib.get_close_matches(str(key), properties, n=1, cutoff=0.5)
             valid = ", ".join(properties)
             hint = f"did you mean '{near[0]}'?" if near else f"valid are {valid}" if valid else "it takes none"
-            raise RequestError(f"{where}: there is no argument {shown(key)}", hint)
+            raise RequestError(f"{where}: there is no argument {shorten(key)}", hint)
     out = {key: _value(f"{prefix}{key}", properties[key], inner) for key, inner in value.items()}
     for key in schema["required"]:
         if key not in out:
@@ -128,12 +128,12 @@ def _object(where: str, prefix: str, schema: Schema, value: Mapping[str, Any]) -
 def _value(where: str, schema: Schema, value: Any) -> Any:
     if "enum" in schema:
         if value not in schema["enum"] or not isinstance(value, str):
-            raise RequestError(f"{where} must be one of {', '.join(schema['enum'])}, not {shown(value)}")
+            raise RequestError(f"{where} must be one of {', '.join(schema['enum'])}, not {shorten(value)}")
         return value
     match schema["type"]:
         case "string":
             if not isinstance(value, str):
-                raise RequestError(f"{where} must be text, not {shown(value)}")
+                raise RequestError(f"{where} must be text, not {shorten(value)}")
             if schema.get("format") == "date":
                 return _day(where, value)
             if len(value.strip()) < schema.get("minLength", 0):
@@ -141,18 +141,18 @@ def _value(where: str, schema: Schema, value: Any) -> Any:
             return value
         case "boolean":
             if not isinstance(value, bool):
-                raise RequestError(f"{where} must be true or false, not {shown(value)}")
+                raise RequestError(f"{where} must be true or false, not {shorten(value)}")
             return value
         case "array":
             if not isinstance(value, list):
-                raise RequestError(f"{where} must be a list, not {shown(value)}")
+                raise RequestError(f"{where} must be a list, not {shorten(value)}")
             return [_value(f"{where}[{at}]", schema["items"], item) for at, item in enumerate(value)]
         case "object":
             if not isinstance(value, dict):
-                raise RequestError(f"{where} must be an object, not {shown(value)}")
+                raise RequestError(f"{where} must be an object, not {shorten(value)}")
             return _object(where, f"{where}.", schema, value)
         case kind:
-            return number(where, value, schema.get("minimum"), schema.get("maximum"), whole=kind == "integer")
+            return check_number(where, value, schema.get("minimum"), schema.get("maximum"), whole=kind == "integer")
 
 
 def _day(where: str, value: str) -> date:
@@ -160,4 +160,4 @@ def _day(where: str, value: str) -> date:
     try:
         return date.fromisoformat(text[:10] if len(text) > 10 and text[10] in "T " else text)
     except ValueError:
-        raise RequestError(f"{where} must be a day such as 2026-02-13, not {shown(value)}") from None
+        raise RequestError(f"{where} must be a day such as 2026-02-13, not {shorten(value)}") from None

@@ -45,7 +45,7 @@ Outgoing = MemoryObjectReceiveStream[SessionMessage]
 
 
 class StdioTransport:
-    """Owns the descriptors of the protocol; for all other code stdin is empty and stdout is stderr.
+    """Reserves stdin and stdout for messages: for all other code stdin is empty, and stdout is stderr.
 
     That includes plugins, llama.cpp and child processes.
     """

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from ..config.openclaw_home import OpenClawHome, agent_id, agents_in
 from ..config.settings import Settings, SharedMemory
-from ..config.workspace import expanded
+from ..config.workspace import expand_home
 from ..errors import HostError, SettingsError
 from ..ingest.scan import is_extra_name
 from ..model import Edge, FactRow, Origin, RecallHit, SearchHit, citation
@@ -70,7 +70,7 @@ def sources(
         other = shared.agent or (parent if name == PARENT else name)
         if other is None:
             continue  # no agent started it
-        folder = expanded(shared.workspace) if shared.workspace else _workspace_of(other)
+        folder = expand_home(shared.workspace) if shared.workspace else _workspace_of(other)
         if folder is None:
             warnings.append(
                 f"@{name}: not known; give it a workspace in sharing.memories, or name an agent of OpenClaw"

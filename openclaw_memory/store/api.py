@@ -7,7 +7,6 @@ from .rows import Analyse as Analyse
 from .rows import Bools as Bools
 from .rows import CitedLines as CitedLines
 from .rows import CuratedRow as CuratedRow
-from .rows import DerivedRows as DerivedRows
 from .rows import DocumentChange as DocumentChange
 from .rows import DocumentInfo as DocumentInfo
 from .rows import Documents as Documents
@@ -28,11 +27,12 @@ from .rows import StatedFact as StatedFact
 from .rows import StoredUnit as StoredUnit
 from .rows import StoreState as StoreState
 from .rows import StoreStatistics as StoreStatistics
+from .rows import SummaryCitations as SummaryCitations
 from .rows import SummaryInfo as SummaryInfo
 from .rows import TextsChanged as TextsChanged
+from .rows import UnitDependents as UnitDependents
 from .rows import UnitRows as UnitRows
 from .rows import UnitText as UnitText
-from .rows import UnitTraces as UnitTraces
 from .rows import VectorModel as VectorModel
 from .rows import VectorStates as VectorStates
 from .rows import Version as Version

@@ -107,7 +107,7 @@ class UnitRows:
 
 
 @dataclass(frozen=True, slots=True)
-class DerivedRows:
+class SummaryCitations:
     """Lines cited by sentences of summaries, as columns of the same length; ``path[i]`` is the cited file."""
 
     unit_id: Ints
@@ -133,13 +133,13 @@ class UnitText:
 
 
 @dataclass(frozen=True, slots=True)
-class UnitTraces:
+class UnitDependents:
     """Numbers of rows that units own in other tables."""
 
     vectors: int = 0
     mentions: int = 0
     facts: int = 0
-    derived: int = 0
+    summary_citations: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,7 +340,7 @@ class DocumentInfo:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """The state from which a plan was made: a change voids it for that document, a change of ``shared`` for all.
+    """The state of the index from which changes were planned; a plan is void once its document or ``shared`` changed.
 
     ``shared`` are the versions on which the reading of all texts depends; ``written`` maps the id of a document to its
     generation, SHA-256 and ``mtime_ns``.
@@ -384,8 +384,8 @@ class CitedLines:
 class PlannedUnit:
     """A unit to write, with the features of its text for ranking.
 
-    ``section`` counts from 0 in the document; ``terms`` are its analysed terms with frequencies; ``says`` are the first
-    and the last day in its text.
+    ``section`` counts from 0 in the document; ``terms`` are its analysed terms with frequencies; ``stated_days`` are
+    the first and the last day in its text.
     """
 
     unit: Unit
@@ -394,7 +394,7 @@ class PlannedUnit:
     occurrence: int
     terms: Mapping[str, int]
     time_words: int = 0
-    says: tuple[date, date] | None = None
+    stated_days: tuple[date, date] | None = None
     tokens: float = 0.0
     likeness: int = 0
     script: int = 0
@@ -466,7 +466,7 @@ class StoreStatistics:
 
 
 @dataclass(frozen=True, slots=True)
-class Derived:
+class ComputedTables:
     """Rows for tables that are computed above the store; see their columns in :mod:`.duckdb.views`.
 
     ``rows`` are those of ``concepts``, ``facts`` and ``usage`` by the name of the table.  ``edges`` are columns by
@@ -478,4 +478,4 @@ class Derived:
 
 
 #: Collects the rows of the named tables from the store at the time of the call.
-Collect = Callable[[frozenset[str]], Derived]
+Collect = Callable[[frozenset[str]], ComputedTables]

@@ -176,7 +176,7 @@ class SummaryBuilder:
         if built is None:
             return None
         with _naming_unreadable(built.plan.path):
-            return self._reader.clear_text(built.plan.path, built.text), built.origin
+            return self._reader.readable_text(built.plan.path, built.text), built.origin
 
     def _read_day(self, day: str) -> list[_SourcedSentence]:
         """Read the sentences of a day's notes, in order."""

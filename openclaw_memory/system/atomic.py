@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from ..config.settings import data_dir
-from ..errors import WorkspaceError, remedy
+from ..errors import WorkspaceError, next_step_for
 from . import descent
 
 if TYPE_CHECKING:
@@ -31,12 +31,12 @@ Redact = Callable[[str], str]
 LOCK_TIMEOUT = 30.0
 
 #: Windows' "access denied" and "used by another process", and seconds for which a reader may cause them.
-_HELD, _PATIENCE = (5, 32), 1.0
+_HELD, _BUSY_SECONDS = (5, 32), 1.0
 
-#: Folder of a workspace for the files of this package that nobody reads.
+#: Folder of a workspace for internal files of this package, such as locks.
 OWN_FOLDER = ".openclaw-memory"
 
-#: Errors for which no process can keep a lock beside its file: a read-only folder, or a file in the way.
+#: Errors that keep every process from making a lock file: a read-only folder, or a file in the folder's place.
 _NO_PLACE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EEXIST, errno.ENOTDIR)
 
 
@@ -57,23 +57,23 @@ def locked(path: Path, timeout: float = LOCK_TIMEOUT, root: Path | None = None) 
     real = Path(os.path.realpath(path))
     digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:24]
     spare = data_dir() / "locks" / f"{digest}.lock"
-    place = real.with_name(f"{real.name}.lock") if root is None else _place(real, Path(os.path.realpath(root)))
+    lock_file = real.with_name(f"{real.name}.lock") if root is None else _lock_file(real, Path(os.path.realpath(root)))
     try:
         try:
-            lock = _acquire(place, timeout, root)
+            lock = _acquire(lock_file, timeout, root)
         except OSError as error:
             if error.errno not in _NO_PLACE:
                 raise
-            place = spare
-            lock = _acquire(place, timeout, None)
+            lock_file = spare
+            lock = _acquire(lock_file, timeout, None)
     except filelock.Timeout:
         raise WorkspaceError(
             f"{path}: another process has been writing it for {timeout:.0f} s; try again when that has ended"
         ) from None
     except OSError as error:
         raise WorkspaceError(
-            f"{place.parent}: no lock can be kept there ({error.strerror or error}); "
-            f"{remedy(error, 'make the folder writable')}"
+            f"{lock_file.parent}: no lock can be kept there ({error.strerror or error}); "
+            f"{next_step_for(error, 'make the folder writable')}"
         ) from error
     try:
         yield
@@ -81,7 +81,7 @@ def locked(path: Path, timeout: float = LOCK_TIMEOUT, root: Path | None = None) 
         lock.release()
 
 
-def _place(real: Path, root: Path) -> Path:
+def _lock_file(real: Path, root: Path) -> Path:
     """Return the lock file of ``real`` in the workspace ``root``; neither path has a link in it."""
     folder = root / OWN_FOLDER / "locks"
     if os.path.realpath(folder) != str(folder):
@@ -90,34 +90,34 @@ def _place(real: Path, root: Path) -> Path:
     return folder / f"{quote(name.as_posix(), safe='')}.lock"
 
 
-def _acquire(place: Path, timeout: float, root: Path | None) -> filelock.BaseFileLock:
-    """Acquire the lock ``place``, as open to other users as the workspace ``root``, else private.
+def _acquire(lock_file: Path, timeout: float, root: Path | None) -> filelock.BaseFileLock:
+    """Acquire the lock ``lock_file``, as open to other users as the workspace ``root``, else private.
 
     Raises ``OSError``, of which ``filelock.Timeout`` is one, and errors of :func:`check_regular`.
     """
     import filelock
 
     if root is None:
-        make_folder(place.parent, 0o700)
+        make_folder(lock_file.parent, 0o700)
     else:
-        for folder in (place.parent.parent, place.parent):
+        for folder in (lock_file.parent.parent, lock_file.parent):
             if not folder.is_dir():
                 make_folder(folder)
-                share_like(folder, root)
-                if folder == place.parent:  # nobody keeps locks in git; the files beside may be kept
+                copy_ownership(folder, root)
+                if folder == lock_file.parent:  # nobody keeps locks in git; the files beside may be kept
                     (folder / ".gitignore").write_text("*\n", encoding="ascii")
-                    share_like(folder / ".gitignore", root)
-    check_regular(place)
-    fresh = not place.exists()
+                    copy_ownership(folder / ".gitignore", root)
+    check_regular(lock_file)
+    fresh = not lock_file.exists()
     mode = 0o600 if root is None else stat.S_IMODE(root.stat().st_mode) & 0o666
-    lock = filelock.FileLock(place, timeout=timeout, mode=mode)
+    lock = filelock.FileLock(lock_file, timeout=timeout, mode=mode)
     lock.acquire()
     if fresh and root is not None:
-        share_like(place, root)
+        copy_ownership(lock_file, root)
     return lock
 
 
-def share_like(path: Path, root: Path) -> None:
+def copy_ownership(path: Path, root: Path) -> None:
     """Give ``path`` the owner and mode of ``root``: a container may run as another user than its host."""
     stats = root.stat()
     with suppress(OSError):
@@ -246,11 +246,11 @@ def delete_leftovers(workspace: Path) -> None:
             with suppress(OSError):
                 age = time.time() - file.lstat().st_mtime
                 # A process of another container has no number here, and writes for a moment only.
-                if age > 3600 or (age > _PATIENCE and not psutil.pid_exists(int(match[1]))):
+                if age > 3600 or (age > _BUSY_SECONDS and not psutil.pid_exists(int(match[1]))):
                     file.unlink()
 
 
-def put_in_place(source: Path, target: Path) -> None:
+def replace_file(source: Path, target: Path) -> None:
     """Rename the finished file ``source`` to ``target`` in the same file system, as :func:`write_bytes` does."""
     with source.open("r+b") as file:
         os.fsync(file.fileno())
@@ -297,7 +297,7 @@ def append_text(path: Path, text: str, root: Path | None = None) -> None:
 
 def _rename(source: str, target: str, folder: int | None = None) -> None:
     """Rename ``source`` to ``target``; Windows refuses that for a moment while a process reads ``target``."""
-    until = time.monotonic() + _PATIENCE
+    until = time.monotonic() + _BUSY_SECONDS
     while True:
         try:
             os.replace(source, target, src_dir_fd=folder, dst_dir_fd=folder)
@@ -312,7 +312,7 @@ def _rename(source: str, target: str, folder: int | None = None) -> None:
 def _unwritable(path: Path, error: OSError) -> WorkspaceError:
     return WorkspaceError(
         f"{path}: cannot be written ({error.strerror or error}); "
-        f"{remedy(error, 'make the file and its folder writable')}"
+        f"{next_step_for(error, 'make the file and its folder writable')}"
     )
 
 

@@ -133,7 +133,7 @@ class Child:
             return None
 
     def kill(self) -> None:
-        """End the process; it has nothing to lose."""
+        """Kill the process; no work is lost."""
         self._process.kill()
 
     def wait_for_end(self) -> tuple[str, bool, str]:

@@ -39,7 +39,7 @@ class Deadline:
 NEVER = Deadline(math.inf)
 
 
-class Patience(threading.local):
+class WaitLimit(threading.local):
     """The deadline until which the current thread waits for other threads and processes."""
 
     until = NEVER

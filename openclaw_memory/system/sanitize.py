@@ -1,6 +1,6 @@
-"""Sanitize text, so that no terminal obeys it, no model reads a turn in it, and nothing of it is invisible.
+"""Sanitize text: defuse terminal controls, marks that a model reads as a new speaker, and invisible characters.
 
-The one place that knows which characters act or hide: control characters, overrides of the direction of writing, and
+The only module that knows which characters these are: control characters, overrides of the direction of writing, and
 characters without width. They stay where they are a part of writing: in emoji, between letters of Arabic, Persian or
 an Indic script, beside Hebrew.
 """

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from ..errors import as_called
+from ..errors import substitute_command
 from .sanitize import escape_json
 
 #: Fields that are left out when ``None``; every other one is always present.
@@ -28,7 +28,7 @@ _NAMES = {"from_line": "from", "took_ms": "took_ms", "concepts_linked": "concept
 _FLAGS = frozenset({"truncated", "stale"})
 #: Fields that are left out when empty.
 _UNLESS_EMPTY = frozenset({"skipped", "superseded", "also", "corrected"})
-#: Fields that advise, and so may name a command of ours.
+#: Fields with advice, in which the program's name is replaced by the command that the host uses.
 _ADVICE = frozenset({"warning", "fallback", "error", "detail", "fix"})
 
 
@@ -50,7 +50,9 @@ def to_json(value: Any) -> Any:
                 continue
             if f.name in _UNLESS_EMPTY and not inner:
                 continue
-            converted: Any = as_called(inner) if f.name in _ADVICE and isinstance(inner, str) else to_json(inner)
+            converted: Any = (
+                substitute_command(inner) if f.name in _ADVICE and isinstance(inner, str) else to_json(inner)
+            )
             if f.name == "http_usage" and converted:  # its keys are names of ours; those of other mappings are data
                 converted = {camel(k): v for k, v in converted.items()}
             out[camel(f.name)] = converted

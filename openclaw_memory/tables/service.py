@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model import ExportReport, Progress, QueryResult, UseRow, bounds, joined, silent
-from ..store.rows import Derived
+from ..store.rows import ComputedTables
 from ..system.deadline import NEVER
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..store.api import Ints, Store
 
 
-class Tables:
+class MemoryTables:
     """A memory as tables; ``graph()`` is a context with the graph up to date with the files."""
 
     def __init__(
@@ -43,8 +43,8 @@ class Tables:
     def query(self, sql: str, limit: int | None, timeout: float) -> QueryResult:
         """Answer one SQL statement that only reads."""
         if limit is not None:
-            bounds.number("limit", limit, 1, whole=True)
-        bounds.number("timeout", timeout, 0, 24 * 60 * 60)
+            bounds.check_number("limit", limit, 1, whole=True)
+        bounds.check_number("timeout", timeout, 0, 24 * 60 * 60)
         stale, remarks = self._freshen(NEVER)
         result = self._store.query(sql, self._collect, limit, timeout)
         return replace(result, stale=stale, warning=joined([*self._store.warnings(), *remarks]))
@@ -55,7 +55,7 @@ class Tables:
         report = self._store.export(folder, self._collect, overwrite, progress)
         return replace(report, stale=stale, warning=joined([*self._store.warnings(), *remarks]))
 
-    def _collect(self, named: frozenset[str]) -> Derived:
+    def _collect(self, named: frozenset[str]) -> ComputedTables:
         """Return the rows of the named tables that are not the store's own."""
         rows: dict[str, Sequence[tuple[Any, ...]]] = {}
         edges: dict[str, dict[str, NDArray[Any]]] = {}
@@ -76,7 +76,7 @@ class Tables:
                 rows["concepts"] = _concepts(view)
                 if "edges" in named:
                     edges = _edges(view)
-        return Derived(rows, edges)
+        return ComputedTables(rows, edges)
 
 
 def _concepts(view: GraphView) -> list[tuple[Any, ...]]:
@@ -96,9 +96,9 @@ def _concepts(view: GraphView) -> list[tuple[Any, ...]]:
 def _edges(view: GraphView) -> dict[str, dict[str, NDArray[Any]]]:
     """Return all edges by kind, with unit ids and places among :func:`_concepts`; parents are sources."""
     references, network, unit = view.index.references, view.network, view.corpus.rows.unit_id
-    source, related = _pairs(network.related)
-    parent, children = _pairs(network.children)
-    earlier, following = _pairs(network.after)
+    source, related = _flatten(network.related)
+    parent, children = _flatten(network.children)
+    earlier, following = _flatten(network.after)
     via = network.after_thread
     later_row = _mentioning(view, following.target, via)
     earlier_row = _mentioning(view, earlier, via)
@@ -119,7 +119,7 @@ def _edges(view: GraphView) -> dict[str, dict[str, NDArray[Any]]]:
     }  # fmt: skip
 
 
-def _pairs(lists: SparseRows) -> tuple[Ints, SparseRows]:
+def _flatten(lists: SparseRows) -> tuple[Ints, SparseRows]:
     """Return the row that each entry belongs to, and the entries."""
     return np.repeat(np.arange(len(lists.offset) - 1, dtype=np.int32), np.diff(lists.offset)), lists
 

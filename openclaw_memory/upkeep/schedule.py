@@ -34,7 +34,7 @@ _IN_TURN = 2.0
 _INTERVAL, _SLICE = timedelta(hours=1), 20.0
 
 
-class Upkeep:
+class ConsolidationRunner:
     """Runs consolidation for one memory.
 
     ``ingest`` updates the index and returns the scan, or ``None`` if not all files were read.
@@ -89,7 +89,7 @@ class Upkeep:
         started = time.monotonic()
         until = Deadline.after(deadline)
         report, changed = self._consolidator.run(
-            self._moment(now),
+            self._as_datetime(now),
             # Summaries need no vectors of new notes.
             lambda: self._ingest(embed="lazy", progress=shown, deadline=until.left()),
             until=until,
@@ -104,7 +104,7 @@ class Upkeep:
                 log.info("the summaries are read later: %s", problem)  # the next search does
         return replace(report, seconds=time.monotonic() - started)
 
-    def _moment(self, now: date | None) -> datetime:
+    def _as_datetime(self, now: date | None) -> datetime:
         """Return ``now`` as a time: noon of a day, the current time by default."""
         from ..text import calendar
 
@@ -133,9 +133,9 @@ class Upkeep:
             # The other half is for reading the summaries into the index.
             report = self._run(now, _SLICE / 2, silent, listing=not enabled)
         except (WorkspaceError, StoreError) as problem:
-            self._note(now=now.isoformat(), dry_run=not enabled, problem=str(problem))
+            self._record_run(now=now.isoformat(), dry_run=not enabled, problem=str(problem))
             return ConsolidateReport(dry_run=not enabled, complete=False, skipped=str(problem))
-        self._note(
+        self._record_run(
             now=now.isoformat(),
             dry_run=not enabled,
             complete=report.complete,
@@ -160,7 +160,7 @@ class Upkeep:
         self._state.set_flag(_ENABLED, on)
 
     def remark(self) -> str:
-        """Describe the state of automatic consolidation."""
+        """Describe the state of automatic consolidation, for ``status``."""
         if self._settings.automatic == "off":
             return "off (consolidate.automatic)"
         state = "on" if self.enabled else "reports only; to let it write: openclaw-memory consolidate --enable"
@@ -185,7 +185,7 @@ class Upkeep:
         except StateError:
             return {}
 
-    def _note(self, **values: Any) -> None:
+    def _record_run(self, **values: Any) -> None:
         """Write the result of a run; a failure is logged."""
         try:
             self._state.set_flag(_RUN, values, _IN_TURN, lasting=False)
@@ -195,9 +195,9 @@ class Upkeep:
     def _is_due(self, now: datetime, last: Any) -> bool:
         if not last:
             return True
-        waited = _aware(now) - _aware(datetime.fromisoformat(last["now"]))
+        waited = _with_time_zone(now) - _with_time_zone(datetime.fromisoformat(last["now"]))
         return waited < timedelta(0) or waited >= _INTERVAL
 
 
-def _aware(moment: datetime) -> datetime:
+def _with_time_zone(moment: datetime) -> datetime:
     return moment if moment.tzinfo is not None else moment.astimezone()

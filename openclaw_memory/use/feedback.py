@@ -6,9 +6,9 @@ import re
 from datetime import date
 from typing import TYPE_CHECKING
 
-from ..config.workspace import composed
+from ..config.workspace import to_nfc
 from ..errors import RequestError
-from ..model import FeedbackReport, bounds, cited
+from ..model import FeedbackReport, bounds, parse_citation
 from ..text import analysis
 from .tracker import Usage
 
@@ -38,12 +38,12 @@ def resolve_unit(store: Store, usage: Usage, chunk: str) -> tuple[str, str]:
         paths = {info.path: info.id for info in store.document_infos()}
         if re.fullmatch(r"[0-9a-f]{16}", name):
             return name, _path_of(name, store, paths, last_days.get(name, ("", date.min))[0])
-        citation = cited(name) if len(name) <= bounds.LONGEST_NAME else None
-        path = composed(citation[0].replace("\\", "/").removeprefix("./")) if citation else ""
-        path = next((indexed for indexed in paths if composed(indexed) == path), path)
+        citation = parse_citation(name) if len(name) <= bounds.LONGEST_NAME else None
+        path = to_nfc(citation[0].replace("\\", "/").removeprefix("./")) if citation else ""
+        path = next((indexed for indexed in paths if to_nfc(indexed) == path), path)
         if citation is None or path not in paths:
             raise RequestError(
-                f"{bounds.shown(name)} names nothing in the index; "
+                f"{bounds.shorten(name)} names nothing in the index; "
                 "give the id of a hit, or its lines, as memory/2026-03-01.md#L3"
             )
         units = store.unit_rows([paths[path]])

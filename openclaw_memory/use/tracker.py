@@ -17,7 +17,7 @@ from ..model import FeedbackReport, SearchHit, UseRow
 from ..model.reports import VERDICTS
 from ..store.state import State
 from ..store.state.database import renew_versions
-from ..store.state.use import NAME, UnitUsage, add_usage, drop_faded, usage_by_unit, usage_of_unit
+from ..store.state.use import NAME, UnitUsage, add_usage, drop_old_impressions, usage_by_unit, usage_of_unit
 from ..text.scripts import HAN, KANA
 from .boosts import UsageBoosts
 
@@ -26,7 +26,7 @@ log = logging.getLogger("openclaw_memory")
 #: Name of the version that changes when units are forgotten.
 _FORGOT = "forgot"
 #: Seconds and events after which counts are written, and seconds to wait for another process that writes.
-_FLUSH_SECONDS, _FLUSH_EVENTS, _LOCK_PATIENCE = 60.0, 200, 1.0
+_FLUSH_SECONDS, _FLUSH_EVENTS, _LOCK_TIMEOUT = 60.0, 200, 1.0
 #: Seconds for which a shown hit can be opened or quoted, number of hits that are remembered, and of units whose counts
 #: wait to be written, when they cannot be.
 _RECENT_SECONDS, _MAX_RECENT, _MAX_PENDING = 30 * 60.0, 600, 10_000
@@ -232,7 +232,7 @@ class Usage:
 
     def flush(self) -> None:
         """Write the counts since the last time; they stay in memory when that is not possible now."""
-        if not self._writing.acquire(timeout=_LOCK_PATIENCE):
+        if not self._writing.acquire(timeout=_LOCK_TIMEOUT):
             return
         try:
             with self._lock:
@@ -251,14 +251,14 @@ class Usage:
         with self._lock:
             counted, self._new, forgot = self._new, {}, self._forgot
         try:
-            with self._state.writing(NAME, patience=_LOCK_PATIENCE, lasting=False) as connection:
+            with self._state.writing(NAME, timeout=_LOCK_TIMEOUT, lasting=False) as connection:
                 if (now := self._state.version(_FORGOT, connection)) != forgot:
                     with self._lock:
                         self._drop_if_forgotten(now)
                     return
                 for (unit, day), (path, counts) in counted.items():
                     add_usage(connection, unit, UnitUsage.for_day(path, day, counts))
-                drop_faded(connection, date.today())
+                drop_old_impressions(connection, date.today())
         except BaseException:
             with self._lock:
                 for (unit, day), (path, counts) in counted.items():

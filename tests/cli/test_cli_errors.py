@@ -24,7 +24,7 @@ from tables import table
 from openclaw_memory import Memory
 from openclaw_memory.cli import progress
 from openclaw_memory.cli.main import cli
-from openclaw_memory.errors import StoreError, remedy
+from openclaw_memory.errors import StoreError, next_step_for
 from openclaw_memory.model import Check
 from openclaw_memory.system.serialize import to_json
 
@@ -433,9 +433,9 @@ def test_a_full_disk_behind_stdout_is_said(notes: Notes, tmp_path: Path) -> None
 
 def test_where_no_room_is_left_the_step_is_to_make_some(tmp_path: Path) -> None:
     full, denied = OSError(errno.ENOSPC, "No space left on device"), PermissionError(errno.EACCES, "Permission denied")
-    assert "free some space" in remedy(full, "make it writable")
-    assert remedy(denied, "make it writable") == "make it writable"
-    assert "free some space" in remedy(sqlite3.OperationalError("database or disk is full"), "make it writable")
+    assert "free some space" in next_step_for(full, "make it writable")
+    assert next_step_for(denied, "make it writable") == "make it writable"
+    assert "free some space" in next_step_for(sqlite3.OperationalError("database or disk is full"), "make it writable")
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from fakes import Notes, open_memory
 
 from openclaw_memory.cli.main import ALIASES, COMMANDS, cli
-from openclaw_memory.cli.open import remember
+from openclaw_memory.cli.open import save_hits
 from openclaw_memory.model.reports import LAST_SHOWN
 
 
@@ -233,9 +233,9 @@ def test_hits_that_are_forgotten_while_they_are_shown_leave_nothing(notes: Notes
         as_of = memory.usage.forget_version()
         hits = memory.search("plum jam").results
         other.forget(query="plum jam")
-        remember(memory, hits, as_of)
+        save_hits(memory, hits, as_of)
         assert not file.exists()
-        remember(memory, memory.search("lamp").results, memory.usage.forget_version())
+        save_hits(memory, memory.search("lamp").results, memory.usage.forget_version())
         assert file.exists()
         left = file.with_name(f".{file.name}.4711-0badcafe.tmp")  # of a process that was killed
         left.write_text("[]")

@@ -12,7 +12,7 @@ from fakes import CountingEmbedder, Notes, open_memory
 
 from openclaw_memory import Memory, hookimpl
 from openclaw_memory.cli.checks import examine
-from openclaw_memory.cli.status import standing
+from openclaw_memory.cli.status import status_checks
 
 OPENED: Counter[str] | None = None
 
@@ -69,7 +69,7 @@ def test_status_opens_no_note_and_says_what_doctor_says(notes: Notes, memory: Me
     notes.write("memory/new.md", "- the chair is new\n")
     with opened() as counted:
         status = memory.status()
-        checks = standing(memory, status)
+        checks = status_checks(memory, status)
     assert not counted
     assert (status.private_files, status.private_lines) == (1, 3)
     assert [file.path for file in status.unread_front_matter] == ["memory/front.md"]

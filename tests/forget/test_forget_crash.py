@@ -34,7 +34,7 @@ from openclaw_memory.use.tracker import Usage
 root, where, when = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 owner, name = {
     "state": (operations.Forgetter, "_begin"), "notes": (generated_files, "edit_notes"), "facts": (generated_files, "edit_facts"),
-    "concepts": (generated_files, "edit_concepts"), "marks": (DuckStore, "read_again"), "write": (DuckStore, "apply"),
+    "concepts": (generated_files, "edit_concepts"), "marks": (DuckStore, "schedule_reread"), "write": (DuckStore, "apply"),
     "records": (Usage, "forget"), "purge": (DuckStore, "purge"), "close": (operations.Forgetter, "_end"),
 }[where]
 memory = open_memory(Notes(root))
@@ -246,7 +246,7 @@ def test_without_the_state_nothing_is_read(notes: Notes) -> None:
 
 def test_while_summaries_are_written_it_waits(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
     filled(notes)
-    monkeypatch.setattr(operations, "_PATIENCE", 0.0)
+    monkeypatch.setattr(operations, "_LOCK_TIMEOUT", 0.0)
     with open_memory(notes) as memory:
         consolidating = atomic.locked(notes.root / calendar.FOLDER, root=notes.root)
         with consolidating, pytest.raises(OpenClawMemoryError, match="another process"):

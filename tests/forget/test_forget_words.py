@@ -15,7 +15,7 @@ from tables import table
 
 from openclaw_memory.forget.masking import INDEX_MARK, READ_MARK, mask, mask_for_index, mask_for_reader, masked_lines
 from openclaw_memory.forget.tombstones import NAME, Matcher, Scope, Tombstones, insert_tombstones
-from openclaw_memory.forget.words import LONG, extract_needles, extract_phrases, split_words
+from openclaw_memory.forget.words import SENTENCE_WEIGHT, extract_needles, extract_phrases, split_words
 from openclaw_memory.model import Origin
 from openclaw_memory.store.api import StatedFact
 from openclaw_memory.store.state import State, StateError
@@ -31,7 +31,7 @@ def forgetting(*texts: str, speaker: str | None = None, path: str = "") -> Match
     matcher = Matcher(b"k" * 32)
     for text in texts:
         for phrase in extract_phrases(text, speaker):
-            scope: Scope = "file" if path else "anywhere" if len(phrase.words) >= LONG else "alone"
+            scope: Scope = "file" if path else "anywhere" if len(phrase.words) >= SENTENCE_WEIGHT else "alone"
             matcher.add(matcher.tombstone(phrase.words, scope, path))
     return matcher
 
@@ -180,7 +180,7 @@ def test_needles_are_what_stands_in_the_lines() -> None:
     found = extract_needles(text, "Mira")
     assert "The vault opens with 7714 zebra today." in found
     assert "with 7714 zebra today. And that was all of it." in found
-    assert all(len(said(needle)) >= LONG for needle in found)
+    assert all(len(said(needle)) >= SENTENCE_WEIGHT for needle in found)
 
 
 # -- whatever the text is ---------------------------------------------------------------------------
@@ -193,7 +193,7 @@ TEXT = st.lists(st.one_of(LINE, st.sampled_from(["", "---", "# Head", "- item", 
 
 
 @given(
-    st.lists(WORD, min_size=LONG, max_size=12),
+    st.lists(WORD, min_size=SENTENCE_WEIGHT, max_size=12),
     st.lists(st.sampled_from([" ", "\n", "  ", ", ", "\n- ", "** ", "\t", " | "]), min_size=11, max_size=11),
     TEXT,
     TEXT,

@@ -29,7 +29,7 @@ def test_folders_are_where_openclaw_has_them(given: Home, tmp_path: Path) -> Non
 @pytest.mark.parametrize("given", HOMES.values(), ids=HOMES)
 def test_the_workspace_and_the_index_are_those_of_that_home(given: Home, tmp_path: Path) -> None:
     home = OpenClawHome.for_environment(given.make(tmp_path), given.profile)
-    home.ours.mkdir(parents=True)
+    home.plugin_state.mkdir(parents=True)
     assert index_folder(environ=home.environ) == home.state / "openclaw-memory" / "index"
     for agent in given.workspaces:
         folder = home.workspace(agent)

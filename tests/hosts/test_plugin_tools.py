@@ -20,7 +20,7 @@ def test_the_plugins_file_is_what_the_registry_makes() -> None:
         parameters = described[name]["parameters"]
         ours = {key: value for key, value in parameters["properties"].items() if key not in tool.openclaw}
         assert {**parameters, "properties": ours} == tool.input_schema
-        assert tool.asks.keys() <= tool.arguments.keys() and not (tool.asks and tool.read_only)
+        assert tool.reading_values.keys() <= tool.arguments.keys() and not (tool.reading_values and tool.read_only)
 
 
 def test_the_plugins_manifest_lists_the_tools_of_the_registry() -> None:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import openclaw_memory
 from openclaw_memory.config.openclaw_home import is_plain_json, read_config
 from openclaw_memory.hosts import HostError, process
-from openclaw_memory.hosts.openclaw_config import ConfigSnapshot, KeyChange, as_patch, setup_changes
+from openclaw_memory.hosts.openclaw_config import ConfigSnapshot, KeyChange, setup_changes, to_patch
 from openclaw_memory.hosts.plugin_files import copy_plugin, plugin_source, plugin_version, same_files
 from openclaw_memory.hosts.process import run_command
 
@@ -69,16 +69,16 @@ def patched(config: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
 @given(configs)
 def test_the_way_there_and_back_leaves_nothing(config: dict[str, Any]) -> None:
     before = ConfigSnapshot.take(config, Path("openclaw.json"), plugin_installed=False)
-    there = patched(config, as_patch(setup_changes(config, "/bin/x")))
+    there = patched(config, to_patch(setup_changes(config, "/bin/x")))
     assert setup_changes(there, "/bin/x") == []
-    back = patched(there, as_patch(before.changes_back(there)))
+    back = patched(there, to_patch(before.restoring_changes(there)))
     assert back == config
-    assert before.changes_back(back) == []
+    assert before.restoring_changes(back) == []
 
 
 @given(configs, configs)
 def test_a_patch_leads_from_one_object_to_another(one: dict[str, Any], other: dict[str, Any]) -> None:
-    assert patched({"k": one}, as_patch([KeyChange(("k",), one, other)])) == {"k": other}
+    assert patched({"k": one}, to_patch([KeyChange(("k",), one, other)])) == {"k": other}
     lines = KeyChange(("k",), one, other).lines()
     assert all(line[:2] in ("+ ", "- ", "~ ") and "\n" not in line for line in lines)
 

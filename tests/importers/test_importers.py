@@ -66,7 +66,7 @@ def read(source: str, path: Path) -> list[Entry | SkippedFile]:
 
 
 def bring(root: Path, source: str, path: Path, *, origin: Origin = Origin.UNTRUSTED, dry: bool = False) -> ImportReport:
-    return writer.bring(root, source, exports.entries(source, path, "UTC", silent), origin, LIMIT, dry)
+    return writer.write_entries(root, source, exports.entries(source, path, "UTC", silent), origin, LIMIT, dry)
 
 
 def tree(folder: Path) -> dict[str, bytes | None]:
@@ -407,7 +407,7 @@ def test_what_was_edited_is_left_and_what_has_changed_is_updated(root: Path, tmp
 
 def test_what_is_longer_than_an_ingest_reads_is_named_and_passed_over(root: Path) -> None:
     entries = [Entry("x", (ImportedTurn("word " * 40),)), Entry("y", (ImportedTurn("word"),))]
-    report = writer.bring(root, "jsonl", entries, Origin.UNTRUSTED, 300, False)
+    report = writer.write_entries(root, "jsonl", entries, Origin.UNTRUSTED, 300, False)
     assert len(report.written) == 1 and "ingest.max_file_mb" in report.skipped[0].reason
 
 
@@ -450,8 +450,8 @@ def test_an_import_that_broke_off_goes_on(root: Path) -> None:
         raise OSError("the disk is gone")
 
     with pytest.raises(OSError, match="gone"):
-        writer.bring(root, "jsonl", broken(), Origin.UNTRUSTED, LIMIT, False)
-    report = writer.bring(root, "jsonl", entries, Origin.UNTRUSTED, LIMIT, False)
+        writer.write_entries(root, "jsonl", broken(), Origin.UNTRUSTED, LIMIT, False)
+    report = writer.write_entries(root, "jsonl", entries, Origin.UNTRUSTED, LIMIT, False)
     assert len(report.written) == 2 and report.unchanged == 3
 
 
@@ -512,7 +512,7 @@ def test_what_was_forgotten_is_not_written_again(root: Path) -> None:
             facts={"source": "the vault opens with zebra"},
         ),
     ]
-    report = writer.bring(root, "jsonl", entries, Origin.UNTRUSTED, LIMIT, False, mask)
+    report = writer.write_entries(root, "jsonl", entries, Origin.UNTRUSTED, LIMIT, False, mask)
     text = "".join(file.read_text() + file.name for file in root.rglob("*.md"))
     assert len(report.written) == 2 and "opens with" not in text and "vault-opens" not in text
     assert "Tea. [forgotten]" in text and "Cake" in text

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from tables import table
 
-from openclaw_memory.cli.search import also
+from openclaw_memory.cli.search import format_other_places
 from openclaw_memory.config.settings import Settings
 from openclaw_memory.memory import Memory
 from openclaw_memory.model import SearchHit, SearchRequest, tokens_of
@@ -143,7 +143,7 @@ def test_a_line_of_every_day_is_one_hit(tmp_path: Path, language: str, line: str
             assert len(folded) == 1 and folded[0] is hits[0]
             days = [one.date for one in folded[0].also]
             assert len(days) == 9 and days == sorted(days, key=str) and folded[0].date not in days
-            assert also(folded[0]).startswith("also on 2026-04-1")
+            assert format_other_places(folded[0]).startswith("also on 2026-04-1")
 
 
 @pytest.mark.parametrize(("one", "other", "alike"), table(WORDS, "texts that are alike"))

@@ -21,7 +21,7 @@ from openclaw_memory.embed.manager import EmbedderManager
 from openclaw_memory.errors import ModelError, OpenClawMemoryError, RequestError, Stopped, WorkspaceError
 from openclaw_memory.memory import Memory
 from openclaw_memory.serve.pool import Pool
-from openclaw_memory.serve.server import AGENT, DEADLINE_MS, WORKSPACE, Host, MemoryServer, Work
+from openclaw_memory.serve.server import AGENT, DEADLINE_MS, WORKSPACE, CallState, HostMetadata, MemoryServer
 
 
 @pytest.fixture
@@ -165,9 +165,9 @@ def test_a_model_that_comes_later_is_noticed(
 
 
 def test_the_host_says_whose_memory_and_how_long() -> None:
-    assert Host.parse({}) == Host(None, None, None)
-    assert Host.parse({AGENT: "a", WORKSPACE: "/w", DEADLINE_MS: 1500}) == Host("a", "/w", 1.5)
-    assert Host.parse({DEADLINE_MS: float("inf")}).deadline == 86_400
+    assert HostMetadata.parse({}) == HostMetadata(None, None, None)
+    assert HostMetadata.parse({AGENT: "a", WORKSPACE: "/w", DEADLINE_MS: 1500}) == HostMetadata("a", "/w", 1.5)
+    assert HostMetadata.parse({DEADLINE_MS: float("inf")}).deadline == 86_400
 
 
 @given(
@@ -176,7 +176,7 @@ def test_the_host_says_whose_memory_and_how_long() -> None:
 )
 def test_what_cannot_be_meant_is_refused(key: str, value: Any) -> None:
     with pytest.raises(RequestError, match=f"_meta {key} must be"):
-        Host.parse({key: value})
+        HostMetadata.parse({key: value})
 
 
 def test_a_tool_that_may_call_an_endpoint_says_so(notes: Notes) -> None:
@@ -204,22 +204,22 @@ def test_a_tool_that_may_call_an_endpoint_says_so(notes: Notes) -> None:
 
 @given(st.lists(st.tuples(st.sampled_from(["read", "embed"]), st.integers(1, 5))))
 def test_progress_never_falls_and_never_passes_the_total(stages: list[tuple[str, int]]) -> None:
-    work = Work()
+    state = CallState()
     seen: list[int] = []
     for stage, total in dict(stages).items():
         for done in range(1, total + 1):
-            work.progress(stage, done, total)
-            assert work.reached is not None and work.reached[0] <= work.reached[1]
-            seen.append(work.reached[0])
+            state.progress(stage, done, total)
+            assert state.reached is not None and state.reached[0] <= state.reached[1]
+            seen.append(state.reached[0])
     assert seen == sorted(set(seen))
 
 
 def test_a_stopped_call_ends_at_its_next_step() -> None:
-    work = Work()
-    work.progress("read", 1, 2)
-    work.stop.set()
+    state = CallState()
+    state.progress("read", 1, 2)
+    state.stop.set()
     with pytest.raises(Stopped, match="what was written is kept"):
-        work.progress("read", 2, 2)
+        state.progress("read", 2, 2)
     assert issubclass(Stopped, OpenClawMemoryError)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from fakes import Notes
-from serving import PATIENCE, RawClient, serving
+from serving import LOCK_TIMEOUT, RawClient, serving
 
 from openclaw_memory.serve import transport
 
@@ -120,9 +120,9 @@ def test_it_ends_with_its_input_whatever_came_before(notes: Notes, tmp_path: Pat
             client.write(line)
         assert client.process.stdin is not None
         client.process.stdin.close()
-        assert client.process.wait(PATIENCE) == 0
+        assert client.process.wait(LOCK_TIMEOUT) == 0
         assert [client.next()["error"]["code"] for _ in NO_MESSAGES]
-        assert client.messages.get(timeout=PATIENCE) is None
+        assert client.messages.get(timeout=LOCK_TIMEOUT) is None
 
 
 def test_a_line_without_end_is_answered_and_not_kept(notes: Notes, tmp_path: Path) -> None:
@@ -163,8 +163,8 @@ def test_it_ends_when_its_reader_ends_for_any_reason(tmp_path: Path) -> None:
     try:
         process.stdin.write(b"{}\n")
         process.stdin.flush()
-        assert process.wait(PATIENCE) == 0
+        assert process.wait(LOCK_TIMEOUT) == 0
     finally:
         process.kill()
-        process.wait(PATIENCE)
+        process.wait(LOCK_TIMEOUT)
         process.stdin.close()

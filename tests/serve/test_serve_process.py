@@ -19,7 +19,7 @@ from jsonschema import Draft202012Validator
 from mcp import ClientSession
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
-from serving import PATIENCE, RawClient, command, serving
+from serving import LOCK_TIMEOUT, RawClient, command, serving
 
 from openclaw_memory.serve.registry import callable_tools
 from openclaw_memory.system.serialize import json_schema
@@ -108,7 +108,7 @@ def test_the_sdks_client_lists_and_calls_every_tool(notes: Notes, era: Any) -> N
     (notes.root / "memory" / "b.md").write_bytes(b"\0")  # a skipped file is in the report
 
     async def session() -> None:
-        with anyio.fail_after(PATIENCE):
+        with anyio.fail_after(LOCK_TIMEOUT):
             async with Client(parameters(notes, "--for-host"), mode=era) as client:
                 tools = {tool.name: tool for tool in (await client.list_tools()).tools}
                 assert set(tools) == {name for name, _ in EVERY_CALL}
@@ -132,7 +132,7 @@ def test_the_sdks_session_gets_progress_and_what_a_tool_is_like(notes: Notes) ->
         told.append((done, total, message))
 
     async def session() -> None:
-        with anyio.fail_after(PATIENCE):
+        with anyio.fail_after(LOCK_TIMEOUT):
             async with stdio_client(parameters(notes)) as (read, write), ClientSession(read, write) as client:
                 hello = await client.initialize()
                 assert hello.server_info.name == "openclaw-memory" and hello.instructions
@@ -358,7 +358,7 @@ def test_what_is_not_done_by_its_deadline_is_answered_and_goes_on(
     other.write("MEMORY.md", "- a blue lamp\n")
     assert bare.found("lamp", workspace=str(other.root)) == ["- a blue lamp"]
     (tmp_path / "release").touch()
-    until = time.monotonic() + PATIENCE
+    until = time.monotonic() + LOCK_TIMEOUT
     while bare.found("lamp", **where) != ["- a stuck lamp"]:
         assert time.monotonic() < until
         time.sleep(0.05)
@@ -385,7 +385,7 @@ def test_ingests_do_not_keep_searches_waiting(bare: RawClient, tmp_path: Path) -
 
 def ended(client: RawClient) -> int:
     """Exit status, once the process and all it started are gone."""
-    return client.process.wait(PATIENCE)
+    return client.process.wait(LOCK_TIMEOUT)
 
 
 def family(client: RawClient) -> list[psutil.Process]:
@@ -447,7 +447,7 @@ def test_it_ends_although_a_thread_stands_still(notes: Notes, tmp_path: Path) ->
     with serving(tmp_path, "--workspace", str(notes.root)) as client:
         client.handshake()
         client.begin("memory_search", {"query": "lamp"})
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + LOCK_TIMEOUT
         while not (tmp_path / "release.stuck").exists():
             assert time.monotonic() < until
             time.sleep(0.02)
@@ -504,10 +504,10 @@ def test_it_ends_when_nobody_reads_its_answers(tmp_path: Path, how: str) -> None
             process.terminate()
         else:
             process.stdin.close()
-        assert process.wait(PATIENCE) == 0
+        assert process.wait(LOCK_TIMEOUT) == 0
     finally:
         process.kill()
-        process.wait(PATIENCE)
+        process.wait(LOCK_TIMEOUT)
         process.stdin.close()
         os.close(unread)
 
@@ -517,7 +517,7 @@ def test_it_ends_when_nobody_reads_its_answers(tmp_path: Path, how: str) -> None
 
 def test_a_named_index_file_without_a_workspace_is_wrong_usage(tmp_path: Path) -> None:
     done = subprocess.run(
-        command("--db", str(tmp_path / "x.duckdb"), "serve"), cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE,
+        command("--db", str(tmp_path / "x.duckdb"), "serve"), cwd=tmp_path, capture_output=True, text=True, timeout=LOCK_TIMEOUT,
         stdin=subprocess.DEVNULL,
     )  # fmt: skip
     assert done.returncode == 2 and done.stdout == "" and "an index file holds one memory" in done.stderr

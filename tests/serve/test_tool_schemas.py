@@ -88,7 +88,7 @@ def test_every_tool_is_complete(tool: Tool) -> None:
     assert all(argument["description"].endswith(".") for argument in tool.arguments.values())
     assert tool.name.startswith(("memory_", "graph_")) and tool.description.endswith(".") and tool.title
     assert tool.deadline > 0 and set(tool.required) <= set(tool.arguments)
-    assert not (tool.read_only and tool.upkeep)
+    assert not (tool.read_only and tool.long_running)
 
 
 def test_the_tools_of_a_host_are_hidden_from_models() -> None:

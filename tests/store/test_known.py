@@ -37,8 +37,8 @@ def touch(store: Any, number: int) -> None:
         store.touch([(documents.by_path[path].id, file)], documents.version)
 
 
-def read_again(store: Any, number: int) -> None:
-    store.read_again(None, str(number))
+def schedule_reread(store: Any, number: int) -> None:
+    store.schedule_reread(None, str(number))
 
 
 def embed(store: Any, number: int) -> None:
@@ -63,7 +63,7 @@ def compact(store: Any, number: int) -> None:
     store.maintain(force=True)
 
 
-ACTS = write, write, remove, touch, read_again, embed, embed_all, retry, compact
+ACTS = write, write, remove, touch, schedule_reread, embed, embed_all, retry, compact
 
 
 def known(store: Any) -> object:
@@ -121,7 +121,7 @@ def held(store: Any) -> object:
 
 
 @both
-@example([(write, 8, 0), (embed_all, 0, 0), (embed, 5, 0), (write, 4, 1), (embed, 2, 0), (read_again, 1, 0)])
+@example([(write, 8, 0), (embed_all, 0, 0), (embed, 5, 0), (write, 4, 1), (embed, 2, 0), (schedule_reread, 1, 0)])
 @given(st.lists(st.tuples(st.sampled_from(ACTS), st.integers(0, 50), st.sampled_from([0] * 9 + [1])), max_size=15))
 def test_what_is_known_of_an_index_is_what_it_holds(acts: list[tuple[Callable[[Any, int], None], int, int]]) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -490,9 +490,9 @@ def test_a_folder_that_vanishes_does_not_keep_a_result_from_its_caller(tmp_path:
 
 def test_one_process_embeds_at_a_time(path: Path) -> None:
     first, second = open_store(path), open_store(path)
-    with first.embedding_turn(0) as ours, second.embedding_turn(0.05) as theirs:
+    with first.embedding_lock(0) as ours, second.embedding_lock(0.05) as theirs:
         assert ours and not theirs
-    with second.embedding_turn(0) as ours:
+    with second.embedding_lock(0) as ours:
         assert ours
     assert re.fullmatch(r"0o100600", oct(os.stat(f"{path}.embedding").st_mode))
     first.close()
@@ -517,7 +517,7 @@ def test_who_may_only_read_is_answered_without_a_lock_and_writes_nothing(closed:
             assert list(texts_of(reader).values()) == ["a lamp"]
             with contextlib.closing(open_store(path)) as another:
                 assert list(texts_of(another).values()) == ["a lamp"]
-            with reader.embedding_turn(0) as ours:
+            with reader.embedding_lock(0) as ours:
                 assert not ours
             with pytest.raises(StoreError, match=r"cannot be opened for writing .*read-only"):
                 put(reader, {"memory/b.md": [["a chair"]]})

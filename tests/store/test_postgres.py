@@ -27,14 +27,14 @@ from openclaw_memory import Memory, Settings
 from openclaw_memory.capture.capturer import Message, Turn
 from openclaw_memory.cli.main import cli
 from openclaw_memory.config.settings import StoreSettings
-from openclaw_memory.config.store_url import has_password, shown
+from openclaw_memory.config.store_url import has_password, redact_url
 from openclaw_memory.errors import LeaseTimeout, OpenClawMemoryError, StoreError, StoreUnreachable
 from openclaw_memory.store.api import VectorModel
 from openclaw_memory.store.postgres import database
 from openclaw_memory.store.postgres.connections import Server, memory_id
 from openclaw_memory.store.postgres.state import ServerState
 from openclaw_memory.store.postgres.store import PostgresStore
-from openclaw_memory.store.state.place import Keys
+from openclaw_memory.store.state.location import Keys
 from openclaw_memory.system.deadline import Deadline
 from openclaw_memory.text import analysis
 
@@ -65,13 +65,14 @@ def test_a_password_is_never_shown(password: str, more: str) -> None:
         f"postgres://db/memories?user=ana&password=§{password}§",
         f"postgres://ana:§@db/memories{more or '?x=1'}&password={password}§",
     ):
-        assert "§" not in shown(url)
+        assert "§" not in redact_url(url)
         assert has_password(url)
 
 
 def test_hosts_and_ports_are_shown() -> None:
     assert (
-        shown("postgres://ana@db:5432,other:1/memories?sslmode=require") == "postgresql://ana@db:5432,other:1/memories"
+        redact_url("postgres://ana@db:5432,other:1/memories?sslmode=require")
+        == "postgresql://ana@db:5432,other:1/memories"
     )
     assert not has_password("postgresql://ana@db:5432/memories")
 
@@ -238,7 +239,11 @@ def test_of_threads_that_wait_for_a_server_that_says_nothing_one_finds_out(tmp_p
         server = Server.for_url(f"postgresql://x@127.0.0.1:{silent.getsockname()[1]}/x")
 
         def ask(_: int) -> bool:
-            with server.patience(Deadline.after(2.0)), pytest.raises(StoreUnreachable), server.transaction(read=True):
+            with (
+                server.limit_waiting(Deadline.after(2.0)),
+                pytest.raises(StoreUnreachable),
+                server.transaction(read=True),
+            ):
                 pass
             return True
 
@@ -392,7 +397,7 @@ def test_no_statement_of_a_question_takes_longer_than_what_is_left_of_its_time(p
     with store.session():
         assert store._db.rows(sleeps)
     with store.session(30.0):
-        with store.patience(Deadline.after(0.3)), pytest.raises(LeaseTimeout):
+        with store.limit_waiting(Deadline.after(0.3)), pytest.raises(LeaseTimeout):
             store._db.rows(sleeps)
         assert list(texts_of(store).values()) == ["the fox"] and store._db.rows(sleeps)
     state.close()
@@ -490,7 +495,7 @@ def test_no_command_log_or_file_holds_the_password(
             own_server.stop()
         for arguments in (*EVERYDAY, *more):
             said += CliRunner().invoke(cli, [*given, *arguments], prog_name="openclaw-memory").output
-    assert "cannot be reached" in said and shown(url) in said and "attic key" in said
+    assert "cannot be reached" in said and redact_url(url) in said and "attic key" in said
     assert "s3cr" not in said + caplog.text
     kept = [file for file in tmp_path.rglob("*") if file.is_file()]
     assert kept and not [file for file in kept if b"s3cr" in file.read_bytes()]

@@ -71,7 +71,7 @@ def test_two_that_embed_the_same_at_once_lose_nothing(postgres: Postgres) -> Non
     both = threading.Barrier(2)
 
     def embed(store: PostgresStore) -> None:
-        with store.embedding_turn(5) as ours:
+        with store.embedding_lock(5) as ours:
             assert ours
             both.wait(30)
             for at in range(0, 60, 5):

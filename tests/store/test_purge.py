@@ -276,13 +276,13 @@ def test_reading_again_is_noted_and_makes_planners_begin_anew(tmp_path: Path) ->
     documents = store.documents()
     chosen = documents.by_path["memory/3.md"]
     assert store.masks() == ""
-    store.read_again([chosen.id], "first")
+    store.schedule_reread([chosen.id], "first")
     assert store.masks() == "first"
     now = store.documents()
     assert [row.path for row in now.by_path.values() if not row.sha256] == ["memory/3.md"]
     with pytest.raises(TextsChanged):
         store.apply([], documents.version)
-    store.read_again(None, "second")
+    store.schedule_reread(None, "second")
     assert store.masks() == "second"
     assert all(row.mtime_ns == -1 for row in store.documents().by_path.values())
     store.purge()
@@ -292,7 +292,7 @@ def test_reading_again_is_noted_and_makes_planners_begin_anew(tmp_path: Path) ->
 def test_traces_and_leftovers(tmp_path: Path) -> None:
     store = filled(tmp_path / "a.duckdb")
     ids = sorted(texts_of(store))[:5]
-    assert store.unit_traces(ids).vectors == 5
+    assert store.count_dependents(ids).vectors == 5
     assert [unit.id for unit in store.unit_texts(ids)] == ids
     assert store.leftovers() == []
     aside = tmp_path / f"a.duckdb.damaged-{time.strftime('%Y%m%d')}-000000"

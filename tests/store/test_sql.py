@@ -25,7 +25,7 @@ from tables import table
 from openclaw_memory import Memory, Settings, example
 from openclaw_memory.errors import RequestError, StoreError
 from openclaw_memory.store.duckdb.query import require_read_only
-from openclaw_memory.store.rows import Derived
+from openclaw_memory.store.rows import ComputedTables
 
 SETTINGS = {"embedding.model": "none", "embedding.offline": True}
 CONCEPTS = """
@@ -297,9 +297,9 @@ def test_only_what_is_named_is_collected(tmp_path: Path) -> None:
     store = open_store(tmp_path / "i.duckdb")
     seen: list[frozenset[str]] = []
 
-    def collect(named: frozenset[str]) -> Derived:
+    def collect(named: frozenset[str]) -> ComputedTables:
         seen.append(named)
-        return Derived()
+        return ComputedTables()
 
     for query in ("FROM memories", "SELECT 1 FROM Concepts", 'FROM "edges" JOIN facts USING (source)'):
         store.query(query, collect)

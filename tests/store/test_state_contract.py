@@ -23,8 +23,8 @@ from openclaw_memory.model import Origin
 from openclaw_memory.store.postgres.state import ServerState
 from openclaw_memory.store.state import State, StateError
 from openclaw_memory.store.state.database import read_tables
+from openclaw_memory.store.state.location import Keys
 from openclaw_memory.store.state.opening import state_keys
-from openclaw_memory.store.state.place import Keys
 from openclaw_memory.store.state.use import UnitUsage, add_usage, usage_by_unit
 from openclaw_memory.summarise.inventory import DayNote, RetiredNotes
 
@@ -103,7 +103,7 @@ def test_who_waits_too_long_is_told(make: Make) -> None:
     state = make()
     state.set_flag("x", 0)
     with make().writing(), pytest.raises(StateError, match="another process has been writing"):
-        state.set_flag("x", 1, patience=0.05)
+        state.set_flag("x", 1, timeout=0.05)
     assert state.flag("x") == 0
 
 

@@ -122,7 +122,7 @@ def test_a_stale_version_of_a_document_is_refused_and_writes_nothing(store: Duck
 def test_what_concerns_all_texts_voids_every_plan(store: DuckStore, change: str) -> None:
     version = store.documents().version
     if change == "masks":
-        store.read_again((), "another")
+        store.schedule_reread((), "another")
     else:
         store.put_ontology(WorkspaceFile("concepts.yaml", 1, 1, "x"), OntologyRows(), (), lambda units: ())
     with pytest.raises(TextsChanged):
@@ -261,7 +261,7 @@ def test_a_folder_in_the_files_place_and_a_file_in_the_folders_are_named(path: P
     store = open_store(path / "precious" / "deep" / "i.duckdb")
     with pytest.raises(StoreError, match=r"cannot be created .*--db"):
         store.state()
-    with pytest.raises(StoreError, match=r"cannot be created .*--db"), store.embedding_turn(0):
+    with pytest.raises(StoreError, match=r"cannot be created .*--db"), store.embedding_lock(0):
         pass
     assert (path / "precious").read_text() == "x"
 

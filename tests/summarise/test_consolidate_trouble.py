@@ -66,7 +66,7 @@ def test_notes_of_a_day_are_taken_from_everywhere_below_memory(notes: Notes) -> 
         assert sources == sorted(paths)
         infos = {info.path: info for info in memory.store.summaries()}
         assert [path for path, _ in infos[f"{FOLDER}/daily/2026-02-16.md"].sources] == sorted(paths)
-        assert set(memory.store.derived_rows().path) <= set(paths)
+        assert set(memory.store.summary_citations().path) <= set(paths)
         before = stamps(notes)
         assert memory.consolidate(now=LATER).created == ()
         assert stamps(notes) == before

@@ -304,7 +304,7 @@ def test_ingest_knows_what_each_sentence_cites(notes: Notes) -> None:
         notes.write(f"memory/2026-02-{16 + at}.md", diary(MONDAY + timedelta(days=at)))
     with summarised(notes) as memory:
         memory.consolidate(now=date(2026, 6, 1))
-        rows = memory.store.derived_rows()
+        rows = memory.store.summary_citations()
         lines = sum(data.decode().count("\n- ") - data.decode().count("\n  - ") for data in tree(notes).values())
         assert len(rows.path) == len(rows.unit_id) > 0
         assert len(rows.path) == sum(

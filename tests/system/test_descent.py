@@ -51,7 +51,9 @@ USES: dict[str, Callable[[Path], Any]] = {
     "delete": lambda root: atomic.delete(root / NOTE, root),
     "summary": lambda root: SummaryFiles(root).write(DAY, "- a day\n"),
     "forget": lambda root: generated_files.edit_notes(root, matcher(), []),
-    "import": lambda root: writer.bring(root, "jsonl", [Entry("1", (ImportedTurn("tea"),))], Origin.AGENT, 999, False),
+    "import": lambda root: writer.write_entries(
+        root, "jsonl", [Entry("1", (ImportedTurn("tea"),))], Origin.AGENT, 999, False
+    ),
     "undo": lambda root: writer.undo(root, "jsonl", False),
 }
 

@@ -71,7 +71,7 @@ def test_a_file_that_may_not_be_replaced_is_left_and_that_is_said(
         raise refused(32) if held else PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(os, "replace", replace)
-    monkeypatch.setattr(atomic, "_PATIENCE", 0.1)
+    monkeypatch.setattr(atomic, "_BUSY_SECONDS", 0.1)
     for held in (True, False):
         calls.clear()
         with pytest.raises(Exception, match="make the file and its folder writable"):

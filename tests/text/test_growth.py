@@ -106,7 +106,7 @@ def readers() -> dict[str, Callable[[str], object]]:
         return build_units("memory/a.md", parsed, parsed.front_matter, Plugins(), linker)
 
     return {
-        "markdown": parse, "linked": linked, "cleared": partial(reader.clear_text, "memory/a.md"),
+        "markdown": parse, "linked": linked, "cleared": partial(reader.readable_text, "memory/a.md"),
         "private": withheld.without_private, "foreign": lambda text: withheld.without_host_additions(text, True),
         "front matter": lambda text: front_matter.parse_front_matter(split_lines(f"---\n{text}\n---\n")),
         "turns": lambda text: turns.find_turns(split_lines(text)), "plain": plain.plain, "inline": plain.inline,

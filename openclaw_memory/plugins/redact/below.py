@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from ...text.lines import ITEM
-from .labels import CODE, NEXT_CODE, NUMBERS, Span, parse_number, type_of
-from .values import has_digit_or_symbol, passes
+from .labels import CODE, NEXT_CODE, NUMBERS, Span, parse_number, secret_type
+from .values import has_digit_or_symbol, is_secret
 from .vocabulary import NO_VALUE, find_labels, is_whole
 
 _OPENS = re.compile(rf"[ \t>]*(?:{ITEM}[ \t]+)?(?:\[[ xX]\] )?")
@@ -51,29 +51,32 @@ def find_in_columns(lines: list[str], at: int) -> Iterator[tuple[int, Span]]:
                 break
             for n, kind in kinds.items() if len(cells) == len(heads) else ():
                 value = cells[n]["cell"].strip(_AROUND_CELL)
-                if _passes_in_cell(kind, value) and (sign == "|" or has_digit_or_symbol(value)):
+                if _is_secret_cell(kind, value) and (sign == "|" or has_digit_or_symbol(value)):
                     start = cells[n].start("cell") + cells[n]["cell"].find(value)
-                    yield i, (start, start + len(value), type_of(kind))
+                    yield i, (start, start + len(value), secret_type(kind))
 
 
 def _kind_of_head(cell: str) -> str:
-    """Return the kind of secret that a column holds whose head is ``cell``, if that is a label and nothing else."""
+    """Return the kind of secret in the column with the head ``cell``; empty unless that is a label and nothing else."""
     low = cell.strip(_AROUND_CELL).lower()
     kinds = (kind for start, end, kind in find_labels(low) if kind not in NO_VALUE and is_whole(low, start, end))
     return next(kinds, "")
 
 
-def _passes_in_cell(kind: str, value: str) -> bool:
-    """Return true if a cell below such a head is a secret."""
+def _is_secret_cell(kind: str, value: str) -> bool:
+    """Return true if ``value`` is a secret in a column of this ``kind``."""
     if kind in NUMBERS and (number := parse_number(kind, value, 0)):
         return number[1] == len(value)
     if kind == "recovery-code":
         return CODE.match(value) is not None
-    return passes(type_of(kind), value, "quoted", value, len(value))
+    return is_secret(secret_type(kind), value, "quoted", value, len(value))
 
 
-def announces(line: str) -> str:
-    """Return how ``line`` announces a secret in the next: as a ``question``, by a ``sign`` at its end, or ``short``."""
+def announcement(line: str) -> str:
+    """Return how ``line`` may announce a secret on the next one; empty if it does not.
+
+    It is a ``question``, ends in a ``sign`` such as a colon, or is a ``short`` line of up to seven words.
+    """
     text = line.rstrip(" \t\"'`*_)]|")
     if not text.strip(" >#-*+"):
         return ""
@@ -102,11 +105,11 @@ def is_stamp(line: str) -> bool:
     return len(line) <= 60 and _STAMP.search(line) is not None
 
 
-def is_all(text: str, start: int, end: int, how: str) -> bool:
-    """Return true if ``text`` is nothing but ``text[start:end]``, and this no mere word unless in a ``fence``."""
+def is_only(text: str, start: int, end: int, announced_by: str) -> bool:
+    """Return true if ``text`` is ``text[start:end]`` and marks around it; a plain word counts only in a ``fence``."""
     around = text[:start].strip(_AROUND_CELL + "([<=") + text[end:].strip(_AROUND_CELL + ".,;)]>=#")
     return not around and (
-        how == "fence" or text[0] in "\"'`" or has_digit_or_symbol(text[start:end]) or end - start > 15
+        announced_by == "fence" or text[0] in "\"'`" or has_digit_or_symbol(text[start:end]) or end - start > 15
     )
 
 

@@ -11,7 +11,7 @@ from itertools import accumulate
 from . import below, labels, opaque, seeds, shapes, values, vocabulary
 from .keys import redact_key_blocks
 from .labels import Span
-from .plain import Plain, lower, plain_text, read_plain
+from .plain import PlainLine, lower, plain_text, read_plain
 
 #: Reasons to look at a line.
 _LABEL, _TOKEN, _NUMBER, _PHRASE, _SIGN = 1, 2, 4, 8, 16
@@ -128,7 +128,7 @@ class Document:
             copied = end
         self.lines[at] = "".join([*parts, line[copied:]])
 
-    def _replace_in(self, text: Plain, spans: Iterable[Span]) -> None:
+    def _replace_in(self, text: PlainLine, spans: Iterable[Span]) -> None:
         """Replace what is at ``spans`` of one line, or of two that were read as one."""
         by_line: defaultdict[int, list[Span]] = defaultdict(list)
         for start, end, kind in spans:
@@ -160,7 +160,7 @@ class Document:
         tail, rest = _TAIL_RUN.search(first.text), _HEAD_RUN.match(second.text, _head(second.text))
         if tail is None or rest is None:
             return
-        if any(shapes.find_shapes(run[0]) for run in (tail, rest)) and not values.is_disorderly(rest[0]):
+        if any(shapes.find_shapes(run[0]) for run in (tail, rest)) and not values.looks_random(rest[0]):
             return  # a whole token, and a word behind it
         pair = first.cut(tail.start()).join(second.cut(rest.start(), rest.end()), "")
         self._replace_in(pair, [span for span in shapes.find_shapes(pair.text) if span[0] < pair.border < span[1]][:1])
@@ -168,45 +168,54 @@ class Document:
     def _redact_below(self, at: int) -> None:
         """Redact the value that stands below its label on line ``at``, or answers the question there."""
         lines = self.lines
-        how = below.announces(lines[at]) if len(lines[at]) <= _LONGEST_WRAPPED else ""
-        if not how:
+        announced_by = below.announcement(lines[at]) if len(lines[at]) <= _LONGEST_WRAPPED else ""
+        if not announced_by:
             return
         label = read_plain(lines[at].rstrip(), at)
         label = label.cut(0, len(label.text.rstrip(" \t:：=>?？|\"'`*_)]")))
         kind = vocabulary.announced_kind(label.text)
         for i in range(at + 1, min(at + 5, len(lines))):
             if lines[i].strip(" \t>").startswith(("```", "~~~")):
-                how = "fence"
+                announced_by = "fence"
                 continue
             if not lines[i].strip(" \t>"):
                 continue
-            if len(lines[i]) > _LONGEST_WRAPPED or (how == "short" and i > at + 1 and not lines[at].startswith("#")):
+            if len(lines[i]) > _LONGEST_WRAPPED or (
+                announced_by == "short" and i > at + 1 and not lines[at].startswith("#")
+            ):
                 return
-            if not (kind or how == "question") or opaque.is_data(lines[i]):
+            if not (kind or announced_by == "question") or opaque.is_data(lines[i]):
                 return
             if kind == "recovery-code":
                 for code_at, codes in enumerate(below.listed_codes(lines[i : i + 100]), i):
                     self._replace(code_at, codes)
             value = read_plain(lines[i], i)
             if below.is_chat(label.text) and below.is_chat(value.text):
-                how = "question"
+                announced_by = "question"
             if below.is_stamp(value.text):
                 continue
-            value = value.cut(below.content_start(value.text, how == "question" or below.is_chat(label.text)))
+            value = value.cut(below.content_start(value.text, announced_by == "question" or below.is_chat(label.text)))
             pair = label.join(value, ": ")
             spans = [
                 span
                 for span in labels.find_labelled(pair.text)
                 if span[0] >= pair.border
-                and (how == "question" or below.is_all(value.text, span[0] - pair.border, span[1] - pair.border, how))
+                and (
+                    announced_by == "question"
+                    or below.is_only(value.text, span[0] - pair.border, span[1] - pair.border, announced_by)
+                )
             ]
             if spans:
                 spans = [span for span in shapes.find_shapes(pair.text) if span[0] >= pair.border] + spans
-            if how == "question" and kind in ("password", "pin") and (answer := labels.find_answer(value.text)):
+            if (
+                announced_by == "question"
+                and kind in ("password", "pin")
+                and (answer := labels.find_answer(value.text))
+            ):
                 spans.append((answer[0] + pair.border, answer[1] + pair.border, answer[2]))
             before = lines[i]
             self._replace_in(pair, spans)
-            if how != "question" or lines[i] != before:
+            if announced_by != "question" or lines[i] != before:
                 return
 
 

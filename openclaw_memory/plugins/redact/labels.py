@@ -16,13 +16,13 @@ from .values import (
     PASSWORDS,
     QUANTITY,
     has_digit_or_symbol,
-    is_disorderly,
-    is_joined,
+    is_hyphenated,
     is_keylike,
-    is_made_up,
-    is_mixed,
     is_no_secret,
-    passes,
+    is_secret,
+    looks_invented,
+    looks_random,
+    mixes_letters_and_digits,
     words,
 )
 from .vocabulary import NO_VALUE, SHORT, USERS, choice, find_labels
@@ -55,7 +55,7 @@ _KEYS = frozenset({"token", "api-key", "private-key", "key", "secret"})
 
 
 @cache
-def _value() -> re.Pattern[str]:
+def _value_pattern() -> re.Pattern[str]:
     gap = r"[ \t\u3000]"
     return re.compile(
         rf"""(?:_?\d{{1,2}}(?!\d))? ["'`*~]{{0,4}} _{{0,2}} (?:[ -]?(?:n[ro°º]\b\.?|№|\#)|(?<=n[ro])\.|\.(?=\t))?
@@ -138,36 +138,38 @@ def find_labelled(line: str) -> list[Span]:
         if end <= last:
             continue
         if kind in ("thing", "place", "code"):
-            spans = _opening(line, start, end, kind, things)
+            spans = _find_door_code(line, start, end, kind, things)
         elif kind == "other-code":
             spans, last = [], end
         else:
             last = end
             if kind in ("login", "test-login", "service", "wifi"):
                 pair = _QUOTED_PAIR.search(line, end, end + _NEAR + 140)
-                if pair and pair.start() - end <= _NEAR and is_mixed(pair["value"]):
+                if pair and pair.start() - end <= _NEAR and mixes_letters_and_digits(pair["value"]):
                     secrets.append((*pair.span("value"), "password"))
             spans = (
-                _behind(line, start, end, kind) or _further(line, start, end, kind) or _before(line, start, end, kind)
+                _find_after(line, start, end, kind)
+                or _find_farther(line, start, end, kind)
+                or _find_before(line, start, end, kind)
             )
         last = max([last, *(span[1] for span in spans)])
         secrets += spans
-    return secrets + (_of_service(line) if " / " in line else [])
+    return secrets + (_find_service_login(line) if " / " in line else [])
 
 
-def _of_service(line: str) -> list[Span]:
+def _find_service_login(line: str) -> list[Span]:
     """Return the password of ``service: user / password``: in disorder behind a usual user, at random behind another."""
     if (match := _SERVICE.match(line)) is None:
         return []
     value = match["value"].rstrip(_CLOSING)
-    likely = is_random(value, 8) or (match["user"].lower() in USERS and is_disorderly(value))
+    likely = is_random(value, 8) or (match["user"].lower() in USERS and looks_random(value))
     start = match.start("value")
     return [(start, start + len(value), "password")] if likely and not is_no_secret(value) else []
 
 
-def _behind(line: str, start: int, end: int, kind: str) -> list[Span]:
+def _find_after(line: str, start: int, end: int, kind: str) -> list[Span]:
     """Return the secret behind a label, with a sign, a verb or a blank between."""
-    match = _value().match(line, end)
+    match = _value_pattern().match(line, end)
     if match is None:
         return []
     at = match.start(_value_group(match))
@@ -175,7 +177,7 @@ def _behind(line: str, start: int, end: int, kind: str) -> list[Span]:
         phrase = _LIST_OF_WORDS.match(line, at)
         return [(*phrase.span("value"), kind)] if phrase else []
     if kind == "recovery-code":
-        return list(_codes(line, at))
+        return list(_find_recovery_codes(line, at))
     if kind in NUMBERS:
         if kind == "person-id" and not match["strong"] and _is_short(line, start, end):
             return []
@@ -187,7 +189,7 @@ def _behind(line: str, start: int, end: int, kind: str) -> list[Span]:
             return []
     at_host = _AT_HOST.match(line, at)
     if at_host or kind in ("login", "test-login"):
-        return _login(line, kind, match, at_host)
+        return _find_password_after_user(line, kind, match, at_host)
     if (kind == "password" or kind in _KEYS) and (end_of_groups := _groups_end(line, at, kind, match)):
         return [(at, end_of_groups, kind)]
     quoted = match["bare"] is None
@@ -196,23 +198,23 @@ def _behind(line: str, start: int, end: int, kind: str) -> list[Span]:
         if not any(word.lower() in words()[title] for word in phrase[0].split() for title in ("is", "for", "nothing")):
             return [(*phrase.span(), "password")]
     value = match[_value_group(match)] if quoted else match["bare"].rstrip(_CLOSING)
-    span = at, at + len(value), type_of(kind)
-    if kind in ("password", "passphrase", "pass") and is_joined(value.replace(".", "-"), _JOINED):
+    span = at, at + len(value), secret_type(kind)
+    if kind in ("password", "passphrase", "pass") and is_hyphenated(value.replace(".", "-"), _JOINED):
         return [(*span[:2], "password")]
-    how = "strong" if strong else "weak" if match["weak"] or match["apart"] else "space"
+    connection = "strong" if strong else "weak" if match["weak"] or match["apart"] else "space"
     if kind in ("pass", "service", "wifi"):
-        likely = (kind == "wifi" and len(value) >= 8 and is_disorderly(value)) or (
-            kind == "pass" and is_mixed(value) and sum(map(str.isdigit, value)) > 1
+        likely = (kind == "wifi" and len(value) >= 8 and looks_random(value)) or (
+            kind == "pass" and mixes_letters_and_digits(value) and sum(map(str.isdigit, value)) > 1
         )
-        return [(*span[:2], "password")] if how == "strong" and likely else []
-    if how == "space" and _FLAG.search(line[max(0, start - 66) : start]):
-        how = "strong"
+        return [(*span[:2], "password")] if connection == "strong" and likely else []
+    if connection == "space" and _FLAG.search(line[max(0, start - 66) : start]):
+        connection = "strong"
     is_word = kind in PASSWORDS or kind == "passphrase"
-    if quoted and (how == "strong" or (is_word and (how == "weak" or is_mixed(value)))):
-        how = "quoted"
+    if quoted and (connection == "strong" or (is_word and (connection == "weak" or mixes_letters_and_digits(value)))):
+        connection = "quoted"
     elif (match["strong"] or "").strip() == "=" and line[start:end].isupper() and not is_word and len(value) >= 8:
-        how = "env"
-    return [span] if passes(kind, value, how, line, span[1]) else []
+        connection = "env"
+    return [span] if is_secret(kind, value, connection, line, span[1]) else []
 
 
 def _value_group(match: re.Match[str]) -> str:
@@ -229,7 +231,7 @@ def _groups_end(line: str, at: int, kind: str, match: re.Match[str]) -> int:
     return groups.end() if groups and (of_four or (mostly_digits and not match["space"])) else 0
 
 
-def _login(line: str, kind: str, match: re.Match[str], at_host: re.Match[str] | None) -> list[Span]:
+def _find_password_after_user(line: str, kind: str, match: re.Match[str], at_host: re.Match[str] | None) -> list[Span]:
     """Return the password behind a user, of the value that ``match`` found behind a label."""
     start, stop = match.span(_value_group(match))
     loose = at_host is not None or kind == "test-login"
@@ -239,31 +241,33 @@ def _login(line: str, kind: str, match: re.Match[str], at_host: re.Match[str] | 
         return []
     loose = loose or bool(match["qualified"]) or pair[0].lstrip().startswith(",")
     value, at = pair["value"].rstrip(_CLOSING), pair.start("value")
-    likely = (is_mixed(value) or not loose) and passes("password", value, "strong", line, at + len(value))
+    likely = (mixes_letters_and_digits(value) or not loose) and is_secret(
+        "password", value, "strong", line, at + len(value)
+    )
     return [(at, at + len(value), "password")] if likely else []
 
 
-def _opening(line: str, start: int, end: int, kind: str, things: list[tuple[int, int]]) -> list[Span]:
+def _find_door_code(line: str, start: int, end: int, kind: str, things: list[tuple[int, int]]) -> list[Span]:
     """Return the code that opens a thing: behind the thing and a sign, or near the thing and a word for a code."""
-    if kind == "thing" and (match := _value().match(line, end)) and "=" not in (match["strong"] or "="):
+    if kind == "thing" and (match := _value_pattern().match(line, end)) and "=" not in (match["strong"] or "="):
         number = parse_number("door-code", line, match.start(_value_group(match)))
         return [number] if number and number[1] - number[0] >= 4 else []
     near = [at for at in things if start - _NEAR <= at[1] <= start or end <= at[0] <= end + _NEAR]
     if kind != "code" or not near:
         return []
     return (
-        _behind(line, start, end, "door-code")
-        or _near_number(line, end, "door-code")
-        or _before(line, min(start, near[0][0]), max(end, near[-1][1]), "door-code")
+        _find_after(line, start, end, "door-code")
+        or _find_near_number(line, end, "door-code")
+        or _find_before(line, min(start, near[0][0]), max(end, near[-1][1]), "door-code")
     )
 
 
-def _near_number(line: str, end: int, kind: str) -> list[Span]:
+def _find_near_number(line: str, end: int, kind: str) -> list[Span]:
     """Return a number off its label, in the same sentence: behind a sign or a verb, or at the end."""
     match = _DIGIT_RUN.search(line, end, _sentence_end(line, end))
     number = parse_number(kind, line, match.start()) if match else None
     if number and sum(map(str.isdigit, line[number[0] : number[1]])) >= NUMBERS[kind][1]:
-        if _is_before().search(line, end, number[0]) or _CLAUSE_END.match(line, number[1]):
+        if _connective_before().search(line, end, number[0]) or _CLAUSE_END.match(line, number[1]):
             return [number]
     return []
 
@@ -274,7 +278,7 @@ def _sentence_end(line: str, start: int) -> int:
 
 
 @cache
-def _is_before() -> re.Pattern[str]:
+def _connective_before() -> re.Pattern[str]:
     return re.compile(
         rf"(?:[:→]|(?<=\s)[=-]|(?<![^\W\d_])(?:{choice('is', True)})|(?:{choice('is', False)}))[\s\"'`]{{0,3}}$",
         re.IGNORECASE,
@@ -282,14 +286,14 @@ def _is_before() -> re.Pattern[str]:
 
 
 @cache
-def _ends_there() -> re.Pattern[str]:
+def _clause_end_after() -> re.Pattern[str]:
     return re.compile(
         rf"{_CLAUSE_END.pattern}|[ \t](?:{choice('for', True)})(?![^\W\d_])|[ ]?[^\x00-\u2fff]", re.IGNORECASE
     )
 
 
 @cache
-def _named_by() -> re.Pattern[str]:
+def _value_before_label() -> re.Pattern[str]:
     """Return the pattern of a value before a label that names it: "x is the password", "x (PIN)", "x = wifi password"."""
     return re.compile(
         rf"""(?<![^\s"'`|<>(])(?P<value>[^\s"'`|<>(]{{3,128}})(?P<quote>["'`]{{0,2}})
@@ -300,10 +304,10 @@ def _named_by() -> re.Pattern[str]:
     )
 
 
-def _before(line: str, start: int, end: int, kind: str) -> list[Span]:
+def _find_before(line: str, start: int, end: int, kind: str) -> list[Span]:
     """Return the secret before its label, with a sign or a verb between: a number, or a word like a password."""
-    match = _named_by().search(line, max(0, start - 2 * _NEAR - 40), start)
-    if match is None or kind in NO_VALUE or not (match["quote"] or _ends_there().match(line, end)):
+    match = _value_before_label().search(line, max(0, start - 2 * _NEAR - 40), start)
+    if match is None or kind in NO_VALUE or not (match["quote"] or _clause_end_after().match(line, end)):
         return []
     value, stop = match["value"].lstrip("([{"), match.end("value")
     at = stop - len(value)
@@ -312,33 +316,33 @@ def _before(line: str, start: int, end: int, kind: str) -> list[Span]:
         if number and number[1] == stop and stop - at >= 4:
             return [number]
     if kind in ("password", "pin", "passphrase"):
-        likely = is_made_up(value)
+        likely = looks_invented(value)
     else:
-        likely = kind not in NUMBERS and passes(kind, value, "strong", value, len(value))
-    return [(at, stop, type_of(kind))] if likely and has_digit_or_symbol(value) else []
+        likely = kind not in NUMBERS and is_secret(kind, value, "strong", value, len(value))
+    return [(at, stop, secret_type(kind))] if likely and has_digit_or_symbol(value) else []
 
 
 def find_answer(text: str) -> Span | None:
     """Return the first word of an answer that looks like a password."""
     for match in _WORD_NEAR.finditer(text, 0, _NEAR):
         value = match[0].rstrip(_CLOSING)
-        if is_made_up(value):
+        if looks_invented(value):
             return match.start(), match.start() + len(value), "password"
     return None
 
 
-def _further(line: str, start: int, end: int, kind: str) -> list[Span]:
+def _find_farther(line: str, start: int, end: int, kind: str) -> list[Span]:
     """Return a secret off its label: in brackets, behind the purpose, or in the same sentence if it looks like one."""
     if kind == "person-id" and _is_short(line, start, end):
         return []
     if kind in NUMBERS and kind not in ("card-code", "account-number"):
-        return _near_number(line, end, kind)
+        return _find_near_number(line, end, kind)
     if (match := _IN_BRACKETS.match(line, end)) and kind not in NO_VALUE:
         value = match["value"]
-        likely = has_digit_or_symbol(value) and passes(kind, value, "strong", value, len(value))
-        return [(*match.span("value"), type_of(kind))] if likely else []
+        likely = has_digit_or_symbol(value) and is_secret(kind, value, "strong", value, len(value))
+        return [(*match.span("value"), secret_type(kind))] if likely else []
     if kind in _KEYS:
-        return [] if _WITHIN_WORD.match(line, end) else _near_key(line, end, kind)
+        return [] if _WITHIN_WORD.match(line, end) else _find_near_key(line, end, kind)
     if kind not in ("password", "passphrase", "login"):
         return []
     if _WITHIN_WORD.search(line[start - 1 : start] + line[end : end + 1]):
@@ -346,31 +350,31 @@ def _further(line: str, start: int, end: int, kind: str) -> list[Span]:
     if (match := _OF.match(line, end)) and (match["user"] or kind != "login"):
         value, at = match["value"].rstrip(_CLOSING), match.start("value")
         stop = at + len(value)
-        logs_in = has_digit_or_symbol(value) and passes("password", value, "strong", line, stop)
-        if logs_in if kind == "login" else is_mixed(value):
+        logs_in = has_digit_or_symbol(value) and is_secret("password", value, "strong", line, stop)
+        if logs_in if kind == "login" else mixes_letters_and_digits(value):
             return [(at, stop, "password")]
-    return [] if kind == "login" else _near_password(line, end)
+    return [] if kind == "login" else _find_near_password(line, end)
 
 
-def _near_key(line: str, end: int, kind: str) -> list[Span]:
+def _find_near_key(line: str, end: int, kind: str) -> list[Span]:
     for match in _RUN_NEAR.finditer(line, end, _sentence_end(line, end) + 256):
         before = line[end : match.start()]
         if match.start() > end + _NEAR or "[redacted:" in before or before.count(":") + before.count("=") > 1:
             break
-        announced = _is_before().search(line, end, match.start()) is not None
+        announced = _connective_before().search(line, end, match.start()) is not None
         if is_keylike(match[0], line[max(0, match.start() - 400) : match.start()], announced):
             return [(*match.span(), "token" if kind == "key" else kind)]
     return []
 
 
-def _near_password(line: str, end: int) -> list[Span]:
+def _find_near_password(line: str, end: int) -> list[Span]:
     stop = _sentence_end(line, end)
     for match in _WORD_NEAR.finditer(line, end, stop):
         value = match[0].rstrip(_CLOSING)
-        if len(value) >= 8 and is_disorderly(value) and (set("!#$%^&?+~").intersection(value) or is_random(value, 8)):
+        if len(value) >= 8 and looks_random(value) and (set("!#$%^&?+~").intersection(value) or is_random(value, 8)):
             return [(match.start(), match.start() + len(value), "password")]
     joined = _JOINED_NEAR.search(line, end, stop + 2 * _NEAR)
-    likely = joined is not None and joined.start() < stop and is_joined(joined[0], _JOINED_NEAR)
+    likely = joined is not None and joined.start() < stop and is_hyphenated(joined[0], _JOINED_NEAR)
     return [(*joined.span(), "password")] if joined and likely else []
 
 
@@ -379,12 +383,12 @@ def _is_short(line: str, start: int, end: int) -> bool:
     return end - start <= SHORT and not line[start:end].isupper()
 
 
-def type_of(kind: str) -> str:
+def secret_type(kind: str) -> str:
     """Return the type in the mark of a secret whose label announces ``kind``."""
     return "password" if kind in ("pin", "passphrase") else kind
 
 
-def _codes(line: str, at: int) -> Iterator[Span]:
+def _find_recovery_codes(line: str, at: int) -> Iterator[Span]:
     """Yield recovery codes, one behind the other."""
     pattern = CODE
     while code := pattern.match(line, at):
@@ -404,4 +408,4 @@ def parse_number(kind: str, line: str, at: int) -> Span | None:
         return None
     if kind == "person-id" and (sum(map(str.isdigit, number[0])) < 4 or len(number[0]) < 6):
         return None
-    return (*number.span(), type_of(kind))
+    return (*number.span(), secret_type(kind))

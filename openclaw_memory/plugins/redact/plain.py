@@ -35,7 +35,7 @@ _MAY_BE_NOISE = re.compile(r"[\t*`~_<&\\\[=]|  |[^\x00-\x7f]")
 
 
 @cache
-def _same() -> dict[int, str]:
+def _plain_signs() -> dict[int, str]:
     """Return the plain sign that each blank, hyphen and sign of full width stands for."""
     signs = {0xFF01 + n: chr(0x21 + n) for n in range(94)} | {0x2212: "-", 0x2018: "'", 0x2019: "'"}
     for code in range(0x80, 0x3100):
@@ -45,7 +45,7 @@ def _same() -> dict[int, str]:
     return signs
 
 
-def _instead(match: re.Match[str]) -> str:
+def _replacement(match: re.Match[str]) -> str:
     kind = match.lastgroup
     if kind == "gap":
         return "\t" if "\t" in match[0] or (len(match[0]) > 2 and match[0][0] == " ") else " "
@@ -55,11 +55,11 @@ def _instead(match: re.Match[str]) -> str:
 def plain_text(text: str) -> str:
     """Return ``text`` in plain signs, line by line."""
     if not text.isascii():
-        text = text.translate(_same())
-    return _NOISE.sub(_instead, text)
+        text = text.translate(_plain_signs())
+    return _NOISE.sub(_replacement, text)
 
 
-class Plain(NamedTuple):
+class PlainLine(NamedTuple):
     """A line, or two that are read as one: its plain ``text``, and where each sign stands: line, then column.
 
     Of two lines the second begins at ``border``.
@@ -69,14 +69,14 @@ class Plain(NamedTuple):
     places: list[int]
     border: int = 0
 
-    def cut(self, start: int, stop: int | None = None) -> Plain:
+    def cut(self, start: int, stop: int | None = None) -> PlainLine:
         """Return the part from ``start`` to ``stop``."""
-        return Plain(self.text[start:stop], self.places[start:stop])
+        return PlainLine(self.text[start:stop], self.places[start:stop])
 
-    def join(self, second: Plain, glue: str) -> Plain:
+    def join(self, second: PlainLine, glue: str) -> PlainLine:
         """Return this line and the ``second`` as one, with ``glue`` between them."""
         places = [*self.places, *[-1] * len(glue), *second.places]
-        return Plain(self.text + glue + second.text, places, len(self.text) + len(glue))
+        return PlainLine(self.text + glue + second.text, places, len(self.text) + len(glue))
 
     def spans(self, start: int, end: int) -> list[tuple[int, int, int]]:
         """Return line, first and behind the last column of ``text[start:end]``, for each line that it is in."""
@@ -88,21 +88,21 @@ class Plain(NamedTuple):
         return [(line, *span) for line, span in columns.items()]
 
 
-def read_plain(line: str, number: int) -> Plain:
+def read_plain(line: str, number: int) -> PlainLine:
     """Return ``line``, which has that ``number``, in plain signs."""
     if not line.isascii():
-        line = line.translate(_same())
+        line = line.translate(_plain_signs())
     text: list[str] = []
     places: list[int] = []
     at, first = 0, number * _LINE
     for match in _NOISE.finditer(line) if _MAY_BE_NOISE.search(line) else ():
-        instead = _instead(match)
+        instead = _replacement(match)
         text += [line[at : match.start()], instead]
         places += range(first + at, first + match.start() + len(instead))
         at = match.end()
     text.append(line[at:])
     places += range(first + at, first + len(line))
-    return Plain("".join(text), places)
+    return PlainLine("".join(text), places)
 
 
 def lower(text: str) -> str:

@@ -60,27 +60,27 @@ def _has_symbol(value: str) -> bool:
     return not _SYMBOLS.isdisjoint(value.rstrip("!?"))
 
 
-def passes(kind: str, value: str, how: str, line: str, end: int) -> bool:
+def is_secret(kind: str, value: str, connection: str, line: str, end: int) -> bool:
     """Return true if ``value``, which ends at ``end`` of ``line``, is a secret of the ``kind`` that a label announces.
 
-    ``how`` is the connection to its label: a ``strong`` sign, a ``weak`` verb, a mere ``space``, quotes behind a sign
+    ``connection`` is what joins it to its label: a ``strong`` sign, a ``weak`` verb, a mere ``space``, quotes behind a sign
     (``quoted``), or an assignment to a variable of the environment (``env``).
     """
     if len(value) < 4 or is_no_secret(value):
         return False
     digit, letter = any(map(str.isdigit, value)), any(map(str.isalpha, value))
     symbol = _has_symbol(value)
-    if how == "env":
+    if connection == "env":
         return True
-    if how == "space":
-        if kind == "password" and is_mixed(value) and _ENDS.match(line, end):
+    if connection == "space":
+        if kind == "password" and mixes_letters_and_digits(value) and _ENDS.match(line, end):
             return True
         made_up = symbol or is_random(value, 8)
         return kind != "pin" and digit and letter and made_up and len(value) >= 8 and not _SLUG.fullmatch(value)
     if kind in PASSWORDS:
-        return _is_password(kind, value, how, _ENDS.match(line, end) is not None)
+        return _is_password(kind, value, connection, _ENDS.match(line, end) is not None)
     if kind == "passphrase" and _WORDS_IN_QUOTES.fullmatch(value):
-        return how == "quoted" or (how == "strong" and " " not in value)
+        return connection == "quoted" or (connection == "strong" and " " not in value)
     if any(map(str.isspace, value)):
         return False
     if kind == "passphrase":
@@ -90,41 +90,41 @@ def passes(kind: str, value: str, how: str, line: str, end: int) -> bool:
     if not value.isascii() or _SLUG.fullmatch(value):
         return False
     if not letter:
-        return digit and len(value) >= 16 and how != "weak"
+        return digit and len(value) >= 16 and connection != "weak"
     if symbol or (digit and any(map(str.islower, value)) and any(map(str.isupper, value))):
-        return len(value) >= 8 and (digit or how in ("strong", "quoted")) and not QUANTITY.fullmatch(value)
-    return digit and len(value) >= (8 if how == "quoted" else 12)
+        return len(value) >= 8 and (digit or connection in ("strong", "quoted")) and not QUANTITY.fullmatch(value)
+    return digit and len(value) >= (8 if connection == "quoted" else 12)
 
 
-def _is_password(kind: str, value: str, how: str, ends: bool) -> bool:
-    """Return true if ``value`` is a password; ``ends``: the clause ends behind it."""
+def _is_password(kind: str, value: str, connection: str, ends: bool) -> bool:
+    """Return true if ``value`` is a password; ``ends`` is true if the clause ends behind it."""
     digit, letter = any(map(str.isdigit, value)), any(map(str.isalpha, value))
     symbol = _has_symbol(value)
     if any(map(str.isspace, value)):
-        return how == "quoted" and digit
+        return connection == "quoted" and digit
     if not letter:
-        return digit and (len(value) <= 16 or symbol) and (how != "weak" or ends)
+        return digit and (len(value) <= 16 or symbol) and (connection != "weak" or ends)
     if kind == "pin" and not digit:
         return False
-    if how == "quoted" or symbol:
+    if connection == "quoted" or symbol:
         return True
     if digit:
-        is_prose = how == "weak" and "-" in value and _SLUG.fullmatch(value) is not None
+        is_prose = connection == "weak" and "-" in value and _SLUG.fullmatch(value) is not None
         return not QUANTITY.fullmatch(value) and not is_prose
     # A plain word is a password where nothing follows that would make it the beginning of a sentence.
     plain = _NAME.fullmatch(value) is not None or not _SLUG.fullmatch(value)
-    return how == "strong" and plain and not UNCASED_LETTER.search(value) and ends
+    return connection == "strong" and plain and not UNCASED_LETTER.search(value) and ends
 
 
-def is_mixed(value: str) -> bool:
-    """Return true if letters and digits make one word that is no amount, as people write passwords."""
+def mixes_letters_and_digits(value: str) -> bool:
+    """Return true if a value is one word of letters and digits and no amount, as people write passwords."""
     mixed = len(value) >= 6 and any(map(str.isdigit, value)) and any(map(str.isalpha, value))
     return mixed and not (set("-_./:\\").intersection(value) or QUANTITY.fullmatch(value) or is_no_secret(value))
 
 
-def is_made_up(value: str) -> bool:
-    """Return true if a word is no word of a language, no amount and no reference: letters and digits as in passwords."""
-    return (is_mixed(value) or is_disorderly(value)) and not is_no_secret(value)
+def looks_invented(value: str) -> bool:
+    """Return true if a value mixes letters and digits as passwords do, and is no amount and no reference."""
+    return (mixes_letters_and_digits(value) or looks_random(value)) and not is_no_secret(value)
 
 
 def is_keylike(value: str, before: str, announced: bool = False) -> bool:
@@ -140,14 +140,14 @@ def is_keylike(value: str, before: str, announced: bool = False) -> bool:
     )
 
 
-def is_disorderly(value: str) -> bool:
-    """Return true if letters and digits follow one another in no order that a name has."""
+def looks_random(value: str) -> bool:
+    """Return true if letters and digits alternate as in no name and no amount."""
     mixed = any(map(str.isdigit, value)) and any(map(str.isalpha, value))
     return mixed and len(value) >= 6 and not _SLUG.fullmatch(value) and not QUANTITY.fullmatch(value)
 
 
-def is_joined(value: str, how: re.Pattern[str]) -> bool:
-    """Return true if a password is made of words with hyphens between them."""
-    return how.fullmatch(value.replace("_", "-")) is not None and not (
+def is_hyphenated(value: str, words: re.Pattern[str]) -> bool:
+    """Return true if a value is a password of hyphenated ``words``, such as ``grain-lamp-otter``."""
+    return words.fullmatch(value.replace("_", "-")) is not None and not (
         UNCASED_LETTER.search(value) or is_no_secret(value)
     )

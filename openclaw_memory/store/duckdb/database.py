@@ -1,4 +1,4 @@
-"""The DuckDB file: opening, moving a damaged one aside, transactions, rewriting, errors in words."""
+"""The DuckDB file: open it, move a damaged one aside, run transactions, rewrite it, translate DuckDB's errors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...config.settings import StoreSettings
-from ...errors import Refused, StoreError
+from ...errors import StoreError, TextRefused
 from ...system import atomic
 from ..rows import batches
 from ..tables.base import VERSION, Database, count, free_unused_heap
@@ -90,7 +90,8 @@ class DuckDatabase(Database):
             "autoload_known_extensions": "false",
         }
         self.lease = Lease(path, self, settings.lock_timeout, idle)
-        #: True after a file of another version was moved aside: two versions must not do so in turns.
+        #: True after a file of another version was moved aside; a second one is refused, as two versions of this
+        #: package would otherwise keep moving each other's file.
         self._replaced = False
         self._writes = 0
         self._counters: tuple[tuple[int, int] | None, dict[str, str]] = None, {}
@@ -109,8 +110,8 @@ class DuckDatabase(Database):
                 raise KeyboardInterrupt from error
             raise
 
-    def turn(self, timeout: float | None = None) -> contextlib.AbstractContextManager[object]:
-        return self.lease.turn(timeout)
+    def consistent_reads(self, timeout: float | None = None) -> contextlib.AbstractContextManager[object]:
+        return self.lease.exclude_threads(timeout)
 
     def columns(self, sql: str, parameters: Sequence[Any] = ()) -> list[NDArray[Any]]:
         with self.read() as connection:
@@ -135,13 +136,13 @@ class DuckDatabase(Database):
 
     @property
     def change_token(self) -> tuple[int, int]:
-        if not self.lease.untouched:
+        if not self.lease.unchanged_since_close:
             with self.read():
                 pass
         return self.lease.epoch, self._writes
 
     def counters(self) -> Mapping[str, str]:
-        with self.turn():
+        with self.consistent_reads():
             token = self.change_token
             if self._counters[0] != token:
                 rows = self.rows("SELECT name, value::VARCHAR FROM counters UNION ALL SELECT key, value FROM meta")
@@ -287,7 +288,7 @@ class DuckDatabase(Database):
         return connection
 
     def is_suspicious(self, error: BaseException) -> bool:
-        """Return true if an error may come from damage, or leaves DuckDB refusing every further call."""
+        """Return true if an error may come from a damaged file, or makes DuckDB refuse every later call."""
         import duckdb
 
         if isinstance(error, (duckdb.FatalException, duckdb.InternalException)):
@@ -301,7 +302,7 @@ class DuckDatabase(Database):
             self._move_aside(f"damaged ({_first_line(damage)})", damage)
 
     def after_idle(self) -> None:
-        """Give memory back: some megabytes for a millisecond."""
+        """Return freed memory to the operating system: some megabytes, in about a millisecond."""
         free_unused_heap()
 
     def _open(self) -> duckdb.DuckDBPyConnection:
@@ -408,7 +409,7 @@ class DuckDatabase(Database):
                 "check the permissions of the file and its folder, or choose another file with --db"
             )
         bad_value = isinstance(error, (duckdb.DataError, duckdb.IntegrityError, duckdb.ProgrammingError))
-        return (Refused if bad_value else StoreError)(
+        return (TextRefused if bad_value else StoreError)(
             f"{self.path}: the index failed ({first}); run: openclaw-memory doctor"
         )
 
@@ -435,7 +436,7 @@ def rewrite(path: Path, options: Mapping[str, Any]) -> None:
             copy = folder / path.name
             _copy(path, copy, {**options, "temp_directory": str(folder / "spill")})
             copy.chmod(0o600)
-            atomic.put_in_place(copy, path)
+            atomic.replace_file(copy, path)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
     except OSError as error:

@@ -69,7 +69,7 @@ def write(
     return written
 
 
-class Target:
+class ExportFolder:
     """The folder of an export.
 
     Raises :class:`~openclaw_memory.errors.WorkspaceError` if it is not empty and ``overwrite`` is false, or if a file
@@ -94,7 +94,7 @@ class Target:
         self._replaced = bool(present)
 
     @contextlib.contextmanager
-    def filling(self) -> Iterator[Path]:
+    def staging_folder(self) -> Iterator[Path]:
         """Yield a temporary folder beside the target, for its owner only; the rest of it is removed."""
         parent = self.folder.parent
         atomic.make_folder(parent)
@@ -107,7 +107,7 @@ class Target:
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
 
-    def take(self, temporary: Path, written: Sequence[tuple[ExportedTable, dict[str, str]]]) -> None:
+    def publish(self, temporary: Path, written: Sequence[tuple[ExportedTable, dict[str, str]]]) -> None:
         """Put the finished files in place, at once if the target is new, otherwise one by one, the manifest last."""
         manifest = {
             "madeBy": _MADE_BY,
@@ -124,7 +124,7 @@ class Target:
         names = [*(f"{table}.parquet" for table in TABLES), MANIFEST]
         if self._replaced:
             for name in names:
-                atomic.put_in_place(temporary / name, self.folder / name)
+                atomic.replace_file(temporary / name, self.folder / name)
         else:
             for name in names:
                 with (temporary / name).open("r+b") as file:

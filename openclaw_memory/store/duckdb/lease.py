@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Protocol
 from filelock import FileLock, Timeout
 
 from ...errors import LeaseTimeout, StoreError
-from ...system.deadline import Deadline, Patience
+from ...system.deadline import Deadline, WaitLimit
 
 if TYPE_CHECKING:
     import duckdb
@@ -33,7 +33,7 @@ log = logging.getLogger("openclaw_memory.store")
 
 #: Seconds between two tries of a lock, and between two looks of the closing thread at an open file.
 _POLL, _LOOK = 0.004, 0.02
-#: Seconds that a caller without any time waits nevertheless: another process needs a moment to close an idle file.
+#: Seconds that every caller waits at least, also past its deadline: another process needs them to close an idle file.
 _LEAST = 0.25
 #: Nanoseconds after which two writes have different times on every file system.
 _COARSE = 2_500_000_000
@@ -42,8 +42,8 @@ _COARSE = 2_500_000_000
 _Stamp = tuple[tuple[int, int, int] | None, tuple[int, int, int] | None]
 
 
-class Leased(Protocol):
-    """The file's database; only the owner of the file calls its methods."""
+class LeasedDatabase(Protocol):
+    """The database in the file; only the process that owns the lease calls its methods."""
 
     def prepare(self) -> None:
         """Make the folder of the lock files."""
@@ -67,17 +67,17 @@ class Leased(Protocol):
 class Lease:
     """Shares one DuckDB connection among threads, and the file among processes."""
 
-    def __init__(self, path: Path, leased: Leased, timeout: float, idle: float) -> None:
+    def __init__(self, path: Path, database: LeasedDatabase, timeout: float, idle: float) -> None:
         self.path = path
-        #: Grows when the file is opened and differs from how this process left it: another one may have written.
+        #: Grows when the file is opened and has changed since this process closed it: another process may have written.
         self.epoch = 0
-        self._leased = leased
+        self._database = database
         self._timeout = timeout
         self._idle = idle
         self._holder = Path(f"{path}.holder")
         self._closed = threading.Event()
         self._inherited = False
-        self._patience = Patience()
+        self._wait_limit = WaitLimit()
         self._start_afresh()
         _open_leases.add(self)
 
@@ -91,7 +91,7 @@ class Lease:
         self._locks = True
         #: The files as this process closed them; ``None`` if a later write might leave the same stamp.
         self._closed_stamp: _Stamp | None = None
-        self._untouched = False
+        self._was_unchanged = False
         #: True if the file may have been replaced since this process had it open.
         self._maybe_replaced = False
         self._doubt: BaseException | None = None
@@ -105,33 +105,33 @@ class Lease:
 
         Raises :class:`LeaseTimeout` naming the holder after ``timeout`` seconds.
         """
-        with self.turn(timeout) as (deadline, patience):
+        with self.exclude_threads(timeout) as (deadline, wait_seconds):
             if self._connection is None:
-                self._open(deadline, patience)
+                self._open(deadline, wait_seconds)
             assert self._connection is not None
             yield self._connection
 
     @contextlib.contextmanager
-    def turn(self, timeout: float | None = None) -> Iterator[tuple[Deadline, float]]:
+    def exclude_threads(self, timeout: float | None = None) -> Iterator[tuple[Deadline, float]]:
         """Keep other threads out for the block, in which the first :meth:`hold` opens the file; re-entrant in a thread.
 
         Raises as :meth:`hold`; yields the deadline, and its seconds from the beginning.
         """
-        patience = min(self._timeout if timeout is None else timeout, max(_LEAST, self._patience.until.within()))
-        deadline = Deadline.after(patience)
-        if not self._mutex.acquire(timeout=max(0.0, patience)):
+        wait_seconds = min(self._timeout if timeout is None else timeout, max(_LEAST, self._wait_limit.until.within()))
+        deadline = Deadline.after(wait_seconds)
+        if not self._mutex.acquire(timeout=max(0.0, wait_seconds)):
             raise LeaseTimeout(
                 f"{self.path}: another thread of this process (PID {os.getpid()}) is using the index; try again"
             )
         try:
             self._close_at = None
             if not self._depth:
-                self._untouched = self._closed_stamp is not None and _stamp(self.path) == self._closed_stamp
+                self._was_unchanged = self._closed_stamp is not None and _stamp(self.path) == self._closed_stamp
             self._depth += 1
             try:
-                yield deadline, patience
+                yield deadline, wait_seconds
             except BaseException as error:
-                if self._connection is not None and self._leased.is_suspicious(error):
+                if self._connection is not None and self._database.is_suspicious(error):
                     self._doubt = error
                 raise
             finally:
@@ -143,25 +143,26 @@ class Lease:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[None]:
-        """Take a :meth:`turn` if another thread does not keep its own for half of the time.
+        """Exclude other threads for the block, unless one of them keeps this one out for half of the remaining time.
 
-        Otherwise the block goes on without one, and a call in it that needs the file raises :class:`LeaseTimeout` soon.
+        If that thread holds the file for longer, the block runs all the same, and a call in it that needs the file
+        raises :class:`LeaseTimeout` soon.
         """
         with contextlib.ExitStack() as block:
             try:
-                block.enter_context(self.turn(self._patience.until.left(0.5)))
+                block.enter_context(self.exclude_threads(self._wait_limit.until.left(0.5)))
             except LeaseTimeout:
-                block.enter_context(self.patience(Deadline.after(0.0)))
+                block.enter_context(self.limit_waiting(Deadline.after(0.0)))
             yield
 
     @property
-    def untouched(self) -> bool:
-        """True if the file is open, or was unchanged since this process closed it when this :meth:`turn` began."""
-        return self._connection is not None or self._untouched
+    def unchanged_since_close(self) -> bool:
+        """True if the file is open, or was still as this process closed it when :meth:`exclude_threads` began."""
+        return self._connection is not None or self._was_unchanged
 
-    def patience(self, until: Deadline) -> contextlib.AbstractContextManager[None]:
+    def limit_waiting(self, until: Deadline) -> contextlib.AbstractContextManager[None]:
         """Let no :meth:`hold` of this thread wait beyond ``until`` within the block."""
-        return self._patience.limited(until)
+        return self._wait_limit.limited(until)
 
     @contextlib.contextmanager
     def exclusive(self) -> Iterator[None]:
@@ -192,29 +193,29 @@ class Lease:
             closer.join(timeout=2)
         _open_leases.discard(self)
 
-    def _open(self, deadline: Deadline, patience: float) -> None:
+    def _open(self, deadline: Deadline, wait_seconds: float) -> None:
         if self._inherited:
             raise StoreError(
                 f"{self.path}: this process was forked while the index was in use, and must not share its parent's "
                 "open file; make a new Memory after the fork, in a process started with 'spawn'"
             )
-        self._locks = not self._leased.is_read_only()
+        self._locks = not self._database.is_read_only()
         if self._locks:
-            self._leased.prepare()
+            self._database.prepare()
         try:
             if self._locks:
-                self._queue.acquire(timeout=deadline.within(patience), poll_interval=_POLL)
+                self._queue.acquire(timeout=deadline.within(wait_seconds), poll_interval=_POLL)
                 try:
-                    self._owner.acquire(timeout=deadline.within(patience), poll_interval=_POLL)
+                    self._owner.acquire(timeout=deadline.within(wait_seconds), poll_interval=_POLL)
                 finally:
                     self._queue.release()
             before, now = self._closed_stamp, _stamp(self.path)
-            self._connection = self._connect_patiently(deadline, patience)
+            self._connection = self._connect_patiently(deadline, wait_seconds)
             self._closed_stamp, self._maybe_replaced = None, False
             if before is None or before != now or now != _stamp(self.path):
                 self.epoch += 1
         except Timeout:
-            raise LeaseTimeout(self._busy(self._holder_text(), patience)) from None
+            raise LeaseTimeout(self._busy(self._holder_text(), wait_seconds)) from None
         except OSError as error:
             raise lock_error(self.path, error) from error
         finally:
@@ -226,28 +227,28 @@ class Lease:
                 with open(os.open(self._holder, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
                     file.write(f"PID {os.getpid()}")
 
-    def _connect_patiently(self, deadline: Deadline, patience: float) -> duckdb.DuckDBPyConnection:
+    def _connect_patiently(self, deadline: Deadline, wait_seconds: float) -> duckdb.DuckDBPyConnection:
         import duckdb
 
         delay = 0.01
         while True:
             try:
-                return self._leased.connect()
+                return self._database.connect()
             except duckdb.IOException as error:
                 if not is_conflict(error):
                     raise
                 # Another program has the file open; it does not use the queue.
                 if deadline.within() < delay:
                     pid = re.search(r"PID \d+", str(error).replace(str(self.path), ""))
-                    raise LeaseTimeout(self._busy(pid[0] if pid else "another program", patience)) from None
+                    raise LeaseTimeout(self._busy(pid[0] if pid else "another program", wait_seconds)) from None
                 time.sleep(delay * random.uniform(0.7, 1.3))
                 delay = min(0.25, delay * 1.6)
 
-    def _busy(self, holder: str, patience: float) -> str:
-        limit = "store.lock_timeout " if patience == self._timeout else "there was time for "
+    def _busy(self, holder: str, wait_seconds: float) -> str:
+        limit = "store.lock_timeout " if wait_seconds == self._timeout else "there was time for "
         return (
             f"{self.path}: the index is in use by {holder} for longer than {limit}"
-            f"({patience:.2g} s); wait for that process or end it, then try again"
+            f"({wait_seconds:.2g} s); wait for that process or end it, then try again"
         )
 
     def _holder_text(self) -> str:
@@ -263,7 +264,7 @@ class Lease:
             self._disconnect()
             self._maybe_replaced = True
             try:
-                self._leased.examine(doubt)
+                self._database.examine(doubt)
             finally:
                 self._close()
             return
@@ -319,7 +320,7 @@ class Lease:
                 if self._close_at is None or (time.monotonic() < self._close_at and not self._is_awaited()):
                     return False
                 self._close()
-                self._leased.after_idle()
+                self._database.after_idle()
             self._closer = None
             return True
         finally:

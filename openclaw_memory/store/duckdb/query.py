@@ -1,4 +1,4 @@
-"""SQL of a person or a model: checked here, run in a child process, so that its crash or size concerns nobody else."""
+"""SQL of a person or a model: checked here, run in a child process, whose crash or memory cannot harm this one."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 from ...errors import RequestError, StoreError
 from ...system.child import Child, serve, write_frame
 from ...system.deadline import Deadline
-from ..rows import Derived
+from ..rows import ComputedTables
 from . import views
 
 if TYPE_CHECKING:
     import duckdb
 
-Answer = tuple[tuple[str, ...], list[tuple[Any, ...]]]
+SqlRows = tuple[tuple[str, ...], list[tuple[Any, ...]]]
 
 #: The first word of a statement, behind parentheses and comments.
 _FIRST_WORD = re.compile(r"(?>[\s(]|--[^\n]*|/\*(?>.*?\*/))*+(\w+)", re.DOTALL)
@@ -29,25 +29,25 @@ _LONGEST = 100_000
 #: does not count.
 SPARE = 256
 #: Seconds in which the tables have to be ready, and between two looks at a running query.
-_READY, _LOOK = 120.0, 0.02
+_READY_SECONDS, _POLL = 120.0, 0.02
 #: Rows that are fetched at once.
 _ROWS = 2_048
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class SqlRequest:
     """A statement over an index file that nobody else uses meanwhile, and the rows of the computed tables.
 
-    At most ``most`` rows are returned; ``megabytes`` may be taken beside the memory of the tables.
+    At most ``max_rows`` rows are returned; ``extra_megabytes`` may be taken beside the memory of the tables.
     """
 
     path: str
     options: Mapping[str, Any]
     sql: str
-    derived: Derived
+    computed: ComputedTables
     named: frozenset[str]
-    most: int | None
-    megabytes: int
+    max_rows: int | None
+    extra_megabytes: int
 
 
 def require_read_only(query: str) -> None:
@@ -85,7 +85,7 @@ def require_read_only(query: str) -> None:
         raise RequestError(refused)
 
 
-def answer(question: Question, timeout: float, is_suspicious: Callable[[BaseException], bool]) -> Answer:
+def run_query(request: SqlRequest, timeout: float, is_suspicious: Callable[[BaseException], bool]) -> SqlRows:
     """Return columns and rows.
 
     Raises :class:`~openclaw_memory.errors.RequestError` for a query that fails, is stopped or ends its process, and
@@ -94,8 +94,8 @@ def answer(question: Question, timeout: float, is_suspicious: Callable[[BaseExce
     import duckdb
 
     try:
-        with _Process(question, timeout) as process:
-            return process.answer()
+        with _Process(request, timeout) as process:
+            return process.run_query()
     except duckdb.Error as error:
         if is_suspicious(error):
             raise
@@ -121,22 +121,22 @@ def _cause(error: BaseException) -> str:
 
 
 class _Process:
-    """A child process that runs one question; it is watched, and has ended when the block is left."""
+    """A child process that runs one query, ended by a watching thread at its limits, and at the end of the block."""
 
-    def __init__(self, question: Question, timeout: float) -> None:
+    def __init__(self, request: SqlRequest, timeout: float) -> None:
         self._timeout = timeout
-        self._most = question.megabytes
+        self._extra_megabytes = request.extra_megabytes
         try:
             self._child = Child(__name__)
         except OSError as error:
             raise StoreError(f"no process for the query can be started ({error.strerror or error})") from error
-        self._until = Deadline.after(_READY)
+        self._until = Deadline.after(_READY_SECONDS)
         self._limit: int | None = None
-        self._why: str | None = None
+        self._stop_reason: str | None = None
         self._done = threading.Event()
         self._watcher = threading.Thread(target=self._watch, name="sql", daemon=True)
         self._watcher.start()
-        self._child.send({}, pickle.dumps(question))
+        self._child.send({}, pickle.dumps(request))
 
     def __enter__(self) -> _Process:
         return self
@@ -146,21 +146,21 @@ class _Process:
         self._watcher.join()
         self._child.end()
 
-    def answer(self) -> Answer:
+    def run_query(self) -> SqlRows:
         """Return columns and rows; raises DuckDB's error and :class:`~openclaw_memory.errors.RequestError`."""
-        self._frame()
-        self._until, self._limit = Deadline.after(self._timeout), self._resident() + self._most * 1024 * 1024
-        header, body = self._frame()
+        self._receive()
+        self._until, self._limit = Deadline.after(self._timeout), self._resident() + self._extra_megabytes * 1024 * 1024
+        header, body = self._receive()
         return tuple(header["columns"]), pickle.loads(body)
 
-    def _frame(self) -> tuple[dict[str, Any], bytes]:
+    def _receive(self) -> tuple[dict[str, Any], bytes]:
         import duckdb
 
         frame = self._child.receive()
         if frame is None:
-            how, _, words = self._child.wait_for_end()
-            ended = f"the query ended DuckDB {how}{words}; nothing was changed: ask in another way"
-            raise RequestError(self._why or ended)
+            cause, _, words = self._child.wait_for_end()
+            ended = f"the query ended DuckDB {cause}{words}; nothing was changed: ask in another way"
+            raise RequestError(self._stop_reason or ended)
         if "error" not in frame[0]:
             return frame
         name, text = frame[0]["error"], frame[0]["text"]
@@ -170,16 +170,16 @@ class _Process:
         raise RequestError(f"the query failed: {name}: {' '.join(text.split())}")
 
     def _watch(self) -> None:
-        while not self._done.wait(_LOOK):
+        while not self._done.wait(_POLL):
             if self._until.passed:
-                seconds = self._timeout if self._limit is not None else _READY
-                self._why = (
+                seconds = self._timeout if self._limit is not None else _READY_SECONDS
+                self._stop_reason = (
                     f"the query was stopped after {seconds:g} s, as nobody else can use the index meanwhile; narrow "
                     "it, allow more with --timeout, or run it over the files of: openclaw-memory export DIR"
                 )
             elif self._limit is not None and self._resident() > self._limit:
-                self._why = (
-                    f"the query needs too much memory (more than {self._most} MB); narrow it, or raise "
+                self._stop_reason = (
+                    f"the query needs too much memory (more than {self._extra_megabytes} MB); narrow it, or raise "
                     "store.memory_limit_mb"
                 )
             else:
@@ -197,32 +197,32 @@ class _Process:
 
 
 def main() -> None:
-    """Answer one question in the child process: a frame when the tables are ready, and one with the rows."""
+    """Run one query in the child process and write two frames: one when the tables are ready, one with the rows."""
     import duckdb
 
     frames, answers = serve()
-    question: Question = pickle.loads(frames.get()[1])
+    request: SqlRequest = pickle.loads(frames.get()[1])
     try:
-        with duckdb.connect(":memory:", config=dict(question.options)) as c:
-            views.define(c, question.path, question.derived)
-            if views.HITS in question.named:
+        with duckdb.connect(":memory:", config=dict(request.options)) as c:
+            views.define(c, request.path, request.computed)
+            if views.HITS in request.named:
                 views.put_hits(c)
             c.execute("SET python_enable_replacements = false")
             c.execute("SET enable_external_access = false")
             c.execute("SET lock_configuration = true")
             write_frame(answers, {})
-            columns, rows = _run(c, question.sql, question.most)
+            columns, rows = _run(c, request.sql, request.max_rows)
         write_frame(answers, {"columns": columns}, pickle.dumps(rows))
     except Exception as error:
         write_frame(answers, {"error": type(error).__name__, "text": str(error)})
 
 
-def _run(c: duckdb.DuckDBPyConnection, sql: str, most: int | None) -> Answer:
+def _run(c: duckdb.DuckDBPyConnection, sql: str, max_rows: int | None) -> SqlRows:
     c.execute(sql)
     columns = tuple(str(column[0]) for column in c.description or ())
     rows: list[tuple[Any, ...]] = []
-    while most is None or len(rows) < most:
-        batch = c.fetchmany(_ROWS if most is None else min(_ROWS, most - len(rows)))
+    while max_rows is None or len(rows) < max_rows:
+        batch = c.fetchmany(_ROWS if max_rows is None else min(_ROWS, max_rows - len(rows)))
         if not batch:
             break
         rows += batch

@@ -24,7 +24,7 @@ from . import export, views
 from .database import DuckDatabase
 from .extensions import FtsIndex, VssIndex
 from .lease import lock_error
-from .query import SPARE, Question, answer, require_read_only
+from .query import SPARE, SqlRequest, require_read_only, run_query
 
 log = logging.getLogger("openclaw_memory")
 
@@ -57,14 +57,14 @@ class DuckStore(Store):
     # -- life ---------------------------------------------------------------------------------
 
     def reading(self) -> contextlib.AbstractContextManager[object]:
-        """Take this thread's turn at the file, which is opened by the first call that memory cannot answer.
+        """Keep other threads from the file; the first call that memory cannot answer opens it.
 
-        If another thread keeps its turn for too long, the block goes on with what is in memory.
+        If another thread holds the file for too long, the block goes on with what is in memory.
         """
         return self._db.lease.reading()
 
-    def patience(self, until: Deadline) -> contextlib.AbstractContextManager[None]:
-        return self._db.lease.patience(until)
+    def limit_waiting(self, until: Deadline) -> contextlib.AbstractContextManager[None]:
+        return self._db.lease.limit_waiting(until)
 
     def sidecar(self, suffix: str) -> Path | None:
         return Path(f"{self.path}{suffix}")
@@ -79,14 +79,14 @@ class DuckStore(Store):
         self._db.lease.close()
 
     @contextlib.contextmanager
-    def embedding_turn(self, timeout: float) -> Iterator[bool]:
+    def embedding_lock(self, timeout: float) -> Iterator[bool]:
         if self._db.is_read_only():
             yield False  # a process that can write the index embeds
             return
-        turn = FileLock(f"{self.path}.embedding", mode=0o600)
+        lock = FileLock(f"{self.path}.embedding", mode=0o600)
         try:
             self._db.prepare()
-            turn.acquire(timeout=timeout, poll_interval=0.02)
+            lock.acquire(timeout=timeout, poll_interval=0.02)
         except Timeout:
             yield False
             return
@@ -95,7 +95,7 @@ class DuckStore(Store):
         try:
             yield True
         finally:
-            turn.release()
+            lock.release()
 
     # -- search ---------------------------------------------------------------------------------------
 
@@ -139,14 +139,14 @@ class DuckStore(Store):
         started = time.monotonic()
         require_read_only(sql)
         names = views.named_tables(sql)
-        derived = collect(names & views.DERIVED)
+        computed = collect(names & views.COMPUTED)
         with self._db.exclusive() as options:
-            question = Question(
-                str(self.path), {**options, "temp_directory": ""}, sql, derived, names,
+            request = SqlRequest(
+                str(self.path), {**options, "temp_directory": ""}, sql, computed, names,
                 None if limit is None else limit + 1, self._settings.memory_limit_mb + SPARE,
             )  # fmt: skip
-            # The error of a damaged file is none of the query: the file is examined.
-            columns, rows = answer(question, timeout, self._db.is_suspicious)
+            # An error that a damaged file may cause is raised, so that the file is examined.
+            columns, rows = run_query(request, timeout, self._db.is_suspicious)
         kept = rows if limit is None else rows[:limit]
         took = (time.monotonic() - started) * 1000
         return QueryResult(columns, tuple(kept), round(took, 1), truncated=len(kept) < len(rows))
@@ -155,17 +155,17 @@ class DuckStore(Store):
         import duckdb
 
         started = time.monotonic()
-        target = export.Target(folder, overwrite)
-        with target.filling() as temporary:
-            derived = collect(views.DERIVED)
+        target = export.ExportFolder(folder, overwrite)
+        with target.staging_folder() as temporary:
+            computed = collect(views.COMPUTED)
             with self._db.exclusive() as options:
                 options["temp_directory"] = str(temporary / export.SPILL)
                 with duckdb.connect(":memory:", config=options) as c:
-                    views.define(c, str(self.path), derived)
+                    views.define(c, str(self.path), computed)
                     views.put_hits(c)
                     progress("export", 0, len(views.TABLES))
                     written = export.write(c, temporary, folder, progress)
-            target.take(temporary, written)
+            target.publish(temporary, written)
         return ExportReport(str(folder), tuple(table for table, _ in written), time.monotonic() - started)
 
     # -- forgetting -----------------------------------------------------------------------------------
@@ -181,7 +181,7 @@ class DuckStore(Store):
                     c.execute("DROP TABLE IF EXISTS fts_source")
                     c.execute("UPDATE counters SET value = -1 WHERE name = 'fts'")
         self._db.rewrite()
-        self._note_purged()
+        self._record_purge()
 
     def shrink(self) -> bool:
         """Write the file again when a third of it, and some megabytes, are free; returns true if it did.

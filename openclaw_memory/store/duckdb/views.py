@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ...text.analysis import hit_id
-from ..rows import Derived
+from ..rows import ComputedTables
 from .connection import attach, incoming, insert_rows
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ INDEX = "internals"
 #: The tables of an export, in its order.
 TABLES = ("memories", "documents", "concepts", "edges", "facts", "usage")
 #: Tables whose rows are collected before they can be read.
-DERIVED = frozenset({"concepts", "edges", "facts", "usage"})
+COMPUTED = frozenset({"concepts", "edges", "facts", "usage"})
 #: The table that is computed, unit by unit, before it can be read.
 HITS = "hits"
 
@@ -97,22 +97,22 @@ def named_tables(query: str) -> frozenset[str]:
     """
     words = {word.lower() for word in re.findall(r"\w+", query)}
     if words & {"query", "query_table"}:
-        return frozenset(DERIVED | {HITS})
-    return frozenset((DERIVED | {HITS}) & words)
+        return frozenset(COMPUTED | {HITS})
+    return frozenset((COMPUTED | {HITS}) & words)
 
 
-def define(c: duckdb.DuckDBPyConnection, path: str, derived: Derived) -> None:
-    """Make all tables over the index at ``path``; those without rows in ``derived`` stay empty."""
+def define(c: duckdb.DuckDBPyConnection, path: str, computed: ComputedTables) -> None:
+    """Make all tables over the index at ``path``; those without rows in ``computed`` stay empty."""
     attach(c, path, INDEX, "(READ_ONLY)")
     tables = [f"CREATE TABLE {table} ({columns});" for table, columns in _COLUMNS.items()]
     c.execute("".join([_MEMORIES, *tables, _GRAPH]))
-    for table, rows in derived.rows.items():
+    for table, rows in computed.rows.items():
         insert_rows(c, table, " ".join(column.split()[1] for column in _COLUMNS[table].split(", ")), rows)
     places = [
-        (place, slug, curated) for place, (slug, _, _, curated, *_) in enumerate(derived.rows.get("concepts", ()))
+        (place, slug, curated) for place, (slug, _, _, curated, *_) in enumerate(computed.rows.get("concepts", ()))
     ]
     insert_rows(c, "graph.concept", "INTEGER VARCHAR BOOLEAN", places)
-    for kind, columns in derived.edges.items():
+    for kind, columns in computed.edges.items():
         if not len(columns["weight"]):
             continue
         with incoming(c, columns):

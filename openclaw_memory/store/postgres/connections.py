@@ -29,9 +29,9 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ...config.store_url import shown
-from ...errors import LeaseTimeout, Refused, StoreError, StoreUnreachable
-from ...system.deadline import Deadline, Patience
+from ...config.store_url import redact_url
+from ...errors import LeaseTimeout, StoreError, StoreUnreachable, TextRefused
+from ...system.deadline import Deadline, WaitLimit
 from ..tables.base import VERSION
 from .schema import CORE, GUARDS, SCHEMA, VIEWS
 
@@ -55,7 +55,7 @@ class Server:
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self.name = shown(url)
+        self.name = redact_url(url)
         self._pool: ConnectionPool[psycopg.Connection[Any]] | None = None
         self._uses = 0
         self._opening, self._trying = threading.Lock(), threading.Lock()
@@ -65,7 +65,7 @@ class Server:
         self._reached = float("-inf")
         #: The connections by which a thread reads, innermost last.
         self._local = threading.local()
-        self._patience = Patience()
+        self._wait_limit = WaitLimit()
 
     @classmethod
     def for_url(cls, url: str) -> Server:
@@ -100,8 +100,8 @@ class Server:
 
         With ``read`` it has one snapshot and cannot write.  No statement takes longer than ``timeout`` seconds, no
         lock is waited for longer than ``wait``.  With ``memory`` its views are in front of the tables.
-        A ``read`` that ``joins`` is a part of the snapshot that this thread reads already, unless it has written since:
-        threads that hold a connection and wait for another one would wait for ever.
+        A ``read`` with ``joins`` shares the snapshot that this thread has open, unless the thread has written since:
+        threads that each hold one connection and wait for a second would wait for ever.
         Raises :class:`StoreUnreachable` without a connection, :class:`LeaseTimeout` at a limit, and
         :class:`StoreError` for other errors of the server.
         """
@@ -132,16 +132,16 @@ class Server:
         except psycopg.Error as error:
             raise self.translate(error) from error
 
-    def patience(self, until: Deadline) -> contextlib.AbstractContextManager[None]:
+    def limit_waiting(self, until: Deadline) -> contextlib.AbstractContextManager[None]:
         """Let this thread wait for the server no longer than ``until`` in the block."""
-        return self._patience.limited(until)
+        return self._wait_limit.limited(until)
 
     def left(self) -> float | None:
         """Return the seconds that this thread may wait; ``None`` without a limit."""
-        return self._patience.until.left()
+        return self._wait_limit.until.left()
 
     def remarks(self) -> list[str]:
-        """Return the remarks on answers while the server is away."""
+        """Return the warnings for answers that are given while the server cannot be reached."""
         return [] if self._away is None else [f"answered from memory, which may be out of date: {self._away[1]}"]
 
     def prepare(self, part: str, tables: str) -> None:
@@ -298,7 +298,7 @@ class Server:
             return StoreUnreachable(message)
         if isinstance(error, psycopg.errors.DiskFull):
             return StoreError(f"{self.name}: the server's disk is full ({first}); nothing was lost: free some space")
-        kind = Refused if isinstance(error, (psycopg.DataError, psycopg.IntegrityError)) else StoreError
+        kind = TextRefused if isinstance(error, (psycopg.DataError, psycopg.IntegrityError)) else StoreError
         return kind(f"{self.name}: the server refused ({first}); run: openclaw-memory doctor")
 
 

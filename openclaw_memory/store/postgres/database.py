@@ -138,7 +138,7 @@ class PostgresDatabase(Database):
         session = self._session()
         session.depth += 1
         try:
-            with self.server.patience(Deadline.after(timeout)):
+            with self.server.limit_waiting(Deadline.after(timeout)):
                 self.open()
                 yield session
         except BaseException as error:
@@ -151,7 +151,7 @@ class PostgresDatabase(Database):
             if not session.depth:
                 session.end()
 
-    def turn(self, timeout: float | None = None) -> contextlib.AbstractContextManager[object]:
+    def consistent_reads(self, timeout: float | None = None) -> contextlib.AbstractContextManager[object]:
         return self.read(timeout)
 
     @contextlib.contextmanager
@@ -381,8 +381,8 @@ def _copy(
     """
     columns = ", ".join(f"c{at} {kind}" for at, kind in enumerate(kinds))
     c.execute(f"CREATE TEMP TABLE incoming ({columns}) ON COMMIT DROP")
-    how = f"COPY incoming FROM STDIN{' (FORMAT BINARY)' if binary else ''}"
-    with c.connection.cursor() as cursor, cursor.copy(how) as copy:
+    statement = f"COPY incoming FROM STDIN{' (FORMAT BINARY)' if binary else ''}"
+    with c.connection.cursor() as cursor, cursor.copy(statement) as copy:
         if binary:
             copy.set_types([kind.lower() for kind in kinds])
         for row in rows:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import LeaseTimeout, StoreError, StoreUnreachable
 from ..state import StateError
-from ..state.database import PATIENCE, Row, State, StateReport, Transaction, renew_versions
-from ..state.place import Keys
+from ..state.database import LOCK_TIMEOUT, Row, State, StateReport, Transaction, renew_versions
+from ..state.location import Keys
 from .connections import Server, memory_id
 from .schema import STATE, STATE_TABLES
 
@@ -58,11 +58,11 @@ class ServerState(State):
                 return c.execute(_with_marks(query), list(values)).fetchall()
 
     @contextmanager
-    def writing(self, *changed: str, patience: float = PATIENCE, lasting: bool = True) -> Iterator[Transaction]:
-        with self._translating_server(patience):
+    def writing(self, *changed: str, timeout: float = LOCK_TIMEOUT, lasting: bool = True) -> Iterator[Transaction]:
+        with self._translating_server(timeout):
             memory = self._find_memory(write=True)
             assert memory is not None
-            with self._server.transaction(wait=patience, memory=memory) as c:
+            with self._server.transaction(wait=timeout, memory=memory) as c:
                 c.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_WRITING, memory])
                 c.execute("SELECT set_config('openclaw_memory.author', %s, true)", [self._agent])
                 connection = _Statements(c)
@@ -153,13 +153,13 @@ class ServerState(State):
         return self._memory
 
     @contextmanager
-    def _translating_server(self, patience: float) -> Iterator[None]:
+    def _translating_server(self, timeout: float) -> Iterator[None]:
         """Raise :class:`StateError` for errors of the server."""
         try:
             yield
         except LeaseTimeout as error:
             raise StateError(
-                f"{self.where}: another process has been writing the state for {patience:g} s, or the server is slow; "
+                f"{self.where}: another process has been writing the state for {timeout:g} s, or the server is slow; "
                 "try again when that has ended"
             ) from error
         except StoreError as error:

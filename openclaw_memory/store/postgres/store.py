@@ -106,8 +106,8 @@ class PostgresStore(Store):
                 _ = session.connection
             yield
 
-    def patience(self, until: Deadline) -> contextlib.AbstractContextManager[None]:
-        return self._db.server.patience(until)
+    def limit_waiting(self, until: Deadline) -> contextlib.AbstractContextManager[None]:
+        return self._db.server.limit_waiting(until)
 
     def files(self) -> list[Path]:
         return [file for file in self._local_files if file.exists()]
@@ -129,7 +129,7 @@ class PostgresStore(Store):
         return self._db.may_write
 
     @contextlib.contextmanager
-    def embedding_turn(self, timeout: float) -> Iterator[bool]:
+    def embedding_lock(self, timeout: float) -> Iterator[bool]:
         """Yield true if this role may store vectors; of two that embed at once one is kept."""
         yield self._may_write()
 
@@ -152,7 +152,7 @@ class PostgresStore(Store):
     def purge(self) -> None:
         """Leave no row of deleted texts, nor postings; :meth:`leftovers` lists the copies that the server keeps."""
         self.maintain(True)
-        self._note_purged()
+        self._record_purge()
 
     def unpurged(self) -> bool:
         return self._db.may_write and super().unpurged()

@@ -16,9 +16,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ...errors import WorkspaceError, remedy
+from ...errors import WorkspaceError, next_step_for
 from ...system.deadline import Deadline
-from .place import Keys, Place, read_only, remove, sqlite_files
+from .location import Keys, StateLocation, read_only, remove, sqlite_files
 
 if TYPE_CHECKING:
     pass
@@ -46,7 +46,7 @@ TABLES = {
     if table not in ("meta", "versions")
 }
 #: Seconds to wait for another process that writes.
-PATIENCE = 30.0
+LOCK_TIMEOUT = 30.0
 #: Names that get another version when all rows are replaced.
 CHANGED = ("forgotten", "use", "retired", "flags")
 
@@ -69,7 +69,7 @@ def connect(name: str) -> sqlite3.Connection:
     When several connections open a new file at once, SQLite lets one change its journal mode, and refuses the others
     before their timeout.
     """
-    until = Deadline.after(PATIENCE)
+    until = Deadline.after(LOCK_TIMEOUT)
     while True:
         try:
             return _connect(name)
@@ -80,7 +80,7 @@ def connect(name: str) -> sqlite3.Connection:
 
 
 def _connect(name: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(name, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(name, timeout=LOCK_TIMEOUT, isolation_level=None, check_same_thread=False)
     try:
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute("PRAGMA journal_mode = WAL")
@@ -139,7 +139,7 @@ class StateReport:
     server: str | None = None
 
 
-class _Side:
+class _StampedConnection:
     """A connection for reading or writing, and the stamp of its file."""
 
     def __init__(self) -> None:
@@ -155,15 +155,15 @@ class _Side:
 
 
 class State:
-    """The records of one workspace that outlive its index, at a ``place``.
+    """The records of one workspace that outlive its index, at a ``location``.
 
     Several threads and processes may use it.  The first write makes the file.  A finished write survives a power cut;
     deleted content is overwritten.
     """
 
-    def __init__(self, place: Place) -> None:
-        self._place = place
-        self._writer, self._reader = _Side(), _Side()  # readers do not wait for a writer
+    def __init__(self, location: StateLocation) -> None:
+        self._location = location
+        self._writer, self._reader = _StampedConnection(), _StampedConnection()  # readers do not wait for a writer
         self._problem: str | None = None
 
     # -- reading ----------------------------------------------------------------------------------
@@ -210,7 +210,7 @@ class State:
     @property
     def file(self) -> Path | None:
         """The path of the file, which may not exist yet."""
-        return self._place.find()
+        return self._location.find()
 
     def flag(self, name: str) -> Any:
         """Return the last value of :meth:`set_flag`; ``None`` for none.  Raises as :meth:`read`."""
@@ -220,18 +220,18 @@ class State:
     # -- writing ----------------------------------------------------------------------------------
 
     @contextmanager
-    def writing(self, *changed: str, patience: float = PATIENCE, lasting: bool = True) -> Iterator[Transaction]:
+    def writing(self, *changed: str, timeout: float = LOCK_TIMEOUT, lasting: bool = True) -> Iterator[Transaction]:
         """Yield a transaction in which nobody else writes; the names in ``changed`` get another version.
 
         Rows that are not ``lasting`` may be lost when the workspace moves.
 
-        Raises :class:`StateError`, also after ``patience`` seconds of waiting for others; nothing is written then.
+        Raises :class:`StateError`, also after ``timeout`` seconds of waiting for others; nothing is written then.
         """
         with self._writer.lock:
             connection = self._open(self._writer, lasting)
             assert connection is not None
-            with self._translating(patience):
-                connection.execute(f"PRAGMA busy_timeout = {int(patience * 1000)}")
+            with self._translating(timeout):
+                connection.execute(f"PRAGMA busy_timeout = {int(timeout * 1000)}")
                 connection.execute("BEGIN IMMEDIATE")
                 try:
                     yield connection
@@ -242,18 +242,18 @@ class State:
                         connection.execute("ROLLBACK")
                     raise
 
-    def set_flag(self, name: str, value: Any, patience: float = PATIENCE, lasting: bool = True) -> None:
+    def set_flag(self, name: str, value: Any, timeout: float = LOCK_TIMEOUT, lasting: bool = True) -> None:
         """Store a JSON value under a name.  Raises as :meth:`writing`."""
-        self.change_flag(name, lambda _: value, patience, lasting)
+        self.change_flag(name, lambda _: value, timeout, lasting)
 
     def change_flag(
-        self, name: str, change: Callable[[Any], Any], patience: float = PATIENCE, lasting: bool = True
+        self, name: str, change: Callable[[Any], Any], timeout: float = LOCK_TIMEOUT, lasting: bool = True
     ) -> bool:
         """Store the result of ``change`` on the stored value, unless it is ``None``; returns true if it was stored.
 
         Nobody else writes meanwhile.  Raises as :meth:`writing`.
         """
-        with self.writing("flags", patience=patience, lasting=lasting) as connection:
+        with self.writing("flags", timeout=timeout, lasting=lasting) as connection:
             rows = connection.execute("SELECT value FROM flags WHERE name = ?", [name]).fetchall()
             value = change(json.loads(rows[0][0]) if rows else None)
             if value is not None:
@@ -272,7 +272,7 @@ class State:
 
     def keys(self) -> Mapping[str, bytes]:
         """Return the keys of tombstones by their ids.  Raises :class:`~openclaw_memory.errors.WorkspaceError`."""
-        return self._place.keys.all(self._place.find().stem)
+        return self._location.keys.all(self._location.find().stem)
 
     def key(self) -> bytes:
         """Return the key for new tombstones: the first stored one or 32 new random bytes.  Raises as :meth:`keys`."""
@@ -281,18 +281,18 @@ class State:
     def add_key(self, key: bytes) -> None:
         """Store a key, which must happen before tombstones made with it are written.  Raises as :meth:`keys`."""
         with self._translating():
-            file = self._place.claim()
-        self._place.keys.add(file.stem, key)
+            file = self._location.file_for_writing()
+        self._location.keys.add(file.stem, key)
 
     def keys_place(self) -> str:
         """Return the place of the keys, for people."""
-        return self._place.keys.location(self._place.find().stem)
+        return self._location.keys.location(self._location.find().stem)
 
     # -- backups ----------------------------------------------------------------------------------
 
     def report(self) -> StateReport:
         """Describe the state.  An unreadable one raises nothing: it is in ``warning``."""
-        file = self._place.find()
+        file = self._location.find()
         size = sum(each.stat().st_size for each in sqlite_files(file) if each.exists())
         return self._report(file, file.exists(), size)
 
@@ -376,10 +376,10 @@ class State:
         """Delete everything, the keys and the identity of the workspace too.  Raises :class:`StateError`."""
         self.close()
         with self._translating():
-            file = self._place.find()
+            file = self._location.find()
             remove(file)
-            self._place.keys.remove(file.stem)
-            self._place.disown()
+            self._location.keys.remove(file.stem)
+            self._location.remove_identity()
 
     def close(self) -> None:
         """Close the file; it is opened again when it is needed."""
@@ -389,7 +389,7 @@ class State:
 
     # -- the file -----------------------------------------------------------------------------------
 
-    def _open(self, side: _Side, lasting: bool = True) -> sqlite3.Connection | None:
+    def _open(self, side: _StampedConnection, lasting: bool = True) -> sqlite3.Connection | None:
         """Return the connection of a side, whose lock the caller holds; ``None`` without a file to read."""
         if side.connection is not None:
             owned = side is self._reader or side.lasting or not lasting
@@ -397,19 +397,19 @@ class State:
                 return side.connection
             side.close()
         with self._translating():
-            file = self._place.find()
+            file = self._location.find()
             if side is self._writer:
-                file = self._place.claim(lasting)
+                file = self._location.file_for_writing(lasting)
             elif file.exists():
                 with suppress(OSError, WorkspaceError):  # under its present name
-                    file = self._place.claim(lasting=False)
+                    file = self._location.file_for_writing(lasting=False)
             if not file.exists():
                 if side is self._reader:
                     return None
                 os.close(os.open(file, os.O_CREAT | os.O_WRONLY, 0o600))
             try:
                 connection = connect(os.fspath(file))
-                self._put_home(connection)
+                self._store_workspace(connection)
             except sqlite3.OperationalError as error:
                 if side is self._writer or is_busy(error):
                     raise
@@ -425,11 +425,11 @@ class State:
             inode: object = os.stat(file).st_ino
         except OSError:
             inode = None
-        return file, inode, self._place.stamp()
+        return file, inode, self._location.stamp()
 
-    def _put_home(self, connection: Transaction) -> None:
+    def _store_workspace(self, connection: Transaction) -> None:
         """Store the workspace that used the state last."""
-        root = self._place.root
+        root = self._location.root
         if root is None:
             return
         row = connection.execute("SELECT value FROM meta WHERE name = 'home'").fetchone()
@@ -437,19 +437,19 @@ class State:
             connection.execute("INSERT OR REPLACE INTO meta VALUES ('home', ?)", [os.fspath(root)])
 
     @contextmanager
-    def _translating(self, patience: float = PATIENCE, file: Path | None = None) -> Iterator[None]:
+    def _translating(self, timeout: float = LOCK_TIMEOUT, file: Path | None = None) -> Iterator[None]:
         """Raise :class:`StateError` for errors of SQLite and the file system."""
         try:
             yield
         except sqlite3.OperationalError as error:
             if is_busy(error):
                 raise StateError(
-                    f"{file or self.file}: another process has been writing it for {patience:g} s; try again when "
+                    f"{file or self.file}: another process has been writing it for {timeout:g} s; try again when "
                     "that has ended"
                 ) from error
             raise StateError(
                 f"{file or self.file}: cannot be used ({error}); "
-                f"{remedy(error, 'make the file and its folder writable')}"
+                f"{next_step_for(error, 'make the file and its folder writable')}"
             ) from error
         except sqlite3.DatabaseError as error:
             raise StateError(
@@ -459,7 +459,7 @@ class State:
         except OSError as error:
             raise StateError(
                 f"{error.filename or file or self.file}: cannot be used ({error.strerror or error}); "
-                f"{remedy(error, 'make the file and its folder writable')}"
+                f"{next_step_for(error, 'make the file and its folder writable')}"
             ) from error
 
 

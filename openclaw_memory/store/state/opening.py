@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...config.settings import StateSettings, config_path, data_dir
-from ...config.workspace import expanded
+from ...config.workspace import expand_home
 from .database import State
-from .place import Keys, Place, Workplace
+from .location import Keys, StateLocation, WorkspaceStateLocation
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class ServerWorkspace:
 
 def state_folder(settings: StateSettings) -> Path:
     """Return the folder of the states of all workspaces."""
-    return expanded(settings.folder).absolute() if settings.folder else data_dir() / "state"
+    return expand_home(settings.folder).absolute() if settings.folder else data_dir() / "state"
 
 
 def state_keys() -> Keys:
@@ -39,4 +39,8 @@ def open_state(
         from ..postgres.state import ServerState
 
         return ServerState(server.url, server.workspace, server.agent, keys)
-    return State(Workplace(workspace, state_folder(settings), keys) if file is None else Place(file.absolute(), keys))
+    return State(
+        WorkspaceStateLocation(workspace, state_folder(settings), keys)
+        if file is None
+        else StateLocation(file.absolute(), keys)
+    )

@@ -81,7 +81,7 @@ def add_usage(connection: Transaction, unit: str, new: UnitUsage) -> None:
     )
 
 
-def drop_faded(connection: Transaction, today: date, days: int = 400) -> None:
+def drop_old_impressions(connection: Transaction, today: date, days: int = 400) -> None:
     """Drop units that were only shown, and last so many ``days`` ago, within a transaction."""
     connection.execute(
         "DELETE FROM use WHERE last < ? AND used = 0 AND useful = 0 AND irrelevant = 0",

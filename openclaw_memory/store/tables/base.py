@@ -83,7 +83,7 @@ class Database(ABC):
         """Yield a :class:`Connection` for queries."""
 
     @abstractmethod
-    def turn(self, timeout: float | None = None) -> contextlib.AbstractContextManager[object]:
+    def consistent_reads(self, timeout: float | None = None) -> contextlib.AbstractContextManager[object]:
         """Keep :attr:`change_token` and :meth:`counters` valid for the block, in which queries may follow."""
 
     @abstractmethod
@@ -114,7 +114,7 @@ class Database(ABC):
     @property
     @abstractmethod
     def change_token(self) -> tuple[Any, ...]:
-        """A value that differs whenever another process may have written since; valid within a :meth:`turn`."""
+        """A value that differs whenever another process may have written; valid within :meth:`consistent_reads`."""
 
     @abstractmethod
     def change(self, c: Any) -> contextlib.AbstractContextManager[None]:
@@ -162,7 +162,7 @@ class Tables:
 
     def _cached(self, name: Hashable, read: Callable[[], T], *counters: str) -> T:
         """Return the answer of ``read``, from memory while the named ``counters`` (or the whole index) are the same."""
-        with self._db.turn():
+        with self._db.consistent_reads():
             if counters:
                 values = self._db.counters()
                 token: tuple[Any, ...] = tuple(values.get(counter) for counter in counters)
@@ -174,7 +174,7 @@ class Tables:
             return entry[1]
 
 
-def among(ids: Iterable[int]) -> str:
+def in_list(ids: Iterable[int]) -> str:
     """Return the right side of ``IN`` for rows with one of these ids, of which there may be none."""
     listed = [str(int(each)) for each in ids]
     if 0 < len(listed) <= 100:  # for literals the database uses an index or the ranges of its blocks

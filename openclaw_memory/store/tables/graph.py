@@ -23,7 +23,7 @@ from ..rows import (
     StatedFact,
     WorkspaceFile,
 )
-from .base import Connection, Tables, among, bump, put_meta, unit_texts
+from .base import Connection, Tables, bump, in_list, put_meta, unit_texts
 
 Links = Callable[[Sequence[PendingText]], Iterable[tuple[int, Mention]]]
 
@@ -35,14 +35,14 @@ class GraphTables(Tables):
 
     def mention_rows(self, document_ids: Sequence[int] | None) -> MentionRows:
         """Return the mentions in these documents, or in all."""
-        where = "true" if document_ids is None else f"document_id IN {among(document_ids)}"
+        where = "true" if document_ids is None else f"document_id IN {in_list(document_ids)}"
         columns = self._db.columns(f"SELECT unit_id, document_id, key, rule FROM mentions WHERE {where}")
         types = np.int32, np.int32, np.int64, np.int8
         return MentionRows(*(column.astype(kind, copy=False) for column, kind in zip(columns, types, strict=True)))
 
     def mention_names(self, keys: Sequence[int] | None = None) -> list[MentionName]:
         """Return the spellings of keys with their counts; equally frequent ones in alphabetical order."""
-        where = "" if keys is None else f"WHERE key IN {among(keys)} "
+        where = "" if keys is None else f"WHERE key IN {in_list(keys)} "
         rows = self._db.rows(f"SELECT key, text, min(rule), count(*) FROM mentions {where}GROUP BY key, text")
         rows.sort(key=lambda row: (row[0], -row[3], row[1]))
         return [MentionName(key, text, RULES[rule], n) for key, text, rule, n in rows]
@@ -103,7 +103,7 @@ class GraphTables(Tables):
             # A process that is about to write a file has linked it by the old names: it must plan again.
             bump(c, "texts")
             before = _links_to(c, changed)
-            c.execute(f"DELETE FROM mentions WHERE rule = {_CURATED} AND key IN {among(changed)}")
+            c.execute(f"DELETE FROM mentions WHERE rule = {_CURATED} AND key IN {in_list(changed)}")
             for units in unit_texts(c):
                 document = {row[0]: row[2] for row in units}
                 mentions = [
@@ -118,7 +118,7 @@ class GraphTables(Tables):
         with self._db.read() as c:
 
             def by_id(columns: str, table: str, ids: Iterable[int]) -> dict[int, tuple[Any, ...]]:
-                rows = c.execute(f"SELECT {columns}, id FROM {table} WHERE id IN {among(set(ids))}").fetchall()
+                rows = c.execute(f"SELECT {columns}, id FROM {table} WHERE id IN {in_list(set(ids))}").fetchall()
                 return {row[-1]: row[:-1] for row in rows}
 
             # Each table by its ids, as joining them takes twice as long.
@@ -189,7 +189,7 @@ def _put_file(c: Connection, file: WorkspaceFile) -> None:
 
 
 def _links_to(c: Connection, keys: Sequence[int]) -> set[tuple[int, int]]:
-    select = f"SELECT DISTINCT unit_id, key FROM mentions WHERE rule = {_CURATED} AND key IN {among(keys)}"
+    select = f"SELECT DISTINCT unit_id, key FROM mentions WHERE rule = {_CURATED} AND key IN {in_list(keys)}"
     return set(c.execute(select).fetchall())
 
 

@@ -17,7 +17,6 @@ from ...system.deadline import Deadline
 from ..rows import (
     Analyse,
     Collect,
-    DerivedRows,
     DocumentChange,
     DocumentInfo,
     Documents,
@@ -26,15 +25,16 @@ from ..rows import (
     StoredUnit,
     StoreState,
     StoreStatistics,
+    SummaryCitations,
     SummaryInfo,
+    UnitDependents,
     UnitRows,
     UnitText,
-    UnitTraces,
     Version,
     batches,
 )
 from . import writing
-from .base import VERSION, Connection, Needles, among, count, free_unused_heap, put_meta
+from .base import VERSION, Connection, Needles, count, free_unused_heap, in_list, put_meta
 from .graph import GraphTables
 from .keywords import PostingsIndex
 from .vectors import VectorTables
@@ -72,9 +72,9 @@ class Store(GraphTables, VectorTables, ABC):
             return
         with self._db.change(c):
             if stored.get("analysis") != self._versions["analysis"]:
-                writing.analyse_anew(self._db, c, self._analyse)
+                writing.rebuild_postings(self._db, c, self._analyse)
             if stored.get("extraction") != self._versions["extraction"]:
-                writing.read_anew(c)
+                writing.mark_for_reread(c)
             for key, value in self._versions.items():
                 put_meta(c, key, value)
 
@@ -99,11 +99,11 @@ class Store(GraphTables, VectorTables, ABC):
         """
 
     @abstractmethod
-    def patience(self, until: Deadline) -> AbstractContextManager[None]:
+    def limit_waiting(self, until: Deadline) -> AbstractContextManager[None]:
         """Let no call of this thread wait for other processes beyond ``until`` in the block."""
 
     @abstractmethod
-    def embedding_turn(self, timeout: float) -> AbstractContextManager[bool]:
+    def embedding_lock(self, timeout: float) -> AbstractContextManager[bool]:
         """Yield true if this process may embed: only one does at a time; waits up to ``timeout`` seconds."""
 
     def sidecar(self, suffix: str) -> Path | None:
@@ -130,7 +130,7 @@ class Store(GraphTables, VectorTables, ABC):
 
     def documents(self) -> Documents:
         """Return all indexed files by path, and the version of their texts."""
-        with self._db.turn():
+        with self._db.consistent_reads():
             by_path, written = self._cached("documents by path", self._documents_by_path)
             return Documents(by_path, writing.version_of(self._db.counters(), written))
 
@@ -156,7 +156,7 @@ class Store(GraphTables, VectorTables, ABC):
             changed = [
                 row[0] for row in now if row[0] not in old or (old[row[0]].generation, old[row[0]].mtime_ns) != row[1:]
             ]
-            where = f" WHERE id IN {among(changed)}" if len(changed) < len(now) else ""
+            where = f" WHERE id IN {in_list(changed)}" if len(changed) < len(now) else ""
             sql = "SELECT id, path, size, mtime_ns, sha256, units, generation, kind, grain, origin FROM documents"
             read = {
                 row[0]: DocumentInfo(*[*row[:7], _KINDS[row[7]], _GRAINS[row[8]], _ORIGINS[row[9]]])
@@ -169,7 +169,7 @@ class Store(GraphTables, VectorTables, ABC):
     def stored_units(self, document_ids: Sequence[int]) -> list[StoredUnit]:
         """Return the indexed units of these documents, in reading order."""
         rows = self._db.rows(
-            f"SELECT id, document_id, hash FROM units WHERE document_id IN {among(document_ids)} "
+            f"SELECT id, document_id, hash FROM units WHERE document_id IN {in_list(document_ids)} "
             "ORDER BY document_id, ordinal"
         )
         return [StoredUnit(*row) for row in rows]
@@ -204,7 +204,7 @@ class Store(GraphTables, VectorTables, ABC):
 
     def unit_rows(self, document_ids: Sequence[int] | None) -> UnitRows:
         """Return the columns of the units of these documents (all for ``None``), in reading order."""
-        where = "true" if document_ids is None else f"document_id IN {among(document_ids)}"
+        where = "true" if document_ids is None else f"document_id IN {in_list(document_ids)}"
         # Joined and sorted by numpy, which is quicker than the database.
         with self._db.read():
             *columns, ordinal = self._db.columns(
@@ -235,7 +235,7 @@ class Store(GraphTables, VectorTables, ABC):
             # A single scan is quicker for many.
             for batch in batches(ids, 50 if len(ids) <= 1_000 else len(ids)):
                 rows += c.execute(
-                    f"SELECT id, heading, {_STATED}, start_line, body FROM sections WHERE id IN {among(batch)}"
+                    f"SELECT id, heading, {_STATED}, start_line, body FROM sections WHERE id IN {in_list(batch)}"
                 ).fetchall()
         return {row[0]: SectionText(row[0], row[1], row[2], row[3], tuple(row[4].split("\n"))) for row in rows}
 
@@ -261,16 +261,16 @@ class Store(GraphTables, VectorTables, ABC):
         select = "SELECT id, path, grain, front_matter, sha256, size FROM documents WHERE grain <> 'working'"
         return sorted((_summary_info(*row) for row in self._db.rows(select)), key=lambda info: info.path)
 
-    def derived_rows(self, documents: Sequence[int] | None = None) -> DerivedRows:
+    def summary_citations(self, documents: Sequence[int] | None = None) -> SummaryCitations:
         """Return the lines that the sentences of summaries cite: of those ``documents``, or of all."""
         rows = self._db.rows(
             "SELECT unit_id, document_id, path, start_line, end_line FROM derived_from "
-            f"{'' if documents is None else f'WHERE document_id IN {among(documents)} '}"
+            f"{'' if documents is None else f'WHERE document_id IN {in_list(documents)} '}"
             "ORDER BY document_id, unit_id, path, start_line"
         )
         columns = list(zip(*rows, strict=True)) if rows else [()] * 5
         unit, document, first, last = (np.array(columns[at], np.int32) for at in (0, 1, 3, 4))
-        return DerivedRows(unit, document, tuple(columns[2]), first, last)
+        return SummaryCitations(unit, document, tuple(columns[2]), first, last)
 
     @abstractmethod
     def query(self, sql: str, collect: Collect, limit: int | None = None, timeout: float = 20.0) -> QueryResult:
@@ -295,34 +295,34 @@ class Store(GraphTables, VectorTables, ABC):
             "SELECT id, document_id, start_line, end_line, form, speaker, "
             "CASE WHEN form IN ('line', 'turn', 'item', 'quote') THEN coalesce(indexed, text) ELSE text END, "
             "hash, occurrence "
-            f"FROM units WHERE id IN {among(unit_ids)} ORDER BY document_id, ordinal"
+            f"FROM units WHERE id IN {in_list(unit_ids)} ORDER BY document_id, ordinal"
         )
         return [UnitText(*row) for row in rows]
 
-    def unit_traces(self, unit_ids: Sequence[int]) -> UnitTraces:
+    def count_dependents(self, unit_ids: Sequence[int]) -> UnitDependents:
         """Count the rows that these units own in other tables."""
         with self._db.read() as c:
             numbers = [
-                count(c, f"SELECT count(*) FROM {table} WHERE unit_id IN {among(unit_ids)}")
+                count(c, f"SELECT count(*) FROM {table} WHERE unit_id IN {in_list(unit_ids)}")
                 for table in ("vectors", "mentions", "found_facts", "derived_from")
             ]
-        return UnitTraces(*numbers)
+        return UnitDependents(*numbers)
 
     def masks(self) -> str:
-        """Return the ``masks`` of the last :meth:`read_again`."""
+        """Return the ``masks`` of the last :meth:`schedule_reread`."""
         return self._db.counters().get("masks", "")
 
     def unpurged(self) -> bool:
-        """Return true if :meth:`purge` has not run since :meth:`read_again`."""
+        """Return true if :meth:`purge` has not run since :meth:`schedule_reread`."""
         return "unpurged" in self._db.counters()
 
-    def read_again(self, document_ids: Sequence[int] | None, masks: str) -> None:
+    def schedule_reread(self, document_ids: Sequence[int] | None, masks: str) -> None:
         """Have the next ingest read these documents again, or with ``None`` every file, under new ``masks``.
 
         An ingest that is reading meanwhile gets :class:`TextsChanged`.
         """
         with self._db.write() as c:
-            writing.read_anew(c, document_ids)
+            writing.mark_for_reread(c, document_ids)
             put_meta(c, "masks", masks)
             c.execute("DELETE FROM meta WHERE key = 'unpurged'")
             c.execute("INSERT INTO meta SELECT 'unpurged', '' WHERE (SELECT count(*) FROM documents) > 0")
@@ -331,7 +331,7 @@ class Store(GraphTables, VectorTables, ABC):
     def purge(self) -> None:
         """Leave no trace of deleted texts.  Not inside a :meth:`session`."""
 
-    def _note_purged(self) -> None:
+    def _record_purge(self) -> None:
         if self.unpurged():
             with self._db.write() as c:
                 c.execute("DELETE FROM meta WHERE key = 'unpurged'")
@@ -362,7 +362,7 @@ class Store(GraphTables, VectorTables, ABC):
                 return False
             with self._db.write() as c:
                 self._db.fold_postings(c)
-                writing.note_compacted(c)
+                writing.record_compaction(c)
         return True
 
     def statistics(self) -> StoreStatistics:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..rows import Bools, Floats, Ints, ModelChoice, PendingText, VectorModel, VectorStates
-from .base import Connection, Tables, among, count, put_meta
+from .base import Connection, Tables, count, in_list, put_meta
 
 #: Rows that are converted to another type at once.
 BLOCK = 16_384
@@ -30,7 +30,7 @@ DEAD = 1 / 3
 Dtype = Literal["float32", "int8"]
 
 
-class Written(NamedTuple):
+class NewVectors(NamedTuple):
     """Vectors written after a generation, up to the generation ``reached``.
 
     ``parts`` are the new ones as ``(unit ids, float16[n, d])``; ``ready`` are all units that have a vector now.
@@ -42,7 +42,7 @@ class Written(NamedTuple):
 
 
 #: ``load(since)`` returns the vectors written after generation ``since``.
-Load = Callable[[int], Written]
+Load = Callable[[int], NewVectors]
 
 
 class Matrix:
@@ -96,7 +96,7 @@ class Matrix:
             else:
                 self._data[part] = rows
 
-    def beyond(self, unit_ids: Ints) -> Ints:
+    def units_not_in(self, unit_ids: Ints) -> Ints:
         """Return the units that have a row and are not among ``unit_ids``."""
         others = self._unit_of >= 0
         slots = self.slots(unit_ids)
@@ -178,14 +178,14 @@ class VectorIndex:
 
     def refresh(self) -> Ints:
         """Take over the vectors that were written or removed since the last call; returns their units."""
-        written = self._load(self._generation)
+        new = self._load(self._generation)
         self._slots = None
-        gone = self._matrix.beyond(written.ready)
+        gone = self._matrix.units_not_in(new.ready)
         self._drop(gone)
-        for unit_ids, vectors in written.parts:
+        for unit_ids, vectors in new.parts:
             self._put(unit_ids, vectors)
-        self._generation = written.reached
-        return np.concatenate([*(unit_ids for unit_ids, _ in written.parts), gone])
+        self._generation = new.reached
+        return np.concatenate([*(unit_ids for unit_ids, _ in new.parts), gone])
 
     def _put(self, unit_ids: Ints, vectors: NDArray[np.float16]) -> None:
         self._matrix.put(unit_ids, vectors)
@@ -203,7 +203,7 @@ class VectorIndex:
 
     def similarities(self, query: Floats, unit_ids: Ints) -> Floats:
         """Return the cosine of ``query`` (``float32[d]``, unit length) with each unit, NaN without a vector."""
-        slots, present = self._places(unit_ids)
+        slots, present = self._rows_of(unit_ids)
         if not present.any():
             return np.full(len(unit_ids), np.nan, np.float32)
         if len(unit_ids) * 8 < self._matrix.used:
@@ -214,7 +214,7 @@ class VectorIndex:
             scores[~present] = np.nan
         return scores
 
-    def _places(self, unit_ids: Ints) -> tuple[Ints, Bools]:
+    def _rows_of(self, unit_ids: Ints) -> tuple[Ints, Bools]:
         """Return the row of each unit and which have one; kept, as every question is about the same units."""
         if self._slots is None or self._slots[0] is not unit_ids:
             slots = self._matrix.slots(unit_ids)
@@ -259,7 +259,7 @@ class VectorTables(Tables):
     def pending(self, model: VectorModel, limit: int, unit_ids: Ints | None = None) -> list[PendingText]:
         """Return units that have neither a vector of ``model`` nor failed with it, oldest first."""
         with self._db.read() as c:
-            within = "" if unit_ids is None else f"AND id IN {among(unit_ids)} "
+            within = "" if unit_ids is None else f"AND id IN {in_list(unit_ids)} "
             waiting = c.execute(
                 f"SELECT id FROM units WHERE {_MODEL} IS DISTINCT FROM {self._model_id(c, model):d} {within}"
                 f"ORDER BY id LIMIT {limit:d}"
@@ -267,7 +267,7 @@ class VectorTables(Tables):
             # Two steps, as the texts of all units are much to read for a few.
             rows = c.execute(
                 "SELECT id, coalesce(indexed, text) FROM units "
-                f"WHERE id IN {among(row[0] for row in waiting)} ORDER BY id"
+                f"WHERE id IN {in_list(row[0] for row in waiting)} ORDER BY id"
             ).fetchall()
         return [PendingText(*row) for row in rows]
 
@@ -304,8 +304,8 @@ class VectorTables(Tables):
             return
         with self._db.write() as c:
             model_id = self._model_id(c, model, create=True)
-            living = {row[0] for row in c.execute(f"SELECT id FROM units WHERE id IN {among(unit_ids)}").fetchall()}
-            c.execute(f"DELETE FROM vectors WHERE unit_id IN {among(unit_ids)}")
+            living = {row[0] for row in c.execute(f"SELECT id FROM units WHERE id IN {in_list(unit_ids)}").fetchall()}
+            c.execute(f"DELETE FROM vectors WHERE unit_id IN {in_list(unit_ids)}")
             self._db.insert_rows(
                 c, "vectors", "INTEGER VARCHAR",
                 [(int(unit), v) for unit, v in zip(unit_ids, encoded, strict=True) if int(unit) in living],
@@ -357,7 +357,7 @@ class VectorTables(Tables):
         """Return a new, empty vector index; ``refresh`` fills it."""
         return VectorIndex(model, partial(self._load_vectors, model), self._settings.vector_dtype)
 
-    def _load_vectors(self, model: VectorModel, since: int) -> Written:
+    def _load_vectors(self, model: VectorModel, since: int) -> NewVectors:
         parts: list[tuple[Ints, NDArray[np.float16]]] = []
         with self._db.read() as c:
             reached = int(self._db.counters()["generation"])
@@ -373,4 +373,4 @@ class VectorTables(Tables):
                 if len(ids):
                     rows = np.frombuffer(data, np.float16).reshape(-1, model.dimensions)
                     parts.append((ids.astype(np.int32, copy=False), rows))
-        return Written(parts, reached, ready)
+        return NewVectors(parts, reached, ready)

@@ -13,7 +13,7 @@ from typing import Any
 from ...model import SourceFile, script_of, tokens_of
 from ...text.analysis import has_amount, likeness, vocabulary
 from ..rows import RULES, Analyse, DocumentChange, PlannedUnit, TextsChanged, Version
-from .base import Connection, Database, among, bump, column_types, count, next_ids, unit_texts
+from .base import Connection, Database, bump, column_types, count, in_list, next_ids, unit_texts
 from .keywords import MOST
 
 _RULE = {rule: code for code, rule in enumerate(RULES)}
@@ -32,7 +32,7 @@ def apply(db: Database, c: Connection, changes: Sequence[DocumentChange]) -> Non
     new_hashes = {planned.hash for planned, unit_id in planned_units if unit_id is None}
     c.execute(
         "CREATE TEMP TABLE same AS SELECT DISTINCT ON (hash) hash, model_id, v FROM units JOIN vectors ON unit_id = id "
-        f"WHERE status = 'ready' AND hash IN {among(new_hashes)} ORDER BY hash, generation DESC"
+        f"WHERE status = 'ready' AND hash IN {in_list(new_hashes)} ORDER BY hash, generation DESC"
     )
     if replaced:
         remove(c, replaced, living)
@@ -55,7 +55,7 @@ def apply(db: Database, c: Connection, changes: Sequence[DocumentChange]) -> Non
     _insert_words(db, c, ((document_id, planned.unit.search_text) for _, document_id, planned in written))
     c.execute(
         f"INSERT INTO vectors SELECT id, model_id, 'ready', {next_generation}, v "
-        f"FROM units JOIN same USING (hash) WHERE id IN {among(unit_id for unit_id, _ in new)}"
+        f"FROM units JOIN same USING (hash) WHERE id IN {in_list(unit_id for unit_id, _ in new)}"
     )
     c.execute("DROP TABLE same")
     if "found_facts" in rows:
@@ -88,7 +88,7 @@ def _add_document(
             unit.start_line, unit.end_line, unit.form, unit.speaker, planned.speaker_key,
             unit.text, unit.indexed, planned.hash, planned.occurrence,
             min(sum(planned.terms.values()), MOST), len(unit.search_text),
-            planned.time_words, *(0 if day is None else day.toordinal() for day in planned.says or (None, None)),
+            planned.time_words, *(0 if day is None else day.toordinal() for day in planned.stated_days or (None, None)),
             planned.tokens, planned.likeness, planned.script, planned.amount,
         ))  # fmt: skip
         for mention in planned.mentions:
@@ -118,13 +118,13 @@ def remove(c: Connection, document_ids: Sequence[int], living: Sequence[int] = (
     """Remove documents with their sections and units, and the vectors of units that are not ``living`` on."""
     c.execute(
         "DELETE FROM vectors WHERE unit_id IN "
-        f"(SELECT id FROM units WHERE document_id IN {among(document_ids)}) AND unit_id NOT IN {among(living)}"
+        f"(SELECT id FROM units WHERE document_id IN {in_list(document_ids)}) AND unit_id NOT IN {in_list(living)}"
     )
-    if count(c, f"SELECT count(*) FROM found_facts WHERE document_id IN {among(document_ids)}"):
+    if count(c, f"SELECT count(*) FROM found_facts WHERE document_id IN {in_list(document_ids)}"):
         bump(c, "facts")
     for table in ("units", "mentions", "found_facts", "derived_from", "sections", "words"):
-        c.execute(f"DELETE FROM {table} WHERE document_id IN {among(document_ids)}")
-    c.execute(f"DELETE FROM documents WHERE id IN {among(document_ids)}")
+        c.execute(f"DELETE FROM {table} WHERE document_id IN {in_list(document_ids)}")
+    c.execute(f"DELETE FROM documents WHERE id IN {in_list(document_ids)}")
 
 
 def version_of(counters: Mapping[str, str], written: Mapping[int, tuple[int, str, int]]) -> Version:
@@ -152,17 +152,17 @@ def next_version(c: Connection, version: Version, document_ids: Sequence[int]) -
 
 
 def _written(c: Connection, document_ids: Sequence[int]) -> dict[int, tuple[int, str, int]]:
-    where = f"id IN {among(document_ids)}"
+    where = f"id IN {in_list(document_ids)}"
     rows = c.execute(f"SELECT id, generation, sha256, mtime_ns FROM documents WHERE {where}").fetchall()
     return {row[0]: row[1:] for row in rows}
 
 
-def read_anew(c: Connection, document_ids: Sequence[int] | None = None) -> None:
+def mark_for_reread(c: Connection, document_ids: Sequence[int] | None = None) -> None:
     """Have the next ingest read these documents, or with ``None`` every file, also those that are no notes.
 
     The extraction has changed, the texts have not.
     """
-    where = "" if document_ids is None else f" WHERE id IN {among(document_ids)}"
+    where = "" if document_ids is None else f" WHERE id IN {in_list(document_ids)}"
     c.execute(f"UPDATE documents SET sha256 = '', mtime_ns = -1{where}")
     if document_ids is None:
         # A file that was deleted meanwhile is recognised by its hash; curated concepts get their keys again.
@@ -200,7 +200,7 @@ def many_dead(c: Connection) -> bool:
     return dead > max(500, living / 3)
 
 
-def note_compacted(c: Connection) -> None:
+def record_compaction(c: Connection) -> None:
     """Note that only the living units have postings."""
     c.execute("DELETE FROM counters WHERE name = 'dropped'")
     c.execute(
@@ -209,7 +209,7 @@ def note_compacted(c: Connection) -> None:
     bump(c, "compaction", "texts")
 
 
-def analyse_anew(db: Database, c: Connection, analyse: Analyse) -> None:
+def rebuild_postings(db: Database, c: Connection, analyse: Analyse) -> None:
     """Replace all postings by those of ``analyse``; other processes see another index."""
     for table in ("postings", "postings_delta", "words"):
         c.execute(f"DELETE FROM {table}")

@@ -18,7 +18,7 @@ from contextlib import closing, suppress
 from hashlib import blake2b
 from pathlib import Path
 
-from ...errors import WorkspaceError, remedy
+from ...errors import WorkspaceError, next_step_for
 from ...system import atomic
 
 log = logging.getLogger("openclaw_memory")
@@ -75,7 +75,7 @@ class Keys:
             except OSError as error:
                 raise WorkspaceError(
                     f"{file}: cannot be written ({error.strerror or error}); "
-                    f"{remedy(error, 'make the file and its folder writable')}"
+                    f"{next_step_for(error, 'make the file and its folder writable')}"
                 ) from error
 
     def check_new(self, name: str) -> None:
@@ -91,8 +91,8 @@ class Keys:
         return self._folder / f"{name}.key"
 
 
-class Place:
-    """The place of a state: one ``file``, whatever its workspace."""
+class StateLocation:
+    """The location of a state: one ``file``, whatever its workspace."""
 
     #: The workspace of the state, if it is known.
     root: Path | None = None
@@ -109,17 +109,17 @@ class Place:
         """Return the path of the file, which may not exist yet."""
         return self._file
 
-    def claim(self, lasting: bool = True) -> Path:
+    def file_for_writing(self, lasting: bool = True) -> Path:
         """Return the file to write, its folder made; a ``lasting`` one is found after a move.  Raises ``OSError``."""
         atomic.make_folder(self._file.parent, 0o700)
         return self._file
 
-    def disown(self) -> None:
+    def remove_identity(self) -> None:
         """Remove the identity from the workspace.  Raises ``OSError``."""
 
 
-class Workplace(Place):
-    """The place of a workspace's state: one of the files in ``folder``."""
+class WorkspaceStateLocation(StateLocation):
+    """The location of a workspace's state: one of the files in ``folder``, named by the identity or the path."""
 
     def __init__(self, workspace: Path, folder: Path, keys: Keys) -> None:
         root = Path(os.path.realpath(workspace))
@@ -127,12 +127,12 @@ class Workplace(Place):
         super().__init__(folder / f"path-{hashlib.sha256(os.fsencode(root)).hexdigest()[:24]}{_SUFFIX}", keys)
         self.root = self._root = root
         self._folder = folder
-        self._mark = _mark_of(root)
+        self._identity_file = _identity_file(root)
 
     def stamp(self) -> object:
         """Return the stamp of the identity's file."""
         try:
-            status = os.stat(self._mark)
+            status = os.stat(self._identity_file)
         except OSError:
             return None
         return status.st_ino, status.st_mtime_ns, status.st_size
@@ -145,78 +145,78 @@ class Workplace(Place):
         if self._is_copy(identity):
             # Texts forgotten in the original must be masked before the first note of the copy is read.
             with suppress(OSError, WorkspaceError):
-                return self.claim()
+                return self.file_for_writing()
             return self._file
-        named = self._named(identity)
+        identity_state = self._state_file(identity)
         # A process was stopped between writing the identity and moving the state: the next write moves it.
-        return self._file if self._file.exists() and not named.exists() else named
+        return self._file if self._file.exists() and not identity_state.exists() else identity_state
 
-    def claim(self, lasting: bool = True) -> Path:
+    def file_for_writing(self, lasting: bool = True) -> Path:
         """Return the file to write; a ``lasting`` write gives the workspace an identity if it can be written.
 
         Counts of use are not lasting: a search leaves nothing in the workspace.
         """
         atomic.make_folder(self._folder, 0o700)
-        if (file := self._claimed()) is not None:
+        if (file := self._settled_state_file()) is not None:
             return file
         if not lasting and self._identity() is None:
             return self._file
         with atomic.locked(self._file):
-            if (file := self._claimed()) is not None:
+            if (file := self._settled_state_file()) is not None:
                 return file
             identity = self._identity()
             new = identity
             if identity is None or self._is_copy(identity):
                 if identity is not None and not self._file.exists():
-                    self._move(self._named(identity), self._file, keep=True)
+                    self._move(self._state_file(identity), self._file, keep=True)
                 new = secrets.token_hex(16)
             assert new is not None
             try:
-                self._mark.parent.mkdir(exist_ok=True)
-                atomic.write_text(self._mark, f"{new}\n", self._root)
-                for path in (self._mark.parent, self._mark):
-                    atomic.share_like(path, self._root)
+                self._identity_file.parent.mkdir(exist_ok=True)
+                atomic.write_text(self._identity_file, f"{new}\n", self._root)
+                for path in (self._identity_file.parent, self._identity_file):
+                    atomic.copy_ownership(path, self._root)
             except (OSError, WorkspaceError) as problem:
                 log.debug("%s: the state goes by the path of the workspace: %s", self._root, problem)
                 return self._file
             if self._file.exists():
-                self._move(self._file, self._named(new))
+                self._move(self._file, self._state_file(new))
             atomic.write_bytes(self._pointer, new.encode("ascii"), 0o600)
-            return self._named(new)
+            return self._state_file(new)
 
-    def disown(self) -> None:
+    def remove_identity(self) -> None:
         """Remove the identity from the workspace."""
         self._pointer.unlink(missing_ok=True)
-        self._mark.unlink(missing_ok=True)
+        self._identity_file.unlink(missing_ok=True)
 
-    def _claimed(self) -> Path | None:
-        """Return the identity's file if the identity is in the workspace, stored under its path, and not another's."""
-        identity = _identity(self._mark)
-        if identity is None or identity != _identity(self._pointer) or self._is_copy(identity):
+    def _settled_state_file(self) -> Path | None:
+        """Return the state file by the identity; ``None`` without one, for a copied one, and before its first write."""
+        identity = _read_identity(self._identity_file)
+        if identity is None or identity != _read_identity(self._pointer) or self._is_copy(identity):
             return None
-        return self._named(identity)
+        return self._state_file(identity)
 
     def _identity(self) -> str | None:
         """Return the workspace's identity, or the last one if its file was deleted."""
-        if (identity := _identity(self._mark)) is not None:
+        if (identity := _read_identity(self._identity_file)) is not None:
             return identity
-        last = _identity(self._pointer)
-        return last if last is not None and home_of(self._named(last)) == self._root else None
+        last = _read_identity(self._pointer)
+        return last if last is not None and last_workspace(self._state_file(last)) == self._root else None
 
     @property
     def _pointer(self) -> Path:
         return self._file.with_suffix(".id")
 
-    def _named(self, identity: str) -> Path:
+    def _state_file(self, identity: str) -> Path:
         return self._folder / f"{identity}{_SUFFIX}"
 
     def _is_copy(self, identity: str) -> bool:
         """Return true if the identity belongs to another folder that still exists."""
-        home = home_of(self._named(identity))
+        home = last_workspace(self._state_file(identity))
         if home is None or home == self._root:
             return False
         with suppress(OSError):
-            return _identity(_mark_of(home)) == identity and not os.path.samefile(home, self._root)
+            return _read_identity(_identity_file(home)) == identity and not os.path.samefile(home, self._root)
         return False
 
     def _move(self, source: Path, target: Path, keep: bool = False) -> None:
@@ -252,7 +252,7 @@ def sqlite_files(file: Path) -> list[Path]:
     return [file.with_name(file.name + suffix) for suffix in ("", "-wal", "-shm")]
 
 
-def home_of(file: Path) -> Path | None:
+def last_workspace(file: Path) -> Path | None:
     """Return the workspace that last used the state in ``file``; ``None`` if unknown."""
     if not file.exists():
         return None
@@ -264,14 +264,14 @@ def home_of(file: Path) -> Path | None:
     return Path(row[0]) if row else None
 
 
-def _mark_of(workspace: Path) -> Path:
+def _identity_file(workspace: Path) -> Path:
     """Return the file with the identity, 32 hexadecimal digits, in the workspace's folder of this program."""
     return workspace / atomic.OWN_FOLDER / "id"
 
 
-def _identity(mark: Path) -> str | None:
+def _read_identity(identity_file: Path) -> str | None:
     try:
-        text = mark.read_text(encoding="ascii").strip()
+        text = identity_file.read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError):
         return None
     return text if re.fullmatch(r"[0-9a-f]{32}", text) else None
