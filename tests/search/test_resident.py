@@ -417,7 +417,7 @@ def test_both_vector_indexes_answer_alike(tmp_path: Path) -> None:
 
 def test_candidates_are_as_sure_as_where_every_row_is_scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(features, "_CANDIDATES", 40)  # of millions of rows some are candidates, and some tell the noise
-    monkeypatch.setattr(features, "_SAMPLED", 60)
+    monkeypatch.setattr(features, "_SAMPLE_ROWS", 60)
     store = open_store(tmp_path / "i.duckdb")
     texts = list(generated.units(300))
     put(store, {"a.md": [texts[at : at + 10] for at in range(0, 300, 10)]})
