@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from ..config.settings import IngestSettings
 from ..errors import RedactionError, WorkspaceError
 from ..ingest.notes import NoteReader
+from ..ingest.survey import SURVEY_SUFFIX
 from ..knowledge.concepts_file import FILE_NAME as CONCEPTS
 from ..knowledge.facts_file import NAME as FACTS
 from ..model import ForgetReport, joined
@@ -153,9 +154,13 @@ class Forgetter:
         gone = set(paths)
         self.uses.forget([*ids, *(unit for unit, (path, _) in self.uses.last_days().items() if path in gone)])
         self.clear()
+        # A map holds the same texts, a search paths and hashes of them.  A survey is kept up to date, unless it lies
+        # beside a file that was used before the server.
+        suffixes = [MAP_SUFFIX, LAST_SHOWN]
+        if self.store.sidecar(SURVEY_SUFFIX) is None:
+            suffixes.append(SURVEY_SUFFIX)
         for file in self.store.files():
-            # A map holds the same texts, a search paths and hashes of them.
-            for suffix in (MAP_SUFFIX, LAST_SHOWN):
+            for suffix in suffixes:
                 atomic.remove(Path(f"{file}{suffix}"))
         self.store.purge()
         self._end([row[0] for row in begun])
