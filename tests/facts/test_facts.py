@@ -473,8 +473,9 @@ def test_facts_do_not_depend_on_the_order_of_the_notes(
 @examples(400)
 @given(data=st.data(), notes=st.lists(SEEN, max_size=12))
 def test_on_every_day_a_relation_with_one_value_has_one(data: st.DataObject, notes: list[FactObservation]) -> None:
-    # Others have no place in time, and neither have two files of one day.
-    notes = [replace(note, path=f"{note.day}.md") for note in notes if note.dated]
+    # Others have no place in time, and neither have two files of one day or two values of one line.
+    by_line = {(note.day, note.start_line): replace(note, path=f"{note.day}.md") for note in notes if note.dated}
+    notes = list(by_line.values())
     entries = data.draw(files(notes))
     known = build_history(notes, entries, today=TODAY)
     trusted = {Origin.OWNER, Origin.AGENT}
