@@ -123,6 +123,11 @@ def _names_trust(line: str) -> bool:
     return fold_key(re.split("[:=]", line)[0]) in _TRUST
 
 
+def _without_quotations(reason: str) -> str:
+    """Return a parser's ``reason`` without the words of the note that it quotes: they may be secret or forgotten."""
+    return re.sub(r"""\s\(?(['"])(?![<>])[^'"]{2,}\1,?\)?""", "", reason)
+
+
 def _parse_mapping(lines: Sequence[str], fence: str = "---", first: int = 1) -> dict[str, Any]:
     """Parse the mapping in ``lines``, the first of which has the number ``first``.  Raises :class:`_Invalid`."""
     text = "\n".join(lines)
@@ -145,11 +150,13 @@ def _parse_mapping(lines: Sequence[str], fence: str = "---", first: int = 1) -> 
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f" in line {first + mark.line}" if mark else ""
-        raise _Invalid(f"not valid YAML{where} ({error.problem or error.context}); mend that line") from error
+        reason = _without_quotations(error.problem or error.context or "")
+        raise _Invalid(f"not valid YAML{where} ({reason}); mend that line") from error
     except yaml.YAMLError as error:
         raise _Invalid("a character that YAML does not have; take it out") from error
     except (tomllib.TOMLDecodeError, json.JSONDecodeError) as error:
-        raise _Invalid(f"not valid {'JSON' if fence == '{' else 'TOML'} ({error}); mend that line") from error
+        language = "JSON" if fence == "{" else "TOML"
+        raise _Invalid(f"not valid {language} ({_without_quotations(str(error))}); mend that line") from error
     except _Invalid:
         raise
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:

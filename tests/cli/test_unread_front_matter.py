@@ -93,3 +93,16 @@ def test_doctor_and_status_name_the_files(notes: Notes) -> None:
         notes.write(f"memory/n{number}.md", "- The lamp is green.\n")
     assert json.loads(run.invoke(cli, [*options, "--json", "status"]).stdout)["unreadFrontMatter"] == []
     assert "front matter" not in run.invoke(cli, [*options, "doctor"]).output
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "---\na: *zeppelin\n---", "---\na: !zeppelin x\n---", "---\na: !!python/object:zeppelin x\n---",
+        "---\na: !zeppelin!x y\n---", "---\na: &zeppelin 1\nb: &zeppelin [\n---",
+        "+++\nzeppelin = 1\n[zeppelin]\n+++", "+++\na = {zeppelin = 1, zeppelin = 2}\n+++", '{"zeppelin": zeppelin}',
+    ],
+)  # fmt: skip
+def test_a_fault_quotes_no_word_of_the_note(lines: str) -> None:
+    fault = parse_front_matter(lines.split("\n")).fault
+    assert fault is not None and "zeppelin" not in fault
