@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import TYPE_CHECKING
 
 import click
 
+from ..model import ContextResult
 from .context import DATE, CliContext, common_options, say
 
-if TYPE_CHECKING:
-    from ..model import ContextResult
 
-
-@click.command(short_help="Say what memory knows about a message.")
+@click.command()
 @click.argument("message", nargs=-1, required=True)
 @click.option("--budget", type=click.IntRange(1, 100_000), metavar="TOKENS",
               help="Most tokens of the text.")  # fmt: skip
@@ -40,19 +37,11 @@ def _show(cli: CliContext, result: ContextResult, explain: bool) -> None:
     else:
         cli.remark("nothing that is sure enough")
     if explain:
-        _explain(cli, result)
+        cli.line((f"\nentities: {', '.join(result.entities) or 'none'}; {result.tokens} tokens", "dim"))
+        for hit in result.sources:
+            cli.line((f"{hit.score:.2f}  ", "green"), (hit.citation, "cyan"), (f"  {hit.why or ''}", "yellow"))
+        for fact in result.facts:
+            subject = f"{fact.subject} ({fact.under})" if fact.under else fact.subject
+            triple = f"  {subject} | {fact.predicate} | {fact.object}"
+            cli.line(("fact  ", "green"), (fact.source or fact.id, "cyan"), (triple, "yellow"))
     cli.remark(result.warning)
-
-
-def _explain(cli: CliContext, result: ContextResult) -> None:
-    from rich.text import Text
-
-    cli.out.print(Text(f"\nentities: {', '.join(result.entities) or 'none'}; {result.tokens} tokens", style="dim"))
-    for hit in result.sources:
-        line = Text(f"{hit.score:.2f}  ", style="green")
-        line.append(hit.citation, style="cyan").append(f"  {hit.why or ''}", style="yellow")
-        cli.out.print(line)
-    for fact in result.facts:
-        line = Text("fact  ", style="green").append(fact.source or fact.id, style="cyan")
-        subject = f"{fact.subject} ({fact.under})" if fact.under else fact.subject
-        cli.out.print(line.append(f"  {subject} | {fact.predicate} | {fact.object}", style="yellow"))

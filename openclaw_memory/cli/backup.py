@@ -27,7 +27,7 @@ _STATE, _KEY, _SETTINGS = "state.sqlite", "state.sqlite.key", "settings.yaml"
 _ENTRIES = (_SETTINGS, "concepts.yaml", "facts.yaml", _STATE, _KEY)
 
 
-@click.command(short_help="Write state, curated files and settings to one file.")
+@click.command()
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @click.option(
     "--with-key", is_flag=True, help="The key of what was forgotten too: with both, those words can be guessed."
@@ -63,7 +63,7 @@ def backup(cli: CliContext, file: Path, with_key: bool) -> None:
     cli.remark(warning)
 
 
-@click.command(short_help="Put a backup in its place; replaces nothing unasked.")
+@click.command()
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
 @click.option("--dry-run", is_flag=True, help="Only show what would be written where.")
 @click.option("--overwrite", is_flag=True, help="Replace what is here and differs.")

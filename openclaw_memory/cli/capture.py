@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import sys
 from datetime import date
-from typing import TYPE_CHECKING
 
 import click
 
+from ..model import CaptureReport, Origin, counted
+from ..text import calendar
 from .context import DATE, CliContext, common_options
 
-if TYPE_CHECKING:
-    from ..model import CaptureReport
 
-
-@click.command(short_help="Keep what is worth remembering of a text.")
+@click.command()
 @click.argument("text", nargs=-1, metavar="[TEXT]...")
 @click.option("--origin", type=click.Choice(["owner", "agent", "untrusted"]), default="owner", show_default=True,
               help="Who said it; what is untrusted is kept apart and never given unasked.")  # fmt: skip
@@ -28,17 +26,13 @@ def capture(cli: CliContext, text: tuple[str, ...], origin: str, everything: boo
     preferences, dates, facts) and that the memory does not say yet.
     """
     from ..capture.capturer import Message, Turn
-    from ..model import Origin
-    from ..text import calendar
 
     message = Message("assistant" if origin == "agent" else "user", _read_text(text))
     zone = cli.settings().consolidate.time_zone
     moment = None if now is None else calendar.noon_in(zone, now, calendar.now_in(zone).time())
     with cli.memory() as memory:
-        report = memory.capture(
-            Turn((message,), agent=memory.agent, origin=Origin(origin), now=moment),
-            everything=everything,
-        )
+        turn = Turn((message,), agent=memory.agent, origin=Origin(origin), now=moment)
+        report = memory.capture(turn, everything=everything)
     cli.answer(report, _show, everything)
 
 
@@ -54,13 +48,8 @@ def _read_text(text: tuple[str, ...]) -> str:
 
 
 def _show(cli: CliContext, report: CaptureReport, everything: bool) -> None:
-    from rich.text import Text
-
-    from ..model import counted
-
     for each in report.captured:
-        line = Text(f"{each.score:.2f}  ", style="green").append(each.citation, style="cyan").append(f"  {each.text}")
-        cli.out.print(line, highlight=False)
+        cli.line((f"{each.score:.2f}  ", "green"), (each.citation, "cyan"), f"  {each.text}")
     if not report.captured:
         why = "all of it is written there already" if everything else "nothing new that is worth keeping"
         cli.remark(f"{why} in {counted(report.seen, 'sentence')}" + ("" if everything else "; --all keeps everything"))

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from ..model import ConceptRow, ConceptsResult, counted
 from .context import CliContext, common_options, say
 
-if TYPE_CHECKING:
-    from ..model import ConceptRow, ConceptsResult
 
-
-@click.group(short_help="List, search and curate concepts.")
+@click.group()
 def concepts() -> None:
     """List, search and curate concepts: names, terms and tags that the notes mention.
 
@@ -53,8 +51,6 @@ def list_concepts(
 @common_options
 def add(cli: CliContext, name: str, **options: Any) -> None:
     """Curate the concept NAME, or add to it, and link what mentions it at once."""
-    from ..model import counted
-
     with cli.memory() as memory:
         result = memory.concepts.add(name, **options)
     cli.answer(result, _show)
@@ -72,13 +68,10 @@ def remove(cli: CliContext, name: str) -> None:
 
 
 def _show_removed(cli: CliContext, result: ConceptsResult, name: str) -> None:
-    from ..model import counted
-
     if result.rows:
         say(f"{result.rows[0].name} is no longer curated")
-        cli.remark(
-            f"the notes still mention it in {counted(result.rows[0].units, 'unit')}; remove it again to ignore it"
-        )
+        mentions = counted(result.rows[0].units, "unit")
+        cli.remark(f"the notes still mention it in {mentions}; remove it again to ignore it")
     else:
         say(f"{name} is no concept now")
     cli.remark(result.warning)
@@ -86,41 +79,30 @@ def _show_removed(cli: CliContext, result: ConceptsResult, name: str) -> None:
 
 def _show(cli: CliContext, result: ConceptsResult, explain: bool = False) -> None:
     if result.rows:
-        cli.out.print(_table(result.rows, explain), highlight=False)
+        _show_table(cli, result.rows, explain)
     else:
         say("nothing found")
     cli.remark(result.warning)
 
 
-def _table(rows: tuple[ConceptRow, ...], explain: bool) -> Any:
-    from rich.table import Table
-    from rich.text import Text
-
-    scored = any(row.score is not None for row in rows)
-    table = Table(box=None, pad_edge=False)
-    if scored:
-        table.add_column("score", justify="right", style="green")
-    table.add_column("name", style="bold", overflow="fold")
-    table.add_column("kind")
-    table.add_column("units", justify="right")
-    for title in ("also", "below", "related", "last", *(["why"] if explain else [])):
-        table.add_column(title, overflow="fold", style="dim")
-    for row in rows:
-        cells = [
-            row.name + (" *" if row.curated else ""),
-            row.kind or "",
-            str(row.units),
-            _join_some(row.aliases),
-            _join_some(row.parents),
-            _join_some(row.related),
-            row.last.isoformat() if row.last else "",
-        ]
-        score = [] if not scored else ["" if row.score is None else f"{row.score:.2f}"]
-        table.add_row(*(Text(cell) for cell in (*score, *cells, *([row.reason] if explain else []))))
-    if any(row.curated for row in rows):
-        table.caption = "* curated, in concepts.yaml"
-        table.caption_justify = "left"
-    return table
+def _show_table(cli: CliContext, rows: tuple[ConceptRow, ...], explain: bool) -> None:
+    columns: dict[str, list[str]] = {
+        "score": ["" if row.score is None else f"{row.score:.2f}" for row in rows],
+        "name": [row.name + (" *" if row.curated else "") for row in rows],
+        "kind": [row.kind or "" for row in rows],
+        "units": [str(row.units) for row in rows],
+        "also": [_join_some(row.aliases) for row in rows],
+        "below": [_join_some(row.parents) for row in rows],
+        "related": [_join_some(row.related) for row in rows],
+        "last": [str(row.last or "") for row in rows],
+        "why": [row.reason for row in rows],
+    }
+    if not any(columns["score"]):
+        del columns["score"]
+    if not explain:
+        del columns["why"]
+    caption = "* curated, in concepts.yaml" if any(row.curated for row in rows) else None
+    cli.table(zip(*columns.values(), strict=True), *columns, right=("score", "units"), caption=caption)
 
 
 def _join_some(names: tuple[str, ...], most: int = 4) -> str:

@@ -15,7 +15,7 @@ from ..errors import SettingsError, next_step_for
 from .context import CliContext, common_options, json_option, say, table, without_password
 
 
-@click.group(short_help="Show and change the settings.")
+@click.group()
 def config() -> None:
     """Show and change the settings.
 

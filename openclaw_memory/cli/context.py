@@ -13,16 +13,21 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
-from ..errors import Problem, substitute_command
+from ..config.openclaw_home import OpenClawHome
+from ..config.settings import Settings, load
+from ..config.store_url import has_password
+from ..config.workspace import find_workspace
+from ..errors import Problem, RequestError, SettingsError, WorkspaceError, substitute_command
+from ..model import Check, Grain
 from ..system.sanitize import sanitize
+from ..system.serialize import dumps
+from ..text.calendar import bounds
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
+    from rich.text import Text
 
-    from ..config.settings import Settings
     from ..memory import Memory
-    from ..model import Check
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -34,8 +39,6 @@ def say(text: str, err: bool = False) -> None:
 
 def without_password(url: str) -> str:
     """Return ``url``; raise ``UsageError`` if it has a password, as other users can see the command line."""
-    from ..config.store_url import has_password
-
     if has_password(url):
         raise click.UsageError(
             "a password on the command line is seen by everybody on this machine; put it into ~/.pgpass, into the "
@@ -53,8 +56,6 @@ def failure(message: str, otherwise: str = "") -> dict[str, Any]:
 @contextmanager
 def wrong_usage() -> Iterator[None]:
     """Turn a :class:`RequestError` into a usage error (exit code 2)."""
-    from ..errors import RequestError
-
     try:
         yield
     except RequestError as error:
@@ -94,9 +95,6 @@ class CliContext:
         profile: str | None = None,
     ) -> tuple[Settings, dict[str, str]]:
         """Return the settings in force and the source of each; an invalid ``--set`` is wrong usage."""
-        from ..config.settings import load
-        from ..errors import SettingsError
-
         values = {**self.overrides, **(overrides or {})}
         try:
             settings, sources = load(self.config, values, index=index or self.db, profile=profile)
@@ -110,9 +108,6 @@ class CliContext:
 
     def find_workspace(self) -> Path:
         """Return the workspace that the options name; a missing one is wrong usage."""
-        from ..config.workspace import find_workspace
-        from ..errors import WorkspaceError
-
         try:
             return find_workspace(self.workspace, agent=self.agent)
         except WorkspaceError as error:
@@ -127,12 +122,12 @@ class CliContext:
         settings = settings if settings is not None else self.settings()
         return Memory(workspace, agent=self.agent, settings=settings, db=self.db)
 
-    @property
+    @functools.cached_property
     def err(self) -> Console:
         """Return a console on stderr, for progress and remarks."""
         return console(stderr=True)
 
-    @property
+    @functools.cached_property
     def out(self) -> Console:
         """Return a console on stdout, for people."""
         # In a pipe nothing is wrapped: a line is a line for grep and for copying a path.
@@ -146,8 +141,6 @@ class CliContext:
 
     def emit(self, value: Any, one_line: bool = False) -> None:
         """Print ``value`` as the JSON of the contract, on one line if the command prints several documents."""
-        from ..system.serialize import dumps
-
         self.emitted = "line" if one_line else "whole"
         say(dumps(value, None if one_line else 2))
 
@@ -177,17 +170,39 @@ class CliContext:
 
     def show_check(self, check: Check) -> None:
         """Print a check behind its mark, and its next step on the line below."""
-        from rich.text import Text
-
         if not check.ok:
             mark, word, colour = "✗", "wrong", "red"
         else:
             mark, word, colour = ("!", "note", "yellow") if check.remark else ("✓", "ok", "green")
-        line = Text(f"{mark if _has_marks() else word} ", style=colour)
-        line.append(f"{check.name}: ", style="bold").append(substitute_command(check.detail), style="default")
-        self.out.print(line, highlight=False, soft_wrap=True)
+        mark = mark if _has_marks() else word
+        self.line((f"{mark} ", colour), (f"{check.name}: ", "bold"), substitute_command(check.detail), soft_wrap=True)
         if check.fix:
-            self.out.print(Text(f"  {substitute_command(check.fix)}", style="yellow"), highlight=False, soft_wrap=True)
+            self.line((f"  {substitute_command(check.fix)}", "yellow"), soft_wrap=True)
+
+    def line(self, *parts: str | tuple[str, str] | Text, indent: int = 0, soft_wrap: bool | None = None) -> None:
+        """Print a line of texts, or texts with their styles, ``indent`` columns in; a terminal wraps it there too."""
+        from rich.padding import Padding
+        from rich.text import Text
+
+        line = Text.assemble(*parts)
+        if indent and self.out.is_terminal:
+            self.out.print(Padding(line, (0, 0, 0, indent), expand=False))
+        else:
+            self.out.print(Text(" " * indent) + line, soft_wrap=soft_wrap)
+
+    def table(
+        self, rows: Iterable[Iterable[str]], *columns: str, right: Sequence[str] = (), caption: str | None = None
+    ) -> None:
+        """Print a table without lines; the columns named in ``right`` are aligned to the right."""
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(box=None, pad_edge=False, caption=caption, caption_justify="left")
+        for column in columns:
+            table.add_column(Text(column), justify="right" if column in right else "left", overflow="fold")
+        for row in rows:
+            table.add_row(*map(Text, row))
+        self.out.print(table)
 
     def must_ask(self, yes: bool, dry_run: bool | None = None) -> bool:
         """Return true if the command must ask first; raise ``UsageError`` if nobody can answer.
@@ -210,8 +225,6 @@ class CliContext:
 
     def note_openclaw(self) -> None:
         """Print the problem of OpenClaw's configuration, if there is one."""
-        from ..config.openclaw_home import OpenClawHome
-
         self.note(OpenClawHome.for_environment().problems())
 
 
@@ -263,19 +276,6 @@ def json_option(command: F) -> F:
     return wrapped  # type: ignore[return-value]
 
 
-def table(cells: Iterable[Iterable[str]], *columns: str, right: Sequence[str] = ()) -> Table:
-    """Return a table without lines; the columns named in ``right`` are aligned to the right."""
-    from rich.table import Table
-    from rich.text import Text
-
-    built = Table(box=None, pad_edge=False)
-    for column in columns:
-        built.add_column(column, justify="right" if column in right else "left", overflow="fold")
-    for row in cells:
-        built.add_row(*map(Text, row))
-    return built
-
-
 def yes_option(command: F) -> F:
     """Add ``--yes`` to a command that asks first."""
     return click.option("--yes", "-y", is_flag=True, help="Do not ask.")(command)
@@ -300,9 +300,6 @@ class DateOption(click.ParamType[date]):
             return value
         text = str(value).strip()
         if self._end is not None:
-            from ..model import Grain
-            from ..text.calendar import bounds
-
             for grain in Grain:
                 with suppress(ValueError):
                     return bounds(grain, text)[self._end]

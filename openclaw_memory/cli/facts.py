@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..model import FactRow, FactsResult
 from .context import DATE, CliContext, common_options, say, wrong_usage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import date
-
     from ..facts.service import FactService
-    from ..model import FactRow, FactsResult
 
 
-@click.group(short_help="Ask for facts, and state them.")
+@click.group()
 def facts() -> None:
     """Ask for facts (subject, predicate, object), and state them.
 
@@ -109,17 +108,12 @@ def _show_change(cli: CliContext, result: FactsResult) -> None:
 
 
 def _show(cli: CliContext, result: FactsResult) -> None:
-    from rich.text import Text
-
     for row in result.rows:
-        line = Text("" if row.current else "(old) ", style="dim")
-        line.append(row.subject, style="bold").append(f" ({row.under})" if row.under else "", style="dim")
-        line.append(f" · {row.predicate} · ", style="dim")
-        line.append(row.object, style="default")
-        line.append(f"  {_remarks(row)}", style="dim")
-        cli.out.print(line, highlight=False)
+        under = f" ({row.under})" if row.under else ""
+        subject = ("" if row.current else "(old) ", "dim"), (row.subject, "bold"), (under, "dim")
+        cli.line(*subject, (f" · {row.predicate} · ", "dim"), row.object, (f"  {_remarks(row)}", "dim"))
         if row.why:
-            cli.out.print(Text(f"  {row.why}", style="dim"), highlight=False)
+            cli.line((f"  {row.why}", "dim"))
 
 
 def _remarks(row: FactRow) -> str:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from ..model import ForgetReport, counted
+from ..system.shell import join
 from .context import SINCE, UNTIL, CliContext, common_options, say, shorten, wrong_usage, yes_option
 
-if TYPE_CHECKING:
-    from ..model import ForgetReport
 
-
-@click.command(short_help="Forget for good; shows what goes and asks first.")
+@click.command()
 @click.option("--path", metavar="PATH", help="A file, a folder, or lines as they are cited: memory/a.md#L3-L9.")
 @click.option(
     "--query", metavar="WORDS", help="What has all of these words in one paragraph, item or row; all of it goes."
@@ -28,12 +27,7 @@ if TYPE_CHECKING:
 @click.option("--dry-run", is_flag=True, help="Only show what would go.")
 @yes_option
 @common_options
-def forget(
-    cli: CliContext,
-    dry_run: bool,
-    yes: bool,
-    **named: Any,
-) -> None:
+def forget(cli: CliContext, dry_run: bool, yes: bool, **named: Any) -> None:
     """Forget what one of the options names: its text leaves the index, summaries, captures, facts and records of use.
 
     What was forgotten does not come back from a note, a copy or a summary: its words are recognised by keyed hashes.
@@ -82,8 +76,6 @@ def _show(cli: CliContext, report: ForgetReport) -> None:
 
 
 def _counts(report: ForgetReport) -> str:
-    from ..model import counted
-
     numbers = (
         (report.units, "unit", ""),
         (report.vectors, "vector", ""),
@@ -98,11 +90,8 @@ def _counts(report: ForgetReport) -> str:
 
 
 def _remarks(cli: CliContext, report: ForgetReport) -> None:
-    from ..system.shell import join
-
-    forget_it = ["openclaw-memory", "forget", "--path"]
     below = [
-        f"the heading over {place} is among them, its lines are not; run: {join([*forget_it, place])}"
+        f"the heading over {place} is among them, its lines are not; run: openclaw-memory forget --path {join([place])}"
         for place in report.below
     ]
     remains = [f"still written in {place}; it is yours to edit" for place in report.remains]

@@ -7,7 +7,7 @@ import click
 from .context import say
 
 
-@click.command(short_help="Show the help of a command.")
+@click.command()
 @click.argument("names", nargs=-1, metavar="[COMMAND]...")
 @click.pass_context
 def help(ctx: click.Context, names: tuple[str, ...]) -> None:  # noqa: A001 - a command is the function of its name
@@ -17,7 +17,7 @@ def help(ctx: click.Context, names: tuple[str, ...]) -> None:  # noqa: A001 - a 
     ctx.exit(root.main([*names, "--help"], prog_name=path, standalone_mode=False) or 0)
 
 
-@click.command(short_help="Print what makes bash, zsh or fish complete commands.")
+@click.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _KEY = "ingest.extra_paths"
 
 
-@click.command("import", short_help="Take over memories of other programs; shows what it would write and asks.")
+@click.command("import")
 @click.argument("source", type=click.Choice(["obsidian", "chatgpt", "claude", "mem0", "memory-lancedb", "jsonl"]))
 @click.argument("path", required=False, type=click.Path(path_type=Path))
 @click.option("--trust", type=click.Choice(("untrusted", "agent", "owner")),

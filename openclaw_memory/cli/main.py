@@ -19,49 +19,48 @@ from ..config.store_url import is_url
 from ..errors import substitute_command
 from ..system.sanitize import sanitize
 from ..version import DISTRIBUTION, __version__, build_id
-from .context import CliContext, say, without_password
 
-#: Commands in the order of the help, and their modules, which are imported when a command is run or listed.
+#: Commands in the order of the help, with their modules, which are imported when a command is run, and what each does.
 GROUPS = {
     "Read and ask": {
-        "demo": "demo",
-        "ingest": "ingest",
-        "search": "search",
-        "recall": "recall",
-        "timeline": "search",
-        "get": "search",
-        "open": "open",
-        "context": "ambient",
-        "map": "map",
+        "demo": ("demo", "Ingest, search and recall a small example."),
+        "ingest": ("ingest", "Read what changed into the index; also called index."),
+        "search": ("search", "Find what the memory says about a question."),
+        "recall": ("recall", "Follow the thread behind an answer, in order of time."),
+        "timeline": ("search", "Show what was noted when, in order of time."),
+        "get": ("search", "Print lines of a memory file."),
+        "open": ("open", "Open a hit in your editor, at its line."),
+        "context": ("ambient", "Say what memory knows about a message."),
+        "map": ("map", "Draw the memory as a page, and open it."),
     },
     "Change what it knows": {
-        "concepts": "concepts",
-        "facts": "facts",
-        "capture": "capture",
-        "feedback": "open",
-        "forget": "forget",
-        "consolidate": "consolidate",
+        "concepts": ("concepts", "List, search and curate concepts."),
+        "facts": ("facts", "Ask for facts, and state them."),
+        "capture": ("capture", "Keep what is worth remembering of a text."),
+        "feedback": ("open", "Say whether a hit was of use."),
+        "forget": ("forget", "Forget for good; shows what goes and asks first."),
+        "consolidate": ("consolidate", "Turn old notes into short summaries; no note is changed."),
     },
     "Look inside and keep safe": {
-        "status": "status",
-        "doctor": "status",
-        "sql": "sql",
-        "export": "sql",
-        "import": "import_",
-        "state": "state",
-        "backup": "backup",
-        "restore": "backup",
+        "status": ("status", "Show what is remembered, what is not, and what to do next."),
+        "doctor": ("status", "Look for what is wrong and say how to mend it."),
+        "sql": ("sql", "Ask the index with SQL that only reads."),
+        "export": ("sql", "Write the memory as Parquet files."),
+        "import": ("import_", "Take over memories of other programs; shows its plan and asks."),
+        "state": ("state", "What was forgotten, judged and allowed: show or delete it."),
+        "backup": ("backup", "Write state, curated files and settings to one file."),
+        "restore": ("backup", "Put a backup in its place; replaces nothing unasked."),
     },
     "Set up": {
-        "setup": "setup",
-        "serve": "serve",
-        "config": "config",
-        "model": "model",
-        "completion": "help",
-        "help": "help",
+        "setup": ("setup", "Connect OpenClaw or another host with this memory."),
+        "serve": ("serve", "Serve this memory to MCP clients on stdin and stdout."),
+        "config": ("config", "Show and change the settings."),
+        "model": ("model", "List, pull and choose embedding models."),
+        "completion": ("help", "Print what makes bash, zsh or fish complete commands."),
+        "help": ("help", "Show the help of a command."),
     },
 }
-COMMANDS = {name: module for group in GROUPS.values() for name, module in group.items()}
+COMMANDS = {name: module for group in GROUPS.values() for name, (module, _) in group.items()}
 #: Names of commands in other programs.
 ALIASES = {"index": "ingest"}
 
@@ -88,14 +87,10 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands in their groups."""
-        for title, names in GROUPS.items():
-            commands = [(name, command) for name in names if (command := self.get_command(ctx, name)) is not None]
-            width = formatter.width - 6 - max(map(len, COMMANDS))
+        for title, commands in GROUPS.items():
             with formatter.section(title):
-                formatter.write_dl(
-                    [(name, command.get_short_help_str(width)) for name, command in commands],
-                    col_max=max(map(len, COMMANDS)) + 2,
-                )
+                rows = [(name, summary) for name, (_, summary) in commands.items()]
+                formatter.write_dl(rows, col_max=max(map(len, COMMANDS)) + 2)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -187,6 +182,8 @@ def _print_failure(
     message: str, as_json: bool, ctx: click.Context | None, begin: str = "error: ", end: str = ""
 ) -> None:
     """Print a failure on one line of stderr, and with ``as_json`` as a document on stdout unless there is one."""
+    from .context import CliContext, say
+
     message, end = substitute_command(" ".join(message.split())), substitute_command(end)
     if as_json:
         obj = None if ctx is None else ctx.obj
@@ -197,6 +194,8 @@ def _print_failure(
 def _show_version(ctx: click.Context, option: click.Parameter, requested: bool) -> None:
     if not requested or ctx.resilient_parsing:
         return
+    from .context import say
+
     # Only where --json is given: a variable must not change what other programs read.
     if ctx.get_parameter_source("as_json") is click.core.ParameterSource.COMMANDLINE:
         say(json.dumps({"name": DISTRIBUTION, "version": __version__, "build": build_id()}))
@@ -245,6 +244,8 @@ def cli(
       openclaw-memory ingest
       openclaw-memory search "why did we move the backups?"
     """
+    from .context import CliContext, without_password
+
     handler = logging.StreamHandler()
     if not verbose:
         # What these warn of is in the result too, and is shown from there.

@@ -25,7 +25,7 @@ NUMBER = re.compile(r"[0-9]{1,4}")
 
 
 # A command is the function of its name.
-@click.command("open", short_help="Open a hit in your editor, at its line.")
+@click.command("open")
 @click.argument("hit")
 @common_options
 def open(  # noqa: A001
@@ -160,7 +160,7 @@ def _default_editor() -> list[str]:
 # -- feedback -------------------------------------------------------------------------------------------
 
 
-@click.command(short_help="Say whether a hit was of use.")
+@click.command()
 @click.argument("chunk")
 @click.argument("verdict", type=click.Choice(["useful", "irrelevant"]))
 @common_options

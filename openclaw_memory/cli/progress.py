@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
+from ..model import Progress, silent
 from .context import say
 
 if TYPE_CHECKING:
-    from ..model import Progress
+    from ..memory import Memory
     from .context import CliContext
 
 _TITLES = {
@@ -34,7 +35,7 @@ def model_progress(cli: CliContext) -> AbstractContextManager[Progress]:
     return _bars(cli, "DownloadColumn")
 
 
-def pull_if_missing(cli: CliContext, memory: Any) -> None:
+def pull_if_missing(cli: CliContext, memory: Memory) -> None:
     """Download the configured model if it is missing, with a bar; the report of the ingest has a failure."""
     with model_progress(cli) as show:
         memory.pull_model(show)
@@ -56,8 +57,6 @@ def _lines(size: float) -> Progress:
 
 @contextmanager
 def _bars(cli: CliContext, amount: str) -> Iterator[Progress]:
-    from ..model import silent
-
     if not cli.shows_progress:
         yield silent if cli.json else _lines(1e6 if amount == "DownloadColumn" else 1)
         return

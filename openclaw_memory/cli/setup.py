@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ..model import Check
 
 
-@click.command(short_help="Connect OpenClaw or another host with this memory.")
+@click.command()
 @click.argument("host", required=False, type=click.Choice(HOSTS))
 @yes_option
 @click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")

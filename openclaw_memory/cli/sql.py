@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _ROWS = 100
 
 
-@click.command(short_help="Ask the index with SQL that only reads.")
+@click.command()
 @click.argument("query", required=False)
 @click.option("--csv", "as_csv", is_flag=True, help="Print comma-separated values with a header line.")
 @click.option("--limit", "-n", type=click.IntRange(min=1), metavar="N",
@@ -166,7 +166,7 @@ def _table_cell(value: Any, most: int = 120) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-@click.command(short_help="Write the memory as Parquet files.")
+@click.command()
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--overwrite", is_flag=True, help="Replace an older export in DIR; other files there are left alone.")
 @common_options

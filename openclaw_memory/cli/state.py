@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..model import counted
 from .context import CliContext, common_options, say, yes_option
 
 if TYPE_CHECKING:
     from ..store.state import State
 
 
-@click.group(short_help="What was forgotten, judged and allowed: show or delete it.", invoke_without_command=True)
+@click.group(invoke_without_command=True)
 @common_options
 def state(cli: CliContext) -> None:
     """Show where what no note says lies, and what it holds: use, verdicts, what was forgotten, retired notes, opt-ins.
@@ -20,8 +21,6 @@ def state(cli: CliContext) -> None:
     It is one SQLite file a workspace, or on the server of store.url, shared by all agents; an index can be made again
     from the notes, this cannot; 'openclaw-memory backup' keeps it.
     """
-    from ..model import counted
-
     if click.get_current_context().invoked_subcommand is not None:
         return
 

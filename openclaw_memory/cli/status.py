@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..model import Check, ContextUse, Status
 
 
-@click.command(short_help="Show what is remembered, what is not, and what to do next.")
+@click.command()
 @click.option("--verbose", "-v", is_flag=True, help="Show the inside too: files, counts, indexes, plugins.")
 @common_options
 def status(cli: CliContext, verbose: bool) -> None:
@@ -125,7 +125,7 @@ def _counts(counts: dict[str, Any]) -> str:
     return ", ".join(f"{value} {name}" for name, value in counts.items())
 
 
-@click.command(short_help="Look for what is wrong and say how to mend it.")
+@click.command()
 @common_options
 def doctor(cli: CliContext) -> None:
     """Look for what is wrong and say how to mend it; exits 1 when something is.

@@ -202,7 +202,7 @@ def test_the_demo_runs_offline_and_finds_what_it_promises(
 
 def test_the_demo_prints_what_each_signal_contributed(run: Callable[..., Result], tmp_path: Path) -> None:
     shown = run("demo", "--offline", "--dir", str(tmp_path / "demo"), workspace=False)
-    assert re.search(r"score\s+text\s+vector\s+time\s+lines", shown.stdout)
+    assert re.search(r"why: keywords 1\.00 .*; meaning ", shown.stdout)
     assert "JR's code phrase is blue bunny" in shown.stdout and shown.stderr == ""
     assert (tmp_path / "demo" / "workspace" / "MEMORY.md").is_file()
     again = run("demo", "--offline", "--dir", str(tmp_path / "demo"), workspace=False)

@@ -9,12 +9,11 @@ import pytest
 from click.testing import CliRunner, Result
 from fakes import Notes
 from rich.console import Console
-from rich.text import Text
 from tables import table
 
 from openclaw_memory.cli import context
 from openclaw_memory.cli.main import cli
-from openclaw_memory.cli.search import marking, show_line
+from openclaw_memory.cli.search import marking
 from openclaw_memory.text.analysis import occurrences
 
 
@@ -78,9 +77,9 @@ def test_a_range_may_be_named_by_weeks_months_quarters_and_years(
 
 def shown(line: str, question: str = "", terminal: bool = True) -> str:
     out = Console(file=io.StringIO(), force_terminal=terminal, width=40, soft_wrap=not terminal, highlight=False)
-    text = Text(line)
-    marking(question)(text)
-    show_line(out, text, 6)
+    cli_context = context.CliContext()
+    cli_context.__dict__["out"] = out
+    cli_context.line(marking(question)(line), indent=6)
     assert isinstance(out.file, io.StringIO)
     return out.file.getvalue()
 
