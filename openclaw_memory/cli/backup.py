@@ -58,8 +58,7 @@ def backup(cli: CliContext, file: Path, with_key: bool) -> None:
     warning = "the key of what was forgotten is not in it; keep it too, or give --with-key" if keyless else None
     if cli.json:
         cli.emit({"file": str(file.absolute()), "bytes": file.stat().st_size, "holds": held, "warning": warning})
-        return
-    say(f"{file}: {', '.join(held) or 'nothing, as there is nothing yet'}")
+    cli.say(f"{file}: {', '.join(held) or 'nothing, as there is nothing yet'}")
     cli.remark(warning)
 
 

@@ -156,6 +156,11 @@ class CliContext:
         if self.emitted != "whole":
             self.emit(failure(message, otherwise), one_line=self.emitted == "line")
 
+    def say(self, text: str) -> None:
+        """Print a line, unless the output is JSON."""
+        if not self.json:
+            say(text)
+
     def remark(self, text: str | None) -> None:
         """Print a remark on stderr, unless the output is JSON."""
         if text and not self.json:

@@ -83,8 +83,7 @@ def _ingest_all(cli: CliContext, settings: Settings, mode: str) -> None:
         if folder is None or not folder.is_dir():
             continue
         exists = True
-        if not cli.json:
-            say(f"agent {agent}")
+        cli.say(f"agent {agent}")
         try:
             with replace(cli, agent=agent, workspace=str(folder)).memory(settings) as memory:
                 report = _read(cli, memory, (), mode)

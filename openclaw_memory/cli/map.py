@@ -35,7 +35,7 @@ def map(  # noqa: A001 - a command is the function of its name
         report = memory.map(out, concept=concept, since=since, progress=show)
     if cli.json:
         cli.emit(report)
-        return
+        return  # and nothing is opened
     shown = ((report.lines, report.total_lines, "line"), (report.concepts, report.total_concepts, "concept"))
     parts = [f"{f'{some} of ' if some < every else ''}{counted(every, what)}" for some, every, what in shown]
     parts.append(counted(report.facts, "fact"))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..model import counted
-from .context import CliContext, common_options, say, yes_option
+from .context import CliContext, common_options, yes_option
 
 if TYPE_CHECKING:
     from ..store.state import State
@@ -28,14 +28,13 @@ def state(cli: CliContext) -> None:
         report = memory.state.report()
     if cli.json:
         cli.emit(report)
-        return
-    say(f"state      {report.server or report.path}{'' if report.exists else ' (nothing is in it yet)'}")
+    cli.say(f"state      {report.server or report.path}{'' if report.exists else ' (nothing is in it yet)'}")
     key = "" if report.key_present or not report.tombstones else " (MISSING)"
-    say(f"key        {report.key}{key}")
-    say(f"forgotten  {counted(report.tombstones, 'phrase')}, as hashes")
-    say(f"use        {counted(report.units, 'unit')}, {counted(report.verdicts, 'verdict')}")
-    say(f"retired    {counted(report.retired, 'note')}")
-    say(f"heartbeat  {'writes' if report.automatic else 'reports only'}")
+    cli.say(f"key        {report.key}{key}")
+    cli.say(f"forgotten  {counted(report.tombstones, 'phrase')}, as hashes")
+    cli.say(f"use        {counted(report.units, 'unit')}, {counted(report.verdicts, 'verdict')}")
+    cli.say(f"retired    {counted(report.retired, 'note')}")
+    cli.say(f"heartbeat  {'writes' if report.automatic else 'reports only'}")
     cli.remark(report.warning)
 
 
@@ -61,8 +60,7 @@ def purge(cli: CliContext, forgotten: bool, yes: bool) -> None:
             done = "deleted"
         if cli.json:
             cli.emit(memory.state.report())
-        else:
-            say(done)
+        cli.say(done)
 
 
 def _give_up_forgotten(state: State) -> None:

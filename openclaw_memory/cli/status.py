@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import substitute_command
-from .context import CliContext, common_options, say, table
+from ..model import Check, ContextUse, Grain, Status, counted
+from .context import CliContext, common_options, say
 
 if TYPE_CHECKING:
     from ..memory import Memory
-    from ..model import Check, ContextUse, Status
 
 
 @click.command()
@@ -44,7 +44,6 @@ def _show(cli: CliContext, state: Status, checks: Sequence[Check], verbose: bool
 def status_checks(memory: Memory, state: Status) -> list[Check]:
     """Return the state as checks in the order of ``doctor``; opens no note and proves no model."""
     from ..ingest.scan import scan
-    from ..model import Check, Grain, counted
     from .checks import find_changed_notes, freshness, unread_files, vectors
 
     knows = [name.title() for name, share in state.model_knows.items() if share >= 0.5]
@@ -79,8 +78,6 @@ def status_checks(memory: Memory, state: Status) -> list[Check]:
 
 
 def _show_inside(cli: CliContext, state: Status) -> None:
-    from ..model import Grain, counted
-
     sort = f", {state.dimensions} dimensions" if state.dimensions else ""
     extensions = (f"{name} {'installed' if present else 'missing'}" for name, present in state.extensions.items())
     kinds = f" ({_counts(state.by_kind)})" if state.by_kind else ""
@@ -99,9 +96,8 @@ def _show_inside(cli: CliContext, state: Status) -> None:
         ("upkeep", state.consolidation),
         ("retention", state.retention),
         ("context", _context_use(state.context)),
+        *([("http usage", _counts(state.http_usage))] if state.http_usage else []),
     ]
-    if state.http_usage:
-        rows.append(("http usage", _counts(state.http_usage)))
     for name, value in rows:
         say(f"{name:<11} {value}")
     if any(use.grain is not Grain.WORKING for use in state.grains):
@@ -111,7 +107,7 @@ def _show_inside(cli: CliContext, state: Status) -> None:
             for use in state.grains
         )  # fmt: skip
         numbers = ("files", "units", "archived", "hidden", "kB")
-        cli.out.print(table(cells, "grain", *numbers, "from", "to", right=numbers))
+        cli.table(cells, "grain", *numbers, "from", "to", right=numbers)
 
 
 def _context_use(use: ContextUse | None) -> str:
