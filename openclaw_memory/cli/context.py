@@ -122,12 +122,12 @@ class CliContext:
         settings = settings if settings is not None else self.settings()
         return Memory(workspace, agent=self.agent, settings=settings, db=self.db)
 
-    @functools.cached_property
+    @property
     def err(self) -> Console:
         """Return a console on stderr, for progress and remarks."""
         return console(stderr=True)
 
-    @functools.cached_property
+    @property
     def out(self) -> Console:
         """Return a console on stdout, for people."""
         # In a pipe nothing is wrapped: a line is a line for grep and for copying a path.
@@ -189,11 +189,11 @@ class CliContext:
         from rich.padding import Padding
         from rich.text import Text
 
-        line = Text.assemble(*parts)
-        if indent and self.out.is_terminal:
-            self.out.print(Padding(line, (0, 0, 0, indent), expand=False))
+        line, out = Text.assemble(*parts), self.out
+        if indent and out.is_terminal:
+            out.print(Padding(line, (0, 0, 0, indent), expand=False))
         else:
-            self.out.print(Text(" " * indent) + line, soft_wrap=soft_wrap)
+            out.print(Text(" " * indent) + line, soft_wrap=soft_wrap)
 
     def table(
         self, rows: Iterable[Iterable[str]], *columns: str, right: Sequence[str] = (), caption: str | None = None

@@ -16,17 +16,32 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..hosts import HOSTS, NAME, HostError
-from ..system import shell
+from ..config.openclaw_home import is_plain_json, value_at
+from ..config.settings import Settings
+from ..errors import OpenClawMemoryError, next_step_for
+from ..hosts import HOSTS, NAME, HostError, claude_code, codex
+from ..hosts.config_file import read_text
+from ..hosts.mcp import JSON_HOSTS, SERVERS, Server
+from ..hosts.openclaw import Agent, OpenClaw, find_openclaw
+from ..hosts.openclaw_config import (
+    SLOT,
+    ConfigSnapshot,
+    KeyChange,
+    disable_before_install,
+    memory_search_enabled,
+    setup_changes,
+)
+from ..hosts.plugin_files import list_environments, plugin_version, remove_unused_environments, same_files
+from ..hosts.process import own_command
+from ..model import Check, counted
+from ..system import atomic, shell
+from ..version import __version__
 from .context import CliContext, common_options, offline_option, say, yes_option
+from .progress import ingest_progress, pull_if_missing
+from .search import show
 
 if TYPE_CHECKING:
-    from ..config.settings import Settings
-    from ..hosts.mcp import Server
-    from ..hosts.openclaw import Agent, OpenClaw
-    from ..hosts.openclaw_config import KeyChange
     from ..memory import Memory
-    from ..model import Check
 
 
 @click.command()
@@ -66,22 +81,15 @@ def setup(cli: CliContext, host: str | None, project: Path | None, printed: bool
 
 def _register(cli: CliContext, options: SetupOptions, reporter: Reporter) -> None:
     """Add the MCP server to a host's configuration, or remove it."""
-    from importlib import import_module
-
-    from ..hosts.mcp import JSON_HOSTS, Registration
-
     for option, value in (
         ("--openclaw", options.executable), ("--profile", options.profile), ("--query", options.query),
         ("--offline", options.offline), ("--installed", options.installed),
     ):  # fmt: skip
         if value:
             raise click.UsageError(f"{option} is for openclaw")
-    host: Any = JSON_HOSTS.get(options.host) or import_module(f"openclaw_memory.hosts.{options.host.replace('-', '_')}")
+    host: Any = {**JSON_HOSTS, "claude-code": claude_code, "codex": codex}[options.host]
     project = options.project.absolute() if options.project is not None else None
-    if options.uninstall:
-        change: Registration = host.unregister(project)
-    else:
-        change = host.register(_server(cli), project)
+    change = host.unregister(project) if options.uninstall else host.register(_server(cli), project)
     if not change.needed:
         what = "not there" if options.uninstall else "there already"
         reporter.step(host.TITLE, f"{change.location}: our entry is {what}; nothing to change")
@@ -96,17 +104,12 @@ def _register(cli: CliContext, options: SetupOptions, reporter: Reporter) -> Non
 
 
 def _print(cli: CliContext, host: str | None) -> None:
-    from ..hosts.mcp import SERVERS
-
     if host is not None:
         raise click.UsageError(f"--print goes without a host; 'setup {host} --dry-run' shows its change")
     cli.emit({SERVERS: {NAME: _server(cli).entry()}})
 
 
 def _server(cli: CliContext) -> Server:
-    from ..hosts.mcp import Server
-    from ..hosts.process import own_command
-
     return Server(own_command(), cli.find_workspace(), cli.agent, cli.config)
 
 
@@ -143,8 +146,6 @@ class Reporter:
 
     def step(self, name: str, detail: str) -> None:
         """Print a step that was checked or done."""
-        from ..model import Check
-
         self.check(Check(name, True, detail))
 
     def check(self, check: Check) -> None:
@@ -158,23 +159,15 @@ class Reporter:
         self.record["changes"].append({"where": where, "lines": lines})
         if self.cli.json:
             return
-        from rich.text import Text
-
-        self.say(f"\n{where}")
+        say(f"\n{where}")
         colours = {"+": "green", "-": "red", "~": "yellow"}
         for line in lines:
-            shown = Text("  ") + Text(line, style=colours.get(line[:1], ""))
-            self.cli.out.print(shown, highlight=False, soft_wrap=True)
-
-    def say(self, text: str) -> None:
-        """Print a line for people."""
-        if not self.cli.json:
-            say(text)
+            self.cli.line("  ", (line, colours.get(line[:1], "")), soft_wrap=True)
 
     def confirm(self, question: str) -> bool:
         """Ask to go on; false with ``--dry-run``, true with ``--yes``.  Exits 2 if nobody can answer, 1 if refused."""
         if self.options.dry_run:
-            self.say("\nnothing was changed (--dry-run)")
+            self.cli.say("\nnothing was changed (--dry-run)")
             return False
         if self.options.yes:
             return True
@@ -183,16 +176,16 @@ class Reporter:
             self.end()
             say("nothing was changed: nobody is here to agree; run the same again with --yes", err=True)
             raise SystemExit(2)
-        self.say("")
+        self.cli.say("")
         if click.confirm(question):
             return True
-        self.say("nothing was changed")
+        self.cli.say("nothing was changed")
         raise SystemExit(1)
 
     def next_step(self, text: str) -> None:
         """Print the next step."""
         self.record["next"] = text
-        self.say(f"next: {text}")
+        self.cli.say(f"next: {text}")
 
     def end(self) -> None:
         """Print the JSON document."""
@@ -205,9 +198,6 @@ class Reporter:
 
 def install(cli: CliContext, options: SetupOptions, reporter: Reporter) -> None:
     """Put this memory into OpenClaw's memory slot, and run a search."""
-    from ..hosts.openclaw_config import disable_before_install, setup_changes
-    from ..hosts.plugin_files import same_files
-
     if cli.db is not None:
         raise click.UsageError("--db cannot be given: the plugin chooses the index file, and setup fills that one")
     host = _find_host(options, reporter)
@@ -219,23 +209,22 @@ def install(cli: CliContext, options: SetupOptions, reporter: Reporter) -> None:
     if not (changes or installs):
         reporter.step("openclaw", "the plugin is installed and has the memory slot; nothing to change")
         if not options.dry_run:
-            _read_and_search(cli, options, reporter, settings, _agents_to_read(reporter, host, agents))
+            _read_and_search(cli, options, reporter, settings, host, agents)
             if options.installed:
                 _remove_old_environments(reporter, host)
         return
-    _show(reporter, host, changes, _plugin_lines(folder) if installs else [])
-    _refuse_read_only(options, host)
+    _plan(reporter, host, changes, _plugin_lines(folder) if installs else [])
     if not reporter.confirm("Install the plugin and change OpenClaw's configuration?"):
         return
     home = _home(host, config, installed=folder is not None or options.installed)
     with _restore_on_failure(options, host):
         if installs:
-            reporter.say("\ninstalling the plugin …")
+            cli.say("\ninstalling the plugin …")
             host.change(disable_before_install(config))
             host.install_plugin()
             reporter.step("plugin", f"installed in {host.plugin_folder()}")
         # The slot comes last: until this memory has answered, OpenClaw keeps the one that it has.
-        _read_and_search(cli, options, reporter, settings, _agents_to_read(reporter, host, agents))
+        _read_and_search(cli, options, reporter, settings, host, agents)
         host.change(setup_changes(host.home.config(), command))
         if left := setup_changes(host.home.config(), command):
             keys = ", ".join(".".join(change.path) for change in left)
@@ -244,15 +233,11 @@ def install(cli: CliContext, options: SetupOptions, reporter: Reporter) -> None:
     reporter.step("configuration", f"{host.home.config_file}; what it was before is kept in {home / 'setup.json'}")
     if options.installed:
         _remove_old_environments(reporter, host)
-    _next(reporter, host, bool(host.outputs))
+    _next(reporter, host)
 
 
 def uninstall(cli: CliContext, options: SetupOptions, reporter: Reporter) -> None:
     """Restore OpenClaw's configuration, and remove the plugin."""
-    from ..config.openclaw_home import value_at
-    from ..hosts.openclaw_config import SLOT, ConfigSnapshot
-    from ..hosts.plugin_files import list_environments
-
     host = _find_host(options, reporter)
     host.validate()
     config, home = host.home.config(), host.home.plugin_state
@@ -265,8 +250,7 @@ def uninstall(cli: CliContext, options: SetupOptions, reporter: Reporter) -> Non
     changes = before.restoring_changes(config)
     removes = folder is not None and not before.plugin_installed
     if removes or changes:
-        _show(reporter, host, changes, [f"- plugin in {folder}"] if removes else [])
-        _refuse_read_only(options, host)
+        _plan(reporter, host, changes, [f"- plugin in {folder}"] if removes else [])
     states = _states(cli, options, host)
     if not (removes or changes):
         reporter.step("openclaw", "nothing of openclaw-memory is set up here; nothing to put back")
@@ -274,7 +258,7 @@ def uninstall(cli: CliContext, options: SetupOptions, reporter: Reporter) -> Non
         return
     else:
         if removes:
-            reporter.say("\nremoving the plugin …")
+            cli.say("\nremoving the plugin …")
             host.uninstall_plugin()
         host.change(before.restoring_changes(host.home.config()))
         reporter.record["applied"] = True
@@ -294,15 +278,13 @@ def uninstall(cli: CliContext, options: SetupOptions, reporter: Reporter) -> Non
         reporter.step("state", f"kept in {state}; to remove it: {purge}")
     for environment in list_environments(home):
         reporter.step("environment", f"kept in {environment}; to remove it: delete that folder")
-    _next(reporter, host, bool(host.outputs), gone=True)
+    _next(reporter, host, gone=True)
 
 
 # -- checks -----------------------------------------------------------------------------------------
 
 
 def _find_host(options: SetupOptions, reporter: Reporter) -> OpenClaw:
-    from ..hosts.openclaw import OpenClaw, find_openclaw
-
     command = find_openclaw(options.executable)
     if command is None:
         where = f"{options.executable}: no such program" if options.executable else "openclaw is not on PATH"
@@ -316,16 +298,7 @@ def _find_host(options: SetupOptions, reporter: Reporter) -> OpenClaw:
     return host
 
 
-def _refuse_read_only(options: SetupOptions, host: OpenClaw) -> None:
-
-    reason = host.read_only()
-    if reason and not options.dry_run:
-        raise HostError(reason, "make the change above there, and install the plugin there")
-
-
 def _agents(cli: CliContext, host: OpenClaw) -> list[Agent]:
-    from ..hosts.openclaw import Agent
-
     agents = host.agents()
     if cli.workspace is None:
         return agents
@@ -346,16 +319,11 @@ def _settings(cli: CliContext, options: SetupOptions, host: OpenClaw) -> Setting
 
 def _command(host: OpenClaw) -> str | None:
     """Return the command for the plugin to start; ``None`` in an environment that the plugin made and finds itself."""
-    from ..hosts.plugin_files import list_environments
-    from ..hosts.process import own_command
-
     command = Path(own_command())
     return None if any(map(command.is_relative_to, list_environments(host.home.plugin_state))) else str(command)
 
 
 def _remove_old_environments(reporter: Reporter, host: OpenClaw) -> None:
-    from ..hosts.plugin_files import remove_unused_environments
-
     for environment in remove_unused_environments(host.home.plugin_state):
         reporter.step("environment", f"removed {environment}: another one is in use, and nothing ran from it")
 
@@ -364,9 +332,6 @@ def _remove_old_environments(reporter: Reporter, host: OpenClaw) -> None:
 
 
 def _plugin_lines(folder: Path | None) -> list[str]:
-    from ..hosts.plugin_files import plugin_version
-    from ..version import __version__
-
     if folder is None:
         return [f"+ plugin {__version__}"]
     version = plugin_version(folder)
@@ -375,28 +340,23 @@ def _plugin_lines(folder: Path | None) -> list[str]:
     return [f"~ plugin {version} → {__version__} in {folder}"]
 
 
-def _show(reporter: Reporter, host: OpenClaw, changes: list[KeyChange], plugin: list[str]) -> None:
-    from ..config.openclaw_home import is_plain_json
-
+def _plan(reporter: Reporter, host: OpenClaw, changes: list[KeyChange], plugin: list[str]) -> None:
+    """Print the planned changes; raise ``HostError`` if the configuration must be changed elsewhere."""
     file = host.home.config_file
     if plugin:
         reporter.plan("plugins of OpenClaw", plugin)
     if changes:
         reporter.plan(str(file), [line for change in changes for line in change.lines()])
     if not is_plain_json(file):
-        reporter.say(
+        reporter.cli.say(
             f"\nnote: OpenClaw writes {file.name} as plain JSON; comments in it are lost, now or at its next change"
         )
+    if (reason := host.read_only()) and not reporter.options.dry_run:
+        raise HostError(reason, "make the change above there, and install the plugin there")
 
 
 def _home(host: OpenClaw, config: dict[str, object], installed: bool) -> Path:
     """Return our folder in OpenClaw's state after recording the configuration there, unless an earlier setup did."""
-    from ..config.openclaw_home import is_plain_json, value_at
-    from ..errors import next_step_for
-    from ..hosts.config_file import read_text
-    from ..hosts.openclaw_config import SLOT, ConfigSnapshot
-    from ..system import atomic
-
     home, file = host.home.plugin_state, host.home.config_file
     try:
         atomic.make_folder(home, 0o700)
@@ -414,9 +374,6 @@ def _home(host: OpenClaw, config: dict[str, object], installed: bool) -> Path:
 @contextlib.contextmanager
 def _restore_on_failure(options: SetupOptions, host: OpenClaw) -> Iterator[None]:
     """Restore OpenClaw's configuration when the block fails, and add the next step to the error."""
-    from ..errors import OpenClawMemoryError
-    from ..hosts.openclaw_config import ConfigSnapshot
-
     before = ConfigSnapshot.take(host.home.config(), host.home.config_file, plugin_installed=False)
     try:
         yield
@@ -449,31 +406,24 @@ def _states(cli: CliContext, options: SetupOptions, host: OpenClaw) -> dict[Path
 # -- the first ingest and search --------------------------------------------------------------------
 
 
-def _agents_to_read(reporter: Reporter, host: OpenClaw, agents: list[Agent]) -> list[Agent]:
-    """Return the agents whose notes may be read."""
-    from ..hosts.openclaw_config import memory_search_enabled
-
-    config = host.home.config()
-    for agent in agents:
-        if not memory_search_enabled(config, agent.id):
-            reporter.step(f"notes of {agent.id}", "not read: memory search is off for this agent")
-    return [agent for agent in agents if memory_search_enabled(config, agent.id)]
-
-
 def _read_and_search(
-    cli: CliContext, options: SetupOptions, reporter: Reporter, settings: Settings, agents: list[Agent]
+    cli: CliContext, options: SetupOptions, reporter: Reporter, settings: Settings, host: OpenClaw, agents: list[Agent]
 ) -> None:
-    """Ingest the notes of every agent, then search those of the first one that has any."""
+    """Ingest the notes of every agent that has memory search, then search those of the first one that has any."""
     from ..memory import Memory
-    from .search import show
 
     reporter.record["ingest"] = []
+    config = host.home.config()
     with contextlib.ExitStack() as stack:
         searched: Memory | None = None
         for agent in agents:
-            if not agent.workspace.is_dir():
-                detail = f"{agent.workspace} is not there yet; its first session reads it"
-                reporter.step(f"notes of {agent.id}", detail)
+            unread = (
+                None if agent.workspace.is_dir() else f"{agent.workspace} is not there yet; its first session reads it"
+            )
+            if not memory_search_enabled(config, agent.id):
+                unread = "not read: memory search is off for this agent"
+            if unread is not None:
+                reporter.step(f"notes of {agent.id}", unread)
                 continue
             with contextlib.ExitStack() as until_read:
                 memory = until_read.enter_context(Memory(agent.workspace, agent=agent.id, settings=settings))
@@ -482,28 +432,26 @@ def _read_and_search(
                     stack.push(until_read.pop_all())
         query = (options.query or _query(searched)) if searched is not None else None
         if searched is None or not query:
-            reporter.say("no notes to search yet: the agent writes them as you talk to it")
+            cli.say("no notes to search yet: the agent writes them as you talk to it")
             return
         result = searched.search(query, max_results=3)
     reporter.record["search"] = {"query": query, "agent": searched.agent, "result": result}
-    reporter.say(f"\nsearch: {query}\n")
+    cli.say(f"\nsearch: {query}\n")
     if not cli.json:
         show(cli, result)
 
 
 def _ingest(cli: CliContext, reporter: Reporter, memory: Memory, agent: Agent) -> bool:
     """Ingest the notes of one agent; return true if there are any."""
-    from ..model import counted
     from .checks import model_checks
-    from .progress import ingest_progress, pull_if_missing
 
     pull_if_missing(cli, memory)
     resolved = memory.prove_embedder()
     if not reporter.record["ingest"]:
         for check in model_checks(resolved, memory.settings):
             reporter.check(check)
-    with ingest_progress(cli) as show:
-        report = memory.ingest(embed="eager", progress=show)
+    with ingest_progress(cli) as progress:
+        report = memory.ingest(embed="eager", progress=progress)
     reporter.record["ingest"].append({"agent": agent.id, "workspace": str(memory.workspace), "report": report})
     if not report.files:
         reporter.step(f"notes of {agent.id}", f"none in {memory.workspace} yet")
@@ -534,8 +482,8 @@ def _query(memory: Memory) -> str | None:
     return next((each for each in words if each), None)
 
 
-def _next(reporter: Reporter, host: OpenClaw, changed: bool, gone: bool = False) -> None:
-    if not changed:
+def _next(reporter: Reporter, host: OpenClaw, gone: bool = False) -> None:
+    if not host.outputs:
         return
     openclaw = "openclaw" + (f" --profile {host.profile}" if host.profile else "")
     if not host.gateway_runs():

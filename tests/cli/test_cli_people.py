@@ -77,9 +77,13 @@ def test_a_range_may_be_named_by_weeks_months_quarters_and_years(
 
 def shown(line: str, question: str = "", terminal: bool = True) -> str:
     out = Console(file=io.StringIO(), force_terminal=terminal, width=40, soft_wrap=not terminal, highlight=False)
-    cli_context = context.CliContext()
-    cli_context.__dict__["out"] = out
-    cli_context.line(marking(question)(line), indent=6)
+
+    class Printed(context.CliContext):
+        @property
+        def out(self) -> Console:
+            return out
+
+    Printed().line(marking(question)(line), indent=6)
     assert isinstance(out.file, io.StringIO)
     return out.file.getvalue()
 
