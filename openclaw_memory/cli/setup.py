@@ -417,13 +417,11 @@ def _read_and_search(
     with contextlib.ExitStack() as stack:
         searched: Memory | None = None
         for agent in agents:
-            unread = (
-                None if agent.workspace.is_dir() else f"{agent.workspace} is not there yet; its first session reads it"
-            )
             if not memory_search_enabled(config, agent.id):
-                unread = "not read: memory search is off for this agent"
-            if unread is not None:
-                reporter.step(f"notes of {agent.id}", unread)
+                reporter.step(f"notes of {agent.id}", "not read: memory search is off for this agent")
+                continue
+            if not agent.workspace.is_dir():
+                reporter.step(f"notes of {agent.id}", f"{agent.workspace} is not there yet; its first session reads it")
                 continue
             with contextlib.ExitStack() as until_read:
                 memory = until_read.enter_context(Memory(agent.workspace, agent=agent.id, settings=settings))
@@ -471,15 +469,12 @@ def _query(memory: Memory) -> str | None:
     """Return a heading of the newest note below its title, which often is its date; else a line of it."""
     from ..ingest.scan import scan
 
-    files = sorted(scan(memory.workspace, memory.settings.ingest).files, key=lambda file: -file.mtime_ns)
-    lines = []
-    for file in files[:20]:
-        text = memory.get(file.path).text.split("\n")
-        lines += [line.strip() for line in text if re.search(r"[^\W\d_]{3}", line)]
-    headings = [line for line in lines if line.startswith("##")]
-    plain = [line for line in lines if not line.startswith("#")]
-    words = [" ".join(re.sub(r"[*_`\[\]>#|-]+", " ", line).split())[:80] for line in [*headings, *plain, *lines]]
-    return next((each for each in words if each), None)
+    files = sorted(scan(memory.workspace, memory.settings.ingest).files, key=lambda file: -file.mtime_ns)[:20]
+    lines = [line.strip() for file in files for line in memory.get(file.path).text.split("\n")]
+    lines = [line for line in lines if re.search(r"[^\W\d_]{3}", line)]
+    lines.sort(key=lambda line: 0 if line.startswith("##") else 2 if line.startswith("#") else 1)
+    words = (" ".join(re.sub(r"[*_`\[\]>#|-]+", " ", line).split())[:80] for line in lines)
+    return next(filter(None, words), None)
 
 
 def _next(reporter: Reporter, host: OpenClaw, gone: bool = False) -> None:
