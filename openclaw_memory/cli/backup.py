@@ -9,22 +9,28 @@ from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import click
 
+from ..config.settings import Settings, load, walk
 from ..errors import SettingsError, WorkspaceError
+from ..model import counted, joined
+from ..system import atomic
+from ..system.archives import DAMAGED, has_zip_signature
 from ..version import __version__
-from .context import CliContext, common_options, say
+from .config import settings_file
+from .context import CliContext, common_options
 
 if TYPE_CHECKING:
-    from ..config.settings import Settings
     from ..memory import Memory
 
 #: Name of the manifest in an archive, and the version of the layout.
 _MANIFEST, _FORMAT = "manifest.json", 1
 _STATE, _KEY, _SETTINGS = "state.sqlite", "state.sqlite.key", "settings.yaml"
-_ENTRIES = (_SETTINGS, "concepts.yaml", "facts.yaml", _STATE, _KEY)
+_CONCEPTS, _FACTS = "concepts.yaml", "facts.yaml"
+_ENTRIES = (_SETTINGS, _CONCEPTS, _FACTS, _STATE, _KEY)
 
 
 @click.command()
@@ -43,17 +49,14 @@ def backup(cli: CliContext, file: Path, with_key: bool) -> None:
       openclaw-memory backup memory-backup.zip --with-key
       openclaw-memory restore memory-backup.zip --dry-run
     """
-    from .config import settings_file
-
     with cli.memory() as memory, tempfile.TemporaryDirectory() as folder:
-        report, files = memory.state.report(), _curated_files(memory, settings_file(cli))
+        report, files = memory.state.report(), _curated_files(cli, memory)
         if report.exists:
-            files[_STATE] = Path(folder) / _STATE
+            files |= {_STATE: Path(folder) / _STATE, _KEY: Path(folder) / _KEY}
             memory.state.backup(files[_STATE], with_key)
-            if (key := Path(folder) / _KEY).exists():
-                files[_KEY] = key
-        _write(file, {name: path for name, path in files.items() if path.is_file()})
-    held = [name for name in _ENTRIES if name in files and (name in (_STATE, _KEY) or files[name].is_file())]
+        files = {name: path for name, path in files.items() if path.is_file()}
+        _write(file, files)
+    held = [name for name in _ENTRIES if name in files]
     keyless = report.tombstones and _KEY not in held
     warning = "the key of what was forgotten is not in it; keep it too, or give --with-key" if keyless else None
     if cli.json:
@@ -74,36 +77,24 @@ def restore(cli: CliContext, file: Path, dry_run: bool, overwrite: bool) -> None
     in its settings, such as an endpoint that would be sent what you write.
     """
     from ..forget.operations import schedule_forgetting
-    from ..knowledge.concepts_file import FILE_NAME as CONCEPTS
-    from ..model import counted, joined
-    from ..system import atomic
-    from .config import settings_file
 
     with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        held = _extract(file, folder)
+        held = _extract(file, Path(stack.enter_context(tempfile.TemporaryDirectory())))
         # They may place the state elsewhere than the settings of now do.
-        settings, new = _settings_of(cli, file, held.get(_SETTINGS), overwrite or dry_run)
+        settings, addresses = _settings_of(cli, file, held.get(_SETTINGS), overwrite or dry_run)
         memory = stack.enter_context(cli.memory(settings))
-        places = _curated_files(memory, settings_file(cli))
-        report = memory.state.report()
-        plan = []
-        for name, source in held.items():
-            if name in (_STATE, _KEY):
-                to = str(report.path if name == _STATE else report.key)
-                # Keys are added to those that are here.
-                action = "replace" if name == _STATE and report.exists else "write"
-            else:
-                to, target = str(places[name]), places[name]
-                atomic.check_regular(target)
-                same = target.is_file() and target.read_bytes() == source.read_bytes()
-                action = "same" if same else "replace" if target.exists() else "write"
-            plan.append({"name": name, "to": to, "action": action})
-        replaced = [row["to"] for row in plan if row["action"] == "replace"]
+        files, report = _curated_files(cli, memory), memory.state.report()
+        # Keys are added to those that are here.
+        actions = {name: "replace" if name == _STATE and report.exists else "write" for name in held}
+        for name in held.keys() & files.keys():
+            atomic.check_regular(files[name])
+            if files[name].exists():
+                actions[name] = "same" if files[name].read_bytes() == held[name].read_bytes() else "replace"
+        places = {**files, _STATE: report.path, _KEY: report.key}
+        replaced = [str(places[name]) for name, action in actions.items() if action == "replace"]
         if replaced and not overwrite and not dry_run:
-            raise WorkspaceError(
-                f"nothing was restored: {', '.join(replaced)} would be replaced", "see --dry-run, or give --overwrite"
-            )
+            what = f"nothing was restored: {', '.join(replaced)} would be replaced"
+            raise WorkspaceError(what, "see --dry-run, or give --overwrite")
         since = 0
         if not dry_run:
             if _STATE in held:  # first, as it may be unusable
@@ -112,28 +103,39 @@ def restore(cli: CliContext, file: Path, dry_run: bool, overwrite: bool) -> None
                 except WorkspaceError as error:
                     why = str(error).replace(str(held[_STATE]), _STATE)
                     raise WorkspaceError(f"{file}: nothing was restored: {why}") from error
-                # A workspace that had no state has a name for it now.
-                report = memory.state.report()
-                now = {_STATE: str(report.path), _KEY: str(report.key)}
-                plan = [{**row, "to": now.get(row["name"], row["to"])} for row in plan]
-            for row in plan:
-                if row["name"] in places and row["action"] != "same":
-                    mode = 0o600 if row["name"] == _SETTINGS else 0o666
-                    atomic.write_bytes(Path(os.path.realpath(row["to"])), held[row["name"]].read_bytes(), mode)
+                report = memory.state.report()  # a workspace that had no state has a name for it now
+                places |= {_STATE: report.path, _KEY: report.key}
+            for name in held.keys() & files.keys():
+                if actions[name] != "same":
+                    mode = 0o600 if name == _SETTINGS else 0o666
+                    atomic.write_bytes(Path(os.path.realpath(files[name])), held[name].read_bytes(), mode)
             if report.tombstones or since:
                 schedule_forgetting(memory.state)
         forgot = [f"{counted(since, 'phrase')} forgotten since this backup was made stay so"] if since else []
-        if (concepts := held.get(CONCEPTS)) and memory.forgotten.covers(concepts.read_text(encoding="utf-8")):
-            forgot.append(f"{CONCEPTS} names what was forgotten; take it out there")
-    _show(cli, file, plan, new, dry_run, joined(forgot))
+        if _CONCEPTS in held and memory.forgotten.covers(held[_CONCEPTS].read_text(encoding="utf-8")):
+            forgot.append(f"{_CONCEPTS} names what was forgotten; take it out there")
+    plan = [{"name": name, "to": str(places[name]), "action": action} for name, action in actions.items()]
+    if cli.json:
+        answer = {"file": str(file.absolute()), "dryRun": dry_run, "entries": plan, "addresses": addresses}
+        cli.emit({**answer, "warning": joined(forgot)})
+    cli.remark(joined(forgot))
+    words = {
+        "write": ("would write", "written"),
+        "replace": ("would replace", "replaced"),
+        "same": ("is the same",) * 2,
+    }
+    for row in plan:
+        cli.say(f"{row['name']:<{len(_KEY)}}  {words[row['action']][not dry_run]}  {row['to']}")
+    if not plan:
+        cli.say(f"{file}: holds nothing")
+    elif not dry_run:
+        cli.say("next: openclaw-memory ingest")
 
 
-def _curated_files(memory: Memory, settings: Path) -> dict[str, Path]:
+def _curated_files(cli: CliContext, memory: Memory) -> dict[str, Path]:
     """Return the files that people write, by their names in an archive."""
-    from ..knowledge.concepts_file import FILE_NAME
-    from ..knowledge.facts_file import NAME
-
-    return {_SETTINGS: settings, FILE_NAME: memory.workspace / FILE_NAME, NAME: memory.workspace / NAME}
+    folder = memory.workspace
+    return {_SETTINGS: settings_file(cli), _CONCEPTS: folder / _CONCEPTS, _FACTS: folder / _FACTS}
 
 
 def _settings_of(cli: CliContext, file: Path, restored: Path | None, taken: bool) -> tuple[Settings, list[str]]:
@@ -141,8 +143,6 @@ def _settings_of(cli: CliContext, file: Path, restored: Path | None, taken: bool
 
     Raises ``SettingsError`` for restored settings that are invalid here, or have new addresses without ``taken``.
     """
-    from ..config.settings import load
-
     if restored is None:
         return cli.settings(), []
     try:
@@ -163,10 +163,6 @@ def _settings_of(cli: CliContext, file: Path, restored: Path | None, taken: bool
 
 def _addresses(settings: Settings) -> set[str]:
     """Return the settings that are network addresses, without passwords and queries."""
-    from urllib.parse import urlsplit
-
-    from ..config.coerce import walk
-
     addresses = set()
     for key, value, _ in walk(settings):
         for text in map(str, value if isinstance(value, (list, tuple)) else [value]):
@@ -196,8 +192,6 @@ def _write(file: Path, files: dict[str, Path]) -> None:
 
 def _extract(file: Path, folder: Path) -> dict[str, Path]:
     """Extract our entries of the archive into ``folder``.  Raises ``WorkspaceError`` for another or a damaged file."""
-    from ..system.archives import DAMAGED, has_zip_signature
-
     try:
         with ZipFile(file) as archive:
             manifest: Any = json.loads(archive.read(_MANIFEST))
@@ -210,26 +204,3 @@ def _extract(file: Path, folder: Path) -> dict[str, Path]:
         if isinstance(error, DAMAGED) and has_zip_signature(file):
             raise WorkspaceError(f"is damaged ({error})", "take another copy of it", file) from error
         raise WorkspaceError("is no backup", "name one that 'openclaw-memory backup' wrote", file) from error
-
-
-def _show(
-    cli: CliContext,
-    file: Path,
-    plan: list[dict[str, str]],
-    addresses: list[str],
-    dry_run: bool,
-    warning: str | None,
-) -> None:
-    if cli.json:
-        answer = {"file": str(file.absolute()), "dryRun": dry_run, "entries": plan, "addresses": addresses}
-        cli.emit({**answer, "warning": warning})
-        return
-    cli.remark(warning)
-    will = {"write": "would write", "replace": "would replace", "same": "is the same"}
-    done = {"write": "written", "replace": "replaced", "same": "is the same"}
-    for row in plan:
-        say(f"{row['name']:<{len(_KEY)}}  {(will if dry_run else done)[row['action']]}  {row['to']}")
-    if not plan:
-        say(f"{file}: holds nothing")
-    elif not dry_run:
-        say("next: openclaw-memory ingest")
