@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -255,30 +254,21 @@ def console(**options: Any) -> Console:
     return InertConsole(**options)
 
 
+def json_option(command: F) -> F:
+    """Add ``--json`` to a command that needs no workspace; the command line is searched for it before it is parsed."""
+    option = click.option("--json", is_flag=True, expose_value=False, help="Print JSON.")
+    return option(click.pass_obj(command))  # type: ignore[return-value]
+
+
 def common_options(command: F) -> F:
     """Add ``--json`` and ``--workspace`` to a command."""
 
-    @json_option
-    @click.option("--workspace", "-w", "in_workspace", metavar="DIR", help="The agent's workspace.")
-    @functools.wraps(command)
-    def wrapped(cli: CliContext, /, in_workspace: str | None, **rest: Any) -> Any:
-        cli.workspace = in_workspace or cli.workspace
-        return command(cli, **rest)
+    def set_workspace(context: click.Context, _: click.Parameter, folder: str | None) -> None:
+        context.obj.workspace = folder or context.obj.workspace
 
-    return wrapped  # type: ignore[return-value]
-
-
-def json_option(command: F) -> F:
-    """Add ``--json`` to a command that needs no workspace."""
-
-    @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-    @click.pass_context
-    @functools.wraps(command)
-    def wrapped(context: click.Context, /, as_json: bool, **rest: Any) -> Any:
-        context.obj.json = context.obj.json or as_json
-        return command(context.obj, **rest)
-
-    return wrapped  # type: ignore[return-value]
+    return click.option(
+        "--workspace", "-w", metavar="DIR", expose_value=False, callback=set_workspace, help="The agent's workspace."
+    )(json_option(command))
 
 
 def yes_option(command: F) -> F:

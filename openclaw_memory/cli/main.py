@@ -115,7 +115,7 @@ class LazyGroup(click.Group):
             ctx = super().make_context(info_name, args, parent, **extra)
         except click.UsageError as error:
             raise _in_one_line(error, as_json) from error
-        ctx.meta[_JSON] = as_json
+        ctx.meta[_JSON] = as_json or ctx.params.get("as_json", False)
         return ctx
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -123,19 +123,17 @@ class LazyGroup(click.Group):
         from ..errors import OpenClawMemoryError, next_step_for
 
         def fail(message: str) -> NoReturn:
-            _print_failure(message, _is_json(ctx), ctx)
+            _print_failure(message, ctx.meta[_JSON], ctx)
             ctx.exit(1)
 
         try:
             return super().invoke(ctx)
         except click.UsageError as error:
-            raise _in_one_line(error, _is_json(ctx), ctx) from error
+            raise _in_one_line(error, ctx.meta[_JSON], ctx) from error
         except OpenClawMemoryError as error:
             fail(str(error) or type(error).__name__)
         except KeyboardInterrupt:
-            interrupted = "interrupted: what was written is kept; run it again to go on"
-            _print_failure(interrupted, _is_json(ctx), ctx, "")
-            ctx.exit(1)
+            fail("interrupted: what was written is kept; run it again to go on")
         except MemoryError:
             fail("out of memory; close other programs, or choose a smaller embedding.model")
         except OSError as error:
@@ -148,10 +146,8 @@ class LazyGroup(click.Group):
         except Exception as error:
             if ctx.params.get("verbose"):
                 raise
-            fail(
-                f"a defect of openclaw-memory ({type(error).__name__}: {error}); "
-                "run it with -v and report what it prints"
-            )
+            defect = f"a defect of openclaw-memory ({type(error).__name__}: {error})"
+            fail(f"{defect}; run it with -v and report what it prints")
 
 
 class _Lines(logging.Formatter):
@@ -166,10 +162,6 @@ def _wants_json(args: list[str]) -> bool:
     return "--json" in (args[: args.index("--")] if "--" in args else args)
 
 
-def _is_json(ctx: click.Context) -> bool:
-    return bool(ctx.params.get("as_json") or ctx.meta.get(_JSON))
-
-
 def _in_one_line(error: click.UsageError, as_json: bool, ctx: click.Context | None = None) -> Exception:
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         return error
@@ -178,9 +170,7 @@ def _in_one_line(error: click.UsageError, as_json: bool, ctx: click.Context | No
     return click.exceptions.Exit(error.exit_code)
 
 
-def _print_failure(
-    message: str, as_json: bool, ctx: click.Context | None, begin: str = "error: ", end: str = ""
-) -> None:
+def _print_failure(message: str, as_json: bool, ctx: click.Context | None, end: str = "") -> None:
     """Print a failure on one line of stderr, and with ``as_json`` as a document on stdout unless there is one."""
     from .context import CliContext, say
 
@@ -188,7 +178,7 @@ def _print_failure(
     if as_json:
         obj = None if ctx is None else ctx.obj
         (obj if isinstance(obj, CliContext) else CliContext(json=True)).emit_error(message, end.strip(" ()"))
-    say(f"{begin}{message}{end}", err=True)
+    say(f"error: {message}{end}", err=True)
 
 
 def _show_version(ctx: click.Context, option: click.Parameter, requested: bool) -> None:
@@ -265,7 +255,7 @@ def cli(
         if ctx.get_parameter_source("db") is click.core.ParameterSource.COMMANDLINE:
             without_password(db)
         overrides["store.url"], db = db, None
-    ctx.obj = CliContext(as_json, workspace, agent, db, config, overrides)
+    ctx.obj = CliContext(ctx.meta.get(_JSON, as_json), workspace, agent, db, config, overrides)
 
 
 def _open_streams() -> None:

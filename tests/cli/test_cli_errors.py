@@ -340,7 +340,7 @@ def test_an_interrupt_keeps_what_was_written(notes: Notes, tiny_gguf: Path, tmp_
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert process.returncode == 1 and out == ""
-    assert err == "interrupted: what was written is kept; run it again to go on\n"
+    assert err == "error: interrupted: what was written is kept; run it again to go on\n"
     before = json.loads(run(notes, "--db", str(db), "status", "--json", code=0).stdout)["chunks"]
     report = json.loads(run(notes, "--db", str(db), "ingest", "--json", code=0, model=str(tiny_gguf)).stdout)
     assert (report["chunks"], report["added"], report["deleted"]) == (6_003, 6_003 - before, 0)
