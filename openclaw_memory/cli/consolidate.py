@@ -7,8 +7,7 @@ from datetime import date
 import click
 
 from ..model import ConsolidateReport, Grain, counted
-from .context import DATE, CliContext, common_options, say, shorten
-from .progress import ingest_progress
+from .context import DATE, CliContext, common_options, ingest_progress, say, shorten
 
 
 @click.command()

@@ -12,10 +12,8 @@ import click
 
 from .. import example
 from ..config.settings import IngestSettings
-from .context import CliContext, common_options, offline_option, say
-from .progress import ingest_progress, pull_if_missing
-from .recall import show_stop
-from .search import marking, show_hit
+from .context import CliContext, common_options, ingest_progress, offline_option, pull_if_missing, say
+from .search import marking, show_hit, show_stop
 
 
 @click.command()

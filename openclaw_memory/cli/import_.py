@@ -21,8 +21,7 @@ from ..importers import exports, writer
 from ..ingest.scan import max_bytes
 from ..model import ImportReport, Origin, counted
 from .config import set_value, settings_file
-from .context import CliContext, common_options, say, shorten, yes_option
-from .progress import model_progress
+from .context import CliContext, common_options, model_progress, say, shorten, yes_option
 
 _KEY = "ingest.extra_paths"
 

@@ -12,8 +12,7 @@ from ..config.settings import Settings
 from ..errors import OpenClawMemoryError
 from ..model import IngestReport, counted
 from ..system.serialize import to_json
-from .context import CliContext, common_options, offline_option, say
-from .progress import ingest_progress, pull_if_missing
+from .context import CliContext, common_options, ingest_progress, offline_option, pull_if_missing, say
 
 if TYPE_CHECKING:
     from ..memory import Memory

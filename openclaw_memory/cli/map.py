@@ -11,8 +11,7 @@ from pathlib import Path
 import click
 
 from ..model import counted
-from .context import SINCE, CliContext, common_options, say, wrong_usage
-from .progress import ingest_progress
+from .context import SINCE, CliContext, common_options, ingest_progress, say, wrong_usage
 
 
 @click.command()

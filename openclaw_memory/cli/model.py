@@ -9,8 +9,7 @@ import click
 
 from ..embed import registry
 from .config import set_value, settings_file
-from .context import CliContext, json_option
-from .progress import model_progress
+from .context import CliContext, json_option, model_progress
 
 
 @click.group()

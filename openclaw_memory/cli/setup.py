@@ -36,8 +36,7 @@ from ..hosts.process import own_command
 from ..model import Check, counted
 from ..system import atomic, shell
 from ..version import __version__
-from .context import CliContext, common_options, offline_option, say, yes_option
-from .progress import ingest_progress, pull_if_missing
+from .context import CliContext, common_options, ingest_progress, offline_option, pull_if_missing, say, yes_option
 from .search import show
 
 if TYPE_CHECKING:

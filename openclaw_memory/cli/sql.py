@@ -16,8 +16,7 @@ import click
 
 from ..model import QueryResult, counted
 from ..system.sanitize import escape_json, sanitize
-from .context import CliContext, common_options, say
-from .progress import ingest_progress
+from .context import CliContext, common_options, ingest_progress, say
 
 #: Default number of rows for people.
 _ROWS = 100

@@ -22,7 +22,7 @@ from serving import heed_signals
 from tables import table
 
 from openclaw_memory import Memory
-from openclaw_memory.cli import progress
+from openclaw_memory.cli import context
 from openclaw_memory.cli.main import cli
 from openclaw_memory.errors import StoreError, next_step_for
 from openclaw_memory.model import Check
@@ -399,7 +399,7 @@ def test_a_long_ingest_says_how_far_it_is_without_a_terminal(
 
     assert "reading" not in said()
     notes.write("memory/a.md", TEXT)
-    monkeypatch.setattr(progress, "_EVERY", 0.0)
+    monkeypatch.setattr(context, "_EVERY", 0.0)
     assert said().startswith("reading files: ") != bool(arguments)
 
 

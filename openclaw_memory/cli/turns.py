@@ -1,4 +1,4 @@
-"""``capture``: append sentences that are worth keeping to the captures of the day."""
+"""``context`` before a turn of a conversation, and ``capture`` after it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,46 @@ from datetime import date
 
 import click
 
-from ..model import CaptureReport, Origin, counted
+from ..model import CaptureReport, ContextResult, Origin, counted
 from ..text import calendar
-from .context import DATE, CliContext, common_options
+from .context import DATE, CliContext, common_options, say
+
+
+@click.command()
+@click.argument("message", nargs=-1, required=True)
+@click.option("--budget", type=click.IntRange(1, 100_000), metavar="TOKENS",
+              help="Most tokens of the text.")  # fmt: skip
+@click.option("--now", type=DATE, metavar="DATE", help="The day the message is written; default today.")
+@click.option("--explain", is_flag=True, help="Say where each sentence comes from, and why.")
+@common_options
+def context(cli: CliContext, message: tuple[str, ...], budget: int | None, now: date | None, explain: bool) -> None:
+    """Say what the notes know about MESSAGE, in plain sentences; nothing when nothing is sure enough.
+
+    It is what a host puts beside a message before the model speaks.  MEMORY.md and USER.md are left out, as agents
+    have them in their prompt anyway (context.curated_files).
+    """
+    words = " ".join(message)
+    if not words.strip():
+        raise click.UsageError("the message is empty")
+    with cli.memory() as memory:
+        result = memory.context(words, budget=budget, now=now, explain=explain)
+    cli.answer(result, _show_context, explain)
+
+
+def _show_context(cli: CliContext, result: ContextResult, explain: bool) -> None:
+    if result.text:
+        say(result.text)
+    else:
+        cli.remark("nothing that is sure enough")
+    if explain:
+        cli.line((f"\nentities: {', '.join(result.entities) or 'none'}; {result.tokens} tokens", "dim"))
+        for hit in result.sources:
+            cli.line((f"{hit.score:.2f}  ", "green"), (hit.citation, "cyan"), (f"  {hit.why or ''}", "yellow"))
+        for fact in result.facts:
+            subject = f"{fact.subject} ({fact.under})" if fact.under else fact.subject
+            triple = f"  {subject} | {fact.predicate} | {fact.object}"
+            cli.line(("fact  ", "green"), (fact.source or fact.id, "cyan"), (triple, "yellow"))
+    cli.remark(result.warning)
 
 
 @click.command()
@@ -33,7 +70,7 @@ def capture(cli: CliContext, text: tuple[str, ...], origin: str, everything: boo
     with cli.memory() as memory:
         turn = Turn((message,), agent=memory.agent, origin=Origin(origin), now=moment)
         report = memory.capture(turn, everything=everything)
-    cli.answer(report, _show, everything)
+    cli.answer(report, _show_captured, everything)
 
 
 def _read_text(text: tuple[str, ...]) -> str:
@@ -47,7 +84,7 @@ def _read_text(text: tuple[str, ...]) -> str:
     return words
 
 
-def _show(cli: CliContext, report: CaptureReport, everything: bool) -> None:
+def _show_captured(cli: CliContext, report: CaptureReport, everything: bool) -> None:
     for each in report.captured:
         cli.line((f"{each.score:.2f}  ", "green"), (each.citation, "cyan"), f"  {each.text}")
     if not report.captured:
