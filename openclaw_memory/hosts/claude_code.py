@@ -10,8 +10,7 @@ from typing import Any
 from ..config.settings import data_dir
 from ..system import atomic
 from . import NAME, HostError
-from .config_file import read_text, writable
-from .json_edit import entry_in
+from .config_file import entry_in, read_text, writable
 from .mcp import SERVERS, Registration, Server, add_to_json, entry_diff, remove_from_json
 from .process import find_program, run_command
 
