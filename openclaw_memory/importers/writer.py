@@ -21,7 +21,7 @@ from ..system import atomic, yaml_edit
 from ..system.sanitize import sanitize
 from ..text.characters import join_surrogates
 from ..text.lines import split_lines
-from .formats import Entry
+from .exports import Entry
 
 #: Folder of what was imported, in a workspace; each source has one of its own in it.
 FOLDER = "memory/imported"

@@ -1,12 +1,20 @@
-"""Map of a memory: collect its data, and write them as one HTML file that only its owner can read."""
+"""Map of a memory: collect its data, and write them as one HTML file that only its owner can read.
+
+Data, style and scripts are in that file; no text of a note can run as script or markup in it.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
 import os
+import re
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from datetime import UTC, date, datetime
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +25,11 @@ from ..model import FactRow, Grain, Kind, MapReport, Progress, Status, joined, s
 from ..model.reports import MAP_SUFFIX
 from ..store.api import Store
 from ..system import atomic
+from ..system.sanitize import sanitize_values
 from ..version import __version__
 from . import data as columns
 from .data import ordinal
 from .layout import place_rows
-from .page import render_page
 
 if TYPE_CHECKING:
     from ..facts.service import FactService
@@ -35,6 +43,12 @@ if TYPE_CHECKING:
 #: Beginning of the file; a file without it is not ours to replace.
 MARK = "<!doctype html>\n<!-- openclaw-memory map -->"
 _STEPS = 6
+#: Our scripts in the order in which they run; the drawing library comes before them.
+SCRIPTS = tuple(f"{name}.js" for name in "core panel canvas network timeline space facts numbers main".split())
+LIBRARY, LICENCE = "d3.min.js", "d3.LICENSE.txt"
+
+#: JSON escapes of characters that end an element, begin a comment, or end a line in an old script.
+_JSON_ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
 
 def draw(
@@ -178,3 +192,38 @@ def _numbers(status: Status, redacted: dict[str, int]) -> dict[str, Any]:
             for use in status.grains
         ],
     }
+
+
+# -- the page ------------------------------------------------------------------------------------------
+
+
+def render_page(data: Mapping[str, Any]) -> str:
+    """Render the whole file from JSON ``data``, without invisible characters in its texts.
+
+    The policy of the page lets only the scripts and the style run whose hashes it names, forbids every connection, and
+    forbids scripts to make markup from text.
+    """
+    style, library, script = read_asset("style.css"), read_asset(LIBRARY), "\n".join(map(read_asset, SCRIPTS))
+    policy = (
+        f"default-src 'none'; script-src {_hash(library)} {_hash(script)}; style-src {_hash(style)}; "
+        "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+    )
+    parts = {"policy": policy, "style": style, "library": library, "script": script}
+    parts |= {"licence": read_asset(LICENCE), "data": embed_json(data)}
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], read_asset("page.html"))
+
+
+def embed_json(data: Mapping[str, Any]) -> str:
+    """Return JSON for an element of a page: without characters that have a meaning in HTML."""
+    text = json.dumps(sanitize_values(data), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.translate(_JSON_ESCAPES)
+
+
+def read_asset(name: str) -> str:
+    """Return a file of the page from the package."""
+    return files(__package__).joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
+    return f"'sha256-{digest}'"
