@@ -18,7 +18,7 @@ from .config.openclaw_home import OpenClawHome
 from .config.settings import Settings
 from .config.workspace import expand_home, find_workspace
 from .context.service import ContextService
-from .embed.manager import EmbedderManager
+from .embed.manager import EmbedderChoice, EmbedderManager
 from .embed.vectorizer import Vectorizer
 from .errors import OpenClawMemoryError
 from .facts.service import FactService
@@ -56,10 +56,13 @@ from .model import (
     silent,
 )
 from .model.bounds import named_arguments
+from .model.embedder import Embedder
 from .plugins.manager import Plugins
 from .search.service import SearchService
 from .sharing import sources
 from .sharing.reading import OtherMemories, ReadingMemory
+from .sharing.sources import Source
+from .store.api import Store, VectorModel
 from .store.state.opening import ServerWorkspace, open_state
 from .summarise.inventory import RetiredNotes
 from .system.deadline import Deadline
@@ -69,10 +72,6 @@ from .use.tracker import Usage
 
 if TYPE_CHECKING:
     from .capture.capturer import Turn
-    from .embed.manager import EmbedderChoice
-    from .model.embedder import Embedder
-    from .sharing.sources import Source
-    from .store.api import Store, VectorModel
     from .tables.service import MemoryTables
 
 log = logging.getLogger("openclaw_memory")
@@ -119,26 +118,27 @@ class Memory(ReadingMemory):
 
             server = server_of(self.workspace, agent, self.settings, store or db)
             store = open_index(self.workspace, agent, self.settings, store or db)
-        self._store = store
+        #: The store of the index.
+        self.store = store
         self._models = EmbedderManager(self.settings, embedder) if models is None else models
         self._models_are_ours = models is None
         foreign = partial(other_than_english, self.workspace, self.settings.ingest)
-        self._vectorizer = Vectorizer(self.settings, self._store, self.plugins, self._models, foreign)
+        self._vectorizer = Vectorizer(self.settings, self.store, self.plugins, self._models, foreign)
         file = expand_home(state) if state is not None else None
         self.state = open_state(self.workspace, self.settings.state, file, server)
         self.usage = Usage(self.state)
         self.forgotten = Tombstones(self.state)
         retired = RetiredNotes(self.state, self.settings.retention["plan"] != "keep")
         #: Remarks on the notes that were read.
-        self.survey = NoteSurvey(self._store.sidecar(SURVEY_SUFFIX), max_bytes(self.settings.ingest))
+        self.survey = NoteSurvey(self.store.sidecar(SURVEY_SUFFIX), max_bytes(self.settings.ingest))
         ingestor = Ingestor(
             workspace=self.workspace,
             settings=self.settings.ingest,
-            store=self._store,
+            store=self.store,
             plugins=self.plugins,
             mask=partial(mask_for_index, self.forgotten),
             excluded=retired.holds,
-            ready=partial(reread_forgotten, self._store, self.state, self.forgotten),
+            ready=partial(reread_forgotten, self.store, self.state, self.forgotten),
             forgotten=self.forgotten.covers_fact,
             survey=self.survey,
         )
@@ -147,7 +147,7 @@ class Memory(ReadingMemory):
         self._freshness = Freshness(
             workspace=self.workspace,
             settings=self.settings.ingest,
-            store=self._store,
+            store=self.store,
             plugins=self.plugins,
             ingestor=ingestor,
             vectorizer=self._vectorizer,
@@ -155,7 +155,7 @@ class Memory(ReadingMemory):
         )
         self.facts = FactService(
             workspace=self.workspace,
-            store=self._store,
+            store=self.store,
             freshen=self.freshen,
             redact=partial(self.plugins.redact_text, FACTS),
             forgotten=self.forgotten.covers_fact,
@@ -163,7 +163,7 @@ class Memory(ReadingMemory):
         )
         self._questions = SearchService(
             settings=self.settings,
-            store=self._store,
+            store=self.store,
             vectorizer=self._vectorizer,
             plugins=self.plugins,
             freshen=self._freshness.freshen,
@@ -181,7 +181,7 @@ class Memory(ReadingMemory):
         self._forgetter = Forgetter(
             workspace=self.workspace,
             settings=self.settings.ingest,
-            store=self._store,
+            store=self.store,
             reader=self.reader,
             state=self.state,
             tombstones=self.forgotten,
@@ -193,7 +193,7 @@ class Memory(ReadingMemory):
         self.upkeep = ConsolidationRunner(
             workspace=self.workspace,
             settings=self.settings,
-            store=self._store,
+            store=self.store,
             reader=self.reader,
             plugins=self.plugins,
             state=self.state,
@@ -202,7 +202,7 @@ class Memory(ReadingMemory):
         )
         self.ambient = ContextService(
             settings=self.settings,
-            store=self._store,
+            store=self.store,
             vectorizer=self._vectorizer,
             index=self._questions.index,
             freshen=self._freshness.freshen,
@@ -239,7 +239,7 @@ class Memory(ReadingMemory):
         self._vectorizer.stop()
         if self._models_are_ours:
             self._models.close()
-        self._store.close()
+        self.store.close()
         self.state.close()
 
     # -- the model --------------------------------------------------------------------------------
@@ -329,7 +329,7 @@ class Memory(ReadingMemory):
 
         self.check_own(chunk)
         self.freshen()
-        return record(self._store, self.usage, chunk, verdict, now or self.today())
+        return record(self.store, self.usage, chunk, verdict, now or self.today())
 
     def replied(self, text: str) -> QuotedHits:
         """Count the hits of recent answers that a reply quotes as used."""
@@ -463,7 +463,7 @@ class Memory(ReadingMemory):
 
         return draw(
             self,
-            self._store,
+            self.store,
             self._questions,
             self.facts,
             self.usage,
@@ -478,12 +478,12 @@ class Memory(ReadingMemory):
     def _tables(self) -> MemoryTables:
         from .tables.service import MemoryTables
 
-        return MemoryTables(self._store, self._questions.graph, self.facts, self.usage.rows, self._freshness.freshen)
+        return MemoryTables(self.store, self._questions.graph, self.facts, self.usage.rows, self._freshness.freshen)
 
     def maintain(self, force: bool = False) -> bool:
         """Compact the index if that is due, and release memory; return true if it was compacted."""
-        compacted = self._store.maintain(force)
-        self._store.shrink()
+        compacted = self.store.maintain(force)
+        self.store.shrink()
         return compacted
 
     def grains(self) -> tuple[GrainSize, ...]:
@@ -498,9 +498,9 @@ class Memory(ReadingMemory):
 
         scanned = scan(self.workspace, self.settings.ingest)
         embedder, model, reason = self.vectors_in_use()
-        with self._store.session():
-            numbers = self._store.statistics()
-            states = self._store.vector_states(model)
+        with self.store.session():
+            numbers = self.store.statistics()
+            states = self.store.vector_states(model)
         notes = self.survey.remarks(scanned.files)
         private = [note.private_lines for note in notes.values() if note.private_lines]
         languages = Languages()
@@ -551,19 +551,14 @@ class Memory(ReadingMemory):
             private_lines=sum(private),
             unread_front_matter=tuple(SkippedFile(path, n.untrusted) for path, n in notes.items() if n.untrusted),
             skipped=scanned.skipped,
-            embedding=_is_held(self._store.sidecar(".embedding")),
+            embedding=_is_held(self.store.sidecar(".embedding")),
             found=len(scanned.files),
         )
 
     def remarks(self) -> list[str]:
         """Return problems of the index and the state as messages."""
-        missing_key = [lost_state(self._store, self.forgotten)]
-        return [*self._store.warnings(), *self.state.warnings(), *unfinished(self.state), *filter(None, missing_key)]
-
-    @property
-    def store(self) -> Store:
-        """Return the store of the index."""
-        return self._store
+        missing_key = [lost_state(self.store, self.forgotten)]
+        return [*self.store.warnings(), *self.state.warnings(), *unfinished(self.state), *filter(None, missing_key)]
 
 
 def _is_held(file: Path | None) -> bool:
