@@ -67,39 +67,40 @@ def setup(cli: CliContext, host: str | None, project: Path | None, printed: bool
     if printed:
         _print(cli, host)
         return
-    setup_options = SetupOptions(host or "openclaw", host is not None, project=project, **options)
-    if setup_options.host == "openclaw" and project is not None:
+    run = SetupRun(cli, host or "openclaw", host is not None, project=project, **options)
+    if run.host != "openclaw":
+        _register(run)
+    elif project is not None:
         raise click.UsageError("--project is for the other hosts; name one, such as claude-code")
-    reporter = Reporter(cli, setup_options)
-    if setup_options.host == "openclaw":
-        (uninstall if setup_options.uninstall else install)(cli, setup_options, reporter)
+    elif run.uninstall:
+        uninstall(run)
     else:
-        _register(cli, setup_options, reporter)
-    reporter.end()
+        install(run)
+    run.end()
 
 
-def _register(cli: CliContext, options: SetupOptions, reporter: Reporter) -> None:
+def _register(run: SetupRun) -> None:
     """Add the MCP server to a host's configuration, or remove it."""
     for option, value in (
-        ("--openclaw", options.executable), ("--profile", options.profile), ("--query", options.query),
-        ("--offline", options.offline), ("--installed", options.installed),
+        ("--openclaw", run.executable), ("--profile", run.profile), ("--query", run.query),
+        ("--offline", run.offline), ("--installed", run.installed),
     ):  # fmt: skip
         if value:
             raise click.UsageError(f"{option} is for openclaw")
-    host: Any = {**JSON_HOSTS, "claude-code": claude_code, "codex": codex}[options.host]
-    project = options.project.absolute() if options.project is not None else None
-    change = host.unregister(project) if options.uninstall else host.register(_server(cli), project)
+    host: Any = {**JSON_HOSTS, "claude-code": claude_code, "codex": codex}[run.host]
+    project = run.project.absolute() if run.project is not None else None
+    change = host.unregister(project) if run.uninstall else host.register(_server(run.cli), project)
     if not change.needed:
-        what = "not there" if options.uninstall else "there already"
-        reporter.step(host.TITLE, f"{change.location}: our entry is {what}; nothing to change")
+        what = "not there" if run.uninstall else "there already"
+        run.step(host.TITLE, f"{change.location}: our entry is {what}; nothing to change")
         return
-    reporter.plan(change.location, change.diff)
-    if not reporter.confirm(f"Change {host.TITLE}'s configuration?"):
+    run.plan(change.location, change.diff)
+    if not run.confirm(f"Change {host.TITLE}'s configuration?"):
         return
     change.apply()
-    reporter.record["applied"] = True
-    reporter.step(host.TITLE, f"{change.location}: {'removed' if options.uninstall else 'written'}")
-    reporter.next_step(change.next_step)
+    run.record["applied"] = True
+    run.step(host.TITLE, f"{change.location}: {'removed' if run.uninstall else 'written'}")
+    run.next_step(change.next_step)
 
 
 def _print(cli: CliContext, host: str | None) -> None:
@@ -115,10 +116,14 @@ def _server(cli: CliContext) -> Server:
 # -- output ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class SetupOptions:
-    """Options of ``setup``; ``named`` is true if the host was given."""
+@dataclass
+class SetupRun:
+    """One run of ``setup`` with its options; prints checks, plans and steps, with ``--json`` one document at the end.
 
+    ``named`` is true if the host was given.
+    """
+
+    cli: CliContext
     host: str
     named: bool
     yes: bool = False
@@ -130,18 +135,10 @@ class SetupOptions:
     offline: bool = False
     query: str | None = None
     project: Path | None = None
-
-
-@dataclass
-class Reporter:
-    """Prints checks, plans and steps; with ``--json`` one document at the end."""
-
-    cli: CliContext
-    options: SetupOptions
     record: dict[str, Any] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.record = {"host": self.options.host, "steps": [], "changes": [], "applied": False, "next": None}
+        self.record = {"host": self.host, "steps": [], "changes": [], "applied": False, "next": None}
 
     def step(self, name: str, detail: str) -> None:
         """Print a step that was checked or done."""
@@ -165,10 +162,10 @@ class Reporter:
 
     def confirm(self, question: str) -> bool:
         """Ask to go on; false with ``--dry-run``, true with ``--yes``.  Exits 2 if nobody can answer, 1 if refused."""
-        if self.options.dry_run:
+        if self.dry_run:
             self.cli.say("\nnothing was changed (--dry-run)")
             return False
-        if self.options.yes:
+        if self.yes:
             return True
         if self.cli.json or not sys.stdin.isatty():
             self.record["next"] = "run the same again with --yes"
@@ -195,49 +192,49 @@ class Reporter:
 # -- OpenClaw -------------------------------------------------------------------------------------------
 
 
-def install(cli: CliContext, options: SetupOptions, reporter: Reporter) -> None:
+def install(run: SetupRun) -> None:
     """Put this memory into OpenClaw's memory slot, and run a search."""
-    if cli.db is not None:
+    if run.cli.db is not None:
         raise click.UsageError("--db cannot be given: the plugin chooses the index file, and setup fills that one")
-    host = _find_host(options, reporter)
-    settings = _settings(cli, options, host)
+    host = _find_host(run)
+    settings = _settings(run, host)
     host.validate()
     command, config = _command(host), host.home.config()
-    changes, folder, agents = setup_changes(config, command), host.plugin_folder(), _agents(cli, host)
-    installs = not options.installed and (folder is None or not same_files(folder))
+    changes, folder, agents = setup_changes(config, command), host.plugin_folder(), _agents(run, host)
+    installs = not run.installed and (folder is None or not same_files(folder))
     if not (changes or installs):
-        reporter.step("openclaw", "the plugin is installed and has the memory slot; nothing to change")
-        if not options.dry_run:
-            _read_and_search(cli, options, reporter, settings, host, agents)
-            if options.installed:
-                _remove_old_environments(reporter, host)
+        run.step("openclaw", "the plugin is installed and has the memory slot; nothing to change")
+        if not run.dry_run:
+            _read_and_search(run, settings, host, agents)
+            if run.installed:
+                _remove_old_environments(run, host)
         return
-    _plan(reporter, host, changes, _plugin_lines(folder) if installs else [])
-    if not reporter.confirm("Install the plugin and change OpenClaw's configuration?"):
+    _plan(run, host, changes, _plugin_lines(folder) if installs else [])
+    if not run.confirm("Install the plugin and change OpenClaw's configuration?"):
         return
-    home = _home(host, config, installed=folder is not None or options.installed)
-    with _restore_on_failure(options, host):
+    home = _home(host, config, installed=folder is not None or run.installed)
+    with _restore_on_failure(run, host):
         if installs:
-            cli.say("\ninstalling the plugin …")
+            run.cli.say("\ninstalling the plugin …")
             host.change(disable_before_install(config))
             host.install_plugin()
-            reporter.step("plugin", f"installed in {host.plugin_folder()}")
+            run.step("plugin", f"installed in {host.plugin_folder()}")
         # The slot comes last: until this memory has answered, OpenClaw keeps the one that it has.
-        _read_and_search(cli, options, reporter, settings, host, agents)
+        _read_and_search(run, settings, host, agents)
         host.change(setup_changes(host.home.config(), command))
         if left := setup_changes(host.home.config(), command):
             keys = ", ".join(".".join(change.path) for change in left)
             raise HostError(f"OpenClaw did not take {keys}", "run: openclaw doctor", host.home.config_file)
-    reporter.record["applied"] = True
-    reporter.step("configuration", f"{host.home.config_file}; what it was before is kept in {home / 'setup.json'}")
-    if options.installed:
-        _remove_old_environments(reporter, host)
-    _next(reporter, host)
+    run.record["applied"] = True
+    run.step("configuration", f"{host.home.config_file}; what it was before is kept in {home / 'setup.json'}")
+    if run.installed:
+        _remove_old_environments(run, host)
+    _next(run, host)
 
 
-def uninstall(cli: CliContext, options: SetupOptions, reporter: Reporter) -> None:
+def uninstall(run: SetupRun) -> None:
     """Restore OpenClaw's configuration, and remove the plugin."""
-    host = _find_host(options, reporter)
+    host = _find_host(run)
     host.validate()
     config, home = host.home.config(), host.home.plugin_state
     before, folder = ConfigSnapshot.load(home), host.plugin_folder()
@@ -249,68 +246,68 @@ def uninstall(cli: CliContext, options: SetupOptions, reporter: Reporter) -> Non
     changes = before.restoring_changes(config)
     removes = folder is not None and not before.plugin_installed
     if removes or changes:
-        _plan(reporter, host, changes, [f"- plugin in {folder}"] if removes else [])
-    states = _states(cli, options, host)
+        _plan(run, host, changes, [f"- plugin in {folder}"] if removes else [])
+    states = _states(run, host)
     if not (removes or changes):
-        reporter.step("openclaw", "nothing of openclaw-memory is set up here; nothing to put back")
-    elif not reporter.confirm("Put OpenClaw's configuration back and remove the plugin?"):
+        run.step("openclaw", "nothing of openclaw-memory is set up here; nothing to put back")
+    elif not run.confirm("Put OpenClaw's configuration back and remove the plugin?"):
         return
     else:
         if removes:
-            cli.say("\nremoving the plugin …")
+            run.cli.say("\nremoving the plugin …")
             host.uninstall_plugin()
         host.change(before.restoring_changes(host.home.config()))
-        reporter.record["applied"] = True
+        run.record["applied"] = True
         what = "what concerns this memory is as it was before setup; the notes were not touched"
-        reporter.step("configuration", f"{host.home.config_file}: {what}")
+        run.step("configuration", f"{host.home.config_file}: {what}")
         if (copy := _copy(home, host)).is_file():
-            reporter.step("comments", f"the file as it was before setup, with its comments, is {copy}")
-    if options.dry_run:
+            run.step("comments", f"the file as it was before setup, with its comments, is {copy}")
+    if run.dry_run:
         return
     ConfigSnapshot.delete(home)
     if folder is not None and before.plugin_installed:
-        reporter.step("plugin", f"it was there before setup and stays; to remove it: openclaw plugins uninstall {NAME}")
+        run.step("plugin", f"it was there before setup and stays; to remove it: openclaw plugins uninstall {NAME}")
     if any((home / "index").glob("*/*.duckdb")):
-        reporter.step("index", f"kept in {home / 'index'}; to remove it: delete that folder")
+        run.step("index", f"kept in {home / 'index'}; to remove it: delete that folder")
     for workspace, state in states.items():
         purge = shell.join(["openclaw-memory", "-w", str(workspace), "state", "purge"])
-        reporter.step("state", f"kept in {state}; to remove it: {purge}")
+        run.step("state", f"kept in {state}; to remove it: {purge}")
     for environment in list_environments(home):
-        reporter.step("environment", f"kept in {environment}; to remove it: delete that folder")
-    _next(reporter, host, gone=True)
+        run.step("environment", f"kept in {environment}; to remove it: delete that folder")
+    _next(run, host, gone=True)
 
 
 # -- checks -----------------------------------------------------------------------------------------
 
 
-def _find_host(options: SetupOptions, reporter: Reporter) -> OpenClaw:
-    command = find_openclaw(options.executable)
+def _find_host(run: SetupRun) -> OpenClaw:
+    command = find_openclaw(run.executable)
     if command is None:
-        where = f"{options.executable}: no such program" if options.executable else "openclaw is not on PATH"
-        others = "" if options.named else "; for another host: openclaw-memory setup claude-code, codex or cursor"
+        where = f"{run.executable}: no such program" if run.executable else "openclaw is not on PATH"
+        others = "" if run.named else "; for another host: openclaw-memory setup claude-code, codex or cursor"
         raise HostError(
             where, f"install OpenClaw (npm install -g openclaw) or give its command with --openclaw PATH{others}"
         )
-    host = OpenClaw(command, options.profile)
+    host = OpenClaw(command, run.profile)
     version = ".".join(map(str, host.version()))
-    reporter.step("openclaw", f"{version} at {command}, state in {host.home.state}")
+    run.step("openclaw", f"{version} at {command}, state in {host.home.state}")
     return host
 
 
-def _agents(cli: CliContext, host: OpenClaw) -> list[Agent]:
+def _agents(run: SetupRun, host: OpenClaw) -> list[Agent]:
     agents = host.agents()
-    if cli.workspace is None:
+    if run.cli.workspace is None:
         return agents
-    folder = Path(os.path.expanduser(cli.workspace)).resolve()
+    folder = Path(os.path.expanduser(run.cli.workspace)).resolve()
     matching = [agent for agent in agents if agent.workspace.resolve() == folder]
-    return matching or [Agent(cli.agent, folder, True)]
+    return matching or [Agent(run.cli.agent, folder, True)]
 
 
-def _settings(cli: CliContext, options: SetupOptions, host: OpenClaw) -> Settings:
+def _settings(run: SetupRun, host: OpenClaw) -> Settings:
     """Return the settings in force with the plugin's folder of index files, so that both use the same ones."""
-    overrides = {"embedding.offline": True} if options.offline else {}
+    overrides = {"embedding.offline": True} if run.offline else {}
     folder = host.home.plugin_state / "index"
-    settings, source = cli.load_settings(overrides, folder, options.profile)
+    settings, source = run.cli.load_settings(overrides, folder, run.profile)
     if os.environ.get("OPENCLAW_MEMORY_STORE_FOLDER") or source["store.folder"] == host.home.plugin_key("settings"):
         return settings
     return settings.with_values({"store.folder": str(folder)})
@@ -322,9 +319,9 @@ def _command(host: OpenClaw) -> str | None:
     return None if any(map(command.is_relative_to, list_environments(host.home.plugin_state))) else str(command)
 
 
-def _remove_old_environments(reporter: Reporter, host: OpenClaw) -> None:
+def _remove_old_environments(run: SetupRun, host: OpenClaw) -> None:
     for environment in remove_unused_environments(host.home.plugin_state):
-        reporter.step("environment", f"removed {environment}: another one is in use, and nothing ran from it")
+        run.step("environment", f"removed {environment}: another one is in use, and nothing ran from it")
 
 
 # -- the change -------------------------------------------------------------------------------------
@@ -339,18 +336,18 @@ def _plugin_lines(folder: Path | None) -> list[str]:
     return [f"~ plugin {version} → {__version__} in {folder}"]
 
 
-def _plan(reporter: Reporter, host: OpenClaw, changes: list[KeyChange], plugin: list[str]) -> None:
+def _plan(run: SetupRun, host: OpenClaw, changes: list[KeyChange], plugin: list[str]) -> None:
     """Print the planned changes; raise ``HostError`` if the configuration must be changed elsewhere."""
     file = host.home.config_file
     if plugin:
-        reporter.plan("plugins of OpenClaw", plugin)
+        run.plan("plugins of OpenClaw", plugin)
     if changes:
-        reporter.plan(str(file), [line for change in changes for line in change.lines()])
+        run.plan(str(file), [line for change in changes for line in change.lines()])
     if not is_plain_json(file):
-        reporter.cli.say(
+        run.cli.say(
             f"\nnote: OpenClaw writes {file.name} as plain JSON; comments in it are lost, now or at its next change"
         )
-    if (reason := host.read_only()) and not reporter.options.dry_run:
+    if (reason := host.read_only()) and not run.dry_run:
         raise HostError(reason, "make the change above there, and install the plugin there")
 
 
@@ -371,7 +368,7 @@ def _home(host: OpenClaw, config: dict[str, object], installed: bool) -> Path:
 
 
 @contextlib.contextmanager
-def _restore_on_failure(options: SetupOptions, host: OpenClaw) -> Iterator[None]:
+def _restore_on_failure(run: SetupRun, host: OpenClaw) -> Iterator[None]:
     """Restore OpenClaw's configuration when the block fails, and add the next step to the error."""
     before = ConfigSnapshot.take(host.home.config(), host.home.config_file, plugin_installed=False)
     try:
@@ -381,7 +378,7 @@ def _restore_on_failure(options: SetupOptions, host: OpenClaw) -> Iterator[None]
             host.change(before.restoring_changes(host.home.config()))
         if not isinstance(error, OpenClawMemoryError):
             raise
-        profile = f" --profile {options.profile}" if options.profile else ""
+        profile = f" --profile {run.profile}" if run.profile else ""
         raise HostError(
             f"{error}; OpenClaw keeps the memory that it had; "
             f"run this again, or put everything back: openclaw-memory setup openclaw{profile} --uninstall"
@@ -393,74 +390,72 @@ def _copy(home: Path, host: OpenClaw) -> Path:
     return home / f"{host.home.config_file.name}.before"
 
 
-def _states(cli: CliContext, options: SetupOptions, host: OpenClaw) -> dict[Path, Path]:
+def _states(run: SetupRun, host: OpenClaw) -> dict[Path, Path]:
     """Return the state files of the agents' workspaces that exist, by workspace."""
     from ..store.state.opening import open_state
 
-    settings = _settings(cli, options, host)
-    states = {agent.workspace: open_state(agent.workspace, settings.state).file for agent in _agents(cli, host)}
+    settings = _settings(run, host)
+    states = {agent.workspace: open_state(agent.workspace, settings.state).file for agent in _agents(run, host)}
     return {workspace: file for workspace, file in states.items() if file is not None and file.exists()}
 
 
 # -- the first ingest and search --------------------------------------------------------------------
 
 
-def _read_and_search(
-    cli: CliContext, options: SetupOptions, reporter: Reporter, settings: Settings, host: OpenClaw, agents: list[Agent]
-) -> None:
+def _read_and_search(run: SetupRun, settings: Settings, host: OpenClaw, agents: list[Agent]) -> None:
     """Ingest the notes of every agent that has memory search, then search those of the first one that has any."""
     from ..memory import Memory
 
-    reporter.record["ingest"] = []
+    run.record["ingest"] = []
     config = host.home.config()
     with contextlib.ExitStack() as stack:
         searched: Memory | None = None
         for agent in agents:
             if not memory_search_enabled(config, agent.id):
-                reporter.step(f"notes of {agent.id}", "not read: memory search is off for this agent")
+                run.step(f"notes of {agent.id}", "not read: memory search is off for this agent")
                 continue
             if not agent.workspace.is_dir():
-                reporter.step(f"notes of {agent.id}", f"{agent.workspace} is not there yet; its first session reads it")
+                run.step(f"notes of {agent.id}", f"{agent.workspace} is not there yet; its first session reads it")
                 continue
             with contextlib.ExitStack() as until_read:
                 memory = until_read.enter_context(Memory(agent.workspace, agent=agent.id, settings=settings))
-                if _ingest(cli, reporter, memory, agent) and searched is None:
+                if _ingest(run, memory, agent) and searched is None:
                     searched = memory
                     stack.push(until_read.pop_all())
-        query = (options.query or _query(searched)) if searched is not None else None
+        query = (run.query or _query(searched)) if searched is not None else None
         if searched is None or not query:
-            cli.say("no notes to search yet: the agent writes them as you talk to it")
+            run.cli.say("no notes to search yet: the agent writes them as you talk to it")
             return
         result = searched.search(query, max_results=3)
-    reporter.record["search"] = {"query": query, "agent": searched.agent, "result": result}
-    cli.say(f"\nsearch: {query}\n")
-    if not cli.json:
-        show(cli, result)
+    run.record["search"] = {"query": query, "agent": searched.agent, "result": result}
+    run.cli.say(f"\nsearch: {query}\n")
+    if not run.cli.json:
+        show(run.cli, result)
 
 
-def _ingest(cli: CliContext, reporter: Reporter, memory: Memory, agent: Agent) -> bool:
+def _ingest(run: SetupRun, memory: Memory, agent: Agent) -> bool:
     """Ingest the notes of one agent; return true if there are any."""
     from .checks import model_checks
 
-    pull_if_missing(cli, memory)
+    pull_if_missing(run.cli, memory)
     resolved = memory.prove_embedder()
-    if not reporter.record["ingest"]:
+    if not run.record["ingest"]:
         for check in model_checks(resolved, memory.settings):
-            reporter.check(check)
-    with ingest_progress(cli) as progress:
+            run.check(check)
+    with ingest_progress(run.cli) as progress:
         report = memory.ingest(embed="eager", progress=progress)
-    reporter.record["ingest"].append({"agent": agent.id, "workspace": str(memory.workspace), "report": report})
+    run.record["ingest"].append({"agent": agent.id, "workspace": str(memory.workspace), "report": report})
     if not report.files:
-        reporter.step(f"notes of {agent.id}", f"none in {memory.workspace} yet")
+        run.step(f"notes of {agent.id}", f"none in {memory.workspace} yet")
         return False
     pending = f", {report.pending} still to embed" if report.pending and resolved.embedder is not None else ""
-    reporter.step(
+    run.step(
         f"notes of {agent.id}",
         f"{counted(report.files, 'file')} in {memory.workspace}, {counted(report.chunks, 'unit')}, "
         f"{report.embedded} embedded{pending}, {report.seconds:.1f} s",
     )
     if report.warning != resolved.reason:  # the search prints that reason
-        cli.remark(report.warning)
+        run.cli.remark(report.warning)
     return True
 
 
@@ -476,14 +471,14 @@ def _query(memory: Memory) -> str | None:
     return next(filter(None, words), None)
 
 
-def _next(reporter: Reporter, host: OpenClaw, gone: bool = False) -> None:
+def _next(run: SetupRun, host: OpenClaw, gone: bool = False) -> None:
     if not host.outputs:
         return
     openclaw = "openclaw" + (f" --profile {host.profile}" if host.profile else "")
     if not host.gateway_runs():
         if not gone:
-            reporter.next_step(f"start the gateway: {openclaw} gateway")
+            run.next_step(f"start the gateway: {openclaw} gateway")
     elif host.wants_restart:
-        reporter.next_step(f"restart the gateway: {openclaw} gateway restart")
+        run.next_step(f"restart the gateway: {openclaw} gateway restart")
     else:
-        reporter.step("gateway", "it runs, and has taken the change over without a restart")
+        run.step("gateway", "it runs, and has taken the change over without a restart")
