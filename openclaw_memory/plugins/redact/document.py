@@ -38,6 +38,8 @@ def candidates(whole: str) -> dict[int, int]:
     places: dict[int, list[int]] = {_LABEL: [], _SIGN: [], _TOKEN: [], _PHRASE: list(seeds.find_lines(text))}
     for end, is_label in vocabulary.find_places(lower(text)):
         places[_LABEL if is_label else _SIGN].append(end)
+    if " / " in text:
+        places[_SIGN] += [match.start() for match in labels.USER.finditer(text)]
     raw = text.encode("latin-1", "replace")
     classes = raw.translate(opaque.CLASSES)
     runs = raw.translate(_RUNS)

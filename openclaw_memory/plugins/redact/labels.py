@@ -25,7 +25,7 @@ from .values import (
     mixes_letters_and_digits,
     words,
 )
-from .vocabulary import NO_VALUE, SHORT, choice, find_labels
+from .vocabulary import NO_VALUE, SHORT, USERS, choice, find_labels
 
 #: First character, the one after the last, and the type of a secret in a line.
 Span = tuple[int, int, str]
@@ -88,6 +88,14 @@ _AT_HOST = re.compile(
 #: A user and a password, each in quotes.
 _QUOTED_PAIR = re.compile(r"[`\"'][\w.@+-]{2,64}[`\"'][ \t]{0,2}[/:|,][ \t]{0,2}[`\"'](?P<value>[^\s`\"']{6,64})[`\"']")
 _NEAR = 60
+#: A service, a user and a password, ``grafana: admin / x``, and what may be the user of one.
+USER = re.compile(
+    r"[:：=][*_`]{0,3}[ \t]{0,3}[\"'`]{0,2}(?P<user>[A-Za-z][\w.@-]{1,40})[\"'`]{0,2}[ \t]{1,3}/[ \t]{1,3}"
+)
+_SERVICE = re.compile(
+    rf"(?:[^\n:：=]{{0,80}}[\s*_`])?(?P<name>[^\W\d_][\w.() -]{{1,40}})[*_`]{{0,3}}{USER.pattern}"
+    r"[\"'`]{0,2}(?P<value>[^\s\"'`|/<>]{6,64})[\"'`]{0,2}[ \t]*(?:$|[,;.(（—–-])"
+)
 #: A code that is given out with others, letters and digits in groups; another behind it may be of letters alone.
 CODE = re.compile(
     r"[\s\"'`,;·]{0,3}(?P<value>(?=[A-Za-z-]*\d)[A-Za-z0-9]{4,12}(?:-[A-Za-z0-9]{3,12}){0,7})(?![\w.:/-])", re.ASCII
@@ -146,7 +154,17 @@ def find_labelled(line: str) -> list[Span]:
             )
         last = max([last, *(span[1] for span in spans)])
         secrets += spans
-    return secrets
+    return secrets + (_find_service_login(line) if " / " in line else [])
+
+
+def _find_service_login(line: str) -> list[Span]:
+    """Return the password of ``service: user / password``: in disorder behind a usual user, at random behind another."""
+    if (match := _SERVICE.match(line)) is None:
+        return []
+    value = match["value"].rstrip(_CLOSING)
+    likely = is_random(value, 8) or (match["user"].lower() in USERS and looks_random(value))
+    start = match.start("value")
+    return [(start, start + len(value), "password")] if likely and not is_no_secret(value) else []
 
 
 def _find_after(line: str, start: int, end: int, kind: str) -> list[Span]:
