@@ -14,8 +14,6 @@ from . import HostError
 
 MANIFEST = "openclaw.plugin.json"
 _PACKAGE = "openclaw_memory"
-#: npm packs these whether they are listed or not.
-_ALWAYS = ("package.json", MANIFEST, "README.md", "LICENSE")
 
 
 def plugin_source() -> Path:
@@ -64,7 +62,8 @@ def _files() -> dict[str, Path]:
     except (OSError, ValueError, KeyError) as error:
         raise HostError(f"{root / 'package.json'}: cannot be read ({error}); reinstall openclaw-memory") from error
     sources: dict[str, Path] = {}
-    for pattern in [*_ALWAYS, *patterns]:
+    # npm packs these whether they are listed or not.
+    for pattern in ["package.json", MANIFEST, "README.md", "LICENSE", *patterns]:
         # In a wheel the package itself is the Python source.
         base, below = root, pattern.strip("/")
         if below == _PACKAGE or below.startswith(f"{_PACKAGE}/"):

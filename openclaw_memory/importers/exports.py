@@ -26,9 +26,6 @@ from ..text import calendar
 LONGEST_FACT = 200
 #: Names of the two sides of a chat in a note, by their names in exports: readers of notes know roles by these names.
 _SPEAKERS = {"user": "User", "human": "User", "assistant": "Assistant"}
-#: A link, picture or name in a text of ChatGPT stands between two marks: its kind, then its fields.
-_REFERENCE = re.compile("\ue200([^\ue200-\ue202]*)\ue202?([^\ue200\ue201]*)\ue201")
-_MARKS = re.compile("[\ue200-\ue206]")
 _CLAUDE_MEMORIES = ("conversations_memory", "project_memories")
 _TEXT = ("memory", "text", "content")
 #: Members with the subject or the source of an entry.
@@ -38,8 +35,8 @@ _LISTS = ("results", "memories", "conversations")
 #: Name of the stage for progress; names of files are private.
 STAGE = "export"
 _BOM = b"\xef\xbb\xbf"
-#: Bytes that are read at once, and bytes of the largest entry: a small archive may hold what no memory does.
-_CHUNK, _LARGEST = 1 << 20, 64_000_000
+#: Bytes of the largest entry: a small archive may hold what no memory does.
+_LARGEST = 64_000_000
 _TOO_LARGE = "an entry of more than 64 MB"
 
 
@@ -207,7 +204,9 @@ def _chatgpt_turn(node: Any, zone: str) -> ImportedTurn | None:
     spoken = kind in ("text", "multimodal_text", "code")  # the others are steps of the program
     if role not in _SPEAKERS or hidden or not spoken or message.get("recipient") not in (None, "all"):
         return None
-    text = _MARKS.sub("", _REFERENCE.sub(_visible_reference, _text(content)))
+    # A link, picture or name stands between two marks: its kind, then its fields.
+    reference = "\ue200([^\ue200-\ue202]*)\ue202?([^\ue200\ue201]*)\ue201"
+    text = re.sub("[\ue200-\ue206]", "", re.sub(reference, _visible_reference, _text(content)))
     return ImportedTurn(text, _SPEAKERS[role], parse_day(message.get("create_time"), zone)) if text.strip() else None
 
 
@@ -408,7 +407,7 @@ def _events(stream: IO[bytes]) -> Iterator[tuple[str, Any]]:
     events = ijson.sendable_list()
     parser = ijson.basic_parse_coro(events, use_float=True)
     silent = 0
-    while chunk := stream.read(_CHUNK):
+    while chunk := stream.read(1 << 20):
         silent += len(chunk)
         try:
             parser.send(chunk)

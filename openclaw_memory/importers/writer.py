@@ -30,7 +30,6 @@ FOLDER = "memory/imported"
 Mask = Callable[[str, str], str]
 
 _NO_DIGEST = "0" * 64
-_IMPORTED = re.compile(r"^imported: \{source: [\w-]+, key: ([a-p]{12}), digest: ([0-9a-f]{64})[,}]", re.MULTILINE)
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r"( {0,3})(#{1,6})(?=[ \t]|$)")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
@@ -222,7 +221,8 @@ def _notes(root: Path, source: str) -> Iterator[Note]:
                 text = atomic.read_bytes(file, root).decode("utf-8")
             except (OSError, UnicodeDecodeError, WorkspaceError):
                 continue
-            match = _IMPORTED.search(text, 0, 20_000)  # our front matter takes no more
+            ours = r"(?m)^imported: \{source: [\w-]+, key: ([a-p]{12}), digest: ([0-9a-f]{64})[,}]"
+            match = re.search(ours, text[:20_000])  # our front matter takes no more
             if match is not None and text.startswith("---"):
                 unsigned = text[: match.start(2)] + _NO_DIGEST + text[match.end(2) :]
                 path = file.relative_to(root).as_posix()

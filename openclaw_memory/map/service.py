@@ -45,10 +45,6 @@ MARK = "<!doctype html>\n<!-- openclaw-memory map -->"
 _STEPS = 6
 #: Our scripts in the order in which they run; the drawing library comes before them.
 SCRIPTS = tuple(f"{name}.js" for name in "core panel canvas network timeline space facts numbers main".split())
-LIBRARY, LICENCE = "d3.min.js", "d3.LICENSE.txt"
-
-#: JSON escapes of characters that end an element, begin a comment, or end a line in an old script.
-_JSON_ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
 
 def draw(
@@ -203,20 +199,21 @@ def render_page(data: Mapping[str, Any]) -> str:
     The policy of the page lets only the scripts and the style run whose hashes it names, forbids every connection, and
     forbids scripts to make markup from text.
     """
-    style, library, script = read_asset("style.css"), read_asset(LIBRARY), "\n".join(map(read_asset, SCRIPTS))
+    style, library, script = read_asset("style.css"), read_asset("d3.min.js"), "\n".join(map(read_asset, SCRIPTS))
     policy = (
         f"default-src 'none'; script-src {_hash(library)} {_hash(script)}; style-src {_hash(style)}; "
         "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
     )
     parts = {"policy": policy, "style": style, "library": library, "script": script}
-    parts |= {"licence": read_asset(LICENCE), "data": embed_json(data)}
+    parts |= {"licence": read_asset("d3.LICENSE.txt"), "data": embed_json(data)}
     return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], read_asset("page.html"))
 
 
 def embed_json(data: Mapping[str, Any]) -> str:
     """Return JSON for an element of a page: without characters that have a meaning in HTML."""
     text = json.dumps(sanitize_values(data), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return text.translate(_JSON_ESCAPES)
+    # These end an element, begin a comment, or end a line in an old script.
+    return re.sub("[<>&\u2028\u2029]", lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def read_asset(name: str) -> str:

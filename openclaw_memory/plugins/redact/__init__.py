@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 #: Grows when more or less is redacted: an index of another version is read again.
 VERSION = 11
 
-#: A note takes two; more are needed only where secrets are glued to one another.
-_PASSES = 16
-
 
 def redact_lines(lines: Iterable[str], allow: Collection[str] = ()) -> list[str]:
     """Return the lines of a document with its secrets but those in ``allow`` replaced; as many come out as went in.
@@ -40,7 +37,7 @@ def redact_lines(lines: Iterable[str], allow: Collection[str] = ()) -> list[str]
     """
     raw = list(lines)
     flat = before = [line.replace("\n", " ") for line in raw]
-    for _ in range(_PASSES):
+    for _ in range(16):  # a note takes two; more are needed only where secrets are glued to one another
         document = Document(before, allow)
         document.redact()
         if document.lines == before:

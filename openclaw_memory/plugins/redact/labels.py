@@ -74,7 +74,6 @@ def _value_pattern() -> re.Pattern[str]:
     )
 
 
-_QUOTES = ("double", "single", "ticks", "curly")
 _FLAG = re.compile(r"(?<![\w-])--(?:\w{1,20}-){0,3}$", re.ASCII)
 _CLOSING = ",;.)]}*_\"'~>!?:"
 #: The rest of a user's name and a password behind it: ``/ x``, ``: x``, ``| x``.
@@ -219,7 +218,7 @@ def _find_after(line: str, start: int, end: int, kind: str) -> list[Span]:
 
 def _value_group(match: re.Match[str]) -> str:
     """Return the group that holds the value, one in quotes or the bare one."""
-    return next((name for name in _QUOTES if match[name] is not None), "bare")
+    return next((name for name in ("double", "single", "ticks", "curly") if match[name] is not None), "bare")
 
 
 def _groups_end(line: str, at: int, kind: str, match: re.Match[str]) -> int:

@@ -13,10 +13,8 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 
-#: Words in the shortest phrase, and how many different ones are among them: "test test test …" is none.
-_LEAST, _DIFFERENT = 12, 8
-_ACCENT = re.compile("[\u0300-\u036f]+")
-_LONGEST = 160  # characters of a line that has some words of a phrase: its number, marks of a list and of emphasis
+#: Words in the shortest phrase.
+_LEAST = 12
 _AROUND = " \t0123456789.,;:()[]{}<>|*_`\"'“”„«»「」、，。#>+-–—•"
 
 
@@ -27,7 +25,7 @@ def _lists() -> dict[str, int]:
     folder = files("mnemonic").joinpath("wordlist")
     for n, file in enumerate(sorted(folder.iterdir(), key=lambda file: file.name)):
         for word in file.read_text(encoding="utf-8").split():
-            plain = word if word.isascii() else _ACCENT.sub("", unicodedata.normalize("NFD", word))
+            plain = word if word.isascii() else re.sub("[\u0300-\u036f]+", "", unicodedata.normalize("NFD", word))
             for form in {unicodedata.normalize("NFC", each) for each in (word, plain)}:
                 lists[form] = lists.get(form, 0) | 1 << n
     return lists
@@ -61,7 +59,7 @@ def _runs(words: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def _is_phrase(words: Sequence[str]) -> bool:
-    if len(set(words)) < _DIFFERENT:
+    if len(set(words)) < 8:  # "test test test …" is none
         return False
     if any(len(word) > 1 for word in words):
         return True
@@ -111,7 +109,8 @@ def find_blocks(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
 def _listed_words(line: str) -> list[str]:
     """Return the words of a line that are fewer than 12 and all in a list, none of another line."""
     words: list[str] = []
-    for word in line.split() if len(line) <= _LONGEST else ():
+    # A line with some words of a phrase has its number, and marks of a list and of emphasis.
+    for word in line.split() if len(line) <= 160 else ():
         if word.strip(_AROUND):
             if len(words) == _LEAST - 1 or not _lists_of(word):
                 return []

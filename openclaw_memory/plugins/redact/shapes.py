@@ -21,7 +21,6 @@ from .plain import lower
 
 #: Parts of rules that are not used: a word and a sign before the secret, which labels do better; and public strings.
 _ELSEWHERE = ("[ \\t\\w.-]{0,20}", ".*", "(?s:", "[\\s\\S", "|[a-fA-F0-9]{40})")
-_PUBLIC_ID = re.compile("-(?:client-id|public-key)$")
 #: The end of a secret there: here also the end of a sentence, of a cell or of a link.
 _ENDS_IN_CODE = re.compile(r"\(\?:\[\\x60'\"\\s;\]\|\\\\\[nr\]\|\$(?:\|\\b)?\)|\(\?:\[\^[^]]*\]\|\\z\)")
 _BORDER = r"(?<![A-Za-z0-9_-])"
@@ -76,7 +75,11 @@ def _gitleaks_rules() -> Iterator[Rule]:
     for rule in tomllib.loads(text)["rules"]:
         pattern = rule.get("regex", "")
         # What spans lines, begins with anything at all, or is a mere hash is looked for elsewhere.
-        if not pattern or _PUBLIC_ID.search(rule["id"]) or any(part in pattern for part in _ELSEWHERE):
+        if (
+            not pattern
+            or rule["id"].endswith(("-client-id", "-public-key"))
+            or any(part in pattern for part in _ELSEWHERE)
+        ):
             continue
         yield Rule(rule["id"], tuple(rule["keywords"]), _BORDER + _python(pattern))
         if prefix := _PREFIX.match(pattern):
