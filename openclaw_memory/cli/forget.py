@@ -43,10 +43,7 @@ def forget(cli: CliContext, dry_run: bool, yes: bool, **named: Any) -> None:
     with cli.memory() as memory, wrong_usage():
         if dry_run or ask:
             report = memory.forget(dry_run=True, **named)
-            if cli.json:
-                cli.emit(report)
-                return
-            _preview(cli, report)
+            cli.answer(report, _show)
             if dry_run or not report.texts:
                 return
             if not click.confirm("Forget this for good?", default=False):
@@ -56,23 +53,26 @@ def forget(cli: CliContext, dry_run: bool, yes: bool, **named: Any) -> None:
     cli.answer(report, _show)
 
 
-def _preview(cli: CliContext, report: ForgetReport) -> None:
-    for line in shorten([f"{each.citation}  {' '.join(each.text.split())}" for each in report.texts]):
-        say(line)
-    say(f"would forget {_counts(report)}" if report.texts else "nothing to forget")
-    _remarks(cli, report)
-
-
 def _show(cli: CliContext, report: ForgetReport) -> None:
     if not report.texts:
         say("nothing to forget")
-        _remarks(cli, report)
-        return
-    checked = "; no column and no byte of the index has it any more" if report.verified else ""
-    say(f"forgot {_counts(report)}{checked}; {report.seconds:.1f} s")
-    for line in shorten([f"taken out of {path}" for path in report.edited]):
-        say(line)
-    _remarks(cli, report)
+    elif report.dry_run:
+        for line in shorten([f"{each.citation}  {' '.join(each.text.split())}" for each in report.texts]):
+            say(line)
+        say(f"would forget {_counts(report)}")
+    else:
+        checked = "; no column and no byte of the index has it any more" if report.verified else ""
+        say(f"forgot {_counts(report)}{checked}; {report.seconds:.1f} s")
+        for line in shorten([f"taken out of {path}" for path in report.edited]):
+            say(line)
+    below = [
+        f"the heading over {place} is among them, its lines are not; run: openclaw-memory forget --path {join([place])}"
+        for place in report.below
+    ]
+    remains = [f"still written in {place}; it is yours to edit" for place in report.remains]
+    for remark in (*shorten(below), *shorten(remains)):
+        cli.remark(remark)
+    cli.remark(report.warning)
 
 
 def _counts(report: ForgetReport) -> str:
@@ -87,14 +87,3 @@ def _counts(report: ForgetReport) -> str:
     parts = [counted(number, noun) + rest for number, noun, rest in numbers if number]
     parts = parts or [counted(len(report.texts), "text")]  # of files that are not in the index
     return f"{', '.join(parts)} in {counted(report.files, 'file')}"
-
-
-def _remarks(cli: CliContext, report: ForgetReport) -> None:
-    below = [
-        f"the heading over {place} is among them, its lines are not; run: openclaw-memory forget --path {join([place])}"
-        for place in report.below
-    ]
-    remains = [f"still written in {place}; it is yours to edit" for place in report.remains]
-    for remark in (*shorten(below), *shorten(remains)):
-        cli.remark(remark)
-    cli.remark(report.warning)

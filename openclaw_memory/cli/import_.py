@@ -122,17 +122,15 @@ def _read_vault(cli: CliContext, vault: Path, trust: str, *, undo: bool, dry_run
     if source[_KEY] not in ("default", str(file)):
         raise SettingsError(f"{source[_KEY]}: has {_KEY}, which counts above {file}", "add the vault there")
     workspace = cli.find_workspace()
-    before, after, others, kept = [], [], [], None
-    for extra in settings.ingest.extra_paths:
-        root = {key: value for key, value in asdict(extra).items() if value}
-        before.append(root)
-        if extra.belongs_to(workspace) and os.path.realpath(os.path.expanduser(extra.path)) == folder:
-            kept = extra.name
-            continue
-        after.append(root)
-        others += [root] if extra.belongs_to(workspace) else []
+    roots = settings.ingest.extra_paths
+    own = [root for root in roots if root.belongs_to(workspace)]
+    same = [root for root in own if os.path.realpath(os.path.expanduser(root.path)) == folder]
+    before, after = (
+        [{key: value for key, value in asdict(root).items() if value} for root in roots if root not in without]
+        for without in ([], same)
+    )
     if not undo:
-        name = kept or _name(Path(folder), others)
+        name = same[-1].name if same else _name(Path(folder), {root.name.casefold() for root in own})
         after.append({"path": folder, "name": name, "origin": trust, "workspace": os.path.realpath(workspace)})
     changed = sorted(map(str, before)) != sorted(map(str, after))
     done = changed and not dry_run
@@ -154,9 +152,8 @@ def _read_vault(cli: CliContext, vault: Path, trust: str, *, undo: bool, dry_run
         cli.say("next: openclaw-memory ingest")
 
 
-def _name(folder: Path, others: list[dict[str, str]]) -> str:
-    """Name the root as its folder is named, as far as a name may hold it; another root's name gets a number."""
+def _name(folder: Path, taken: set[str]) -> str:
+    """Name the root as its folder is named, as far as a name may hold it; one that is ``taken`` gets a number."""
     name = re.sub(r"[^\w.-]+", "-", folder.name).strip("-.") or "vault"
-    taken = {root["name"].casefold() for root in others}
     names = chain([name], (f"{name}-{number}" for number in count(2)))
     return next(each for each in names if each.casefold() not in taken)

@@ -74,7 +74,6 @@ def _value_pattern() -> re.Pattern[str]:
     )
 
 
-_FLAG = re.compile(r"(?<![\w-])--(?:\w{1,20}-){0,3}$", re.ASCII)
 _CLOSING = ",;.)]}*_\"'~>!?:"
 #: The rest of a user's name and a password behind it: ``/ x``, ``: x``, ``| x``.
 _PAIR = re.compile(r"[ \t]{0,3}[/:|,][ \t]{0,3}[\"'`*]{0,2}(?P<value>[^\s\"'`|]{4,128})")
@@ -206,8 +205,6 @@ def _find_after(line: str, start: int, end: int, kind: str) -> list[Span]:
             kind == "pass" and mixes_letters_and_digits(value) and sum(map(str.isdigit, value)) > 1
         )
         return [(*span[:2], "password")] if connection == "strong" and likely else []
-    if connection == "space" and _FLAG.search(line[max(0, start - 66) : start]):
-        connection = "strong"
     is_word = kind in PASSWORDS or kind == "passphrase"
     if quoted and (connection == "strong" or (is_word and (connection == "weak" or mixes_letters_and_digits(value)))):
         connection = "quoted"
