@@ -5,22 +5,20 @@ from __future__ import annotations
 import io
 import json
 
+import commands
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from fakes import Notes
 from rich.console import Console
 from tables import table
 
 from openclaw_memory.cli import context
-from openclaw_memory.cli.main import cli
 from openclaw_memory.cli.search import marking
 from openclaw_memory.text.analysis import occurrences
 
 
 def run(notes: Notes, *arguments: str, code: int = 0) -> Result:
-    done = CliRunner().invoke(cli, ["--set", "embedding.model=none", "-w", str(notes.root), *arguments])
-    assert done.exit_code == code, done.output
-    return done
+    return commands.run("--set", "embedding.model=none", "-w", str(notes.root), *arguments, code=code)
 
 
 @pytest.mark.parametrize(

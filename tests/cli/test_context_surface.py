@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import commands
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from fakes import Notes, open_memory
 from jsonschema import Draft202012Validator
 
-from openclaw_memory.cli.main import cli
 from openclaw_memory.serve.registry import CONTEXT
 from openclaw_memory.serve.tool import Call
 from openclaw_memory.system.deadline import Deadline
@@ -31,9 +31,7 @@ def kiln(notes: Notes) -> Notes:
 
 def run(notes: Notes, *arguments: str, code: int = 0) -> Result:
     before = ["--set", "embedding.model=none", "-w", str(notes.root), "--db", str(notes.root.parent / "cli.duckdb")]
-    result = CliRunner().invoke(cli, [*before, *arguments], prog_name="openclaw-memory")
-    assert result.exit_code == code, result.output
-    return result
+    return commands.run(*before, *arguments, code=code)
 
 
 def test_the_command_prints_the_sentences_and_nothing_else(kiln: Notes) -> None:

@@ -7,9 +7,11 @@ import os
 import sys
 import tomllib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import commands
 import pytest
 from click.testing import CliRunner, Result
 from fakes import Notes
@@ -34,12 +36,7 @@ def home() -> Path:
 def run(notes: Notes) -> Callable[..., Result]:
     notes.write("MEMORY.md", "- a lamp\n")
 
-    def invoke(*arguments: str, code: int = 0) -> Result:
-        result = CliRunner().invoke(cli, ["-w", str(notes.root), "setup", *arguments], prog_name=NAME)
-        assert result.exit_code == code, result.output
-        return result
-
-    return invoke
+    return partial(commands.run, "-w", str(notes.root), "setup")
 
 
 @pytest.fixture
