@@ -107,8 +107,8 @@ def test_status(run: Callable[..., Result], notes: Notes) -> None:
     inside = run("status", "--verbose").stdout
     assert inside.startswith(short.partition("next:")[0])
     lines = dict(line.split(None, 1) for line in inside.partition("\n\n")[2].splitlines())
-    assert lines["units"] == "3 in 1 section (3 curated)"
-    assert lines["vectors"] == "3 ready, 0 pending, 0 failed, 0 of another model"
+    assert (lines["chunks"], lines["byKind"]) == ("3", "curated 3")
+    assert lines["vectors"] == "ready 3, pending 0, failed 0, outdated 0"
     assert both(run, "status")["vectors"]["ready"] == 3
 
 

@@ -5,7 +5,7 @@ recognised by their shape, by a label near them in some thirty languages, or by 
 secrets stay.  Every pattern is linear in the length of its line.
 
 A line is read as plain signs (:mod:`.plain`).  Of a document (:mod:`.document`) the lines that may hold a secret are
-found in one pass (:mod:`.vocabulary`); key blocks (:mod:`.keys`), known shapes (:mod:`.shapes`), random strings and
+found in one pass (:mod:`.vocabulary`); key blocks, known shapes (:mod:`.shapes`), random strings and
 numbers (:mod:`.opaque`), seed phrases (:mod:`.seeds`), values near a label (:mod:`.labels`, :mod:`.values`) and below
 one (:mod:`.below`) are replaced.
 """
