@@ -111,7 +111,7 @@ class Plugins:
             if result is not None:
                 yield implementation.plugin_name, result
 
-    def _pass_on(self, hook: str, argument: str, value: Any, check: Callable[[Any, Any], Any], **others: Any) -> Any:
+    def _pass_on(self, hook: str, argument: str, value: T, check: Callable[[Any, Any], T], **others: Any) -> T:
         """Pass ``value`` through the plugins, first registered first, and return what the last one makes of it.
 
         ``check(result, value)`` returns the next value, ``None`` for the last, or raises.  When a plugin fails, hits
@@ -155,8 +155,7 @@ class Plugins:
 
         Raises :class:`RedactionError` when a plugin fails.
         """
-        prepared: list[str] = self._pass_on("openclaw_memory_prepare_lines", "lines", lines, _checked_lines, path=path)
-        return prepared
+        return self._pass_on("openclaw_memory_prepare_lines", "lines", lines, _checked_lines, path=path)
 
     def redact_text(self, path: str, text: str) -> str:
         """Return a text of the file ``path`` as the plugins let it into the index.  Raises :class:`RedactionError`."""
@@ -169,20 +168,15 @@ class Plugins:
 
     def prepare_unit(self, unit: Unit) -> Unit | None:
         """Return the unit after every plugin has seen it, ``None`` if one drops it; raises as :meth:`prepare_lines`."""
-        prepared: Unit | None = self._pass_on("openclaw_memory_prepare_unit", "unit", unit, _checked_unit)
-        return prepared
+        return self._pass_on("openclaw_memory_prepare_unit", "unit", unit, _checked_unit)
 
     def chunk(self, path: str, section: Section) -> Section:
         """Return the section with the units that the plugins cut it into."""
-        chunked: Section = self._pass_on("openclaw_memory_chunk", "section", section, _checked_section, path=path)
-        return chunked
+        return self._pass_on("openclaw_memory_chunk", "section", section, _checked_section, path=path)
 
     def rank(self, query: str, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
         """Return the candidates with the scores that the plugins give them, in the same order."""
-        ranked: Sequence[Candidate] = self._pass_on(
-            "openclaw_memory_rank", "candidates", tuple(candidates), _checked_candidates, query=query
-        )
-        return ranked
+        return self._pass_on("openclaw_memory_rank", "candidates", tuple(candidates), _checked_candidates, query=query)
 
     def rerank(self, query: str, hits: Sequence[SearchHit]) -> list[SearchHit]:
         """Return the hits after every plugin has reordered them."""
