@@ -53,7 +53,8 @@ def examine(memory: Memory) -> list[Check]:
     if documents is not None:
         if scanned is not None:
             checks += freshness(documents, scanned, reading)
-        checks += _vectors(memory)
+        _, model, _ = memory.vectors_in_use()
+        checks += [] if model is None else [vectors(asdict(memory.store.vector_states(model)))]
     registered = {*memory.plugins.names(), *memory.plugins.blocked()}
     checks += [
         Check("plugins", False, f"plugins.disabled names {name}, and there is no such plugin", "mend the name")
@@ -281,11 +282,6 @@ def _index(memory: Memory) -> tuple[Documents | None, list[Check]]:
     checks += [Check("index", False, warning, "run: openclaw-memory ingest") for warning in warnings]
     problems = map(Problem.parse, memory.remarks()[len(warnings) :])
     return documents, [*checks, *(Check.from_problem("state", problem) for problem in problems)]
-
-
-def _vectors(memory: Memory) -> list[Check]:
-    _, model, _ = memory.vectors_in_use()
-    return [] if model is None else [vectors(asdict(memory.store.vector_states(model)))]
 
 
 def vectors(count: Mapping[str, int]) -> Check:

@@ -151,11 +151,6 @@ class CliContext:
         else:
             show(self, value, *args)
 
-    def emit_error(self, message: str, otherwise: str = "") -> None:
-        """Print the JSON of a failure, unless the command has printed its document already."""
-        if self.emitted != "whole":
-            self.emit(failure(message, otherwise), one_line=self.emitted == "line")
-
     def say(self, text: str) -> None:
         """Print a line, unless the output is JSON."""
         if not self.json:

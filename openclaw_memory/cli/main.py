@@ -110,7 +110,7 @@ class LazyGroup(click.Group):
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
         """Parse the global options, and print wrong usage on one line."""
-        as_json = _wants_json(args)  # parsing takes from them
+        as_json = "--json" in (args[: args.index("--")] if "--" in args else args)  # parsing takes from them
         try:
             ctx = super().make_context(info_name, args, parent, **extra)
         except click.UsageError as error:
@@ -157,11 +157,6 @@ class _Lines(logging.Formatter):
         return sanitize(super().format(record))
 
 
-def _wants_json(args: list[str]) -> bool:
-    """Return true if ``--json`` is among the options of a command line."""
-    return "--json" in (args[: args.index("--")] if "--" in args else args)
-
-
 def _in_one_line(error: click.UsageError, as_json: bool, ctx: click.Context | None = None) -> Exception:
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         return error
@@ -172,12 +167,13 @@ def _in_one_line(error: click.UsageError, as_json: bool, ctx: click.Context | No
 
 def _print_failure(message: str, as_json: bool, ctx: click.Context | None, end: str = "") -> None:
     """Print a failure on one line of stderr, and with ``as_json`` as a document on stdout unless there is one."""
-    from .context import CliContext, say
+    from .context import CliContext, failure, say
 
     message, end = substitute_command(" ".join(message.split())), substitute_command(end)
     if as_json:
-        obj = None if ctx is None else ctx.obj
-        (obj if isinstance(obj, CliContext) else CliContext(json=True)).emit_error(message, end.strip(" ()"))
+        obj = ctx.obj if ctx is not None and isinstance(ctx.obj, CliContext) else CliContext(json=True)
+        if obj.emitted != "whole":
+            obj.emit(failure(message, end.strip(" ()")), one_line=obj.emitted == "line")
     say(f"error: {message}{end}", err=True)
 
 

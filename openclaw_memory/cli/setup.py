@@ -64,8 +64,10 @@ def setup(cli: CliContext, host: str | None, project: Path | None, printed: bool
     installs the plugin, gives it the memory slot, reads the notes of every agent and ends with a search.
     The other hosts are told of the MCP server 'openclaw-memory serve'; --print shows how, for clients not named here.
     """
+    if printed and host is not None:
+        raise click.UsageError(f"--print goes without a host; 'setup {host} --dry-run' shows its change")
     if printed:
-        _print(cli, host)
+        cli.emit({SERVERS: {NAME: _server(cli).entry()}})
         return
     run = SetupRun(cli, host or "openclaw", host is not None, project=project, **options)
     if run.host != "openclaw":
@@ -101,12 +103,6 @@ def _register(run: SetupRun) -> None:
     run.record["applied"] = True
     run.step(host.TITLE, f"{change.location}: {'removed' if run.uninstall else 'written'}")
     run.next_step(change.next_step)
-
-
-def _print(cli: CliContext, host: str | None) -> None:
-    if host is not None:
-        raise click.UsageError(f"--print goes without a host; 'setup {host} --dry-run' shows its change")
-    cli.emit({SERVERS: {NAME: _server(cli).entry()}})
 
 
 def _server(cli: CliContext) -> Server:
@@ -199,7 +195,10 @@ def install(run: SetupRun) -> None:
     host = _find_host(run)
     settings = _settings(run, host)
     host.validate()
-    command, config = _command(host), host.home.config()
+    executable, config = Path(own_command()), host.home.config()
+    # In an environment that the plugin made, it finds the command to start itself.
+    found = any(map(executable.is_relative_to, list_environments(host.home.plugin_state)))
+    command = None if found else str(executable)
     changes, folder, agents = setup_changes(config, command), host.plugin_folder(), _agents(run, host)
     installs = not run.installed and (folder is None or not same_files(folder))
     if not (changes or installs):
@@ -311,12 +310,6 @@ def _settings(run: SetupRun, host: OpenClaw) -> Settings:
     if os.environ.get("OPENCLAW_MEMORY_STORE_FOLDER") or source["store.folder"] == host.home.plugin_key("settings"):
         return settings
     return settings.with_values({"store.folder": str(folder)})
-
-
-def _command(host: OpenClaw) -> str | None:
-    """Return the command for the plugin to start; ``None`` in an environment that the plugin made and finds itself."""
-    command = Path(own_command())
-    return None if any(map(command.is_relative_to, list_environments(host.home.plugin_state))) else str(command)
 
 
 def _remove_old_environments(run: SetupRun, host: OpenClaw) -> None:

@@ -25,7 +25,6 @@ from .context import CliContext, common_options, yes_option
 
 if TYPE_CHECKING:
     from ..memory import Memory
-    from ..store.state import State
 
 #: Name of the manifest in an archive, and the version of the layout.
 _MANIFEST, _FORMAT = "manifest.json", 1
@@ -242,12 +241,17 @@ def purge(cli: CliContext, forgotten: bool, yes: bool) -> None:
 
     Notes that still have what was forgotten are indexed again.
     """
+    from ..forget.tombstones import NAME
+
     if cli.must_ask(yes):
         came_back = "Have everything that was forgotten come back from the notes that still hold it?"
         click.confirm(came_back if forgotten else "Delete the state of this workspace for good?", abort=True)
     with cli.memory() as memory:
         if forgotten:
-            _give_up_forgotten(memory.state)
+            with memory.state.writing(NAME) as connection:
+                connection.execute("DELETE FROM tombstones")
+                connection.execute("DELETE FROM forgetting")
+            memory.state.wipe()
             done = "nothing is forgotten any more; run: openclaw-memory ingest"
         else:
             memory.state.purge()
@@ -255,12 +259,3 @@ def purge(cli: CliContext, forgotten: bool, yes: bool) -> None:
         if cli.json:
             cli.emit(memory.state.report())
         cli.say(done)
-
-
-def _give_up_forgotten(state: State) -> None:
-    from ..forget.tombstones import NAME
-
-    with state.writing(NAME) as connection:
-        connection.execute("DELETE FROM tombstones")
-        connection.execute("DELETE FROM forgetting")
-    state.wipe()

@@ -34,7 +34,12 @@ def unregister(project: Path | None) -> Registration:
     """Plan to take the server out again."""
     file = _file(project)
     text = read_text(file)
-    after = _without_entry(text or "", file)
+    document, after = _parse(text or "", file), text or ""
+    if _entry(document, file) is not None:
+        del document[_TABLE][NAME]
+        if not document[_TABLE]:
+            del document[_TABLE]
+        after = _dump(document, after)
     return plan_removal(file, text, after, not after.strip(), "restart Codex")
 
 
@@ -57,16 +62,6 @@ def _with_entry(text: str, file: Path, server: Server) -> str:
     if before is None:
         tables[NAME] = tomlkit.inline_table() if isinstance(tables, InlineTable) else tomlkit.table()
     tables[NAME].update(command)
-    return _dump(document, text)
-
-
-def _without_entry(text: str, file: Path) -> str:
-    document = _parse(text, file)
-    if _entry(document, file) is None:
-        return text
-    del document[_TABLE][NAME]
-    if not document[_TABLE]:
-        del document[_TABLE]
     return _dump(document, text)
 
 

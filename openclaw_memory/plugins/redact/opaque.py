@@ -27,9 +27,6 @@ _PUBLIC = re.compile(
     r"|pub[ _-]key|ssh-(?:rsa|ed25519|dss)|nistp\d{3})[\"'`*]{0,3}[ \t:=#(]{0,4}[\"'`]?$",
     re.IGNORECASE,
 )
-_TRANSACTION = re.compile(
-    r"(?:tx|txn|hash|transaction|block|root|commit\w*|proof)\W{0,6}(?:hash|id)?\W{0,6}$", re.IGNORECASE
-)
 #: Identifiers of things at services: random, and no secrets.
 _IDENTIFIER = re.compile(
     r"(?:call|msg|toolu|req|resp|run|thread|asst|file|chatcmpl|cmpl|cus|sub|evt|price|prod|order|item|batch|step|vs|inv"
@@ -75,11 +72,6 @@ def find_tokens(line: str) -> Iterator[tuple[int, int, str]]:
             continue
         if is_random(token, 20) and not is_public(line[max(0, match.start() - 400) : match.start()]):
             yield match.start(), match.start() + len(token), "token"
-
-
-def is_transaction(line: str, start: int) -> bool:
-    """Return true if the string at ``start`` is called the hash of a transaction or of a block."""
-    return _TRANSACTION.search(line, max(0, start - 32), start) is not None
 
 
 _CARD = re.compile(

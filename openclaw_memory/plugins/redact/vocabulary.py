@@ -29,13 +29,9 @@ USERS = ("root", "admin", "administrator", "user", "test", "guest", "ubuntu", "p
 _SAYS_MORE = re.compile(r"[:：=→]\s*\S|\d{4}|[.!;] ")
 
 
-def _plain(text: str) -> str:
-    decomposed = unicodedata.normalize("NFD", text)
-    return "".join(c for c in decomposed if not "\u0300" <= c <= "\u036f")
-
-
 def _spellings(label: str) -> set[str]:
-    forms = {unicodedata.normalize(form, label.lower()) for form in ("NFC", "NFD")} | {_plain(label.lower())}
+    composed, decomposed = (unicodedata.normalize(form, label.lower()) for form in ("NFC", "NFD"))
+    forms = {composed, decomposed, re.sub("[\u0300-\u036f]", "", decomposed)}
     return {re.sub("[ -]", gap, form) for form in forms for gap in (" ", "-", "_", "")}
 
 
