@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from ..model import ConceptRow, ConceptsResult, FactRow, FactsResult, counted
 from .context import DATE, CliContext, common_options, say, wrong_usage
-
-if TYPE_CHECKING:
-    from ..facts.service import FactService
 
 
 @click.group()
@@ -73,11 +69,10 @@ def remove_concept(cli: CliContext, name: str) -> None:
 
 
 def _show_removed_concept(cli: CliContext, result: ConceptsResult, name: str) -> None:
-    if result.rows:
-        say(f"{result.rows[0].name} is no longer curated")
-        mentions = counted(result.rows[0].units, "unit")
-        cli.remark(f"the notes still mention it in {mentions}; remove it again to ignore it")
-    else:
+    for row in result.rows[:1]:
+        say(f"{row.name} is no longer curated")
+        cli.remark(f"the notes still mention it in {counted(row.units, 'unit')}; remove it again to ignore it")
+    if not result.rows:
         say(f"{name} is no concept now")
     cli.remark(result.warning)
 
@@ -140,7 +135,7 @@ def add_fact(cli: CliContext, **given: Any) -> None:
     Of what has one value at a time (lives in, works at, timezone, status, version ...) it takes the place of the
     value before; anything else stands beside what is known.
     """
-    _change(cli, lambda book: book.batch([{"action": "add", **given}]))
+    _change_fact(cli, "add", **given)
 
 
 @facts.command("query", short_help="Show what is known.")
@@ -159,7 +154,7 @@ def query_facts(cli: CliContext, name: str | None, subject: str | None, **given:
         raise click.UsageError("give NAME or --subject, not both")
     with cli.memory() as memory:
         result = memory.facts.query(subject=name if subject is None else subject, **given)
-    cli.answer(result, _show_query)
+    cli.answer(result, _show_facts)
 
 
 @facts.command("update", short_help="Replace a fact.")
@@ -172,7 +167,7 @@ def update_fact(cli: CliContext, **given: Any) -> None:
     """Replace the fact ID by one with some of its parts changed; the old one stays in the history."""
     if all(value is None for key, value in given.items() if key != "id"):
         raise click.UsageError("nothing to change: give --object, --predicate or --since")
-    _change(cli, lambda book: book.batch([{"action": "update", **given}]))
+    _change_fact(cli, "update", **given)
 
 
 @facts.command("remove", short_help="End a fact, or undo one stated today.")
@@ -184,36 +179,26 @@ def remove_fact(cli: CliContext, id: str) -> None:
     On the day on which it was stated, or before it has held for a day, removal means that it was stated by mistake:
     it is undone, and the value before holds again.  Later the fact ends today, and no other value comes back.
     """
-    _change(cli, lambda book: book.remove(id))
+    _change_fact(cli, "remove", id=id)
 
 
-def _change(cli: CliContext, change: Callable[[FactService], FactsResult]) -> None:
+def _change_fact(cli: CliContext, action: str, **arguments: Any) -> None:
     with cli.memory() as memory, wrong_usage():
-        result = change(memory.facts)
-    cli.answer(result, _show_change)
-
-
-def _show_query(cli: CliContext, result: FactsResult) -> None:
-    if not result.rows:
-        say("no facts")
-    _show_facts(cli, result)
-    cli.remark(result.warning)
-
-
-def _show_change(cli: CliContext, result: FactsResult) -> None:
-    _show_facts(cli, result)
+        result = memory.facts.batch([{"action": action, **arguments}])
     done = [f"{count} {word}" for word in ("added", "updated", "removed") if (count := getattr(result, word))]
-    say(", ".join(done) or "nothing to do: that is known already")
-    cli.remark(result.warning)
+    cli.answer(result, _show_facts, ", ".join(done) or "nothing to do: that is known already")
 
 
-def _show_facts(cli: CliContext, result: FactsResult) -> None:
+def _show_facts(cli: CliContext, result: FactsResult, done: str = "") -> None:
     for row in result.rows:
         under = f" ({row.under})" if row.under else ""
         subject = ("" if row.current else "(old) ", "dim"), (row.subject, "bold"), (under, "dim")
         cli.line(*subject, (f" · {row.predicate} · ", "dim"), row.object, (f"  {_fact_remarks(row)}", "dim"))
         if row.why:
             cli.line((f"  {row.why}", "dim"))
+    if done or not result.rows:
+        say(done or "no facts")
+    cli.remark(result.warning)
 
 
 def _fact_remarks(row: FactRow) -> str:
