@@ -40,10 +40,14 @@ def demo(cli: CliContext, folder: Path | None, offline: bool) -> None:
             Memory(workspace, settings=settings, db=cli.db or folder / "index.duckdb", state=folder / "state.sqlite")
         )
         pull_if_missing(cli, memory)
+        cli.say(f"{files} notes of an example agent in {workspace}")
         with ingest_progress(cli) as progress:
             first = memory.ingest(progress=progress)
         choice = memory.resolve_embedder()  # now it is known whether the model runs here
+        name = "no model: keywords only" if choice.embedder is None else f"model {choice.embedder.model}"
+        cli.say(f"ingested {first.chunks} units in {first.seconds:.2f} s ({name}, {first.embedded} embedded)")
         again = memory.ingest()
+        cli.say(f"ingested again in {again.seconds:.3f} s: {again.unchanged} units unchanged\n")
         searches: list[dict[str, Any]] = [
             {"query": query, "shows": shows, "result": memory.search(query, max_results=3, explain=True)}
             for query, shows in example.QUERIES
@@ -53,10 +57,6 @@ def demo(cli: CliContext, folder: Path | None, offline: bool) -> None:
     if cli.json:
         cli.emit({**record, "recall": {"query": example.THREAD, "result": thread}})
         return
-    name = "no model: keywords only" if choice.embedder is None else f"model {choice.embedder.model}"
-    say(f"{files} notes of an example agent in {workspace}")
-    say(f"ingested {first.chunks} units in {first.seconds:.2f} s ({name}, {first.embedded} embedded)")
-    say(f"ingested again in {again.seconds:.3f} s: {again.unchanged} units unchanged\n")
     for row in searches:
         cli.line((f"search: {row['query']}", "bold"), (f"  {row['result'].took_ms:.1f} ms", "dim"))
         cli.line((f"  {row['shows']}\n", "dim"))
