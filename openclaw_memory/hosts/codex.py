@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import tomlkit
+from tomlkit import TOMLDocument
+from tomlkit.exceptions import TOMLKitError
+from tomlkit.items import InlineTable
 
 from ..system.yaml_edit import line_break
 from . import NAME, HostError
 from .config_file import get_entry, read_text
 from .mcp import Registration, Server, plan_addition, plan_removal
-
-if TYPE_CHECKING:
-    from tomlkit import TOMLDocument
 
 TITLE = "Codex"
 _TABLE = "mcp_servers"
@@ -51,9 +52,6 @@ def _file(project: Path | None) -> Path:
 
 def _with_entry(text: str, file: Path, server: Server) -> str:
     """Put the command of the server into our table; its other keys and its own tables stay."""
-    import tomlkit
-    from tomlkit.items import InlineTable
-
     document, command = _parse(text, file), {"command": server.command, "args": server.args}
     before = _entry(document, file)
     if before is not None and all(before.get(key) == value for key, value in command.items()):
@@ -70,9 +68,6 @@ def _entry(document: TOMLDocument, file: Path) -> dict[str, object] | None:
 
 
 def _parse(text: str, file: Path) -> TOMLDocument:
-    import tomlkit
-    from tomlkit.exceptions import TOMLKitError
-
     try:
         return tomlkit.parse(text)
     except TOMLKitError as error:
@@ -81,6 +76,4 @@ def _parse(text: str, file: Path) -> TOMLDocument:
 
 def _dump(document: TOMLDocument, before: str) -> str:
     """Return the text of ``document`` with the line breaks of the text ``before``."""
-    import tomlkit
-
     return re.sub(r"\r?\n", line_break(before), tomlkit.dumps(document))

@@ -16,29 +16,26 @@ from dataclasses import asdict
 from datetime import UTC, date, datetime
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..config.workspace import expand_home
 from ..errors import WorkspaceError
+from ..facts.service import FactService
+from ..graph.view import GraphView
 from ..hookspecs import MemoryApi
 from ..model import FactRow, Grain, Kind, MapReport, Progress, Status, joined, silent
+from ..model.embedder import Embedder
 from ..model.reports import MAP_SUFFIX
-from ..store.api import Store
+from ..search.service import SearchService
+from ..store.api import Store, VectorModel
+from ..summarise.inventory import DayNote
 from ..system import atomic
 from ..system.sanitize import sanitize_values
+from ..use.tracker import Usage
 from ..version import __version__
 from . import data as columns
 from .data import ordinal
 from .layout import place_rows
-
-if TYPE_CHECKING:
-    from ..facts.service import FactService
-    from ..graph.view import GraphView
-    from ..model.embedder import Embedder
-    from ..search.service import SearchService
-    from ..store.api import VectorModel
-    from ..summarise.inventory import DayNote
-    from ..use.tracker import Usage
 
 #: Beginning of the file; a file without it is not ours to replace.
 MARK = "<!doctype html>\n<!-- openclaw-memory map -->"

@@ -15,15 +15,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from ...hookspecs import hookimpl
+from ...model import Unit
 from . import seeds
 from .document import Document, candidates
 from .shapes import rules as rules
-
-if TYPE_CHECKING:
-    from ...model import Unit
 
 #: Grows when more or less is redacted: an index of another version is read again.
 VERSION = 11
