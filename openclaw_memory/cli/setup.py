@@ -92,7 +92,7 @@ def _register(run: SetupRun) -> None:
     host: Any = {**JSON_HOSTS, "claude-code": claude_code, "codex": codex}[run.host]
     project = run.project.absolute() if run.project is not None else None
     change = host.unregister(project) if run.uninstall else host.register(_server(run.cli), project)
-    if not change.needed:
+    if not change.diff:
         what = "not there" if run.uninstall else "there already"
         run.step(host.TITLE, f"{change.location}: our entry is {what}; nothing to change")
         return

@@ -50,17 +50,15 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """A planned change of a host's configuration: its place, its diff, its action, and the person's next step."""
+    """A planned change of a host's configuration: its place, its diff, its action, and the person's next step.
+
+    The diff is empty if there is nothing to change.
+    """
 
     location: str
     diff: list[str]
     apply: Callable[[], None]
     next_step: str
-
-    @property
-    def needed(self) -> bool:
-        """True if anything changes."""
-        return bool(self.diff)
 
 
 def plan_addition(file: Path, before: str | None, after: str, new: bool, next_step: str) -> Registration:

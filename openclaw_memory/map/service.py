@@ -23,7 +23,7 @@ from ..errors import WorkspaceError
 from ..facts.service import FactService
 from ..graph.view import GraphView
 from ..hookspecs import MemoryApi
-from ..model import FactRow, Grain, Kind, MapReport, Progress, Status, joined, silent
+from ..model import FactRow, Grain, Kind, MapReport, Progress, joined, silent
 from ..model.embedder import Embedder
 from ..model.reports import MAP_SUFFIX
 from ..search.service import SearchService
@@ -108,7 +108,24 @@ def draw(
         "totals": totals,
         "space": {"model": None if model is None else model.name, "kept": kept, "why": None if kept else fallback},
         "retired": [row for row in retired_days if since is None or row[0] >= since.toordinal()],
-        "numbers": _numbers(status, redacted) | {"used": columns.most_used(usage.rows())},
+        "numbers": {
+            "bytes": status.bytes,
+            "files": status.files,
+            "sections": status.sections,
+            "units": status.chunks,
+            "model": status.model,
+            "vectors": status.vectors,
+            "languages": status.languages,
+            "knows": status.model_knows,
+            "private": status.private_lines,
+            "redacted": redacted,
+            "consolidation": status.consolidation,
+            "grains": [
+                asdict(use) | {"grain": use.grain.value, "first": ordinal(use.first), "last": ordinal(use.last)}
+                for use in status.grains
+            ],
+            "used": columns.most_used(usage.rows()),
+        },
     }
     size = _write(target, render_page(data))
     if usage.forget_version() != forgotten:  # who forgets after this deletes the file after this
@@ -165,26 +182,6 @@ def _is_in_scope(fact: FactRow, view: GraphView, concept: str | None, since: dat
             return False
     days = [str(day)[:10] for day in (fact.valid_from, fact.valid_to, fact.recorded_at) if day is not None]
     return since is None or max(days, default="") >= since.isoformat()
-
-
-def _numbers(status: Status, redacted: dict[str, int]) -> dict[str, Any]:
-    return {
-        "bytes": status.bytes,
-        "files": status.files,
-        "sections": status.sections,
-        "units": status.chunks,
-        "model": status.model,
-        "vectors": status.vectors,
-        "languages": status.languages,
-        "knows": status.model_knows,
-        "private": status.private_lines,
-        "redacted": redacted,
-        "consolidation": status.consolidation,
-        "grains": [
-            asdict(use) | {"grain": use.grain.value, "first": ordinal(use.first), "last": ordinal(use.last)}
-            for use in status.grains
-        ],
-    }
 
 
 # -- the page ------------------------------------------------------------------------------------------
