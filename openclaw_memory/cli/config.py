@@ -15,7 +15,7 @@ from ..config.coerce import all_keys
 from ..config.openclaw_home import OpenClawHome
 from ..config.settings import Settings, check_key, config_path, load, value_of, walk
 from ..config.store_url import hide_password
-from ..errors import SettingsError, next_step_for
+from ..errors import SettingsError, writing
 from ..system import atomic, yaml_edit
 from ..system.serialize import to_json
 from .context import CliContext, common_options, json_option, without_password
@@ -228,8 +228,5 @@ def _tree(text: str, file: Path) -> dict[str, Any]:
 
 
 def _write(file: Path, text: str) -> None:
-    try:
+    with writing(file, SettingsError):
         atomic.write_bytes(file, text.encode("utf-8"))
-    except OSError as error:
-        step = next_step_for(error, "make its folder writable")
-        raise SettingsError(f"cannot be written ({error.strerror})", step, file) from error

@@ -18,7 +18,7 @@ import click
 
 from ..config.openclaw_home import is_plain_json, value_at
 from ..config.settings import Settings
-from ..errors import OpenClawMemoryError, next_step_for
+from ..errors import OpenClawMemoryError, writing
 from ..hosts import HOSTS, NAME, HostError, claude_code, codex
 from ..hosts.config_file import read_text
 from ..hosts.mcp import JSON_HOSTS, SERVERS, Server
@@ -347,16 +347,13 @@ def _plan(run: SetupRun, host: OpenClaw, changes: list[KeyChange], plugin: list[
 def _home(host: OpenClaw, config: dict[str, object], installed: bool) -> Path:
     """Return our folder in OpenClaw's state after recording the configuration there, unless an earlier setup did."""
     home, file = host.home.plugin_state, host.home.config_file
-    try:
+    with writing(home, HostError, f"make {host.home.state} writable"):
         atomic.make_folder(home, 0o700)
         ours = installed or value_at(config, SLOT) == NAME
         if ConfigSnapshot.load(home) is None or not ours:
             ConfigSnapshot.take(config, file, installed).save(home)
             if not is_plain_json(file):
                 atomic.write_bytes(_copy(home, host), (read_text(file) or "").encode("utf-8"), 0o600)
-    except OSError as error:
-        step = next_step_for(error, f"make {host.home.state} writable")
-        raise HostError(error.strerror or error, step, home) from error
     return home
 
 

@@ -11,13 +11,13 @@ import contextlib
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..config.openclaw_home import read_text as read_text
 from ..config.settings import data_dir
-from ..errors import next_step_for
+from ..errors import writing
 from ..system import atomic
 from ..system.yaml_edit import line_break
 from . import HostError
@@ -27,16 +27,6 @@ _KIND = "an object {…}"
 _STRING = r'"(?:[^"\\\n]|\\.)*+"'
 _COMMENT = re.compile(rf"{_STRING}|(?P<blank>//[^\r\n]*|/\*(?s:.*?)\*/)")
 _LAST_COMMA = re.compile(rf"{_STRING}|(?P<blank>,)(?=[ \t\r\n]*+[}}\]])")
-
-
-@contextlib.contextmanager
-def writable(file: Path, why: str = "") -> Iterator[None]:
-    """Turn an ``OSError`` in the block into a :class:`HostError` about ``file``; ``why`` says what it prevents."""
-    try:
-        yield
-    except OSError as error:
-        step = next_step_for(error, "make its folder writable")
-        raise HostError(f"{file}: cannot be written ({error.strerror or error}){why}; {step}") from error
 
 
 def get_entry(tree: dict[str, Any], group: str, name: str, file: Path, kind: str) -> dict[str, Any] | None:
@@ -57,7 +47,7 @@ def write_change(file: Path, before: str | None, after: str | None, folders: Seq
     """
     if read_text(file) != before:
         raise HostError(f"{file}: it has changed meanwhile; run the command again")
-    with writable(file):
+    with writing(file, HostError):
         target = file.resolve()
         if after is not None:
             # New files are for their owner only: these hold commands that a host will run.
@@ -119,7 +109,7 @@ def _save_record(file: Path, record: dict[str, Any] | None) -> None:
     records.pop(str(file.resolve()), None)
     if record is not None:
         records[str(file.resolve())] = record
-    with writable(_records_file()):
+    with writing(_records_file(), HostError):
         atomic.write_bytes(_records_file(), json.dumps(records, indent=1).encode(), 0o600)
 
 

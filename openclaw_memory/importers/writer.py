@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from ..errors import WorkspaceError
+from ..errors import WorkspaceError, writing
 from ..model import ImportReport, Origin, SkippedFile
 from ..system import atomic, yaml_edit
 from ..system.sanitize import sanitize
@@ -91,13 +91,8 @@ class _Run:
     def _write(self, path: str, text: str) -> None:
         file = self.root / path
         _refuse_link(file.parent, self.root)
-        try:
+        with writing(file, WorkspaceError, "make its folder writable, and run the import again to go on"):
             atomic.write_bytes(file, text.encode("utf-8"), 0o600, self.root)
-        except OSError as error:
-            raise WorkspaceError(
-                f"{file}: cannot be written ({error.strerror or error}); make room or make its folder writable, "
-                "and run the import again to go on"
-            ) from error
 
     def report(self) -> ImportReport:
         """Return the report of the run."""

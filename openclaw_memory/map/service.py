@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ..config.workspace import expand_home
-from ..errors import WorkspaceError
+from ..errors import WorkspaceError, writing
 from ..facts.service import FactService
 from ..graph.view import GraphView
 from ..hookspecs import MemoryApi
@@ -164,13 +164,10 @@ def _target(store: Store, file: str | Path | None) -> Path:
 def _write(target: Path, text: str) -> int:
     """Write the page for its owner alone; return its size in bytes."""
     data = text.encode("utf-8")
-    try:
+    with writing(target, WorkspaceError, "choose another file with --out"):
         if target.exists():
             target.chmod(0o600)
         atomic.write_bytes(target, data, 0o600)
-    except OSError as error:
-        why = error.strerror or error
-        raise WorkspaceError(f"{target}: cannot be written ({why}); choose another file with --out") from error
     return len(data)
 
 
