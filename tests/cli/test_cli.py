@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import commands
 import pytest
 from click.testing import CliRunner, Result
 from fakes import Notes
@@ -29,9 +30,7 @@ def run(notes: Notes, tiny_gguf: Path) -> Callable[..., Result]:
 
     def invoke(*arguments: str, model: str | None = None, workspace: bool = True, code: int = 0) -> Result:
         before = ["--set", f"embedding.model={model or tiny_gguf}", *(["-w", str(notes.root)] if workspace else [])]
-        result = CliRunner().invoke(cli, [*before, *arguments], prog_name="openclaw-memory")
-        assert result.exit_code == code, result.output
-        return result
+        return commands.run(*before, *arguments, code=code)
 
     return invoke
 
