@@ -111,7 +111,7 @@ class Plugins:
             if result is not None:
                 yield implementation.plugin_name, result
 
-    def _pass_on(self, hook: str, argument: str, value: T, check: Callable[[Any, Any], T], **others: Any) -> T:
+    def _pass_on(self, hook: str, argument: str, value: T, check: Callable[[Any, Any], Any], **others: Any) -> T:
         """Pass ``value`` through the plugins, first registered first, and return what the last one makes of it.
 
         ``check(result, value)`` returns the next value, ``None`` for the last, or raises.  When a plugin fails, hits
