@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from ..config.coerce import all_keys
-from ..config.openclaw_home import OpenClawHome
+from ..config.openclaw_home import OpenClawHome, read_text
 from ..config.settings import Settings, check_key, config_path, load, value_of, walk
 from ..config.store_url import hide_password
 from ..errors import SettingsError, writing
@@ -162,7 +162,7 @@ def set_value(file: Path, key: str, value: Any) -> None:
     :class:`~openclaw_memory.errors.SettingsError` when the file is not valid before or after.
     """
     file = file.resolve()
-    text = _read_text(file)
+    text = read_text(file) or ""
     if file.exists():
         load(file, {key: value}, {})
     else:
@@ -185,7 +185,7 @@ def set_value(file: Path, key: str, value: Any) -> None:
 def unset_value(file: Path, key: str) -> bool:
     """Remove the setting ``key`` from the YAML ``file``; false if it is missing.  Raises as :func:`set_value`."""
     file = file.resolve()
-    text = _read_text(file)
+    text = read_text(file) or ""
     keys = key.split(".", 2)
     held: list[Any] = [_tree(text, file)]
     for name in keys:
@@ -205,13 +205,6 @@ def unset_value(file: Path, key: str) -> bool:
     assert node is not None
     _write(file, yaml_edit.remove_items(text, node, [each.text == name for each, _ in node.pairs]))
     return True
-
-
-def _read_text(file: Path) -> str:
-    try:
-        return file.read_bytes().decode("utf-8") if file.exists() else ""
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"cannot be read ({error})", "mend or move it", file) from error
 
 
 def _tree(text: str, file: Path) -> dict[str, Any]:
