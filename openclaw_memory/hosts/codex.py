@@ -27,8 +27,15 @@ def register(server: Server, project: Path | None) -> Registration:
     next_step = "restart Codex; '/mcp' shows it with its tools"
     if project is not None:
         next_step += ". Codex reads a project's file only when the project is trusted"
-    new = _entry(_parse(text or "", file), file) is None
-    return plan_addition(file, text, _with_entry(text or "", file, server), new, next_step)
+    document, after = _parse(text or "", file), text or ""
+    before, command = _entry(document, file), {"command": server.command, "args": server.args}
+    if before is None or any(before.get(key) != value for key, value in command.items()):
+        tables = document.setdefault(_TABLE, tomlkit.table(is_super_table=True))
+        if before is None:
+            tables[NAME] = tomlkit.inline_table() if isinstance(tables, InlineTable) else tomlkit.table()
+        tables[NAME].update(command)  # its other keys and its own tables stay
+        after = _dump(document, after)
+    return plan_addition(file, text, after, before is None, next_step)
 
 
 def unregister(project: Path | None) -> Registration:
@@ -48,19 +55,6 @@ def _file(project: Path | None) -> Path:
     if project is not None:
         return project / ".codex" / "config.toml"
     return Path(os.path.expanduser(os.environ.get("CODEX_HOME") or "~/.codex")) / "config.toml"
-
-
-def _with_entry(text: str, file: Path, server: Server) -> str:
-    """Put the command of the server into our table; its other keys and its own tables stay."""
-    document, command = _parse(text, file), {"command": server.command, "args": server.args}
-    before = _entry(document, file)
-    if before is not None and all(before.get(key) == value for key, value in command.items()):
-        return text
-    tables = document.setdefault(_TABLE, tomlkit.table(is_super_table=True))
-    if before is None:
-        tables[NAME] = tomlkit.inline_table() if isinstance(tables, InlineTable) else tomlkit.table()
-    tables[NAME].update(command)
-    return _dump(document, text)
 
 
 def _entry(document: TOMLDocument, file: Path) -> dict[str, object] | None:
