@@ -77,22 +77,10 @@ class _Run:
         else:
             (self.written if before is None else self.updated).append(path)
             if not self.dry_run:
-                self._write(path, note.text)
-
-    def drop(self, note: Note) -> None:
-        """Remove a note, unless somebody has edited it."""
-        if note.edited:
-            self.edited[note.path] = None
-            return
-        self.removed.append(note.path)
-        if not self.dry_run:
-            atomic.delete(self.root / note.path, self.root)
-
-    def _write(self, path: str, text: str) -> None:
-        file = self.root / path
-        _refuse_link(file.parent, self.root)
-        with writing(file, WorkspaceError, "make its folder writable, and run the import again to go on"):
-            atomic.write_bytes(file, text.encode("utf-8"), 0o600, self.root)
+                file = self.root / path
+                _refuse_link(file.parent, self.root)
+                with writing(file, WorkspaceError, "make its folder writable, and run the import again to go on"):
+                    atomic.write_bytes(file, note.text.encode("utf-8"), 0o600, self.root)
 
     def report(self) -> ImportReport:
         """Return the report of the run."""
@@ -157,7 +145,12 @@ def undo(workspace: Path, source: str, dry_run: bool) -> ImportReport:
     run = _Run(workspace.resolve(), source, dry_run)
     with _locked(run):
         for note in run.notes.values():
-            run.drop(note)
+            if note.edited:
+                run.edited[note.path] = None
+                continue
+            run.removed.append(note.path)
+            if not dry_run:
+                atomic.delete(run.root / note.path, run.root)
         if not dry_run:
             top = run.root / FOLDER
             for folder, _, _ in os.walk(top / source, topdown=False):
