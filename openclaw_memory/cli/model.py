@@ -45,7 +45,7 @@ def list_models(cli: CliContext) -> None:
             "inUse": name in in_use,
         }
         rows.append(row)
-    cli.answer({"models": rows}, _show, rows)
+    cli.answer({"models": rows}, _show)
     if len(in_use) > 1:
         english, many = in_use
         cli.say(f"embedding.model is {chosen}: {english} for notes in English, {many} for others; 'status' says which")
@@ -53,7 +53,7 @@ def list_models(cli: CliContext) -> None:
         cli.say(f"embedding.model is {chosen}")
 
 
-def _show(cli: CliContext, _: object, rows: list[dict[str, Any]]) -> None:
+def _show(cli: CliContext, answer: dict[str, list[dict[str, Any]]]) -> None:
     cells = (
         (
             "*" if row["inUse"] else "",
@@ -66,7 +66,7 @@ def _show(cli: CliContext, _: object, rows: list[dict[str, Any]]) -> None:
             "yes" if row["verified"] else "no",
             "yes" if row["path"] else "",
         )
-        for row in rows
+        for row in answer["models"]
     )
     right = ("dims", "context", "download")
     cli.table(cells, "", "model", *right, "lang", "licence", "checked", "here", right=right)
