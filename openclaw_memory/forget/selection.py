@@ -76,12 +76,12 @@ class Snapshot:
         self.rows = store.unit_rows(None)
         self.row_of = {unit: row for row, unit in enumerate(self.rows.unit_id.tolist())}
         #: Path, first and last line of the places that a row of a summary cites.
-        self.parse_citation: dict[int, list[tuple[str, int, int]]] = {}
+        self.citations: dict[int, list[tuple[str, int, int]]] = {}
         derived = store.summary_citations()
         places = zip(derived.path, derived.start_line.tolist(), derived.end_line.tolist(), strict=True)
         for unit, place in zip(derived.unit_id.tolist(), places, strict=True):
             if unit in self.row_of:
-                self.parse_citation.setdefault(self.row_of[unit], []).append(place)
+                self.citations.setdefault(self.row_of[unit], []).append(place)
         # The rows of a document lie side by side.
         documents, first, count = np.unique(self.rows.document_id, return_index=True, return_counts=True)
         #: First row and count of rows of each document.
@@ -156,31 +156,21 @@ def select(
     return _by_days(request.since or date.min, request.until or date.max, store, snapshot)
 
 
-def with_derived(selection: Selection, snapshot: Snapshot) -> Selection:
-    """Return ``selection`` with the rows of summaries that cite nothing but what is selected."""
+def with_derived(selection: Selection, snapshot: Snapshot, store: Store) -> Selection:
+    """Return ``selection`` with the summaries' rows and the stated facts that cite nothing but what is selected."""
     for _ in Grain:  # a line that a person wrote into a summary is cited by the next coarser one
         rows = selection.rows.copy()
-        rows[
-            [
-                row
-                for row, places in snapshot.parse_citation.items()
-                if all(selection.selects_lines(snapshot, *place) for place in places)
-            ]
-        ] = True
+        for row, places in snapshot.citations.items():
+            rows[row] |= all(selection.selects_lines(snapshot, *place) for place in places)
         if np.array_equal(rows, selection.rows):
             break
         selection = replace(selection, rows=rows)
-    return selection
-
-
-def find_facts_citing_only(selection: Selection, snapshot: Snapshot, store: Store) -> frozenset[str]:
-    """Return the ids of the stated facts that cite nothing but what is selected."""
 
     def is_derived(fact: StatedFact) -> bool:
         place = parse_citation(fact.source) if fact.source else None
         return place is not None and selection.selects_lines(snapshot, *place)
 
-    return _stated(store, is_derived)
+    return replace(selection, facts=selection.facts | _stated(store, is_derived))
 
 
 def holds(words: Sequence[str], phrase: Sequence[str]) -> bool:
@@ -210,7 +200,7 @@ def _stated(store: Store, is_selected: Callable[[StatedFact], bool]) -> frozense
 
 
 def _by_path(path: str, store: Store, snapshot: Snapshot, workspace: Path, files: Collection[str]) -> Selection:
-    paths = {*snapshot.by_path, *files, *(place[0] for places in snapshot.parse_citation.values() for place in places)}
+    paths = {*snapshot.by_path, *files, *(place[0] for places in snapshot.citations.values() for place in places)}
     name, below = _resolve(path, workspace, paths)
     first = last = 0
     if not below and (place := parse_citation(path)) is not None:
@@ -299,27 +289,28 @@ def _by_query(query: str, store: Store, snapshot: Snapshot) -> Selection:
 
 @dataclass(frozen=True, slots=True)
 class NamedConcept:
-    """The spellings and the key of a concept, and its slug where it is curated."""
+    """The spellings and the key of a concept, its slug where it is curated, and the error where nothing is called so.
+
+    A concept that the index does not know may be in files outside of it.
+    """
 
     spellings: tuple[str, ...]
     key: int
-    slug: str | None
+    slug: str | None = None
+    unknown: RequestError | None = None
 
 
-def find_concept(name: str, view: GraphView) -> tuple[NamedConcept, RequestError | None]:
-    """Return the concept called ``name``.
-
-    One that the index does not know may be in files outside of it: it is returned by its name alone, with the error.
-    """
+def find_concept(name: str, view: GraphView) -> NamedConcept:
+    """Return the concept called ``name``."""
     try:
         with view() as graph:
             place = graph.concept(name)
             label = graph.labels([place])[place]
             spellings = dict.fromkeys((label.name, *label.spellings, *label.others))
             slug = None if label.curated is None else label.slug
-            return NamedConcept(tuple(spellings), int(graph.index.references.keys[place]), slug), None
+            return NamedConcept(tuple(spellings), int(graph.index.references.keys[place]), slug)
     except RequestError as error:
-        return NamedConcept((name,), int(concept_key(name)), None), error
+        return NamedConcept((name,), int(concept_key(name)), unknown=error)
 
 
 def _by_concept(concept: NamedConcept, store: Store, snapshot: Snapshot) -> Selection:
