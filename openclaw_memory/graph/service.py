@@ -20,9 +20,6 @@ from . import evidence
 from .network import SparseRows
 from .view import GraphView
 
-#: Related concepts shown with each.
-_RELATED = 5
-
 #: Embeds a question, and returns a function for use within a view: it gives the question's cosine with every row, NaN
 #: without a vector, and ``None`` without vectors at all.
 Similarities = Callable[[str], Callable[[], Floats | None]]
@@ -189,7 +186,7 @@ class ConceptService:
                 aliases=label.others,
                 parents=names(network.parents, place),
                 children=names(network.children, place),
-                related=names(network.related, place, _RELATED),
+                related=names(network.related, place, 5),
                 first=first,
                 last=last,
                 reason=evidence.reason(references.counts[place], int(references.documents[place])),

@@ -15,15 +15,6 @@ from .concepts import ConceptIndex, Label
 from .network import Network
 from .walk import Arrival, Step, Walk
 
-#: Share of the question's own score in the score of a section; the rest is the strength of its path.
-_RELEVANCE_SHARE = 0.25
-#: Factor for each further section of a day that is in the thread already: a thread goes on in time.
-_SAME_DAY = 0.7
-#: Sections that are looked at for a better spread over days, as a multiple of those that are shown.
-_CANDIDATES = 4
-#: Factor for a section without a day of its own, which has no place in an order of days.
-_UNDATED = 0.5
-
 
 @dataclass(frozen=True, slots=True)
 class Stop:
@@ -54,15 +45,17 @@ def choose_stops(
     # Rows of a section are neighbours, so the best of each is a maximum over a run.
     best = np.maximum.reduceat(np.where(usable, relevance, -1), network.first_row)[sections]
     sections, best = sections[best >= 0], best[best >= 0]
-    dated = np.where(network.dated[sections], 1.0, _UNDATED)
-    score = walked.strength[sections] * (1 - _RELEVANCE_SHARE + _RELEVANCE_SHARE * best) * dated
-    order = np.lexsort((network.rank[sections], -np.round(score, 5)))[: _CANDIDATES * limit]
+    # The question's own score makes a quarter, the strength of the path the rest; a section without a day of its own
+    # has no place in an order of days.
+    score = walked.strength[sections] * (0.75 + 0.25 * best) * np.where(network.dated[sections], 1.0, 0.5)
+    order = np.lexsort((network.rank[sections], -np.round(score, 5)))[: 4 * limit]
     candidates = zip(sections[order].tolist(), score[order].tolist(), strict=True)
     left = [(section, value, _day(network, section)) for section, value in candidates]
     chosen: list[Stop] = []
     days: Counter[int] = Counter()
     while left and len(chosen) < limit:
-        values = [value * _SAME_DAY ** days[day] for _, value, day in left]
+        # A thread goes on in time: further sections of one day count less.
+        values = [value * 0.7 ** days[day] for _, value, day in left]
         section, value, day = left.pop(values.index(max(values)))
         rows = np.arange(network.first_row[section], network.last_row[section] + 1)
         row = _best_row(index, walked[section], rows[usable[rows]], relevance, network.original_rows)
