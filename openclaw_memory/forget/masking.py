@@ -20,8 +20,6 @@ INDEX_MARK = "[…]"
 READ_MARK = "[forgotten]"
 
 _BREAK = re.compile(r"(\r\n|\r|\n)")
-#: Keys of front matter that decide how far a file is trusted, when it is from, and whether it is read at all.
-_KEPT = ("origin", "date", "memory", "private")
 
 
 def mask(text: str, path: str, matcher: Matcher, mark: str = INDEX_MARK) -> str:
@@ -122,10 +120,13 @@ def _keep_trust(raw: Sequence[str], masked: list[str], path: str) -> list[str]:
         return masked
     if path.startswith(f"{SUMMARIES}/"):
         return [*raw[:end], *masked[end:]]  # generated, of paths and hashes
-    before, after = parse_front_matter(raw).values, parse_front_matter(masked).values
-    if front_matter_end(masked) == end and all(before.get(key) == after.get(key) for key in _KEPT):
+    # These keys decide how far a file is trusted, when it is from, and whether it is read at all.
+    kept, after = (
+        {key: values[key] for key in ("origin", "date", "memory", "private") if key in values}
+        for values in (parse_front_matter(raw).values, parse_front_matter(masked).values)
+    )
+    if front_matter_end(masked) == end and kept == after:
         return masked
-    kept = {key: before[key] for key in _KEPT if key in before}
     return [json.dumps(kept, ensure_ascii=False), *[""] * (end - 1), *masked[end:]]
 
 

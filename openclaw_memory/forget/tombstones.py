@@ -25,9 +25,7 @@ NAME = "forgotten"
 #: one file in which they stood.
 Scope = Literal["anywhere", "alone", "file"]
 _CODE: dict[str, str] = {"anywhere": "a", "alone": "b", "file": "f", "text": "t", "fact": "s"}
-_DIGEST, _ANCHOR, _BITS = 16, 4, 0xFFFF
-#: A file of fewer words may have the same ones as another by chance: it is known by its name too.
-_TEXT = 20
+_DIGEST, _BITS = 16, 0xFFFF
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +164,8 @@ class Matcher:
         return blake2b(hashed.encode("utf-8", "surrogatepass"), digest_size=_DIGEST, key=self.key).digest()
 
     def _text(self, words: Sequence[str], path: str) -> bytes:
-        return self.digest(_CODE["text"], words, path if len(words) < _TEXT else "")
+        # A file of few words may have the same ones as another by chance: it is known by its name too.
+        return self.digest(_CODE["text"], words, path if len(words) < 20 else "")
 
     def _match(self, words: Words, path: str, code: str, at: int, length: int) -> Match | None:
         run = words.folded[at : at + length]
@@ -187,7 +186,7 @@ class Matcher:
         if bits is None:
             if len(self._bits) >= 1 << 17:
                 self._bits.clear()
-            digest = blake2b(word.encode("utf-8", "surrogatepass"), digest_size=_ANCHOR, key=self.key).digest()
+            digest = blake2b(word.encode("utf-8", "surrogatepass"), digest_size=4, key=self.key).digest()
             bits = self._bits[word] = int.from_bytes(digest, "big")
         return bits
 

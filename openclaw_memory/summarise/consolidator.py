@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -25,9 +24,6 @@ from .document import SummaryFiles
 from .inventory import GRAINS, Inventory, PeriodKey, RetiredNotes, take_inventory
 
 log = logging.getLogger("openclaw_memory.consolidate")
-
-#: Seconds that a run with a deadline waits for another process.
-_LOCK_TIMEOUT = 5.0
 
 
 @dataclass
@@ -120,9 +116,8 @@ class Consolidator:
         names the due periods.  Raises :class:`~openclaw_memory.errors.WorkspaceError` when files cannot be written, or
         another process consolidates for too long.
         """
-        started = time.monotonic()
         dry = dry_run or listing  # a dry run writes nothing, not even a lock
-        timeout = atomic.LOCK_TIMEOUT if until == NEVER else _LOCK_TIMEOUT
+        timeout = atomic.LOCK_TIMEOUT if until == NEVER else 5.0
         with nullcontext() if dry else atomic.locked(self._files.folder, timeout, self._workspace):
             if not dry:
                 self._files.sweep()
@@ -130,10 +125,10 @@ class Consolidator:
             ignored = self._ignored_grains(local_now.date())
             if len(ignored) == len(GRAINS):
                 reason = f"{IGNORE_FILE} leaves {calendar.FOLDER}/ out, so nothing is summarised"
-                return ConsolidateReport(dry_run=dry, seconds=time.monotonic() - started, skipped=reason), False
+                return ConsolidateReport(dry_run=dry, skipped=reason), False
             scan = refresh()
             if scan is None:
-                return ConsolidateReport(dry_run=dry, complete=False, seconds=time.monotonic() - started), False
+                return ConsolidateReport(dry_run=dry, complete=False), False
             run = _Run(*self._inventory(scan), local_now, dry, ignored)
             least_age = self._settings.consolidate.older_than_days if older_than_days is None else older_than_days
             due = list(self._due(run, GRAINS if grain is None else (grain,), least_age))
@@ -146,7 +141,7 @@ class Consolidator:
                 self._remove_orphans(run, grain)
                 if grain is None and (self._limits or any(self._retired.notes())):
                     self._retire(run, refresh)
-        return replace(run.report(), seconds=time.monotonic() - started), run.changed
+        return run.report(), run.changed
 
     def _inventory(self, scan: ScanResult) -> tuple[Inventory, dict[str, SourceFile]]:
         """Return the inventory of the index, and the files that ``scan`` found by path."""

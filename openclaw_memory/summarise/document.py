@@ -32,12 +32,6 @@ from .summary import Summary
 #: Finds the concepts of a text itself: without curated ones, so that a summary depends on its sources alone.
 LINKER = Linker(OntologyRows())
 
-#: Forms of units that are no sentences.
-_NO_SENTENCE = UNSAID | {"heading", "title"}
-#: Text that a YAML list may hold without quotes.
-_UNQUOTED = re.compile(r"[\w./+@-]+(?: [\w./+@-]+)*")
-#: Temporary files of a writer that was killed.
-_TEMPORARY = re.compile(r"\.[\dWQ-]+\.md\.\d+-[0-9a-f]{8}\.tmp")
 
 #: ``foreign``: the file is a person's, or something that cannot be a summary.
 Outcome = Literal["done", "same", "foreign"]
@@ -99,7 +93,8 @@ def parse_sentences(
         unit, section = planned.unit, sections[planned.section]
         if unit.form in ("heading", "title"):
             tags = ()
-        if unit.form in _NO_SENTENCE or unit.start_line not in read.cited:
+            continue
+        if unit.form in UNSAID or unit.start_line not in read.cited:
             continue
         words = " ".join(unit.search_text.split())
         cited = read.cited[unit.start_line]
@@ -131,8 +126,8 @@ def parse_sentences(
 
 
 def _yaml_item(text: str) -> str:
-    if _UNQUOTED.fullmatch(text) is not None:
-        return text
+    if re.fullmatch(r"[\w./+@-]+(?: [\w./+@-]+)*", text) is not None:
+        return text  # a list may hold it without quotes
     from ..system.yaml_edit import dump_scalar
 
     return dump_scalar(text)
@@ -186,7 +181,7 @@ class SummaryFiles:
             folder = self.folder / grain.value
             with suppress(OSError):
                 for name in os.listdir(folder):
-                    if _TEMPORARY.fullmatch(name) is not None:
+                    if re.fullmatch(r"\.[\dWQ-]+\.md\.\d+-[0-9a-f]{8}\.tmp", name) is not None:
                         with suppress(OSError):  # it does no harm
                             (folder / name).unlink(missing_ok=True)
 

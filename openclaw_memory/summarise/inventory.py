@@ -28,9 +28,6 @@ FORMAT = 3
 #: Grains of summaries, finest first.
 GRAINS = tuple(Grain)[1:]
 
-#: Controls, line ends and the end of a citation: a note with one of them in its name cannot be cited.
-_UNCITABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]|\] \[")
-
 #: A grain and the name of one of its periods.
 PeriodKey = tuple[Grain, str]
 
@@ -244,8 +241,11 @@ def take_inventory(
     for info in infos:
         if info.kind is not Kind.DAILY or info.grain is not Grain.WORKING:
             continue
-        # A note among the summaries, or one that no line can cite, is not summarised.
-        if info.path.startswith(f"{calendar.FOLDER}/") or _UNCITABLE.search(info.path):
+        # A note among the summaries is not summarised, nor is one that cannot be cited: whose name has controls, line
+        # ends or the end of a citation.
+        if info.path.startswith(f"{calendar.FOLDER}/") or re.search(
+            r"[\x00-\x1f\x7f-\x9f\u2028\u2029]|\] \[", info.path
+        ):
             continue
         row, day = rows.get(info.path), date_in_name(info.path)
         if row is not None and day is not None:

@@ -39,7 +39,6 @@ _WORDS = re.compile(r"\w+(?:['’]\w+)*")
 _CLAUSES = re.compile(r"[,.;:!?](?=\s|[*_]|$)|[，。；：！？、()（）\[\]|]|\s[–—-]\s")
 _SENTENCE_END = re.compile(rf"[{MARKS}]+(?=\s|$|[\"'”’)\]*_])|[。！？｡།]+")
 _LABEL = re.compile(r"[\W_]*[\w' -]{2,40}[:：](?=[\s*_])")
-_REMARK = re.compile(r"\[[^\[\]]*\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +123,7 @@ def _coverage(sentence: Sentence, text: str) -> Iterable[tuple[str | int, int]]:
 def _style_points(sentence: Sentence, text: str, words: Sequence[str]) -> int:
     """Return the points for time words, done tasks, questions and forms of address."""
     points = 2 * POINT * (analysis.time_words(text) + sentence.done)
-    bare = _REMARK.sub(" ", text)
+    bare = re.sub(r"\[[^\[\]]*\]", " ", text)  # without bracketed remarks
     questions = sum(map(bare.count, QUESTION_MARKS))
     if questions:
         points += -2 * POINT * questions // max(questions, len(_SENTENCE_END.findall(bare)))

@@ -27,8 +27,6 @@ _SAME = 800
 _LINK = re.compile(r"https?://\S+|(?<![\w.~+-])[\w.~+-]*+(?:/[\w.+-]+)+", re.ASCII)
 _LABEL = re.compile(r"[\W_]*[^\s:：][^:：\n]{0,39}[:：](?=[\s*_`]|$)")
 _WORD = re.compile(rf"[^\W\d_{UNSPACED}]{{2,}}|[{UNSPACED}]{{2,}}")
-_FIGURES = re.compile(r"\d+(?:[.,:]\d+)*")
-_CLOCK = re.compile(r"(?<!\d)\d{1,2}:\d{2}(?!\d)")
 
 
 def is_noise(sentence: Sentence) -> bool:
@@ -61,9 +59,9 @@ def drop_routine(sentences: Sequence[Sentence]) -> list[Sentence]:
     """
     times = defaultdict(set)
     last: dict[tuple[str | None, str], int] = {}
-    keys = [(sentence.speaker, _FIGURES.sub("0", sentence.text.casefold())) for sentence in sentences]
+    keys = [(sentence.speaker, re.sub(r"\d+(?:[.,:]\d+)*", "0", sentence.text.casefold())) for sentence in sentences]
     for at, (sentence, key) in enumerate(zip(sentences, keys, strict=True)):
-        times[key].add((sentence.day, *_CLOCK.findall(sentence.text)))
+        times[key].add((sentence.day, *re.findall(r"(?<!\d)\d{1,2}:\d{2}(?!\d)", sentence.text)))
         last[key] = at
     return [
         sentence

@@ -14,13 +14,13 @@ from ..text.labels import names_subject
 from ..text.lines import FENCE, ITEM
 from ..text.plain import is_delimiter, without_lead
 
-#: Forms of units that are headings.
-_TITLES = frozenset({"heading", "title"})
 _TASK = re.compile(rf"[ \t>]*{ITEM}[ \t]+\[(?P<mark>[xX ])\][ \t]")
 _WORD = re.compile(r"[^\W\d_]")
 _MARKUP = re.compile(r"<!--.*?(?:-->|$)|</?[A-Za-z][^<>]*>", re.DOTALL)
-_TAG = re.compile(r"(?<![\w&/#-])#[^\W\d_][\w/-]*")
-_TAGS_LABEL = re.compile(r"(?:\*\*)?(?:tags|labels|keywords|topics)(?:\*\*)?[:：](?:\*\*)?", re.IGNORECASE)
+#: Tags, and a label before them.
+_TAGS = re.compile(
+    r"(?<![\w&/#-])#[^\W\d_][\w/-]*|(?:\*\*)?(?:tags|labels|keywords|topics)(?:\*\*)?[:：](?:\*\*)?", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ def line_tokens(line: str) -> int:
 
 def _text(unit: Unit) -> str:
     """Return the sentence of a unit on one line; empty where it has none."""
-    if unit.form in _TITLES | UNSAID:
+    if unit.form in ("heading", "title") or unit.form in UNSAID:
         return ""
     lines = unit.text.split("\n")
     if unit.form == "row":
@@ -147,14 +147,14 @@ def _text(unit: Unit) -> str:
     # A few words before a colon introduce the next lines and state nothing themselves.
     if text.rstrip("*_")[-1:] in ":：" and len(text.split()) <= 6:
         return ""
-    if "#" in text and not _WORD.search(_TAG.sub(" ", _TAGS_LABEL.sub(" ", text))):
+    if "#" in text and not _WORD.search(_TAGS.sub(" ", text)):
         return ""
     return text
 
 
 def _is_subject(unit: Unit) -> bool:
     """Return true if a unit is a heading that names the subject of the sentences below it."""
-    return unit.form in _TITLES and names_subject(unit.search_text.rpartition(" > ")[2])
+    return unit.form in ("heading", "title") and names_subject(unit.search_text.rpartition(" > ")[2])
 
 
 def _continues(last: Sentence, unit: Unit) -> bool:

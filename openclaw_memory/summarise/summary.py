@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 
-from ..graph.evidence import POINTS, STRONG
+from ..graph.evidence import EXPLICIT, POINTS, STRONG
 from ..model import Grain
 from ..text import language, word_lists
 from ..text.labels import names_subject
@@ -29,12 +29,6 @@ VERSION = 11
 
 #: Most concepts whose entries are merged in one summary, by grain.
 _THEMES = {Grain.DAILY: 3, Grain.MONTHLY: 6, Grain.QUARTERLY: 8, Grain.YEARLY: 10}
-#: Entries that a theme joins at least.
-_THEME_ENTRIES = 2
-#: Rules of mentions that name no theme: a quoted word, the first word of a sentence, a file's own name.
-_NO_THEME = frozenset({"quoted", "start", "file"})
-#: Rules whose concepts distinguish entries though most entries have them; a person's name does not.
-_DISTINCTIVE = frozenset({"curated", "link", "tag", "meta", "code"})
 #: A day or period at the beginning of a heading.
 _DAY = re.compile(r"^\d{4}-(?:W\d\d|Q\d|\d\d(?:-\d\d(?:[ T]\d\d:\d\d)?)?)(?!\d)[\s–—:·|,-]*")
 
@@ -206,7 +200,7 @@ def _merge_themes(sentences: Sequence[Sentence], most: int) -> tuple[list[Part],
         if len(parts) == most:
             break
         members = sorted(rest.intersection(places))
-        if len({sentences[at].entry for at in members}) < _THEME_ENTRIES:
+        if len({sentences[at].entry for at in members}) < 2:
             continue
         rest.difference_update(members)
         merged = tuple(sentences[at] for at in members)
@@ -223,8 +217,11 @@ def _themes(sentences: Sequence[Sentence]) -> list[tuple[str, list[int]]]:
     speakers = {sentence.speaker.casefold() for sentence in sentences if sentence.speaker}
     for at, sentence in enumerate(sentences):
         for mention in sentence.mentions:
-            # The beginning of a speaker's name counts as that name.
-            if mention.rule in _NO_THEME or any(name.startswith(mention.text.casefold()) for name in speakers):
+            # A quoted word, the first word of a sentence and a file's own name are no themes; nor is a speaker, by the
+            # whole name or its beginning.
+            if mention.rule in ("quoted", "start", "file") or any(
+                name.startswith(mention.text.casefold()) for name in speakers
+            ):
                 continue
             places[mention.key].append(at)
             spellings[mention.key][mention.text] += 1
@@ -236,9 +233,9 @@ def _themes(sentences: Sequence[Sentence]) -> list[tuple[str, list[int]]]:
     for key, mentioned in places.items():
         shared = len(points[key])
         named = not STRONG.isdisjoint(rules[key])
-        # A name in more than half of several entries distinguishes none of them.
-        common = entries >= 4 and 2 * shared > entries and _DISTINCTIVE.isdisjoint(rules[key])
-        if shared >= _THEME_ENTRIES and (named or len(mentioned) >= 3) and not common:
+        # A name in more than half of several entries distinguishes none of them, unless it is marked as a concept.
+        common = entries >= 4 and 2 * shared > entries and rules[key].isdisjoint((*EXPLICIT, "code"))
+        if shared >= 2 and (named or len(mentioned) >= 3) and not common:
             ranked.append((-sum(points[key].values()), -len(mentioned), mentioned[0], key))
     # A Counter gives spellings of one frequency in the order in which they were met, which is that of the text.
     return [(spellings[key].most_common(1)[0][0], places[key]) for *_, key in sorted(ranked)]
