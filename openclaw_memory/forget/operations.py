@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("openclaw_memory")
 
+#: Seconds to wait for another process that forgets or consolidates in the same workspace.
+_LOCK_TIMEOUT = 30.0
+
 
 @dataclass(frozen=True, slots=True)
 class Forgetter:
@@ -72,7 +75,7 @@ class Forgetter:
             plan = self._plan(request, key)
             report = plan.report
         else:
-            with self._exclude_others(30):
+            with self._exclude_others(_LOCK_TIMEOUT):
                 self._finish_others()
                 plan = self._plan(request, key)
                 report = replace(plan.report, dry_run=False)

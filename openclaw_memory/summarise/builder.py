@@ -67,10 +67,9 @@ def _naming_unreadable(path: str) -> Iterator[None]:
     """Raise :class:`SourceUnreadable` with the path of a file that cannot be read."""
     try:
         yield
-    except Unreadable as problem:
-        raise SourceUnreadable(f"{path}: {problem.reason}") from problem
-    except RedactionError as problem:
-        raise SourceUnreadable(f"{path}: {problem}") from problem
+    except (Unreadable, RedactionError) as problem:
+        reason = problem.reason if isinstance(problem, Unreadable) else problem
+        raise SourceUnreadable(f"{path}: {reason}") from problem
 
 
 class SummaryBuilder:

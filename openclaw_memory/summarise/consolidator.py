@@ -120,7 +120,7 @@ class Consolidator:
         timeout = atomic.LOCK_TIMEOUT if until == NEVER else 5.0
         with nullcontext() if dry else atomic.locked(self._files.folder, timeout, self._workspace):
             if not dry:
-                self._files.sweep()
+                atomic.delete_leftovers(self._workspace)
             local_now = calendar.now_in(self._settings.consolidate.time_zone, now)
             ignored = self._ignored_grains(local_now.date())
             if len(ignored) == len(GRAINS):

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import date
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -23,9 +21,10 @@ from ..model import UNSAID, Grain, Origin
 from ..plugins.manager import Plugins
 from ..store.api import OntologyRows
 from ..system import atomic
+from ..system.yaml_edit import dump_scalar
 from ..text import calendar
 from ..text.lines import split_lines
-from .inventory import FORMAT, GRAINS
+from .inventory import FORMAT
 from .sentences import Sentence, format_line
 from .summary import Summary
 
@@ -70,7 +69,7 @@ def render(grain: Grain, period: str, summary: Summary, sources: Sequence[Source
         f"digest: {digest}",
         f"content: {hashlib.sha256(body.encode('utf-8')).hexdigest()}",
         "sources:",
-        *(f"  - {_yaml_item(str(source))}" for source in sources),
+        *(f"  - {dump_scalar(str(source))}" for source in sources),
         "---",
     ]
     return "\n".join(front) + "\n" + body + "\n"
@@ -125,14 +124,6 @@ def parse_sentences(
     return sentences
 
 
-def _yaml_item(text: str) -> str:
-    if re.fullmatch(r"[\w./+@-]+(?: [\w./+@-]+)*", text) is not None:
-        return text  # a list may hold it without quotes
-    from ..system.yaml_edit import dump_scalar
-
-    return dump_scalar(text)
-
-
 class SummaryFiles:
     """The summaries of a workspace on disk; a writer holds the lock of :attr:`folder`."""
 
@@ -174,16 +165,6 @@ class SummaryFiles:
                 f"{target}: cannot be removed ({error.strerror or error}); make its folder writable"
             ) from error
         return "done"
-
-    def sweep(self) -> None:
-        """Delete the temporary files of a writer that was killed; nobody else may be writing."""
-        for grain in GRAINS:
-            folder = self.folder / grain.value
-            with suppress(OSError):
-                for name in os.listdir(folder):
-                    if re.fullmatch(r"\.[\dWQ-]+\.md\.\d+-[0-9a-f]{8}\.tmp", name) is not None:
-                        with suppress(OSError):  # it does no harm
-                            (folder / name).unlink(missing_ok=True)
 
     def _target(self, path: str) -> Path:
         """Return the file of ``path``; raises where a link or a file in the way would lead the write elsewhere."""

@@ -16,8 +16,7 @@ from ..graph.evidence import EXPLICIT, POINTS, STRONG
 from ..model import Grain
 from ..text import language, word_lists
 from ..text.labels import names_subject
-from . import selection
-from .scoring import ScoredSentence, score_sentences
+from .scoring import ScoredSentence, drop_noise, drop_repetitions, drop_routine, score_sentences, select
 from .sentences import Sentence, format_line, line_tokens
 
 #: Tokens of a summary's sentences, with their citations, by grain; long sources allow more.
@@ -63,7 +62,7 @@ def summarise(
     Where it ``grows``, long sources allow three times as much.  A summary never exceeds the ``share`` of its sources'
     tokens, but has at least one sentence.  The same arguments give the same summary on every machine.
     """
-    ordered = selection.drop_routine(selection.drop_noise(sorted(sentences, key=_position)))
+    ordered = drop_routine(drop_noise(sorted(sentences, key=_position)))
     chosen = _choose(ordered, grain, budget, share, grows)
     if grain is Grain.DAILY:
         parts = _daily_parts(chosen, _THEMES[grain])
@@ -82,7 +81,7 @@ def _choose(
     sentences: Sequence[Sentence], grain: Grain, budget: float, share: float, grows: bool
 ) -> list[ScoredSentence]:
     """Choose the sentences of a summary, in order."""
-    scored = selection.drop_repetitions(score_sentences(sentences, grain))
+    scored = drop_repetitions(score_sentences(sentences, grain))
     if not scored:
         return []
     # A finer summary has citations, a note has none.
@@ -92,10 +91,10 @@ def _choose(
         budget = max(budget, min(3 * budget, 0.2 * source_tokens))
     limit = min(budget, share * source_tokens)
     if grain is not Grain.WEEKLY:
-        return selection.select(scored, limit)
+        return select(scored, limit)
     # Each day of a week of few words has its line.
     day_budget = source_tokens if source_tokens <= BUDGETS[grain] / 4 else 0
-    return selection.select(scored, limit, lambda candidate: candidate.sentence.day, min(budget, day_budget))
+    return select(scored, limit, lambda candidate: candidate.sentence.day, min(budget, day_budget))
 
 
 # -- headings -------------------------------------------------------------------------------------

@@ -46,13 +46,11 @@ _YEAR_LAST = re.compile(r"(?<![\d./-])(\d{1,2})([-./]|\. )(\d{1,2})\2(\d{4})(?!\
 _FROM_TO = re.compile(
     r"(?<![\w./-])(\d{1,2})(?:([./])(?:(\d{1,2})\2?)?)?\s?[–—~〜-]\s?(\d{1,2})([./])(\d{1,2})\5(\d{4})(?!\d|\.\d)"
 )
-_UNTIL = re.compile(r"\W{0,2}[–—-]\W{0,2}")
 _YEAR_MONTH = re.compile(r"(?<![\d.-])((?:19|20)\d\d)-(0[1-9]|1[0-2])(?![\d-])")
 #: Without a year: such numbers are a date only beside a word that says so.
 _DAY_MONTH = re.compile(
     r"(?<![\d./:-])(?!24/7\b)(\d{1,2})(?:/(\d{1,2})|-(\d\d)|\.(0[1-9]|1[0-2])|\. ?(\d{1,2})\.)(?![\d/:%]|[.,-]\d| ?%)"
 )
-_OPEN_ORDER = re.compile(r"(?<![\d./-])(\d{1,2})[-/](\d{1,2})[-/]\d{4}(?!\d)")
 
 _NAME_DATE = re.compile(r"(?<!\d)(?P<year>\d{4})(?P<mark>[-_.])(?P<month>\d{2})(?P=mark)(?P<day>\d{2})(?!\d)")
 _NAME_COMPACT = re.compile(r"(?<!\d)(?P<year>(?:19|20)\d{2})(?P<month>\d{2})(?P<day>\d{2})(?!\d)")
@@ -225,7 +223,8 @@ def _filler() -> re.Pattern[str]:
 
 def order_of(text: str) -> str:
     """Return the order of day and month in a file's numbers: that of unambiguous ones, else its language's."""
-    unambiguous = [match for match in _OPEN_ORDER.findall(text) if max(map(int, match)) > 12]
+    numbers = re.findall(r"(?<![\d./-])(\d{1,2})[-/](\d{1,2})[-/]\d{4}(?!\d)", text)
+    unambiguous = [match for match in numbers if max(map(int, match)) > 12]
     if unambiguous:
         days = sum(int(number) > 12 for number, _ in unambiguous)
         return "dmy" if 2 * days >= len(unambiguous) else "mdy"
@@ -243,15 +242,10 @@ def find_dates(text: str, order: Order | None = None) -> list[DateMention]:
             mentions.append(_in_words(text, month))
     mentions.sort()
     for at, (mention, other) in enumerate(pairwise(mentions)):
-        if (
-            mention.year is None
-            and mention.day
-            and other.year
-            and other.day
-            and _UNTIL.fullmatch(text, mention.end, other.start)
-        ):
+        if mention.year is None and mention.day and other.year and other.day:
             # Of the days from one to another only the last has a year.
-            mentions[at] = mention._replace(year=other.year - (mention.month > other.month))
+            if re.fullmatch(r"\W{0,2}[–—-]\W{0,2}", text[mention.end : other.start]):
+                mentions[at] = mention._replace(year=other.year - (mention.month > other.month))
     return mentions
 
 

@@ -55,8 +55,7 @@ OPAQUE = re.compile(
 
 #: The beginning of text by OpenClaw's dreaming about sessions, within a note, under a heading of its own.
 _STARTS = re.compile(r"\s*<!--\s*openclaw:dreaming:(\w+):start\s*-->")
-#: Thoughts of a model before its answer, in the transcript of a session; the answer may begin on their last line.
-_THINKS = re.compile(r"\s*(?:[\w .-]{1,40}:[ \t]*)?<think(?:ing)?>")
+#: The end of a model's thoughts in the transcript of a session; the answer may begin on their last line.
 _THOUGHT = re.compile(r"</think(?:ing)?>(?P<answer>.*)")
 
 
@@ -71,7 +70,7 @@ def machine_blocks(path: str, lines: Sequence[str]) -> list[range]:
     blocks: list[range] = []
     at = 0
     while at < len(lines):
-        if _THINKS.match(lines[at]):
+        if "<think" in lines[at] and re.match(r"\s*(?:[\w .-]{1,40}:[ \t]*)?<think(?:ing)?>", lines[at]):
             last = _last_of_block(lines, at, _THOUGHT)
             end = _THOUGHT.search(lines[last])
             stop = last + 1 if end is not None and end["answer"].strip() else last + 2

@@ -19,17 +19,14 @@ from . import analysis, language, word_lists
 from .scripts import GREEK, HIRAGANA, UNSPACED, UNSPACED_LETTER, letter
 from .sentences import sentence_spans
 
-#: Vowels and marks that are written into a word of which they are no letters, and what joins its parts.
-_JOINED = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0903\u093a-\u094f\u0962\u0963\u0980-\u0d7f\u200c"
-#: Words, with the marks within them; of scripts that put no spaces between them, single characters.
+#: Words, with the vowels and marks within them that are no letters, and what joins their parts; of scripts that put no
+#: spaces between them, single characters.
 _ATOM = re.compile(
-    rf"[{UNSPACED}]|(?:(?![{UNSPACED}])[^\W_])(?:(?![{UNSPACED}])[^\W_]|[{_JOINED}])*(?:['’][^\W_]+)?",
+    rf"[{UNSPACED}]|[^\W_{UNSPACED}]"
+    rf"(?:[^\W_{UNSPACED}]|[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0903\u093a-\u094f\u0962\u0963\u0980-\u0d7f\u200c])*"
+    r"(?:['’][^\W_]+)?",
 )
-_MARKS = re.compile("[\u0300-\u036f\u064b-\u0652\u200c]+")
-_ASKS = re.compile("[?？؟՞;]\\s*$|[?？؟]")
 _CLAUSES = re.compile(r"[,.;:!，。；：！、]\s*|\s[–—-]\s")
-#: A Latin letter with an accent, as one character or with one behind it.
-_ACCENT = re.compile("[\u00c0-\u024f\u1e00-\u1eff]|[A-Za-z][\u0300-\u036f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +58,7 @@ class _Phrase:
 
 def asks_for_answer(message: str) -> bool:
     """Return true if a message asks for an answer."""
-    mark = _ASKS.search(message)
+    mark = re.search("[?？؟՞;]\\s*$|[?？؟]", message)
     if mark is not None and (mark[0].strip() != ";" or letter(GREEK).search(message)):
         return True
     first = next((at for at, char in enumerate(message) if char.isalnum()), len(message))
@@ -201,7 +198,8 @@ def find_phrases(text: str, kinds: Collection[str] | None = None, every: bool = 
     """
     atoms = _atoms(text)
     # In a text with accents a word without one, or with another one, is another word: "lắm" is not "làm".
-    exact = _words(text) if not text.isascii() and _ACCENT.search(text) else []
+    accent = None if text.isascii() else re.search("[\u00c0-\u024f\u1e00-\u1eff]|[A-Za-z][\u0300-\u036f]", text)
+    exact = _words(text) if accent else []
     spoken: frozenset[str] | None = None
     free: dict[str, int] = {}
     for at, (atom, start, _) in enumerate(atoms):
@@ -290,7 +288,9 @@ def _folded(word: str) -> str:
     plain = word.casefold().replace("’", "'")
     if plain.isascii():
         return plain
-    return unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFKD", plain)))
+    return unicodedata.normalize(
+        "NFC", re.sub("[\u0300-\u036f\u064b-\u0652\u200c]+", "", unicodedata.normalize("NFKD", plain))
+    )
 
 
 @lru_cache(maxsize=1024)

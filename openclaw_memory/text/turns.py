@@ -37,8 +37,6 @@ _TURN = re.compile(
     re.VERBOSE,
 )
 _AFTER_LABEL = re.compile(rf"(?:[ ]?[\[(]{_TIME}[\])])?(?:\*\*|__)?[:：](?:\*\*|__)?[ \t]*")
-_HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
-_ASKS = re.compile(rf"[{QUESTION_MARKS}](?:\W|$)")
 
 
 class _Label(NamedTuple):
@@ -110,7 +108,7 @@ def _parts(lines: Sequence[str]) -> Iterator[tuple[int, int, bool, str]]:
     for number, line in enumerate(lines):
         if FENCE.match(line):
             fenced = not fenced
-        elif _HEADING.match(line):
+        elif re.match(r" {0,3}#{1,6}(?:[ \t]|$)", line):
             part += not fenced
         else:
             yield number, part, fenced, line
@@ -164,7 +162,7 @@ def _is_conversation(labels: Sequence[_Label], style: tuple[bool, bool, bool]) -
     if 2 * keys >= different:
         return False
     tells = sum(ends_sentence(label.words) for label in labels) >= 0.3 * len(labels)
-    asks = any(_ASKS.search(label.words) for label in labels)
+    asks = any(re.search(rf"[{QUESTION_MARKS}](?:\W|$)", label.words) for label in labels)
     if style[0] or style[2]:
         return tells and asks
     return tells or asks or back > 1
