@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Set
 from functools import cache
 from typing import Any
 
@@ -39,8 +40,6 @@ _ALPHABETS = SCRIPTS[4:]
 #: A word of letters.
 LETTERS = re.compile(r"[^\W\d_]+")
 _LATIN = re.compile("[a-z\u00df-\u024f\u1e00-\u1eff]+")
-#: Letters that English does not have.
-_ACCENTED = re.compile("[\u00df-\u024f\u1e00-\u1eff]")
 
 #: Languages in Latin letters, the most common on the web first: the order of Common Crawl's statistics of languages.
 _COMMON = (
@@ -89,7 +88,7 @@ def letters(language: str) -> frozenset[str]:
 
 def accents(words: Iterable[str]) -> frozenset[str]:
     """Return the letters of words in small Latin letters that English does not have."""
-    return frozenset(_ACCENTED.findall(" ".join(words)))
+    return frozenset(re.findall("[\u00df-\u024f\u1e00-\u1eff]", " ".join(words)))
 
 
 def detect_language(words: Iterable[str]) -> str:
@@ -101,25 +100,27 @@ def detect_language(words: Iterable[str]) -> str:
     return _vote(words) or ENGLISH
 
 
+def count_votes(words: Set[str]) -> Counter[str]:
+    """Count for each language its stop words among ``words`` in Latin letters, less the letters that it lacks."""
+    votes = Counter(name for word in words for name in voters().get(word, ()))
+    foreign = accents(words)
+    for name in votes:
+        votes[name] -= len(foreign - letters(name))
+    return votes
+
+
 def _vote(words: Iterable[str]) -> str | None:
     """Return the language of words as :func:`detect_language`, but ``None`` where the votes do not decide."""
-    by_word = voters()
-    votes: dict[str, int] = {}
     distinct = set(words)
-    for word in distinct:
-        for language in by_word.get(word, ()):
-            votes[language] = votes.get(language, 0) + 1
-    accented = accents(distinct)
-    for language in votes:
-        votes[language] -= len(accented - letters(language))
+    votes = count_votes(distinct)
     english = votes.pop(ENGLISH, 0)
     if (most := max(votes.values(), default=0)) <= english or not votes:
         return ENGLISH if most < english else None
     tied = {name for name, count in votes.items() if count == most}
     best = next(name for name in (*_COMMON, *sorted(tied)) if name in tied)
-    alone = most < 2 and not accented
+    alone = most < 2 and not accents(distinct)
     # A stop word of four letters tells the language by itself.
-    if alone and (english or not any(len(word) >= 4 and best in by_word.get(word, ()) for word in distinct)):
+    if alone and (english or not any(len(word) >= 4 and best in voters().get(word, ()) for word in distinct)):
         return None
     return best
 

@@ -15,7 +15,6 @@ _HOST = (
     r"|A new session was started via /new"
     r"|Pre-compaction memory flush|Note: The previous agent run was aborted|(?:✅ )?New session started · model"
 )
-_SAYS = re.compile(rf"\s*(?:{_HOST})")
 #: The line of a log (a day with its seconds or a time zone before a mark or level, or a level before a mark), output of
 #: programs (traces, lists of files, prompts, diffs), and words of OpenClaw.
 _OPENS = re.compile(
@@ -120,7 +119,7 @@ def is_mostly_signs(text: str) -> bool:
 
 def is_host_message(text: str) -> bool:
     """Return true if ``text`` opens as OpenClaw's own words in a turn; the paragraph that follows is its output."""
-    return _SAYS.match(text) is not None
+    return re.match(rf"\s*(?:{_HOST})", text) is not None
 
 
 def _is_machine_line(line: str) -> bool:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import cache, lru_cache
@@ -87,13 +87,18 @@ def parse_lines(
             trail.enter(headings[index - 1])
         section = _section(lines, start, end, builder.units[first:last], trail)
         if section is not None:
-            if index == 1 and re.match(r"Session: \d{4}-\d\d-\d\d[ T]\d\d:\d\d", headings[0].words):
-                # The head of a session that OpenClaw has saved lists keys for programs.
-                section = _with_machine_units(section, lambda unit: unit.form == "item")
             below = headings[index].level if index < len(headings) else 0
             section = _titled(section, headings[index - 1].level < below) if index else section
-            if any(section.start_line < part.stop and part.start <= section.end_line for part in reported):
-                section = _with_machine_units(section, lambda unit: any(unit.start_line in part for part in reported))
+            # The head of a session that OpenClaw has saved lists keys for programs.
+            is_head = index == 1 and re.match(r"Session: \d{4}-\d\d-\d\d[ T]\d\d:\d\d", headings[0].words) is not None
+            if is_head or reported:
+                units = [
+                    replace(unit, form="machine")
+                    if (is_head and unit.form == "item") or any(unit.start_line in part for part in reported)
+                    else unit
+                    for unit in section.units
+                ]
+                section = replace(section, units=tuple(units))
             sections.append(section)
     return ParsedDocument(tuple(sections), front.values)
 
@@ -120,12 +125,6 @@ def _titled(section: Section, has_subsections: bool) -> Section:
     form: UnitForm = "title" if has_subsections and not text else "heading"
     indexed = section.heading if " > " in section.heading else heading.indexed
     return replace(section, units=(replace(heading, form=form, indexed=indexed), *text))
-
-
-def _with_machine_units(section: Section, is_machine_unit: Callable[[Unit], bool]) -> Section:
-    """Give some units of a section the form of text that a program wrote for programs."""
-    units = [replace(unit, form="machine") if is_machine_unit(unit) else unit for unit in section.units]
-    return replace(section, units=tuple(units))
 
 
 class _Trail:
@@ -368,7 +367,7 @@ class UnitBuilder:
 
     def _run(self, start: int, end: int, form: UnitForm, *, turn: bool) -> None:
         """Cut lines of one speaker; wrapped lines stay together, others are units of their own."""
-        if end - start == 1 or (form == "item" and self._length(start, end) <= self._size):
+        if end - start == 1 or (form == "item" and len("\n".join(self._lines[start:end])) <= self._size):
             self._text(start, end, "turn" if turn else form, turn=turn)
             return
         bare = [_bare(line) for line in self._lines[start:end]]
@@ -384,15 +383,10 @@ class UnitBuilder:
         self._text(opened, end, "turn" if turn else form, turn=turn)
 
     def _text(self, start: int, end: int, form: UnitForm, *, turn: bool) -> None:
-        if self._length(start, end) <= self._size:
+        if len("\n".join(self._lines[start:end])) <= self._size:
             self._whole(start, end, form)
         else:
             self._cut(start, end, self._size, prefix=self._speaker if turn else None)
-
-    def _length(self, start: int, end: int) -> int:
-        if end - start == 1:
-            return len(self._lines[start])
-        return sum(map(len, self._lines[start:end])) + end - start - 1
 
     # -- units --------------------------------------------------------------------------------
 

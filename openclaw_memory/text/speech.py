@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -129,15 +128,13 @@ def without_small_talk(message: str) -> str:
     """Return the sentences of a message that have a subject; empty when none has."""
     parts = []
     for line in message.strip().splitlines():
-        parts += [part for start, end in sentence_spans(line) if subject_terms(part := _unthanked(line[start:end]))]
+        for start, end in sentence_spans(line):
+            # In "thanks for your help, …" nobody asks for it.
+            pause = _CLAUSES.search(line, start, end)
+            begin = end if pause is None else pause.end()
+            part = line[begin:end] if is_thanks(line[start:begin]) else line[start:end]
+            parts += [part] if subject_terms(part) else []
     return " ".join(parts)
-
-
-def _unthanked(sentence: str) -> str:
-    """Return a sentence without a courtesy at its beginning: in "thanks for your help, …" nobody asks."""
-    first = _CLAUSES.search(sentence)
-    end = len(sentence) if first is None else first.end()
-    return sentence[end:] if is_thanks(sentence[:end]) else sentence
 
 
 @lru_cache(maxsize=4096)
@@ -296,12 +293,6 @@ def _folded(word: str) -> str:
 @lru_cache(maxsize=1024)
 def _spoken(text: str) -> frozenset[str]:
     """Return the languages with the most stop words in a text, less letters that they lack; none without any."""
-    votes: Counter[str] = Counter()
-    words = set(language.latin_words(unicodedata.normalize("NFC", text).lower()))
-    for word in words:
-        votes.update(language.voters().get(word, ()))
-    foreign = language.accents(words)
-    for name in votes:
-        votes[name] -= len(foreign - language.letters(name))
+    votes = language.count_votes(set(language.latin_words(unicodedata.normalize("NFC", text).lower())))
     most = max(votes.values(), default=0)
     return frozenset(name for name, count in votes.items() if count == most)

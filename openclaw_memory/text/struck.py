@@ -27,7 +27,6 @@ _HINT = re.compile(r"~~|%%|<|\[[-~]\]")
 _LEAD = re.compile(
     rf"(?P<indent>[ \t>]*)(?:(?P<item>{ITEM}[ \t]+)(?:\[(?P<box>.)\](?=[ \t]|$))?|(?P<heading>#{{1,6}})[ \t])?"
 )
-_PARTED = re.compile(rf"\n[ \t>]*(?=\n|#|{ITEM}[ \t])")
 
 
 def without_struck(text: str) -> str:
@@ -144,7 +143,7 @@ def _tildes(text: str, marks: Sequence[re.Match[str]]) -> Iterator[tuple[int, in
     """Yield the parts between tildes: those of one paragraph or item, and of the rest those of whole lines."""
     if not marks:
         return
-    parted = list(_PARTED.finditer(text))
+    parted = list(re.finditer(rf"\n[ \t>]*(?=\n|#|{ITEM}[ \t])", text))
     begins = [match.start() for match in parted]
     left: list[re.Match[str]] = []
     for _, block in groupby(marks, key=lambda mark: bisect_left(begins, mark.start())):

@@ -75,7 +75,8 @@ def find_turns(lines: Sequence[str]) -> dict[int, str]:
     chat = [label for label in labels if is_role(label.name)]
     if chat and (spoken := _chat_turns(chat, labels)):
         return spoken
-    candidates = [label for label in labels if label.words and _is_name(label.name)]
+    candidates = [label for label in labels if label.words and len(label.name) > 1]
+    candidates = [label for label in candidates if not any(word[0].islower() for word in label.name.split(" "))]
     line_counts = Counter(part for _, part, fenced, line in _parts(lines) if not fenced and line.strip())
     by_part: defaultdict[tuple[int, tuple[bool, bool, bool]], list[_Label]] = defaultdict(list)
     for label in candidates:
@@ -166,8 +167,3 @@ def _is_conversation(labels: Sequence[_Label], style: tuple[bool, bool, bool]) -
     if style[0] or style[2]:
         return tells and asks
     return tells or asks or back > 1
-
-
-def _is_name(label: str) -> bool:
-    words = label.split(" ")
-    return len(label) > 1 and not any(word[0].islower() for word in words)
