@@ -22,7 +22,6 @@ from ..plugins.manager import Plugins
 from ..store.api import OntologyRows
 from ..system import atomic
 from ..system.yaml_edit import dump_scalar
-from ..text import calendar
 from ..text.lines import split_lines
 from .inventory import FORMAT
 from .sentences import Sentence, format_line
@@ -125,11 +124,10 @@ def parse_sentences(
 
 
 class SummaryFiles:
-    """The summaries of a workspace on disk; a writer holds the lock of :attr:`folder`."""
+    """The summaries of a workspace on disk; a writer holds the lock of their folder."""
 
     def __init__(self, workspace: Path) -> None:
         self._workspace = workspace
-        self.folder = workspace / calendar.FOLDER
 
     def write(self, path: str, text: str, dry: bool = False) -> Outcome:
         """Write ``text`` to the file ``path`` unless it is a person's or has that text; with ``dry`` only check.

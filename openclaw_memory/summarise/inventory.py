@@ -132,7 +132,9 @@ class Inventory:
         self._short = short
         self._origins = origins
         self._digests: dict[PeriodKey, str] = {}
-        self._children: dict[PeriodKey, list[PeriodKey]] = {}
+        #: The finer periods that each period consists of, in order; periods without a note or an edited summary are
+        #: left out.
+        self.children: dict[PeriodKey, list[PeriodKey]] = {}
         #: Periods with a note, or with a summary below that a person has edited, in order of time.
         self.periods: dict[Grain, list[PeriodKey]] = {}
         finer: list[PeriodKey] = []
@@ -147,27 +149,19 @@ class Inventory:
                 if key[0] is grain and info.edited:
                     children.setdefault(key, [])
             finer = self.periods[grain] = sorted(children, key=lambda key: key[1])
-            self._children |= children
+            self.children |= children
 
     def _parents(self, key: PeriodKey) -> list[PeriodKey]:
         """Return the coarser periods that ``key`` has notes of; an edited summary may be about any of its days."""
         parents = list(calendar.parents(*key))
         if len(parents) == 1 or self.is_edited(key):
             return parents
-        months = {calendar.period_of(date.fromisoformat(day), Grain.MONTHLY) for _, day in self._children[key]}
+        months = {calendar.period_of(date.fromisoformat(day), Grain.MONTHLY) for _, day in self.children[key]}
         return [parent for parent in parents if parent[1] in months]
 
     def notes_of(self, day: str) -> Sequence[DayNote]:
         """Return the notes of a day, by path."""
         return self.by_day.get(day, ())
-
-    def children(self, key: PeriodKey) -> Sequence[PeriodKey]:
-        """Return the finer periods that a period consists of, in order."""
-        return self._children.get(key, ())
-
-    def has_content(self, key: PeriodKey) -> bool:
-        """Return true if a note or an edited summary belongs to the period."""
-        return key in self._children
 
     def is_edited(self, key: PeriodKey) -> bool:
         """Return true if a person has edited the summary of the period."""
@@ -202,7 +196,7 @@ class Inventory:
 
     def is_known_empty(self, key: PeriodKey) -> bool:
         """Return true if current coarser summaries show that the period has nothing to summarise."""
-        parents = [parent for parent in calendar.parents(*key) if key in self.children(parent)]
+        parents = [parent for parent in calendar.parents(*key) if key in self.children.get(parent, ())]
         return bool(parents) and all(self._omits(parent, key) for parent in parents)
 
     def _omits(self, parent: PeriodKey, key: PeriodKey) -> bool:
@@ -217,7 +211,7 @@ class Inventory:
         """Return the SHA-256 of everything that a summary depends on; an edited summary stands for what is below it."""
         if key not in self._digests:
             sources = [(note.path, note.sha256) for note in self.notes_of(key[1])] if key[0] is Grain.DAILY else []
-            for child in self.children(key):
+            for child in self.children.get(key, ()):
                 sha256 = self.summaries[child].sha256 if self.is_authoritative(child) else self.digest(child)
                 sources.append((child[1], sha256))
             text = json.dumps([FORMAT, self._fingerprints[key[0]], key[0].value, key[1], sources])

@@ -44,9 +44,7 @@ _MAX_NEGATED = 2
 
 _WORDS = re.compile(r"\w+(?:['’]\w+)*")
 _CLAUSES = re.compile(r"[,.;:!?](?=\s|[*_]|$)|[，。；：！？、()（）\[\]|]|\s[–—-]\s")
-_SENTENCE_END = re.compile(rf"[{MARKS}]+(?=\s|$|[\"'”’)\]*_])|[。！？｡།]+")
 _LABEL = re.compile(r"[\W_]*[\w' -]{2,40}[:：](?=[\s*_])")
-_LINK = re.compile(r"https?://\S+|(?<![\w.~+-])[\w.~+-]*+(?:/[\w.+-]+)+", re.ASCII)
 #: A label, which may be long and of any characters, behind which a value stands.
 _KEY = re.compile(r"[\W_]*[^\s:：][^:：\n]{0,39}[:：](?=[\s*_`]|$)")
 _WORD = re.compile(rf"[^\W\d_{UNSPACED}]{{2,}}|[{UNSPACED}]{{2,}}")
@@ -137,7 +135,8 @@ def _style_points(sentence: Sentence, text: str, words: Sequence[str]) -> int:
     bare = re.sub(r"\[[^\[\]]*\]", " ", text)  # without bracketed remarks
     questions = sum(map(bare.count, QUESTION_MARKS))
     if questions:
-        points += -2 * POINT * questions // max(questions, len(_SENTENCE_END.findall(bare)))
+        ends = re.findall(rf"[{MARKS}]+(?=\s|$|[\"'”’)\]*_])|[。！？｡།]+", bare)
+        points += -2 * POINT * questions // max(questions, len(ends))
     addresses = sum(word in phrase_words("addresses") for word in words)
     if addresses:
         points += -20 * POINT * addresses // len(words)  # one "you" in ten words takes two points off
@@ -246,7 +245,8 @@ def is_noise(sentence: Sentence) -> bool:
     # "Session: 8f14e45f" holds nothing but its token; a figure, a date or a link behind a label does count.
     if clear != value and not _WORD.search(clear):
         return True
-    return not _WORD.search(_LINK.sub(" ", text)) or not subject_terms(text)
+    without_links = re.sub(r"(?a)https?://\S+|(?<![\w.~+-])[\w.~+-]*+(?:/[\w.+-]+)+", " ", text)
+    return not _WORD.search(without_links) or not subject_terms(text)
 
 
 def drop_noise(sentences: Sequence[Sentence]) -> list[Sentence]:

@@ -28,8 +28,6 @@ VERSION = 11
 
 #: Most concepts whose entries are merged in one summary, by grain.
 _THEMES = {Grain.DAILY: 3, Grain.MONTHLY: 6, Grain.QUARTERLY: 8, Grain.YEARLY: 10}
-#: A day or period at the beginning of a heading.
-_DAY = re.compile(r"^\d{4}-(?:W\d\d|Q\d|\d\d(?:-\d\d(?:[ T]\d\d:\d\d)?)?)(?!\d)[\s–—:·|,-]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,16 +144,15 @@ def heading_subject(heading: str) -> str:
 
     Where both together are long it is the last one alone.  An item of a list, "Limit: 10 GB", says less alone.
     """
-    parts = [_DAY.sub("", part).strip(" :：") for part in heading.split(" > ")]
-    parts = [part for part in parts if names_subject(part) or _is_plain_label(part)][-2:]
+    # A heading may begin with a day or period.
+    day = r"^\d{4}-(?:W\d\d|Q\d|\d\d(?:-\d\d(?:[ T]\d\d:\d\d)?)?)(?!\d)[\s–—:·|,-]*"
+    parts = [re.sub(day, "", part).strip(" :：") for part in heading.split(" > ")]
+    # Words without figures may stand beside the one that names a thing.
+    plain = [any(map(str.isalnum, part)) and not any(map(str.isdecimal, part)) for part in parts]
+    parts = [part for part, is_plain in zip(parts, plain, strict=True) if is_plain or names_subject(part)][-2:]
     if not any(map(names_subject, parts)):
         return ""
     return next((words for words in (" · ".join(parts), parts[-1]) if len(words) <= 80), "")
-
-
-def _is_plain_label(part: str) -> bool:
-    """Return true for words without figures."""
-    return any(map(str.isalnum, part)) and not any(map(str.isdecimal, part))
 
 
 def _headings_in_language(chosen: Sequence[ScoredSentence]) -> Mapping[str, str]:
