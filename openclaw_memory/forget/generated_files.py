@@ -37,7 +37,12 @@ def edit_notes(workspace: Path, matcher: Matcher, notes: Iterable[str]) -> list[
     tags go along, and it is due to be made again, as are those of the days of ``notes``.  The caller keeps others from
     consolidating.  Raises :class:`~openclaw_memory.errors.WorkspaceError` when a file cannot be written.
     """
-    due = {path for note in notes if not note.startswith(f"{SUMMARIES}/") for path in _summaries_of(note)}
+    due = {
+        calendar.path_of(grain, calendar.period_of(day, grain))
+        for note in notes
+        if not note.startswith(f"{SUMMARIES}/") and (day := date_in_name(note)) is not None
+        for grain in tuple(Grain)[1:]
+    }
     changed = []
     with atomic.locked(workspace / CAPTURES, root=workspace):
         atomic.delete_leftovers(workspace)
@@ -168,14 +173,6 @@ def _drop_tags(lines: list[str], at: int) -> None:
         if is_tag_line(lines[at]):
             lines[at] = ""
         at -= 1
-
-
-def _summaries_of(note: str) -> list[str]:
-    """Return the paths of the summaries that the day of a note belongs to."""
-    day = date_in_name(note)
-    if day is None:
-        return []
-    return [calendar.path_of(grain, calendar.period_of(day, grain)) for grain in tuple(Grain)[1:]]
 
 
 def _ends(store: Store, entries: Sequence[StatedFact], removed: set[str]) -> list[StatedFact]:

@@ -63,7 +63,9 @@ class Matcher:
     def tombstone(self, words: Sequence[str], scope: Scope, path: str) -> str:
         """Return the record of a phrase in the state; ``path`` is the file where ``scope`` is ``file``."""
         digest = self.digest(_CODE[scope], words, path)
-        return f"{_CODE[scope]}{len(words)}.{self._anchor(words):04x}.{digest.hex()}"
+        first = self._word(words[0])
+        anchor = (first if len(words) == 1 else 31 * first + self._word(words[1])) & _BITS
+        return f"{_CODE[scope]}{len(words)}.{anchor:04x}.{digest.hex()}"
 
     def tombstone_of_text(self, text: str, path: str) -> str:
         """Return the record of the whole text of a file."""
@@ -176,10 +178,6 @@ class Matcher:
         if (code == "b" or (code == "f" and weight(run) < DISTINCTIVE_WEIGHT)) and not words.alone(at, at + length - 1):
             return None
         return Match(at, at + length - 1, digest)
-
-    def _anchor(self, words: Sequence[str]) -> int:
-        first = self._word(words[0])
-        return (first if len(words) == 1 else 31 * first + self._word(words[1])) & _BITS
 
     def _word(self, word: str) -> int:
         bits = self._bits.get(word)
