@@ -147,7 +147,7 @@ class Forgetter:
             edited.append(CONCEPTS)
         with self.store.session():
             snapshot = Snapshot(self.store)
-            affected = documents_holding(self.store, snapshot, matcher)
+            affected = documents_holding(snapshot, matcher)
             affected |= {snapshot.by_path[path] for path in paths if path in snapshot.by_path}
             self.store.schedule_reread(sorted(affected), version)
         self.ingest()

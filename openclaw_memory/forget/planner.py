@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ from ..knowledge.concepts_file import FILE_NAME as CONCEPTS
 from ..knowledge.facts_file import NAME as FACTS
 from ..knowledge.linking import Linker
 from ..model import ForgetReport, ForgottenText, Grain, citation
-from ..store.api import Bools, OntologyRows, Store, UnitText, batches
+from ..store.api import Bools, OntologyRows, UnitText, batches
 from ..text.analysis import hit_id
 from ..text.dates import date_in_heading, merely_states
 from ..text.lines import split_lines
@@ -53,7 +53,7 @@ class Plan:
     report: ForgetReport
     hashes: Collection[str]
     todo: dict[str, Sequence[str]]
-    needles: Collection[str]
+    needles: Sequence[str]
     remaining_names: Callable[[], list[str]]
 
 
@@ -103,13 +103,13 @@ class Planner:
     def plan(self, request: ForgetRequest, concept: NamedConcept | None) -> Plan:
         """Plan ``request``; raises :class:`~openclaw_memory.errors.RequestError` when it names nothing that exists."""
         snapshot = self._snapshot
-        selection = select(request, self._store, snapshot, self._forgetter.workspace, self._files, concept)
+        selection = select(request, snapshot, self._forgetter.workspace, self._files, concept)
         outside, selection = self._outside_index(selection)
         if concept is not None and concept.unknown is not None and not outside:
             raise concept.unknown
-        selection = with_derived(selection, snapshot, self._store)
+        selection = with_derived(selection, snapshot)
         targets = [*self._in_index(selection), *outside]
-        tombstones = _TombstonePlan(targets, selection, snapshot, self._store, self._matcher.key)
+        tombstones = _TombstonePlan(targets, selection, snapshot, self._matcher.key)
         whole_files = self._whole_files(selection)
         hashes = dict.fromkeys(
             [
@@ -313,15 +313,13 @@ class _TombstonePlan:
     as a part of a longer sentence.  Build it within a session.
     """
 
-    def __init__(
-        self, targets: Sequence[ForgottenUnit], selection: Selection, snapshot: Snapshot, store: Store, key: bytes
-    ) -> None:
+    def __init__(self, targets: Sequence[ForgottenUnit], selection: Selection, snapshot: Snapshot, key: bytes) -> None:
         phrase_matcher = Matcher(key)
         for words in {phrase.words for target in targets for phrase in target.phrases}:
             phrase_matcher.add(phrase_matcher.tombstone(words, "anywhere", ""))
         self.hashes: dict[str, None] = {}
         self.passages: list[Passage] = []
-        occurrences = _Occurrences(snapshot, selection.rows, store, phrase_matcher)
+        occurrences = _Occurrences(snapshot, selection.rows, phrase_matcher)
         copies = _copies(targets, occurrences, phrase_matcher)
         removed_digests: set[bytes] = set()
         common: set[tuple[str, int]] = set()
@@ -355,7 +353,7 @@ class _TombstonePlan:
 class _Occurrences:
     """Passages of the index that hold phrases, by digest: ``every`` one, and those ``elsewhere`` than chosen rows."""
 
-    def __init__(self, snapshot: Snapshot, chosen: Bools, store: Store, phrase_matcher: Matcher) -> None:
+    def __init__(self, snapshot: Snapshot, chosen: Bools, phrase_matcher: Matcher) -> None:
         self._grain = {document: info.grain for document, info in snapshot.documents.items()}
         lines: defaultdict[int, set[int]] = defaultdict(set)
         rows = snapshot.rows
@@ -363,7 +361,7 @@ class _Occurrences:
             lines[int(rows.document_id[row])].update(range(int(rows.start_line[row]), int(rows.end_line[row]) + 1))
         self.every: defaultdict[bytes, list[Passage]] = defaultdict(list)
         self.elsewhere: defaultdict[bytes, list[Passage]] = defaultdict(list)
-        for document, start, words in _sections(store, snapshot) if phrase_matcher else ():
+        for document, start, words in _sections(snapshot) if phrase_matcher else ():
             if matches := phrase_matcher.find(words, "", every=True):
                 breaks = [match.start() for match in re.finditer("\n", words.text)]
                 for match in matches:
@@ -383,11 +381,11 @@ class _Occurrences:
         }
 
 
-def documents_holding(store: Store, snapshot: Snapshot, matcher: Matcher) -> set[int]:
+def documents_holding(snapshot: Snapshot, matcher: Matcher) -> set[int]:
     """Return the documents of the index that hold anything that ``matcher`` finds; called within a session."""
     holding: set[int] = set()
     texts: defaultdict[int, list[str]] = defaultdict(list)
-    for document, _, words in _sections(store, snapshot):
+    for document, _, words in _sections(snapshot):
         if document not in holding and matcher.find(words, snapshot.documents[document].path):
             holding.add(document)
         if matcher.has_texts:
@@ -398,12 +396,12 @@ def documents_holding(store: Store, snapshot: Snapshot, matcher: Matcher) -> set
     return holding
 
 
-def _sections(store: Store, snapshot: Snapshot) -> Iterator[tuple[int, int, Words]]:
+def _sections(snapshot: Snapshot) -> Iterator[tuple[int, int, Words]]:
     """Yield document, first line and words of every section; called within a session."""
     rows = snapshot.rows
     document_of = dict(zip(rows.section_id.tolist(), rows.document_id.tolist(), strict=True))
     for some in batches(list(document_of), 400):
-        for section, text in store.section_texts(some).items():
+        for section, text in snapshot.store.section_texts(some).items():
             yield document_of[section], text.start_line, split_words("\n".join(text.lines))
 
 
@@ -431,10 +429,7 @@ def _copies(
         }
     copies: dict[str, set[int]] = {}
     for path, digests in digests_of.items():
-        times: defaultdict[int, int] = defaultdict(int)
-        for digest in digests:
-            for document in occurrences.notes(digest, inside_longer=True):
-                times[document] += 1
+        times = Counter(document for digest in digests for document in occurrences.notes(digest, inside_longer=True))
         copies[path] = {document for document, n in times.items() if n >= max(2, len(digests))}
     return copies
 
@@ -446,14 +441,10 @@ def _needles(targets: Sequence[ForgottenUnit], removed_digests: set[bytes], phra
         entirely = all(phrase_matcher.digest("a", phrase.words) in removed_digests for phrase in target.phrases)
         for needle in extract_needles(target.unit.text, target.unit.speaker):
             words = split_words(needle).folded
-            if (entirely and weight(words) >= DISTINCTIVE_WEIGHT) or phrase_matcher.digest(
-                "a", words
-            ) in removed_digests:
+            by_itself = phrase_matcher.digest("a", words) in removed_digests
+            if by_itself or (entirely and weight(words) >= DISTINCTIVE_WEIGHT):
                 texts[needle] = None
     return tuple(texts)
-
-
-# -- the report -------------------------------------------------------------------------------------
 
 
 def _below_headings(snapshot: Snapshot, removed_rows: Sequence[int]) -> list[str]:
