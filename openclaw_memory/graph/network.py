@@ -6,7 +6,7 @@ A section that is longer than :data:`PASSAGE` rows is cut into passages, each of
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,8 +33,6 @@ class SparseRows:
 
     def row(self, i: int) -> tuple[Ints, Floats]:
         """Return targets and weights of one row."""
-        if not len(self.target):
-            return self.target, self.weight
         span = slice(int(self.offset[i]), int(self.offset[i + 1]))
         return self.target[span], self.weight[span]
 
@@ -48,10 +46,6 @@ class SparseRows:
         shift = np.repeat(np.cumsum(length) - length, length)
         at = np.arange(len(place)) - shift + np.repeat(start, length)
         return place, self.target[at], self.weight[at]
-
-
-def _empty() -> SparseRows:
-    return SparseRows(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +78,11 @@ class Network:
     section_of: Ints
     first_row: Ints
     last_row: Ints
-    originals: SparseRows = field(default_factory=_empty)
-    original_rows: tuple[Ints, Ints] = field(default_factory=lambda: (np.zeros(0, np.int32), np.zeros(0, np.int32)))
+    originals: SparseRows
+    original_rows: tuple[Ints, Ints]
     #: The rank of each section by day, the newest first, path and line: it breaks ties, so that the order of ingest
     #: does not matter.
-    rank: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
+    rank: Ints
 
 
 def build(index: ConceptIndex, corpus: Corpus, archive: Archive) -> Network:
@@ -137,8 +131,6 @@ def build(index: ConceptIndex, corpus: Corpus, archive: Archive) -> Network:
 
 def _originals(original_rows: tuple[Ints, Ints], section_of: Ints, sections: int) -> SparseRows:
     """Return lists from each section of a summary to those that its sentences were taken from, once each."""
-    if not len(original_rows[0]):
-        return _empty()
     pairs = np.unique(np.stack([section_of[original_rows[0]], section_of[original_rows[1]]]), axis=1)
     return _sparse_rows(pairs[0], pairs[1], np.ones(pairs.shape[1], np.float32), sections)
 

@@ -117,7 +117,7 @@ def walk(
             _over_time(network.before, network.before_thread, "precedes", strength, frontier),
             _to_originals(network.originals, strength, frontier),
         ]
-        section, kept, *how = (np.concatenate(columns) for columns in zip(*filter(None, paths), strict=True))
+        section, kept, *how = (np.concatenate(columns) for columns in zip(*paths, strict=True))
         offered, by = _best_by_group(section, kept, n)
         if passable is not None:
             offered[~passable] = 0
@@ -184,10 +184,8 @@ def _over_time(edges: SparseRows, threads: Ints, step: Step, reached: Floats, fr
     return section, strength, np.full(len(place), _STEPS.index(step), np.int32), frontier[place], thread, thread
 
 
-def _to_originals(edges: SparseRows, reached: Floats, frontier: Ints) -> Paths | None:
-    """Return the originals of the summaries of the frontier; nothing where there are none."""
-    if not len(edges.target):
-        return None
+def _to_originals(edges: SparseRows, reached: Floats, frontier: Ints) -> Paths:
+    """Return the originals of the summaries of the frontier."""
     place, section, weight = edges.gather(frontier)
     strength = (reached[frontier][place] * weight).astype(np.float32)
     nothing = np.full(len(place), -1, np.int32)

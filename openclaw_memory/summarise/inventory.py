@@ -178,8 +178,9 @@ class Inventory:
             return False
         if self._origins.get(info.path, Origin.AGENT) in TRUSTED:
             return True
-        days = (day.isoformat() for day in calendar.days(*key))
-        return not any(note.origin in TRUSTED for day in days for note in self.notes_of(day))
+        first, last = map(str, calendar.bounds(*key))
+        noted = (notes for day, notes in self.by_day.items() if first <= day <= last)
+        return not any(note.origin in TRUSTED for notes in noted for note in notes)
 
     def is_short(self, key: PeriodKey) -> bool:
         """Return true for a day whose notes are no longer than their summary might be; such a day gets none."""

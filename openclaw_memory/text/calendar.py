@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import lru_cache
 from types import MappingProxyType
@@ -78,12 +78,6 @@ def parents(grain: Grain, period: str) -> tuple[tuple[Grain, str], ...]:
     ends = bounds(grain, period)
     coarser = COARSER.get(grain)
     return () if coarser is None else tuple(dict.fromkeys((coarser, period_of(day, coarser)) for day in ends))
-
-
-def days(grain: Grain, period: str) -> Iterator[date]:
-    """Yield every day of a period, in order; raises as :func:`bounds`."""
-    first, last = bounds(grain, period)
-    return map(date.fromordinal, range(first.toordinal(), last.toordinal() + 1))
 
 
 def is_closed(grain: Grain, period: str, today: date, older_than_days: int = 0) -> bool:
