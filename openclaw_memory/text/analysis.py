@@ -134,9 +134,10 @@ def occurrences(question: str, text: str) -> Iterator[tuple[int, int]]:
         word = match[0]
         if match.lastgroup == "joined":
             word = word.translate(characters.equivalents())
-            pairs = [i for i in range(len(word)) if word[i : i + 2] in sought or word[i] in sought]
-            for at in pairs:
-                yield match.start() + at, match.start() + at + (2 if word[at : at + 2] in sought else 1)
+            for at, character in enumerate(word, match.start()):
+                pair = word[at - match.start() :][:2]
+                if pair in sought or character in sought:
+                    yield at, at + (2 if pair in sought else 1)
             continue
         native = languages.stems(languages.latin_words(_composed(word).lower()), language)
         if sought & {*query_terms(word), *map(_folded, native)}:
@@ -167,10 +168,7 @@ def _terms(text: str, query: bool) -> list[str]:
 
 def _stemmed(words: list[str]) -> list[str]:
     """Return the stems of words in the language of each word's script, accents folded."""
-    latin = [word for word in words if word.isascii()]
-    if len(latin) == len(words):
-        return languages.stems(words)
-    out = languages.stems(latin)
+    out = languages.stems([word for word in words if word.isascii()])
     for word in words:
         if not word.isascii():
             script = languages.script_language(word)

@@ -216,8 +216,8 @@ def _closes(line: str, fence: str) -> bool:
 
 
 def _untrusted_values(lines: Sequence[str]) -> dict[str, Any]:
-    withheld = rf"(?i)\W*(?:memory\W*[:=]\W*(?:{_NO_VALUES})|private\W*[:=]\W*(?:true|yes|on|1))\b"
-    withheld = any(re.match(withheld, line) for line in lines)
+    withholding = rf"(?i)\W*(?:memory\W*[:=]\W*(?:{_NO_VALUES})|private\W*[:=]\W*(?:true|yes|on|1))\b"
+    withheld = any(re.match(withholding, line) for line in lines)
     return {"origin": "untrusted"} | ({"memory": False} if withheld else {})
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import threading
-from collections import Counter
 from collections.abc import Iterable, Set
 from functools import cache
 from typing import Any
@@ -100,9 +99,13 @@ def detect_language(words: Iterable[str]) -> str:
     return _vote(words) or ENGLISH
 
 
-def count_votes(words: Set[str]) -> Counter[str]:
+def count_votes(words: Set[str]) -> dict[str, int]:
     """Count for each language its stop words among ``words`` in Latin letters, less the letters that it lacks."""
-    votes = Counter(name for word in words for name in voters().get(word, ()))
+    by_word = voters()
+    votes: dict[str, int] = {}
+    for word in words:
+        for name in by_word.get(word, ()):
+            votes[name] = votes.get(name, 0) + 1
     foreign = accents(words)
     for name in votes:
         votes[name] -= len(foreign - letters(name))

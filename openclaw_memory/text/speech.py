@@ -205,9 +205,9 @@ def find_phrases(text: str, kinds: Collection[str] | None = None, every: bool = 
             if kinds is not None and phrase.kind not in kinds:
                 continue
             size = len(phrase.atoms)
-            if size <= best.get(phrase.kind, 0) or at < free.get(phrase.kind, 0) or not _fits(phrase, atoms, at):
+            if size <= best.get(phrase.kind, 0) or at < free.get(phrase.kind, 0):
                 continue
-            if exact and not _accents_fit(phrase, exact[at : at + size]):
+            if not _fits(phrase, atoms, exact, at):
                 continue
             # A word with an accent of its own is hardly one of another language.
             if not (phrase.sure or every or (exact and not "".join(phrase.accented).isascii())):
@@ -220,25 +220,21 @@ def find_phrases(text: str, kinds: Collection[str] | None = None, every: bool = 
             yield PhraseMatch(kind, start, atoms[at + size - 1][2])
 
 
-def _fits(phrase: _Phrase, atoms: list[tuple[str, int, int]], at: int) -> bool:
-    size = len(phrase.atoms)
-    if at + size > len(atoms):
-        return False
-    if any(phrase.atoms[i] != atoms[at + i][0] for i in range(size - 1)):
-        return False
-    last = atoms[at + size - 1][0]
-    return last.startswith(phrase.atoms[-1]) if phrase.open else last == phrase.atoms[-1]
+def _fits(phrase: _Phrase, atoms: list[tuple[str, int, int]], exact: Sequence[str], at: int) -> bool:
+    """Return true if the words from ``at`` on are a phrase; ``exact`` are all words with their accents, or none.
 
-
-def _accents_fit(phrase: _Phrase, words: Sequence[str]) -> bool:
-    """Return true if words that match a phrase but for their accents have its accents too.
-
-    In Vietnamese a word in another tone is another word, so there none may have more of them either.
+    Words that keep their accents have those of the phrase too.  In Vietnamese a word in another tone is another word,
+    so there none may have more of them either.
     """
-    for i, (accented, word) in enumerate(zip(phrase.accented, words, strict=True)):
-        open_end = phrase.open and i == len(words) - 1
-        significant = not accented.isascii() or phrase.language == analysis.VIETNAMESE
-        if significant and not (word.startswith(accented) if open_end else word == accented):
+    end = at + len(phrase.atoms)
+    if end > len(atoms):
+        return False
+    for place, atom, accented in zip(range(at, end), phrase.atoms, phrase.accented, strict=True):
+        same = str.startswith if phrase.open and place == end - 1 else str.__eq__
+        if not same(atoms[place][0], atom):
+            return False
+        significant = exact and (not accented.isascii() or phrase.language == analysis.VIETNAMESE)
+        if significant and not same(exact[place], accented):
             return False
     return True
 

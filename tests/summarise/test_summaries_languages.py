@@ -87,14 +87,7 @@ def test_what_has_not_happened_is_no_turn_in_events(said: str, denied: str) -> N
     assert "решено" in said or turn.marked >= 3 * POINT
 
 
-@pytest.mark.parametrize(
-    "cause",
-    [
-        *("Cause: the valve of the boiler was stuck", "Ursache: das Ventil des Kessels klemmte"),
-        *("Cause : la vanne de la chaudière était bloquée", "Causa: la válvula de la caldera estaba atascada"),
-        *("Причина: клапан котла заклинило", "原因：锅炉的阀门卡住", "원인: 보일러 밸브가 막혔다"),
-    ],
-)
+@pytest.mark.parametrize("cause", table("summaries_languages.tsv", "a cause"))
 def test_the_cause_of_something_is_no_milestone(cause: str) -> None:
     said = extracted(f"# Log\n\n- {cause}\n", MONDAY)
     parts = summarise(said, Grain.MONTHLY, 10_000, share=100).parts
