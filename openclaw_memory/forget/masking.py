@@ -92,7 +92,10 @@ def _replace(text: str, spans: Sequence[tuple[int, int]], path: str, mark: str) 
     parts: list[str] = []
     copied = 0
     for start, end in spans:
-        parts += (text[copied:start], _cover(text[start:end], mark))
+        # The borders of cells and lines stay.
+        covered = _BREAK.split(text[start:end])
+        covered[::2] = [" |" * line.count("|") for line in covered[::2]]
+        parts += (text[copied:start], mark, *covered)
         copied = max(copied, end)
     masked = _BREAK.split("".join([*parts, text[copied:]]))
     raw = _BREAK.split(text)
@@ -104,13 +107,6 @@ def _replace(text: str, spans: Sequence[tuple[int, int]], path: str, mark: str) 
     if raw[-1] and not masked[-1]:
         masked[-1] = mark  # a last line without an end counts only while it is not empty
     return "".join(masked)
-
-
-def _cover(text: str, mark: str) -> str:
-    """Return the mark, and the borders of cells and lines in ``text``."""
-    lines = _BREAK.split(text)
-    lines[::2] = [" |" * line.count("|") for line in lines[::2]]
-    return mark + "".join(lines)
 
 
 def _keep_trust(raw: Sequence[str], masked: list[str], path: str) -> list[str]:

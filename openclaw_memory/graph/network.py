@@ -122,17 +122,13 @@ def build(index: ConceptIndex, corpus: Corpus, archive: Archive) -> Network:
     related, related_curated = _related(of_counted, rarity, count, sections_counted, stated, index.slugs())
     after, before, after_thread, before_thread = _threads(*shown, rarity, corpus, day, dated, first_row)
     original_rows = archive.originals()
+    # From each section of a summary to those that its sentences were taken from, once each.
+    pairs = np.unique(np.stack([section_of[original_rows[0]], section_of[original_rows[1]]]), axis=1)
+    originals = _sparse_rows(pairs[0], pairs[1], np.ones(pairs.shape[1], np.float32), n_sections)
     return Network(
         of_section, of_concept, rarity, related, related_curated, parents, children, after, before, after_thread,
-        before_thread, day, dated, section_of, first_row, last_row, _originals(original_rows, section_of, n_sections),
-        original_rows, rank,
+        before_thread, day, dated, section_of, first_row, last_row, originals, original_rows, rank,
     )  # fmt: skip
-
-
-def _originals(original_rows: tuple[Ints, Ints], section_of: Ints, sections: int) -> SparseRows:
-    """Return lists from each section of a summary to those that its sentences were taken from, once each."""
-    pairs = np.unique(np.stack([section_of[original_rows[0]], section_of[original_rows[1]]]), axis=1)
-    return _sparse_rows(pairs[0], pairs[1], np.ones(pairs.shape[1], np.float32), sections)
 
 
 def _by_section(

@@ -284,20 +284,17 @@ def drop_repetitions(scored: Sequence[ScoredSentence]) -> list[ScoredSentence]:
     kept: list[int] = []
     for at in sorted(range(len(scored)), key=lambda at: (-scored[at].value, at)):
         candidate = scored[at]
-        terms = sorted(candidate.terms, key=lambda term: (rarity[term], term))
+        terms = candidate.terms
         # Two sets that share so much have one of so many of their rarest terms in common.
-        rarest = terms[: len(terms) - (4 * len(terms) + 4) // 5 + 1]
+        rarest = sorted(terms, key=lambda term: (rarity[term], term))[: len(terms) - (4 * len(terms) + 4) // 5 + 1]
         keys = [(candidate.sentence.speaker, candidate.exact, term) for term in rarest]
-        if any(_repeats(candidate, other) for key in keys for other in kept_by_term[key]):
+        others = (other for key in keys for other in kept_by_term[key])
+        if any(5 * len(terms & other.terms) >= 4 * max(len(terms), len(other.terms)) for other in others):
             continue
         kept.append(at)
         for key in keys:
             kept_by_term[key].append(candidate)
     return [scored[at] for at in sorted(kept)]
-
-
-def _repeats(candidate: ScoredSentence, other: ScoredSentence) -> bool:
-    return 5 * len(candidate.terms & other.terms) >= 4 * max(len(candidate.terms), len(other.terms))
 
 
 def select(

@@ -250,8 +250,10 @@ def stated_days(text: str, day: date | None, order: Order | None = None) -> tupl
     text = words.plain(text)
     span: tuple[date, date] | None = None
     for mention in find_dates(text, order):
-        days = mention.days() if mention.year else _nearest(text, mention, day)
-        if days is None:
+        nearest = None
+        if not mention.year and day is not None and means_month(text, mention):
+            nearest = day.year + (mention.month - day.month < -6) - (mention.month - day.month > 6)
+        if (days := mention.days(nearest)) is None:
             continue
         if span is None:
             span = days
@@ -287,13 +289,6 @@ def means_month(text: str, mention: DateMention) -> bool:
         if any(before.endswith(lead) and not before[: -len(lead)][-1:].isalpha() for lead in leads):
             return True
     return sure
-
-
-def _nearest(text: str, mention: DateMention, day: date | None) -> tuple[date, date] | None:
-    if day is None or not means_month(text, mention):
-        return None
-    year = day.year + (mention.month - day.month < -6) - (mention.month - day.month > 6)
-    return mention.days(year)
 
 
 def _first_date(text: str, order: Order | None) -> tuple[date, int, int] | None:

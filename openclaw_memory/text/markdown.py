@@ -157,13 +157,12 @@ class _Trail:
 
     def heading(self) -> str:
         steps = self._steps
-        if len(steps) > 1 and steps[0][0] == 1 and self._repeats_name(steps[0][1]):
-            steps = steps[1:]
+        if len(steps) > 1 and steps[0][0] == 1:
+            words, day = steps[0][1], self._named
+            # A title that repeats the file's name says nothing more.
+            if words.casefold() == self._stem or (day is not None and merely_states(words, day, self._order)):
+                steps = steps[1:]
         return " > ".join(words for _, words, _ in steps if words)
-
-    def _repeats_name(self, words: str) -> bool:
-        day = self._named
-        return words.casefold() == self._stem or (day is not None and merely_states(words, day, self._order))
 
 
 # -- blocks ---------------------------------------------------------------------------------------

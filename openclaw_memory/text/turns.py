@@ -36,7 +36,6 @@ _TURN = re.compile(
     (?:[ \t]*+$|(?P<text>[ \t]++\S|(?<=：).))""",
     re.VERBOSE,
 )
-_AFTER_LABEL = re.compile(rf"(?:[ ]?[\[(]{_TIME}[\])])?(?:\*\*|__)?[:：](?:\*\*|__)?[ \t]*")
 
 
 class _Label(NamedTuple):
@@ -99,8 +98,9 @@ def without_speaker(text: str, speaker: str) -> str:
     at = text.find(speaker, 0, _LABEL_CHARS)
     if at < 0 or any(map(str.isalpha, text[:at])):
         return text
-    match = _AFTER_LABEL.match(text, at + len(speaker))
-    return text[match.end() :] if match else text
+    behind = text[at + len(speaker) :]
+    match = re.match(rf"(?:[ ]?[\[(]{_TIME}[\])])?(?:\*\*|__)?[:：](?:\*\*|__)?[ \t]*", behind)
+    return behind[match.end() :] if match else text
 
 
 def _parts(lines: Sequence[str]) -> Iterator[tuple[int, int, bool, str]]:
