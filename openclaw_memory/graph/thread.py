@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import InitVar, dataclass, field
 
 import numpy as np
 
@@ -95,21 +94,21 @@ def _best_row(
     return int(rows[int(np.argmax(relevance[rows]))])
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class EdgeDescriber:
     """Describes in words how sections are connected; ``citation(row)`` names a row as ``path#L3``."""
 
     network: Network
     index: ConceptIndex
     walked: Walk
-    thread: Sequence[int]
+    thread: InitVar[Sequence[int]]
     labels: Callable[[Sequence[int]], Mapping[int, Label]]
     citation: Callable[[int], str]
+    #: In how many sections of the thread each concept is.
+    frequency: Counter[int] = field(init=False)
 
-    @cached_property
-    def frequency(self) -> Counter[int]:
-        """The number of sections of the thread that each concept is in."""
-        return Counter(c for section in self.thread for c in self.network.sections.row(section)[0].tolist())
+    def __post_init__(self, thread: Sequence[int]) -> None:
+        self.frequency = Counter(c for section in thread for c in self.network.sections.row(section)[0].tolist())
 
     def edges(self, arrival: Arrival, before: Sequence[int]) -> tuple[Edge, ...]:
         """Return the steps from a seed to an arrival, in this order.

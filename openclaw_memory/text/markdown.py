@@ -91,16 +91,19 @@ def parse_lines(
             section = _titled(section, headings[index - 1].level < below) if index else section
             # The head of a session that OpenClaw has saved lists keys for programs.
             is_head = index == 1 and re.match(r"Session: \d{4}-\d\d-\d\d[ T]\d\d:\d\d", headings[0].words) is not None
-            if is_head or reported:
-                units = [
-                    replace(unit, form="machine")
-                    if (is_head and unit.form == "item") or any(unit.start_line in part for part in reported)
-                    else unit
-                    for unit in section.units
-                ]
-                section = replace(section, units=tuple(units))
-            sections.append(section)
+            sections.append(_with_machine_units(section, is_head, reported) if is_head or reported else section)
     return ParsedDocument(tuple(sections), front.values)
+
+
+def _with_machine_units(section: Section, items: bool, reported: Sequence[range]) -> Section:
+    """Mark the units on ``reported`` lines, or all ``items`` of a section, as text of a program for programs."""
+    units = [
+        replace(unit, form="machine")
+        if (items and unit.form == "item") or any(unit.start_line in part for part in reported)
+        else unit
+        for unit in section.units
+    ]
+    return replace(section, units=tuple(units))
 
 
 def _section(lines: Sequence[str], start: int, end: int, units: list[Unit], trail: _Trail) -> Section | None:
