@@ -43,7 +43,7 @@ STORES: weakref.WeakSet[Any] = weakref.WeakSet()
 def open_store(path: Path, extraction: str = "", idle: float = 5.0, **settings: Any) -> Any:
     """A store that keeps its file open between calls unless told otherwise; or the memory of that name on a server."""
     given: dict[str, Any] = {"lock_timeout": 10.0, **settings}
-    common = StoreSettings(**given), analysis.terms, analysis.ANALYSIS_VERSION, extraction
+    common = StoreSettings(**given), analysis.terms, extraction
     if SERVER:
         return closed_later(PostgresStore(SERVER[0], "main", str(path), *common))
     return closed_later(DuckStore(path, *common, idle=idle))

@@ -26,7 +26,6 @@ from ..store.api import (
     Store,
     StoredUnit,
     TextsChanged,
-    Version,
 )
 from ..system import atomic
 from ..system.deadline import NEVER, Deadline
@@ -186,7 +185,7 @@ class Ingestor:
         self,
         work: Sequence[_Work],
         gone: list[DocumentInfo],
-        version: Version,
+        version: int,
         run: _Run,
         progress: Progress,
         until: Deadline,
@@ -235,7 +234,7 @@ class Ingestor:
             self._store.touch(touched, version)
         return wrote
 
-    def _apply(self, batch: Sequence[DocumentChange], version: Version, run: _Run) -> Version:
+    def _apply(self, batch: Sequence[DocumentChange], version: int, run: _Run) -> int:
         """Write some files in one transaction; a unit with the same text keeps its id."""
         stored: defaultdict[int | None, list[StoredUnit]] = defaultdict(list)
         for unit in self._store.stored_units([change.replaces for change in batch if change.replaces is not None]):

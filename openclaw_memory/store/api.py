@@ -35,7 +35,6 @@ from .rows import UnitRows as UnitRows
 from .rows import UnitText as UnitText
 from .rows import VectorModel as VectorModel
 from .rows import VectorStates as VectorStates
-from .rows import Version as Version
 from .rows import WorkspaceFile as WorkspaceFile
 from .rows import batches as batches
 from .tables.store import Store as Store

@@ -339,27 +339,15 @@ class DocumentInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
-    """The state of the index from which changes were planned; a plan is void once its document or ``shared`` changed.
-
-    ``shared`` are the versions on which the reading of all texts depends; ``written`` maps the id of a document to its
-    generation, SHA-256 and ``mtime_ns``.
-    """
-
-    shared: tuple[str, ...]
-    written: Mapping[int, tuple[int, str, int]]
-
-
-@dataclass(frozen=True, slots=True)
 class Documents:
-    """All indexed files by path, and their ``version``."""
+    """All indexed files by path, and the ``version`` of the texts: changes that were planned with another are void."""
 
     by_path: Mapping[str, DocumentInfo]
-    version: Version
+    version: int
 
 
 class TextsChanged(Exception):
-    """Another process wrote the same documents since they were read: read and plan again."""
+    """Another process wrote texts since they were read: read and plan again."""
 
 
 @dataclass(frozen=True, slots=True)

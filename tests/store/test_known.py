@@ -71,7 +71,7 @@ def known(store: Any) -> object:
     states = [store.vector_states(model) for model in (*MODELS, None)]
     return (
         [
-            (row.id, row.path, row.size, row.mtime_ns, row.sha256, row.units, documents.version.written[row.id])
+            (row.id, row.path, row.size, row.mtime_ns, row.sha256, row.units, row.generation)
             for row in sorted(documents.by_path.values(), key=lambda row: row.id)
         ],
         [(info.id, info.path, info.generation, info.sha256, info.units) for info in store.document_infos()],
@@ -105,7 +105,7 @@ def held(store: Any) -> object:
     )
     ids = [names.get((model.name, model.dimensions), -1) for model in MODELS]
     return (
-        [(*row[:6], (row[6], row[4], row[3])) for row in rows],
+        rows,
         [(row[0], row[1], row[6], row[4], row[5]) for row in rows],
         [
             (

@@ -46,7 +46,7 @@ HOUSE = "# House\n\n- the boiler was serviced in March 2026\n- Ana Ruiz has the 
 
 
 def opened(url: str, agent: str, workspace: str = "garden") -> PostgresStore:
-    given = StoreSettings(lock_timeout=10.0), analysis.terms, analysis.ANALYSIS_VERSION
+    given = StoreSettings(lock_timeout=10.0), analysis.terms
     store: PostgresStore = closed_later(PostgresStore(url, agent, workspace, *given))
     return store
 

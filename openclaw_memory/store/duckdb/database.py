@@ -73,7 +73,6 @@ _TEMPORARY = (
 class DuckDatabase(Database):
     """A DuckDB file behind a :class:`Lease`; a damaged one, or one of another version, is moved aside and made anew."""
 
-    texts = "(SELECT unnest(from_json(?, '[\"VARCHAR\"]')))"
     blob = "from_base64({})"
 
     def __init__(

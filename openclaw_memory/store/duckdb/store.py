@@ -46,12 +46,11 @@ class DuckStore(Store):
         path: Path,
         settings: StoreSettings,
         analyse: Analyse,
-        analysis_version: int = 0,
         extraction: str = "",
         idle: float | None = None,
     ) -> None:
         self.path = path
-        super().__init__(str(path), settings, analyse, analysis_version, extraction)
+        super().__init__(str(path), settings, analyse, extraction)
         self._db = DuckDatabase(path, settings, IDLE if idle is None else idle, self._check_versions)
 
     # -- life ---------------------------------------------------------------------------------

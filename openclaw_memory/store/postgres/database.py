@@ -115,7 +115,6 @@ class PostgresDatabase(Database):
     ``opened`` is called with a connection before anything else; its changes run in a transaction of their own.
     """
 
-    texts = "(SELECT json_array_elements_text(?::JSON))"
     blob = "decode({}, 'base64')"
 
     def __init__(self, url: str, agent: str, workspace: str, timeout: float, opened: Callable[[Any], None]) -> None:

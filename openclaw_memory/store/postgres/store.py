@@ -47,12 +47,11 @@ class PostgresStore(Store):
         workspace: str,
         settings: StoreSettings,
         analyse: Analyse,
-        analysis_version: int = 0,
         extraction: str = "",
         files: Sequence[Path] = (),
     ) -> None:
         self._db = PostgresDatabase(url, agent, workspace, settings.lock_timeout, self._check_versions)
-        super().__init__(self._db.server.name, settings, analyse, analysis_version, extraction)
+        super().__init__(self._db.server.name, settings, analyse, extraction)
         self._closed = False
         self._local_files = tuple(files)
         self._lines: dict[int, SectionText] = {}
@@ -65,7 +64,7 @@ class PostgresStore(Store):
             return super()._cached(name, read, *counters)
         except StoreUnreachable:
             # Documents and summaries are not repeated: changes of the notes must not go unnoticed.
-            if name not in self._cache or name in ("documents", "documents by path", "summaries"):
+            if name not in self._cache or name in ("documents", "summaries"):
                 raise
             answer: T = self._cache[name][1]
             return answer
@@ -185,9 +184,8 @@ class PostgresStore(Store):
         from ..duckdb.store import DuckStore
 
         columns_of = "SELECT column_name, data_type FROM duckdb_columns() WHERE table_name = ? ORDER BY column_index"
-        version, extraction = self._versions.values()
         with tempfile.TemporaryDirectory(prefix="openclaw-memory-") as folder:
-            store = DuckStore(Path(folder) / "copy.duckdb", self._settings, self._analyse, int(version), extraction)
+            store = DuckStore(Path(folder) / "copy.duckdb", self._settings, self._analyse, self._extraction)
             try:
                 with self._db.read() as session, store._db.write() as c:
                     for table in INDEX_TABLES:

@@ -73,8 +73,6 @@ class Connection(Protocol):
 class Database(ABC):
     """A database that holds the tables of one index."""
 
-    #: A subquery of the texts that are bound as one JSON list.
-    texts: str
     #: An expression for the bytes of the base64 text in ``{}``.
     blob: str
 

@@ -30,11 +30,10 @@ from ..rows import (
     UnitDependents,
     UnitRows,
     UnitText,
-    Version,
     batches,
 )
 from . import writing
-from .base import VERSION, Connection, Needles, count, free_unused_heap, in_list, put_meta
+from .base import VERSION, Connection, Needles, bump, count, free_unused_heap, in_list, put_meta
 from .graph import GraphTables
 from .keywords import PostingsIndex
 from .vectors import VectorTables
@@ -54,29 +53,22 @@ class Store(GraphTables, VectorTables, ABC):
     ``name`` is the index's name for people: its file, or its URL.
     """
 
-    def __init__(
-        self, name: str, settings: StoreSettings, analyse: Analyse, analysis_version: int, extraction: str
-    ) -> None:
+    def __init__(self, name: str, settings: StoreSettings, analyse: Analyse, extraction: str) -> None:
         self._name = name
         self._settings = settings
         self._analyse = analyse
-        self._versions = {"analysis": str(analysis_version), "extraction": extraction}
+        self._extraction = extraction
         self._cache = {}
         #: The instance of the index whose documents were read last, and these by id.
         self._documents: tuple[str, dict[int, DocumentInfo]] = "", {}
 
     def _check_versions(self, c: Connection) -> None:
-        """Rebuild the postings of another text analysis, and have the next ingest read texts of another extraction."""
-        stored = dict(c.execute("SELECT key, value FROM meta WHERE key IN ('analysis', 'extraction')").fetchall())
-        if stored == self._versions:
+        """Have the next ingest read all texts again if the index is of another analysis or extraction."""
+        if c.execute("SELECT value FROM meta WHERE key = 'extraction'").fetchone() == (self._extraction,):
             return
         with self._db.change(c):
-            if stored.get("analysis") != self._versions["analysis"]:
-                writing.rebuild_postings(self._db, c, self._analyse)
-            if stored.get("extraction") != self._versions["extraction"]:
-                writing.mark_for_reread(c)
-            for key, value in self._versions.items():
-                put_meta(c, key, value)
+            writing.mark_for_reread(c)
+            put_meta(c, "extraction", self._extraction)
 
     def state(self) -> StoreState:
         """Return the identity of the index and its write counter."""
@@ -131,13 +123,7 @@ class Store(GraphTables, VectorTables, ABC):
     def documents(self) -> Documents:
         """Return all indexed files by path, and the version of their texts."""
         with self._db.consistent_reads():
-            by_path, written = self._cached("documents by path", self._documents_by_path)
-            return Documents(by_path, writing.version_of(self._db.counters(), written))
-
-    def _documents_by_path(self) -> tuple[dict[str, DocumentInfo], dict[int, tuple[int, str, int]]]:
-        infos = self.document_infos()
-        written = {info.id: (info.generation, info.sha256, info.mtime_ns) for info in infos}
-        return {info.path: info for info in infos}, written
+            return Documents({info.path: info for info in self.document_infos()}, int(self._db.counters()["texts"]))
 
     def document_infos(self) -> list[DocumentInfo]:
         """Return all documents in the order of their ids."""
@@ -167,37 +153,39 @@ class Store(GraphTables, VectorTables, ABC):
         return infos
 
     def stored_units(self, document_ids: Sequence[int]) -> list[StoredUnit]:
-        """Return the indexed units of these documents, in reading order."""
+        """Return the indexed units of these documents, in reading order.
+
+        Those of documents that are to be read again are left out: their postings may be of another analysis.
+        """
         rows = self._db.rows(
             f"SELECT id, document_id, hash FROM units WHERE document_id IN {in_list(document_ids)} "
-            "ORDER BY document_id, ordinal"
+            "AND document_id NOT IN (SELECT id FROM documents WHERE sha256 = '') ORDER BY document_id, ordinal"
         )
         return [StoredUnit(*row) for row in rows]
 
-    def apply(self, changes: Sequence[DocumentChange], version: Version) -> Version:
-        """Write the new state of some files, each as a whole or not at all; returns the new version.
+    def apply(self, changes: Sequence[DocumentChange], version: int) -> int:
+        """Write the new state of some files, each as a whole or not at all; returns the new version of the texts.
 
-        Raises :class:`TextsChanged` and writes none if one of them is no longer of ``version``; changes of other files
-        do not matter.
+        Raises :class:`TextsChanged` and writes none if they are no longer of ``version``.
         """
-        replaced = [change.replaces for change in changes if change.replaces is not None]
-        new = [change.file.path for change in changes if change.replaces is None]
         with self._db.write() as c:
-            writing.check_version(self._db, c, version, replaced, new)
+            writing.check_version(self._db, version)
             writing.apply(self._db, c, changes)
-            return writing.next_version(c, version, replaced)
+            bump(c, "texts")
+        return version + 1
 
-    def remove(self, document_ids: Sequence[int], version: Version) -> Version:
+    def remove(self, document_ids: Sequence[int], version: int) -> int:
         """Remove documents with everything they own; returns and raises as :meth:`apply`."""
         with self._db.write() as c:
-            writing.check_version(self._db, c, version, document_ids)
+            writing.check_version(self._db, version)
             writing.remove(c, document_ids)
-            return writing.next_version(c, version, ())
+            bump(c, "texts")
+        return version + 1
 
-    def touch(self, files: Sequence[tuple[int, SourceFile]], version: Version) -> None:
+    def touch(self, files: Sequence[tuple[int, SourceFile]], version: int) -> None:
         """Note the new times of files, and the days of sections that take theirs from them; raises as :meth:`apply`."""
         with self._db.write() as c:
-            writing.check_version(self._db, c, version, [document_id for document_id, _ in files])
+            writing.check_version(self._db, version)
             writing.touch(self._db, c, files)
 
     # -- search ---------------------------------------------------------------------------------------

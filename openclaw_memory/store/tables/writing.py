@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from ...model import SourceFile, script_of, tokens_of
-from ...text.analysis import has_amount, likeness, vocabulary
-from ..rows import RULES, Analyse, DocumentChange, PlannedUnit, TextsChanged, Version
-from .base import Connection, Database, bump, column_types, count, in_list, next_ids, unit_texts
+from ...model import SourceFile
+from ...text.analysis import vocabulary
+from ..rows import RULES, DocumentChange, PlannedUnit, TextsChanged
+from .base import Connection, Database, bump, column_types, count, in_list, next_ids
 from .keywords import MOST
 
 _RULE = {rule: code for code, rule in enumerate(RULES)}
-#: Counters and rows of ``meta`` on which the reading of all texts depends.
-_SHARED = ("instance", "analysis", "extraction", "masks", "ontology")
 
 
 def apply(db: Database, c: Connection, changes: Sequence[DocumentChange]) -> None:
@@ -127,41 +124,14 @@ def remove(c: Connection, document_ids: Sequence[int], living: Sequence[int] = (
     c.execute(f"DELETE FROM documents WHERE id IN {in_list(document_ids)}")
 
 
-def version_of(counters: Mapping[str, str], written: Mapping[int, tuple[int, str, int]]) -> Version:
-    """Return the version that a plan depends on."""
-    return Version(tuple(counters.get(name, "") for name in _SHARED), written)
-
-
-def check_version(
-    db: Database, c: Connection, version: Version, document_ids: Sequence[int] = (), new_paths: Sequence[str] = ()
-) -> None:
-    """Raise :class:`TextsChanged` if the documents differ from ``version``, or one of the ``new_paths`` exists."""
-    now = version_of(db.counters(), _written(c, document_ids))
-    planned = {document_id: version.written.get(document_id) for document_id in document_ids}
-    if now.shared != version.shared or now.written != planned:
+def check_version(db: Database, version: int) -> None:
+    """Raise :class:`TextsChanged` if texts were written since ``version``."""
+    if int(db.counters()["texts"]) != version:
         raise TextsChanged
-    taken = f"SELECT count(*) FROM documents WHERE path IN {db.texts}"
-    if new_paths and count(c, taken, [json.dumps(list(new_paths))]):
-        raise TextsChanged
-
-
-def next_version(c: Connection, version: Version, document_ids: Sequence[int]) -> Version:
-    """Return ``version`` after these documents were written; other processes see that texts have changed."""
-    bump(c, "texts")
-    return replace(version, written={**version.written, **_written(c, document_ids)})
-
-
-def _written(c: Connection, document_ids: Sequence[int]) -> dict[int, tuple[int, str, int]]:
-    where = f"id IN {in_list(document_ids)}"
-    rows = c.execute(f"SELECT id, generation, sha256, mtime_ns FROM documents WHERE {where}").fetchall()
-    return {row[0]: row[1:] for row in rows}
 
 
 def mark_for_reread(c: Connection, document_ids: Sequence[int] | None = None) -> None:
-    """Have the next ingest read these documents, or with ``None`` every file, also those that are no notes.
-
-    The extraction has changed, the texts have not.
-    """
+    """Have the next ingest read these documents, or with ``None`` every file, also those that are no notes."""
     where = "" if document_ids is None else f" WHERE id IN {in_list(document_ids)}"
     c.execute(f"UPDATE documents SET sha256 = '', mtime_ns = -1{where}")
     if document_ids is None:
@@ -206,28 +176,4 @@ def record_compaction(c: Connection) -> None:
     c.execute(
         "INSERT INTO counters SELECT 'dropped', value - (SELECT count(*) FROM units) FROM counters WHERE name = 'unit'"
     )
-    bump(c, "compaction", "texts")
-
-
-def rebuild_postings(db: Database, c: Connection, analyse: Analyse) -> None:
-    """Replace all postings by those of ``analyse``; other processes see another index."""
-    for table in ("postings", "postings_delta", "words"):
-        c.execute(f"DELETE FROM {table}")
-    for rows in unit_texts(c, 4_000):
-        units = [(unit_id, Counter(analyse(text))) for unit_id, text, _ in rows]
-        db.insert_postings(c, units)
-        _insert_words(db, c, ((document_id, text) for _, text, document_id in rows))
-        lengths = [min(terms.total(), MOST) for _, terms in units]
-        columns = "id INTEGER, n SMALLINT, tokens FLOAT, likeness BIGINT, script SMALLINT, amount BOOLEAN"
-        c.execute(f"CREATE TEMP TABLE counted ({columns})")
-        db.insert_rows(c, "counted", "INTEGER SMALLINT FLOAT BIGINT SMALLINT BOOLEAN", [
-            (unit_id, n, tokens_of(text), likeness(text), script_of(text), has_amount(text))
-            for (unit_id, text, _), n in zip(rows, lengths, strict=True)
-        ])  # fmt: skip
-        c.execute(
-            "UPDATE units SET terms = c.n, tokens = c.tokens, likeness = c.likeness, script = c.script, "
-            "amount = c.amount FROM counted c WHERE c.id = units.id"
-        )
-        c.execute("DROP TABLE counted")
-    c.execute("UPDATE meta SET value = gen_random_uuid()::VARCHAR WHERE key = 'instance'")
     bump(c, "compaction", "texts")
