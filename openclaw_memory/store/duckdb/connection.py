@@ -18,8 +18,8 @@ from ..tables.base import COLUMNS, COUNTERS, VERSION, count
 if TYPE_CHECKING:
     import duckdb
 
-#: Columns of the tables of postings with their types.
-POSTINGS = {"term": "BIGINT", "unit_id": "INTEGER", "tf": "SMALLINT"}
+#: Columns of the tables of postings.
+_POSTINGS = "term BIGINT, unit_id INTEGER, tf SMALLINT"
 
 
 class OtherVersion(Exception):
@@ -48,8 +48,7 @@ def make_tables(connection: duckdb.DuckDBPyConnection, path: str) -> None:
         raise OtherVersion(version)
     if connection.execute("SELECT 1 FROM duckdb_tables() WHERE NOT internal LIMIT 1").fetchone():
         raise StoreError(f"{path}: holds another database, and is left as it is; choose another file with --db")
-    postings = ", ".join(f"{name} {kind}" for name, kind in POSTINGS.items())
-    tables = COLUMNS | {"postings": postings, "postings_delta": postings}
+    tables = COLUMNS | {"postings": _POSTINGS, "postings_delta": _POSTINGS}
     with transaction(connection):
         for name, columns in tables.items():
             keyed = columns.replace("KEY (", "PRIMARY KEY (") if name == "sections" else columns.partition(", KEY (")[0]
@@ -71,50 +70,40 @@ def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
         raise
 
 
-def insert(
-    connection: duckdb.DuckDBPyConnection,
-    table: str,
-    columns: Mapping[str, Sequence[Any]],
-    types: Mapping[str, str],
-    select: str = "*",
+def insert_rows(
+    connection: duckdb.DuckDBPyConnection, table: str, types: str, rows: Sequence[Sequence[Any]], select: str = "*"
 ) -> None:
-    """Append rows by columns, bound as one JSON text; ``types`` are the DuckDB types of ``columns``.
+    """Append ``rows``, bound as one JSON text; ``types`` are the DuckDB types of their places, with blanks between.
 
     Binding Python values one by one is fifty times slower, and numpy columns of objects make DuckDB
     try to import pandas for each value.
     """
-    shape = json.dumps({name: [kind] for name, kind in types.items()})
-    lists = ", ".join(f"unnest(given.{name}) AS {name}" for name in types)
+    if not rows:
+        return
+    kinds = {f"c{at}": kind for at, kind in enumerate(types.split())}
+    columns = dict(zip(kinds, zip(*rows, strict=True), strict=True))
+    lists = ", ".join(f"unnest(given.{name}) AS {name}" for name in kinds)
     connection.execute(
         f"INSERT INTO {table} SELECT {select} FROM (SELECT {lists} FROM (SELECT from_json(?, ?) AS given))",
-        [json.dumps({name: list(columns[name]) for name in types}, ensure_ascii=False, default=date.isoformat), shape],
+        [
+            json.dumps(columns, ensure_ascii=False, default=date.isoformat),
+            json.dumps({name: [kind] for name, kind in kinds.items()}),
+        ],
     )
 
 
-def insert_rows(
-    connection: duckdb.DuckDBPyConnection, table: str, types: str, rows: Sequence[tuple[Any, ...]], select: str = "*"
-) -> None:
-    """Append ``rows``, bound as one JSON text; ``types`` are the DuckDB types of their places, with blanks between."""
-    if rows:
-        kinds = {f"c{at}": kind for at, kind in enumerate(types.split())}
-        insert(connection, table, dict(zip(kinds, zip(*rows, strict=True), strict=True)), kinds, select)
-
-
-def insert_numbers(
-    connection: duckdb.DuckDBPyConnection, table: str, columns: Sequence[list[int]], types: Mapping[str, str]
-) -> None:
-    """Append whole numbers by columns; ``types`` are the names of ``columns`` with their DuckDB types.
+def insert_postings(connection: duckdb.DuckDBPyConnection, table: str, *columns: Sequence[int]) -> None:
+    """Append postings by columns: terms, unit ids and frequencies.
 
     Many go as numpy columns, which DuckDB reads in place; few as JSON, as registering columns makes
     DuckDB look for pandas and other libraries for some milliseconds.
     """
-    named = dict(zip(types, columns, strict=True))
     if len(columns[0]) < 20_000:
-        insert(connection, table, named, types)
+        insert_rows(connection, table, "BIGINT INTEGER SMALLINT", list(zip(*columns, strict=True)))
         return
-    with incoming(connection, {name: np.array(values, np.int64) for name, values in named.items()}):
-        cast = ", ".join(f"{name}::{kind}" for name, kind in types.items())
-        connection.execute(f"INSERT INTO {table} SELECT {cast} FROM incoming")
+    names = "term", "unit_id", "tf"
+    with incoming(connection, {name: np.array(part, np.int64) for name, part in zip(names, columns, strict=True)}):
+        connection.execute(f"INSERT INTO {table} SELECT term, unit_id, tf FROM incoming")
 
 
 @contextlib.contextmanager

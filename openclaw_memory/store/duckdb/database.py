@@ -23,10 +23,9 @@ from ..rows import batches
 from ..tables.base import VERSION, Database, count, free_unused_heap
 from ..tables.keywords import Columns, Loaded, posting_columns
 from .connection import (
-    POSTINGS,
     OtherVersion,
     attach,
-    insert_numbers,
+    insert_postings,
     insert_rows,
     make_tables,
     table_version,
@@ -114,12 +113,8 @@ class DuckDatabase(Database):
 
     def columns(self, sql: str, parameters: Sequence[Any] = ()) -> list[NDArray[Any]]:
         with self.read() as connection:
-            columns = connection.execute(sql, list(parameters)).fetchnumpy()
-        return [np.ma.getdata(column) for column in columns.values()]
-
-    def vectors(self, sql: str) -> tuple[NDArray[Any], bytes]:
-        ids, blobs = self.columns(sql)
-        return ids, b"".join(blobs)
+            columns = map(np.ma.getdata, connection.execute(sql, list(parameters)).fetchnumpy().values())
+        return [np.frombuffer(b"".join(each), np.uint8) if each.dtype == object else each for each in columns]
 
     @contextlib.contextmanager
     def write(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -195,9 +190,7 @@ class DuckDatabase(Database):
             yield f"{table}.{column}", cells
 
     def insert_postings(self, c: duckdb.DuckDBPyConnection, units: Sequence[tuple[int, Mapping[str, int]]]) -> None:
-        columns = posting_columns(units)
-        if columns[0]:
-            insert_numbers(c, "postings_delta", columns, POSTINGS)
+        insert_postings(c, "postings_delta", *posting_columns(units))
 
     def fold_postings(self, c: duckdb.DuckDBPyConnection) -> None:
         c.execute(
@@ -466,22 +459,6 @@ def _copy(old: Path, new: Path, options: Mapping[str, Any]) -> None:
         attach(connection, new, "new")
         connection.execute("COPY FROM DATABASE old TO new")
         connection.execute("CHECKPOINT new")
-        _check(connection, old)
         connection.execute("DETACH new")
     if Path(f"{new}.wal").exists():
         raise StoreError(f"{old}: the copy of the index is not complete; the index is as it was: run it again")
-
-
-def _check(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    tables = connection.execute(
-        "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'old' AND NOT internal"
-    ).fetchall()
-    for schema, table in tables:
-        counts = {
-            connection.execute(f'SELECT count(*) FROM {name}."{schema}"."{table}"').fetchone()
-            for name in ("old", "new")
-        }
-        if len(counts) != 1:
-            raise StoreError(
-                f"{path}: the copy of the index lacks rows of {table}; the index is as it was: run it again"
-            )

@@ -247,10 +247,7 @@ class PostgresDatabase(Database):
     # -- rows -------------------------------------------------------------------------------------------
 
     def columns(self, sql: str, parameters: Sequence[Any] = ()) -> list[NDArray[Any]]:
-        """Return the columns of a query as numpy arrays; a column of bytes as all of them, one after the other.
-
-        Each column is transferred as one value: a row for each number would take ten times as long.
-        """
+        # Each column is transferred as one value: a row for each number would take ten times as long.
         with self.read() as c:
             described = c.execute(f"SELECT * FROM ({sql}) q LIMIT 0", parameters).description or ()
             kinds = [_NUMBERS[column.type_code] for column in described]
@@ -260,10 +257,6 @@ class PostgresDatabase(Database):
         assert row is not None
         columns = [np.frombuffer(data or b"", kind) for data, (kind, _) in zip(row, kinds, strict=True)]
         return [column.astype(column.dtype.newbyteorder("=")) for column in columns]
-
-    def vectors(self, sql: str) -> tuple[NDArray[Any], bytes]:
-        ids, data = self.columns(sql)
-        return ids, data.tobytes()
 
     def size(self, c: Session) -> int:
         """Return the bytes of the memory's rows, without indexes."""

@@ -180,7 +180,7 @@ class PostgresStore(Store):
     @contextlib.contextmanager
     def _copied(self) -> Iterator[DuckStore]:
         """Yield a temporary DuckDB file with the rows of one snapshot: the same tables and views, one dialect."""
-        from ..duckdb.connection import POSTINGS, insert_numbers, insert_rows
+        from ..duckdb.connection import insert_postings, insert_rows
         from ..duckdb.store import DuckStore
 
         columns_of = "SELECT column_name, data_type FROM duckdb_columns() WHERE table_name = ? ORDER BY column_index"
@@ -201,8 +201,7 @@ class PostgresStore(Store):
                         "postings": self._db.term_postings(session),
                         "postings_delta": self._db.new_postings(session),
                     }.items():
-                        if len(postings[0]):
-                            insert_numbers(c, table, [part.tolist() for part in postings], POSTINGS)
+                        insert_postings(c, table, *(part.tolist() for part in postings))
                 yield store
             finally:
                 store.close()
