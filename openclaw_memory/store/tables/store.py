@@ -249,11 +249,10 @@ class Store(GraphTables, VectorTables, ABC):
         select = "SELECT id, path, grain, front_matter, sha256, size FROM documents WHERE grain <> 'working'"
         return sorted((_summary_info(*row) for row in self._db.rows(select)), key=lambda info: info.path)
 
-    def summary_citations(self, documents: Sequence[int] | None = None) -> SummaryCitations:
-        """Return the lines that the sentences of summaries cite: of those ``documents``, or of all."""
+    def summary_citations(self) -> SummaryCitations:
+        """Return the lines that the sentences of summaries cite."""
         rows = self._db.rows(
             "SELECT unit_id, document_id, path, start_line, end_line FROM derived_from "
-            f"{'' if documents is None else f'WHERE document_id IN {in_list(documents)} '}"
             "ORDER BY document_id, unit_id, path, start_line"
         )
         columns = list(zip(*rows, strict=True)) if rows else [()] * 5
