@@ -20,7 +20,7 @@ from ...config.settings import StoreSettings
 from ...errors import StoreError, TextRefused
 from ...system import atomic
 from ..rows import batches
-from ..tables.base import VERSION, Database, count, free_unused_heap
+from ..tables.base import VERSION, Database, count
 from ..tables.keywords import Columns, Loaded, posting_columns
 from .connection import (
     OtherVersion,
@@ -31,7 +31,7 @@ from .connection import (
     table_version,
     transaction,
 )
-from .lease import Lease, is_conflict
+from .lease import Lease, is_conflict, is_read_only
 
 if TYPE_CHECKING:
     import duckdb
@@ -87,7 +87,7 @@ class DuckDatabase(Database):
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
         }
-        self.lease = Lease(path, self, settings.lock_timeout, idle)
+        self.lease = Lease(path, self._connect, self.is_suspicious, self._examine, settings.lock_timeout, idle)
         #: True after a file of another version was moved aside; a second one is refused, as two versions of this
         #: package would otherwise keep moving each other's file.
         self._replaced = False
@@ -226,33 +226,7 @@ class DuckDatabase(Database):
 
     # -- called by the lease, as the owner of the file ------------------------------------------------
 
-    def prepare(self) -> None:
-        """Make the folder, for its owner only.  Raises :class:`StoreError` for another program's file.
-
-        A file in another format is a damaged index only if its name is an index's: such a file would be moved.
-        """
-        if self.path.suffix != ".duckdb":
-            with contextlib.suppress(OSError), self.path.open("rb") as file:
-                begin = file.read(12)  # a checksum, and the magic bytes
-                if begin and not begin.endswith(b"DUCK"):
-                    raise StoreError(f"{self.path}: is no index, and is left as it is; choose another file with --db")
-        folder = self.path.parent
-        try:
-            atomic.make_folder(folder, 0o700)
-        except OSError as error:
-            raise StoreError(
-                f"{folder}: the index's folder cannot be created ({error.strerror}); "
-                "check its permissions, or choose another file with --db"
-            ) from error
-
-    def is_read_only(self) -> bool:
-        """Return true if the file exists, and it or a log beside it cannot be written: it is opened for reading."""
-        places = (self.path, self.path.parent) if os.path.exists(self.path) else ()
-        return not all(
-            os.access(place, os.W_OK, effective_ids=os.access in os.supports_effective_ids) for place in places
-        )
-
-    def connect(self) -> duckdb.DuckDBPyConnection:
+    def _connect(self) -> duckdb.DuckDBPyConnection:
         """Open the file; a damaged one, or one of another version, is moved aside first."""
         import duckdb
 
@@ -287,20 +261,16 @@ class DuckDatabase(Database):
             return True
         return isinstance(error, duckdb.Error) and self._mentions_damage(error)
 
-    def examine(self, error: BaseException) -> None:
+    def _examine(self) -> None:
         """Move the file aside if reading all of it proves the damage."""
         damage = self._find_damage()
         if damage is not None:
             self._move_aside(f"damaged ({_first_line(damage)})", damage)
 
-    def after_idle(self) -> None:
-        """Return freed memory to the operating system: some megabytes, in about a millisecond."""
-        free_unused_heap()
-
     def _open(self) -> duckdb.DuckDBPyConnection:
         import duckdb
 
-        connection = duckdb.connect(str(self.path), read_only=self.is_read_only(), config=dict(self._options))
+        connection = duckdb.connect(str(self.path), read_only=is_read_only(self.path), config=dict(self._options))
         try:
             make_tables(connection, str(self.path))
             self._opened(connection)

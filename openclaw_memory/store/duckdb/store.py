@@ -23,7 +23,7 @@ from ..tables.vectors import VectorIndex
 from . import export, views
 from .database import DuckDatabase
 from .extensions import FtsIndex, VssIndex
-from .lease import lock_error
+from .lease import is_read_only, lock_error, make_folder
 from .query import SPARE, SqlRequest, require_read_only, run_query
 
 log = logging.getLogger("openclaw_memory")
@@ -79,12 +79,12 @@ class DuckStore(Store):
 
     @contextlib.contextmanager
     def embedding_lock(self, timeout: float) -> Iterator[bool]:
-        if self._db.is_read_only():
+        if is_read_only(self.path):
             yield False  # a process that can write the index embeds
             return
         lock = FileLock(f"{self.path}.embedding", mode=0o600)
         try:
-            self._db.prepare()
+            make_folder(self.path)
             lock.acquire(timeout=timeout, poll_interval=0.02)
         except Timeout:
             yield False

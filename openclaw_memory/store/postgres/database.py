@@ -6,7 +6,7 @@ import contextlib
 import math
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ...errors import StoreError
 from ...system.deadline import Deadline
+from ..rows import batches
 from ..tables.base import Database, count
 from ..tables.keywords import Columns, Loaded, posting_columns
 from .connections import Server, memory_id
@@ -27,8 +28,8 @@ _NUMBERS = {
     16: ("?", "boolsend"), 20: (">i8", "int8send"), 21: (">i2", "int2send"), 23: (">i4", "int4send"),
     700: (">f4", "float4send"), 701: (">f8", "float8send"), 17: ("u1", ""),
 }  # fmt: skip
-#: Number of rows from which on they are copied: for fewer the table for them costs more than it saves.
-_MANY = 200
+#: Number of terms whose postings are sent at once.
+_TERMS = 50_000
 #: Share of the last statement's time limit below which the next one gets a new limit.
 _ABOUT = 0.8
 _TERM, _UNIT, _TF = np.dtype("<i8"), np.dtype("<i4"), np.dtype("<i2")
@@ -289,11 +290,9 @@ class PostgresDatabase(Database):
     def insert_rows(
         self, c: Session, table: str, types: str, rows: Sequence[tuple[Any, ...]], select: str = "*"
     ) -> None:
-        """Append ``rows``, bound as an array a column, or copied."""
+        """Append ``rows``, bound as an array a column; ``COPY`` takes a sixth less time, and a table in between."""
         kinds = postgres_types(types).split()
-        if len(rows) >= _MANY:
-            _copy(c, table, kinds, rows, select)
-        elif rows:
+        if rows:
             arrays = ", ".join(f"${at}::{kind}[]" for at, kind in enumerate(kinds, 1))
             names = ", ".join(f"c{at}" for at in range(len(kinds)))
             columns = [_array(kind, column) for kind, column in zip(kinds, zip(*rows, strict=True), strict=True)]
@@ -321,11 +320,12 @@ class PostgresDatabase(Database):
         ids, frequencies = unit_id.astype(_UNIT).view(np.uint8), tf.astype(_TF).view(np.uint8)
         c.execute("DELETE FROM postings_delta")
         c.execute("DELETE FROM postings")
-        rows = (
+        rows = [
             (key, end - start, ids[4 * start : 4 * end].tobytes(), frequencies[2 * start : 2 * end].tobytes())
             for key, start, end in zip(term[starts].tolist(), starts.tolist(), ends, strict=True)
-        )
-        _copy(c, "postings", ("BIGINT", "INTEGER", "BYTEA", "BYTEA"), rows, binary=True)
+        ]
+        for batch in batches(rows, _TERMS):
+            self.insert_rows(c, "postings", "BIGINT INTEGER BLOB BLOB", batch)
 
     def load_postings(self, unit: int, compaction: int) -> Loaded:
         with self.read() as c:
@@ -364,34 +364,10 @@ class PostgresDatabase(Database):
         return term[new], unit_id[new], tf[new]
 
 
-def _copy(
-    c: Session, table: str, kinds: Sequence[str], rows: Iterable[Sequence[Any]], select: str = "*", binary: bool = False
-) -> None:
-    """Append ``rows`` by ``COPY``, through a temporary table, as the server refuses it for row-level security.
-
-    With ``binary`` their values are numbers and bytes of exactly these ``kinds``, which is quicker.
-    """
-    columns = ", ".join(f"c{at} {kind}" for at, kind in enumerate(kinds))
-    c.execute(f"CREATE TEMP TABLE incoming ({columns}) ON COMMIT DROP")
-    statement = f"COPY incoming FROM STDIN{' (FORMAT BINARY)' if binary else ''}"
-    with c.connection.cursor() as cursor, cursor.copy(statement) as copy:
-        if binary:
-            copy.set_types([kind.lower() for kind in kinds])
-        for row in rows:
-            copy.write_row([_without_nul(value) if isinstance(value, str) else value for value in row])
-    c.execute(f"INSERT INTO {table} SELECT {select} FROM incoming")
-    c.execute("DROP TABLE incoming")
-
-
-def _without_nul(text: str) -> str:
-    """Return ``text`` without NUL, which PostgreSQL does not store."""
-    return text.replace("\0", "\ufffd") if "\0" in text else text
-
-
 def _array(kind: str, values: Sequence[Any]) -> list[Any]:
     """Return values that the driver binds as an array of one type."""
-    if kind == "TEXT":
-        return [value if value is None else _without_nul(value) for value in values]
+    if kind == "TEXT":  # PostgreSQL stores no NUL
+        return [value if value is None else value.replace("\0", "\ufffd") for value in values]
     return [None if value is None else float(value) for value in values] if kind == "REAL" else list(values)
 
 
