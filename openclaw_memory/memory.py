@@ -481,10 +481,8 @@ class Memory(ReadingMemory):
         return MemoryTables(self._store, self._questions.graph, self.facts, self.usage.rows, self._freshness.freshen)
 
     def maintain(self, force: bool = False) -> bool:
-        """Compact the index if that is due, and release memory; return true if it was compacted."""
-        compacted = self._store.maintain(force)
-        self._store.shrink()
-        return compacted
+        """Compact the index if that is due; return true if it was."""
+        return self._store.maintain(force)
 
     def grains(self) -> tuple[GrainSize, ...]:
         """Return files, units and bytes of each grain."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -31,7 +31,7 @@ from ..system import atomic
 from ..system.deadline import NEVER, Deadline
 from . import sidecars
 from .notes import Mask, NoteReader, NoteText
-from .plan import ChangeCounts, match_units
+from .plan import match_units
 from .scan import CAPTURES, Unreadable, describe_defect, scan
 from .survey import NoteSurvey
 
@@ -45,7 +45,7 @@ _UNITS_PER_TRANSACTION = 2_000
 class _Run:
     """Counts and remarks of one ingest, gathered over its retries."""
 
-    counts: ChangeCounts = field(default_factory=ChangeCounts)
+    counts: Counter[str] = field(default_factory=Counter)
     skipped: dict[str, str] = field(default_factory=dict)
     remarks: dict[str, str] = field(default_factory=dict)
     units: dict[str, int] = field(default_factory=dict)
@@ -161,10 +161,10 @@ class Ingestor:
         report = IngestReport(
             files=len(files),
             chunks=chunks,
-            added=counts.added,
-            updated=counts.updated,
-            deleted=counts.deleted,
-            unchanged=max(0, chunks - counts.added - counts.updated),
+            added=counts["added"],
+            updated=counts["updated"],
+            deleted=counts["deleted"],
+            unchanged=max(0, chunks - counts["added"] - counts["updated"]),
             concepts_linked=run.linked,
             seconds=time.monotonic() - started,
             skipped=tuple(SkippedFile(path, reason) for path, reason in sorted(run.skipped.items())),
@@ -228,7 +228,7 @@ class Ingestor:
             wrote = True
         if gone and run.complete and not run.unread:  # a file that is left may be one of these under another name
             version = self._store.remove([row.id for row in gone], version)
-            run.counts += ChangeCounts(deleted=sum(row.units for row in gone))
+            run.counts["deleted"] += sum(row.units for row in gone)
             wrote = True
         if touched:
             self._store.touch(touched, version)
@@ -240,7 +240,7 @@ class Ingestor:
         for unit in self._store.stored_units([change.replaces for change in batch if change.replaces is not None]):
             stored[unit.document_id].append(unit)
         changes = []
-        counts = ChangeCounts()
+        counts: Counter[str] = Counter()
         for change in batch:
             ids, changed = match_units(change.units, stored[change.replaces])
             changes.append(replace(change, ids=ids))

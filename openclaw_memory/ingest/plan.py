@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from functools import cache
 from typing import Any
@@ -18,18 +18,6 @@ from ..model import ExtractedFact, ParsedDocument, Section, Unit, script_of, tok
 from ..plugins.manager import Plugins
 from ..store.api import CitedLines, Mention, PlannedUnit, StoredUnit
 from ..text import analysis, dates
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeCounts:
-    """Numbers of units that were written."""
-
-    added: int = 0
-    updated: int = 0
-    deleted: int = 0
-
-    def __add__(self, other: ChangeCounts) -> ChangeCounts:
-        return ChangeCounts(self.added + other.added, self.updated + other.updated, self.deleted + other.deleted)
 
 
 def build_units(
@@ -146,12 +134,12 @@ def _rewrite(lines: list[str], first_line: int, old: Unit, new: Unit | None) -> 
     lines[low:high] = changed + [""] * max(0, missing)
 
 
-def match_units(units: Sequence[PlannedUnit], stored: Sequence[StoredUnit]) -> tuple[list[int | None], ChangeCounts]:
-    """Return the id of the stored unit that lives on in each of ``units`` (``None`` for a new one), and the counts."""
+def match_units(units: Sequence[PlannedUnit], stored: Sequence[StoredUnit]) -> tuple[list[int | None], Counter[str]]:
+    """Return the id of the stored unit that lives on in each of ``units`` (``None`` for a new one), and the changes."""
     waiting: defaultdict[int, deque[int]] = defaultdict(deque)
     for unit in stored:
         waiting[unit.hash].append(unit.id)
     ids = [same.popleft() if (same := waiting.get(unit.hash)) else None for unit in units]
     gone, added = sum(map(len, waiting.values())), ids.count(None)
     updated = min(added, gone)
-    return ids, ChangeCounts(added - updated, updated, gone - updated)
+    return ids, Counter(added=added - updated, updated=updated, deleted=gone - updated)

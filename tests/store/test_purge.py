@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import signal
 import time
@@ -304,23 +303,3 @@ def test_traces_and_leftovers(tmp_path: Path) -> None:
         put(own, {"memory/a.md": [["text"]]})
         own.close()
     assert own.leftovers() == [f"{tmp_path}/main/notes-0123456789ab.duckdb (the index of another agent)"]
-
-
-def test_a_file_of_which_much_is_free_is_written_anew(tmp_path: Path) -> None:
-    path = tmp_path / "index.duckdb"
-    store = open_store(path)
-    assert not store.shrink()
-    for n in range(12):
-        texts = [f"line {n} {m} {hashlib.shake_256(b'%d %d' % (n, m)).hexdigest(400)}" for m in range(1000)]
-        put(store, {f"n{n}.md": [texts]})
-    assert not store.shrink()
-    store.close()
-    full = path.stat().st_size
-    documents = store.documents()
-    gone = [row.id for name, row in documents.by_path.items() if name != "n0.md"]
-    store.remove(gone, documents.version)
-    store.maintain(force=True)
-    store.close()  # blocks are free once that is written down
-    store.shrink()  # unless DuckDB could cut them off the end of the file itself
-    assert path.stat().st_size < full / 2
-    assert list(store.documents().by_path) == ["n0.md"] and not store.shrink()

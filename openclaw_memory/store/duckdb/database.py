@@ -208,13 +208,12 @@ class DuckDatabase(Database):
         return count(c, "SELECT count(*) FROM postings"), count(c, "SELECT count(*) FROM postings_delta")
 
     def load_postings(self, unit: int, compaction: int) -> Loaded:
-        with self.read() as c:
+        with self.read():
             reached, highest = (int(self.counters()[name]) for name in ("compaction", "unit"))
-            base, rows = None, 0
+            base = None
             if reached != compaction:
-                base = self._postings("postings", unit, "ORDER BY term")
-                rows = sum(self.sizes(c))
-            return base, self._postings("postings_delta", unit), highest, reached, rows
+                unit, base = 0, self._postings("postings", 0, "ORDER BY term")
+            return base, self._postings("postings_delta", unit), highest, reached
 
     def _postings(self, table: str, unit: int, order: str = "") -> Columns:
         term, unit_id, tf = self.columns(f"SELECT term, unit_id, tf FROM {table} WHERE unit_id > {unit:d} {order}")

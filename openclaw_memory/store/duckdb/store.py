@@ -182,19 +182,6 @@ class DuckStore(Store):
         self._db.rewrite()
         self._record_purge()
 
-    def shrink(self) -> bool:
-        """Write the file again when a third of it, and some megabytes, are free; returns true if it did.
-
-        DuckDB frees nothing itself, and the space of deleted rows is free only when they fill whole blocks.
-        """
-        ((total, free, size),) = self._db.rows(
-            "SELECT total_blocks, free_blocks, block_size FROM pragma_database_size()"
-        )
-        if free * size < 8_000_000 or 3 * free < total:
-            return False
-        self._db.rewrite()
-        return True
-
     def contains(self, needles: Sequence[str]) -> list[str]:
         search = Needles(needles)
         with self._db.read():

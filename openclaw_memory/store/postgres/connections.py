@@ -33,7 +33,7 @@ from ...config.store_url import redact_url
 from ...errors import LeaseTimeout, StoreError, StoreUnreachable, TextRefused
 from ...system.deadline import Deadline, WaitLimit
 from ..tables.base import VERSION
-from .schema import CORE, GUARDS, SCHEMA, VIEWS
+from .schema import CORE, SCHEMA, VIEWS
 
 if TYPE_CHECKING:
     import psycopg
@@ -142,7 +142,7 @@ class Server:
         """
         import psycopg
 
-        parts = {"core": CORE, part: tables, "guards": GUARDS}
+        parts = {"core": CORE, part: tables}
         if self._prepared.issuperset(parts):
             return
         with self.transaction() as c:
@@ -184,7 +184,7 @@ class Server:
         c.execute(f"CREATE TABLE IF NOT EXISTS {SCHEMA}.schemas (part TEXT PRIMARY KEY, version INTEGER NOT NULL)")
         present = self._parts(c)
         for name, tables in parts.items():
-            if name not in present or name == "guards":  # for the new tables too
+            if name not in present:
                 c.execute(tables)
                 c.execute("INSERT INTO schemas VALUES (%s, %s) ON CONFLICT DO NOTHING", [name, VERSION])
         c.execute("SELECT permit(role, writes) FROM roles WHERE to_regrole(quote_ident(role)) IS NOT NULL")

@@ -33,7 +33,6 @@ _TERMS = 50_000
 #: Share of the last statement's time limit below which the next one gets a new limit.
 _ABOUT = 0.8
 _TERM, _UNIT, _TF = np.dtype("<i8"), np.dtype("<i4"), np.dtype("<i2")
-_NONE: Columns = np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int16)
 
 
 class OnlyRead(Exception):
@@ -330,13 +329,10 @@ class PostgresDatabase(Database):
     def load_postings(self, unit: int, compaction: int) -> Loaded:
         with self.read() as c:
             highest, reached = (int(self.counters()[name]) for name in ("unit", "compaction"))
-            base, rows = None, 0
+            base = None
             if reached != compaction:
-                rows = sum(self.sizes(c))
-                term, unit_id, tf = self.term_postings(c) if unit < highest else _NONE
-                new = unit_id > unit
-                base = term[new], unit_id[new], tf[new]
-            return base, self.new_postings(c, unit), highest, reached, rows
+                unit, base = 0, self.term_postings(c)
+            return base, self.new_postings(c, unit), highest, reached
 
     def sizes(self, c: Session) -> tuple[int, int]:
         return (

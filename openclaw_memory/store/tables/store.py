@@ -337,10 +337,6 @@ class Store(GraphTables, VectorTables, ABC):
 
     # -- maintenance ----------------------------------------------------------------------------------
 
-    def shrink(self) -> bool:
-        """Free the space of deleted rows if it is much; returns true if it did.  Not inside a :meth:`session`."""
-        return False  # a server does it by autovacuum
-
     def maintain(self, force: bool = False) -> bool:
         """Fold the postings' delta into their base and drop dead ones, if either is large; returns true if it did."""
         with self._db.read() as c:
