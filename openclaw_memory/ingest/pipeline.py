@@ -191,7 +191,6 @@ class Ingestor:
         until: Deadline,
     ) -> bool:
         wrote = False
-        touched: list[tuple[int, SourceFile]] = []
         batch: list[DocumentChange] = []
         if work and (ontology := self._store.ontology()) != self._ontology:
             self._ontology, self._linker = ontology, Linker(ontology)
@@ -216,10 +215,8 @@ class Ingestor:
                     gone.append(row)
                     run.units[file.path] = 0
                 continue
-            if row is None or change.sha256 != row.sha256:
+            if row is None or change.sha256 != row.sha256 or change.file.size >= 0:
                 batch.append(change)
-            elif change.file.size >= 0 and (row.size, row.mtime_ns) != (file.size, file.mtime_ns):
-                touched.append((row.id, file))
             if sum(len(each.units) for each in batch) >= _UNITS_PER_TRANSACTION:
                 version = self._apply(batch, version, run)
                 wrote, batch = True, []
@@ -230,8 +227,6 @@ class Ingestor:
             version = self._store.remove([row.id for row in gone], version)
             run.counts["deleted"] += sum(row.units for row in gone)
             wrote = True
-        if touched:
-            self._store.touch(touched, version)
         return wrote
 
     def _apply(self, batch: Sequence[DocumentChange], version: int, run: _Run) -> int:
@@ -288,9 +283,7 @@ class Ingestor:
             log.warning("%s: holds a secret and cannot be rewritten (%s); make it writable", file.path, error)
 
     def _planned(self, file: SourceFile, row: DocumentInfo | None, text: NoteText, run: _Run) -> DocumentChange:
-        """Return the change that brings the index to the ``text`` of a file; without sections for the same text."""
-        if row is not None and text.raw.sha256 == row.sha256:
-            return DocumentChange(file, text.raw.sha256, {}, (), (), row.id)
+        """Return the change that brings the index to the ``text`` of a file."""
         note = self.reader.read(file, self._linker, text)
         if remark := joined(list(filter(None, (text.raw.remark, note.left_out)))):
             run.remarks[file.path] = remark

@@ -84,7 +84,7 @@ def test_nothing_changed_means_nothing_is_read(
     assert (report.embedded, embedder.taken(), memory.store.state().generation) == (0, [], generation)
 
 
-def test_a_touched_file_is_read_once_and_not_written(
+def test_a_touched_file_is_read_once_and_not_embedded(
     memory: Memory, notes: Notes, embedder: CountingEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     notes.write("MEMORY.md", GARDEN)

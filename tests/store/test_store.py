@@ -7,14 +7,13 @@ import random
 import stat
 import tempfile
 from dataclasses import replace
-from datetime import date
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import numpy as np
 import pytest
-from indexing import both, drop, note, open_store, put, python, source, texts_of, unit_vectors, without_root
+from indexing import both, drop, note, open_store, put, python, texts_of, unit_vectors, without_root
 
 from benchmarks import crash
 from openclaw_memory.errors import StoreError
@@ -104,11 +103,8 @@ def test_a_stale_version_of_a_document_is_refused_and_writes_nothing(store: Duck
     with pytest.raises(TextsChanged):
         store.remove([1], stale)
     (a, b) = (store.documents().by_path[path] for path in ("a.md", "b.md"))
-    with pytest.raises(TextsChanged):
-        store.touch([(a.id, source("a.md"))], stale)
     assert len(texts_of(store)) == 2
     version = store.apply([replace(note("b.md", [["three"]]), replaces=b.id)], store.documents().version)
-    store.touch([(b.id, source("b.md"))], version)
     version = store.remove([a.id], version)
     assert version == store.documents().version and list(texts_of(store).values()) == ["three"]
 
@@ -174,19 +170,6 @@ def test_a_text_that_is_there_in_another_place_has_its_vector(store: DuckStore) 
     put(store, {"a.md": [["stays"]], "b.md": [["moves", "moves", "new"]]})
     assert [p.text for p in store.pending(MODEL, 9)] == ["new"]
     assert store.vector_states(MODEL).ready == 3
-
-
-@both
-def test_touch_changes_times_and_a_files_time_is_no_day(store: DuckStore) -> None:
-    change = note("a.md", [["one"], ["two"]])
-    object.__setattr__(change.sections[0], "date_source", "mtime")
-    store.apply([change], store.documents().version)
-    row = store.documents().by_path["a.md"]
-    store.touch([(row.id, source("a.md", "12345", mtime_ns=1_600_000_000_000_000_000))], store.documents().version)
-    new = store.documents().by_path["a.md"]
-    assert (new.size, new.mtime_ns, new.sha256) == (5, 1_600_000_000_000_000_000, row.sha256)
-    days = store.unit_rows(None).day.tolist()
-    assert days == [0, date(2024, 5, 2).toordinal()]
 
 
 @pytest.mark.parametrize("text", ["", " ", "\x00", 'a "quoted" \\ text', "\u2028 \ufeff 🦊", "'; DROP TABLE units; --"])

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...config.settings import StoreSettings
-from ...model import ExportReport, Grain, Kind, Origin, Progress, QueryResult, SourceFile
+from ...model import ExportReport, Grain, Kind, Origin, Progress, QueryResult
 from ...system.deadline import Deadline
 from ..rows import (
     Analyse,
@@ -181,12 +181,6 @@ class Store(GraphTables, VectorTables, ABC):
             writing.remove(c, document_ids)
             bump(c, "texts")
         return version + 1
-
-    def touch(self, files: Sequence[tuple[int, SourceFile]], version: int) -> None:
-        """Note the new times of files, and the days of sections that take theirs from them; raises as :meth:`apply`."""
-        with self._db.write() as c:
-            writing.check_version(self._db, version)
-            writing.touch(self._db, c, files)
 
     # -- search ---------------------------------------------------------------------------------------
 

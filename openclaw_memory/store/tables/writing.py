@@ -9,7 +9,6 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from ...model import SourceFile
 from ...text.analysis import vocabulary
 from ..rows import RULES, DocumentChange, PlannedUnit, TextsChanged
 from .base import Connection, Database, bump, column_types, count, in_list, next_ids
@@ -138,24 +137,6 @@ def mark_for_reread(c: Connection, document_ids: Sequence[int] | None = None) ->
         # A file that was deleted meanwhile is recognised by its hash; curated concepts get their keys again.
         c.execute("UPDATE workspace_files SET size = -1, mtime_ns = -1 WHERE mtime_ns <> 0")
     bump(c, "texts")
-
-
-def touch(db: Database, c: Connection, files: Sequence[tuple[int, SourceFile]]) -> None:
-    """Note new times and sizes; sections dated by the file's time get its new day."""
-    rows = [(document_id, file.size, file.mtime_ns, file.day.isoformat()) for document_id, file in files]
-    c.execute("CREATE TEMP TABLE touched (id INTEGER, size BIGINT, mtime_ns BIGINT, day DATE)")
-    db.insert_rows(c, "touched", "INTEGER BIGINT BIGINT DATE", rows)
-    c.execute(
-        "UPDATE sections SET date = t.day FROM touched t "
-        "WHERE t.id = document_id AND date_source = 'mtime' AND date <> t.day"
-    )
-    c.execute(
-        "UPDATE documents SET size = t.size, mtime_ns = t.mtime_ns, "
-        "generation = (SELECT value FROM counters WHERE name = 'generation') + 1 "
-        "FROM touched t WHERE t.id = documents.id"
-    )
-    c.execute("DROP TABLE touched")
-    bump(c, "facts")  # those without a day of their own are ordered by the files' times
 
 
 def many_dead(c: Connection) -> bool:
