@@ -438,12 +438,12 @@ class Memory(ReadingMemory):
         """
         return self._tables().query(query, limit, timeout)
 
-    def export(self, folder: str | Path, *, overwrite: bool = False, progress: Progress = silent) -> ExportReport:
-        """Write every table as a Parquet file into ``folder``: a new or empty one, or an older export to ``overwrite``.
+    def export(self, folder: str | Path, *, progress: Progress = silent) -> ExportReport:
+        """Write every table as a Parquet file into ``folder``, a new or empty one.
 
         Raises :class:`~openclaw_memory.errors.WorkspaceError` when the folder cannot be used.
         """
-        return self._tables().export(expand_home(folder).absolute(), overwrite, progress)
+        return self._tables().export(expand_home(folder).absolute(), progress)
 
     @named_arguments()
     def map(

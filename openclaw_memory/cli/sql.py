@@ -168,19 +168,17 @@ def _table_cell(value: Any, most: int = 120) -> str:
 
 @click.command(short_help="Write the memory as Parquet files.")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-@click.option("--overwrite", is_flag=True, help="Replace an older export in DIR; other files there are left alone.")
 @common_options
-def export(cli: CliContext, folder: Path, overwrite: bool) -> None:
+def export(cli: CliContext, folder: Path) -> None:
     """Write memories, documents, concepts, edges, facts and usage as Parquet files into DIR.
 
-    DIR is new or empty; it is there as a whole or not at all.  A manifest.json names the files, their columns and
-    how many rows they have.
+    DIR is new or empty; it is there as a whole or not at all.
     """
     from ..model import counted
     from .progress import ingest_progress
 
     with cli.memory() as memory, ingest_progress(cli) as show:
-        report = memory.export(folder, overwrite=overwrite, progress=show)
+        report = memory.export(folder, progress=show)
     if cli.json:
         cli.emit(report)
         return

@@ -150,12 +150,11 @@ class DuckStore(Store):
         took = (time.monotonic() - started) * 1000
         return QueryResult(columns, tuple(kept), round(took, 1), truncated=len(kept) < len(rows))
 
-    def export(self, folder: Path, collect: Collect, overwrite: bool, progress: Progress) -> ExportReport:
+    def export(self, folder: Path, collect: Collect, progress: Progress) -> ExportReport:
         import duckdb
 
         started = time.monotonic()
-        target = export.ExportFolder(folder, overwrite)
-        with target.staging_folder() as temporary:
+        with export.new_folder(folder) as temporary:
             computed = collect(views.COMPUTED)
             with self._db.exclusive() as options:
                 options["temp_directory"] = str(temporary / export.SPILL)
@@ -164,8 +163,7 @@ class DuckStore(Store):
                     views.put_hits(c)
                     progress("export", 0, len(views.TABLES))
                     written = export.write(c, temporary, folder, progress)
-            target.publish(temporary, written)
-        return ExportReport(str(folder), tuple(table for table, _ in written), time.monotonic() - started)
+        return ExportReport(str(folder), tuple(written), time.monotonic() - started)
 
     # -- forgetting -----------------------------------------------------------------------------------
 

@@ -86,7 +86,7 @@ class PostgresStore(Store):
     def _keep_lines(self) -> None:
         counters = self._db.counters()
         highest = int(counters["section"])
-        if highest > self._highest and int(counters["unit"]) - int(counters.get("dropped", 0)) <= MOST:
+        if highest > self._highest and self._db.rows("SELECT count(*) FROM units")[0][0] <= MOST:
             new = [row[0] for row in self._db.rows("SELECT id FROM sections WHERE id > ?", [self._highest])]
             self._lines |= super().section_texts(new)
         self._highest = highest
@@ -173,9 +173,9 @@ class PostgresStore(Store):
         with self._copied() as copy:
             return copy.query(sql, collect, limit, timeout)
 
-    def export(self, folder: Path, collect: Collect, overwrite: bool, progress: Progress) -> ExportReport:
+    def export(self, folder: Path, collect: Collect, progress: Progress) -> ExportReport:
         with self._copied() as copy:
-            return copy.export(folder, collect, overwrite, progress)
+            return copy.export(folder, collect, progress)
 
     @contextlib.contextmanager
     def _copied(self) -> Iterator[DuckStore]:

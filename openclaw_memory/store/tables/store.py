@@ -261,8 +261,8 @@ class Store(GraphTables, VectorTables, ABC):
         """
 
     @abstractmethod
-    def export(self, folder: Path, collect: Collect, overwrite: bool, progress: Progress) -> ExportReport:
-        """Write every table as a Parquet file into a folder that is empty, new, or (``overwrite``) an older export.
+    def export(self, folder: Path, collect: Collect, progress: Progress) -> ExportReport:
+        """Write every table as a Parquet file into a new or empty folder.
 
         ``progress(stage, done, total)`` is called after each table.  Raises
         :class:`~openclaw_memory.errors.WorkspaceError` when the folder cannot be used.
@@ -332,14 +332,14 @@ class Store(GraphTables, VectorTables, ABC):
     # -- maintenance ----------------------------------------------------------------------------------
 
     def maintain(self, force: bool = False) -> bool:
-        """Fold the postings' delta into their base and drop dead ones, if either is large; returns true if it did."""
+        """Fold the postings' delta into their base without dead ones, if it is large; returns true if it did."""
         with self._db.read() as c:
             base, delta = self._db.sizes(c)
-            if not force and delta <= max(20_000, base // 8) and not writing.many_dead(c):
+            if not force and delta <= max(20_000, base // 8):
                 return False
             with self._db.write() as c:
                 self._db.fold_postings(c)
-                writing.record_compaction(c)
+                bump(c, "compaction", "texts")
         return True
 
     def statistics(self) -> StoreStatistics:

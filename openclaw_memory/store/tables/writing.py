@@ -137,24 +137,3 @@ def mark_for_reread(c: Connection, document_ids: Sequence[int] | None = None) ->
         # A file that was deleted meanwhile is recognised by its hash; curated concepts get their keys again.
         c.execute("UPDATE workspace_files SET size = -1, mtime_ns = -1 WHERE mtime_ns <> 0")
     bump(c, "texts")
-
-
-def many_dead(c: Connection) -> bool:
-    """Return true if a compaction is due for postings of units that are gone.
-
-    Ids are given in order, so the dead are all ids ever given minus the living units and the units that earlier
-    compactions dropped.
-    """
-    remaining = "SELECT coalesce(sum(CASE name WHEN 'unit' THEN value ELSE -value END), 0) FROM counters"
-    living = count(c, "SELECT count(*) FROM units")
-    dead = count(c, f"{remaining} WHERE name IN ('unit', 'dropped')") - living
-    return dead > max(500, living / 3)
-
-
-def record_compaction(c: Connection) -> None:
-    """Note that only the living units have postings."""
-    c.execute("DELETE FROM counters WHERE name = 'dropped'")
-    c.execute(
-        "INSERT INTO counters SELECT 'dropped', value - (SELECT count(*) FROM units) FROM counters WHERE name = 'unit'"
-    )
-    bump(c, "compaction", "texts")
