@@ -28,9 +28,9 @@ from .forget.selection import ForgetRequest
 from .forget.tombstones import Tombstones
 from .graph.service import ConceptService
 from .ingest.freshness import Freshness
+from .ingest.notes import SURVEY_SUFFIX, NoteSurvey
 from .ingest.pipeline import Ingestor
 from .ingest.scan import max_bytes, scan
-from .ingest.survey import SURVEY_SUFFIX, NoteSurvey
 from .knowledge.concepts_file import FILE_NAME
 from .knowledge.facts_file import NAME as FACTS
 from .model import (
@@ -325,7 +325,7 @@ class Memory(ReadingMemory):
         Raises :class:`~openclaw_memory.errors.RequestError` when ``chunk`` names nothing, and
         :class:`~openclaw_memory.errors.WorkspaceError` when the state cannot be written.
         """
-        from .use.feedback import record
+        from .use.tracker import record
 
         self.check_own(chunk)
         self.freshen()

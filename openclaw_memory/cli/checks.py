@@ -8,9 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ..errors import ModelError, OpenClawMemoryError, Problem, RedactionError, SettingsError
-from ..ingest.notes import RawNote
+from ..ingest.notes import RawNote, remarks_on
 from ..ingest.scan import IGNORE_FILE, Unreadable, is_conflict, max_bytes, scan
-from ..ingest.survey import remarks_on
 from ..knowledge.linking import Linker
 from ..model import Check, ScanResult, SkippedFile, SourceFile, counted
 from ..store.api import DocumentInfo, Documents, OntologyRows
@@ -110,7 +109,7 @@ def read_notes(memory: Memory, scanned: ScanResult, documents: Documents | None)
                 reading.untrusted.append(SkippedFile(file.path, remarks.untrusted))
             reading.guessed += [SkippedFile(file.path, reason) for reason in remarks.guessed]
             if is_changed(file, row):
-                memory.reader.read(file, Linker(OntologyRows()), memory.reader.readable(file, note))
+                memory.reader.read(file, Linker(OntologyRows()), memory.reader.text(file, note))
                 reading.changed.append(file.path)
         except (Unreadable, RedactionError) as error:
             if is_changed(file, row):

@@ -42,7 +42,7 @@ def open(  # noqa: A001
       EDITOR='code --wait' openclaw-memory open MEMORY.md
     """
     from ..ingest.scan import scan
-    from ..use.feedback import line_of
+    from ..use.tracker import line_of
 
     with cli.memory() as memory:
         named, line, unit = hit.strip(), None, ""

@@ -30,10 +30,9 @@ from ..store.api import (
 from ..system import atomic
 from ..system.deadline import NEVER, Deadline
 from . import sidecars
-from .notes import Mask, NoteReader, NoteText
+from .notes import Mask, NoteReader, NoteSurvey, NoteText
 from .plan import match_units
 from .scan import CAPTURES, Unreadable, describe_defect, scan
-from .survey import NoteSurvey
 
 log = logging.getLogger("openclaw_memory.ingest")
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from itertools import repeat
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,6 +99,12 @@ class UnitRows:
     likeness: NDArray[np.int64]
     script: NDArray[np.int8]
     amount: Bools
+
+    #: numpy's types of the columns, in their order.
+    TYPES: ClassVar = (
+        *[np.int32] * 8, *[np.bool_] * 4, np.int64, *[np.int32] * 3, np.int64, np.int32, np.float32, np.int64, np.int8,
+        np.bool_,
+    )  # fmt: skip
 
     @property
     def dated(self) -> Bools:

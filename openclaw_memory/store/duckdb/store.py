@@ -20,7 +20,7 @@ from ..rows import Analyse, Collect, Floats, KeywordIndex, VectorModel
 from ..tables.base import Needles, count
 from ..tables.store import Store
 from ..tables.vectors import VectorIndex
-from . import export, views
+from . import views
 from .database import DuckDatabase
 from .extensions import FtsIndex, VssIndex
 from .lease import is_read_only, lock_error, make_folder
@@ -154,15 +154,15 @@ class DuckStore(Store):
         import duckdb
 
         started = time.monotonic()
-        with export.new_folder(folder) as temporary:
+        with views.new_folder(folder) as temporary:
             computed = collect(views.COMPUTED)
             with self._db.exclusive() as options:
-                options["temp_directory"] = str(temporary / export.SPILL)
+                options["temp_directory"] = str(temporary / views.SPILL)
                 with duckdb.connect(":memory:", config=options) as c:
                     views.define(c, str(self.path), computed)
                     views.put_hits(c)
                     progress("export", 0, len(views.TABLES))
-                    written = export.write(c, temporary, folder, progress)
+                    written = views.export_tables(c, temporary, folder, progress)
         return ExportReport(str(folder), tuple(written), time.monotonic() - started)
 
     # -- forgetting -----------------------------------------------------------------------------------

@@ -202,12 +202,8 @@ class Store(GraphTables, VectorTables, ABC):
         by_id = np.argsort(sections)
         columns.insert(13, days[by_id[np.searchsorted(sections, columns[2], sorter=by_id)]])
         in_order = np.lexsort((ordinal, columns[1]))
-        # In the order of the fields of UnitRows.
-        numbers = (np.int64, *[np.int32] * 3, np.int64, np.int32, np.float32, np.int64, np.int8, bool)
-        types = (*[np.int32] * 8, *[bool] * 4, *numbers)
-        return UnitRows(
-            *(column[in_order].astype(kind, copy=False) for column, kind in zip(columns, types, strict=True))
-        )
+        typed = zip(columns, UnitRows.TYPES, strict=True)
+        return UnitRows(*(column[in_order].astype(kind, copy=False) for column, kind in typed))
 
     def section_texts(self, section_ids: Sequence[int]) -> dict[int, SectionText]:
         """Return headings and lines of sections by id."""
