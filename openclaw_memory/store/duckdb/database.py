@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import json
 import logging
 import os
 import re
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,23 +22,17 @@ from ...config.settings import StoreSettings
 from ...errors import StoreError, TextRefused
 from ...system import atomic
 from ..rows import batches
-from ..tables.base import VERSION, Database, count
+from ..tables.base import COLUMNS, COUNTERS, VERSION, Database, count
 from ..tables.keywords import Columns, Loaded, posting_columns
-from .connection import (
-    OtherVersion,
-    attach,
-    insert_postings,
-    insert_rows,
-    make_tables,
-    table_version,
-    transaction,
-)
 from .lease import Lease, is_conflict, is_read_only
 
 if TYPE_CHECKING:
     import duckdb
 
 log = logging.getLogger("openclaw_memory.store")
+
+#: Columns of the tables of postings.
+_POSTINGS = "term BIGINT, unit_id INTEGER, tf SMALLINT"
 
 #: Parts of DuckDB's messages about a file with wrong content.
 _DAMAGE = (
@@ -431,3 +427,107 @@ def _copy(old: Path, new: Path, options: Mapping[str, Any]) -> None:
         connection.execute("DETACH new")
     if Path(f"{new}.wal").exists():
         raise StoreError(f"{old}: the copy of the index is not complete; the index is as it was: run it again")
+
+
+# -- tables and rows of an open file -----------------------------------------------------------------------------------
+
+
+class OtherVersion(Exception):
+    """The index file has the tables of another version."""
+
+
+def table_version(connection: duckdb.DuckDBPyConnection) -> str:
+    """Return the version of the tables of an open file; empty without an index."""
+    if not count(connection, "SELECT count(*) FROM duckdb_tables() WHERE table_name = 'meta' AND NOT internal"):
+        return ""
+    row = connection.execute("SELECT value FROM meta WHERE key = 'schema'").fetchone()
+    return str(row[0]) if row else ""
+
+
+def make_tables(connection: duckdb.DuckDBPyConnection, path: str) -> None:
+    """Make the tables in a new file.
+
+    Only sections have a primary key, as hits fetch a few long texts by id; everything else is read in runs that zone
+    maps prune, so that inserts stay fast and a unit's row may be deleted and inserted again in one transaction.
+    Raises :class:`OtherVersion`, or :class:`StoreError` for another program's database, and changes nothing then.
+    """
+    version = table_version(connection)
+    if version == str(VERSION):
+        return
+    if version:
+        raise OtherVersion(version)
+    if connection.execute("SELECT 1 FROM duckdb_tables() WHERE NOT internal LIMIT 1").fetchone():
+        raise StoreError(f"{path}: holds another database, and is left as it is; choose another file with --db")
+    tables = COLUMNS | {"postings": _POSTINGS, "postings_delta": _POSTINGS}
+    with transaction(connection):
+        for name, columns in tables.items():
+            keyed = columns.replace("KEY (", "PRIMARY KEY (") if name == "sections" else columns.partition(", KEY (")[0]
+            connection.execute(f"CREATE TABLE {name} ({keyed})")
+        connection.execute(f"INSERT INTO counters VALUES {COUNTERS}")
+        connection.execute(f"INSERT INTO meta VALUES ('instance', uuid()::VARCHAR), ('schema', '{VERSION}')")
+
+
+@contextlib.contextmanager
+def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Commit at the end of the block, undo on an exception."""
+    connection.execute("BEGIN")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        with contextlib.suppress(Exception):
+            connection.execute("ROLLBACK")
+        raise
+
+
+def insert_rows(
+    connection: duckdb.DuckDBPyConnection, table: str, types: str, rows: Sequence[Sequence[Any]], select: str = "*"
+) -> None:
+    """Append ``rows``, bound as one JSON text; ``types`` are the DuckDB types of their places, with blanks between.
+
+    Binding Python values one by one is fifty times slower, and numpy columns of objects make DuckDB
+    try to import pandas for each value.
+    """
+    if not rows:
+        return
+    kinds = {f"c{at}": kind for at, kind in enumerate(types.split())}
+    columns = dict(zip(kinds, zip(*rows, strict=True), strict=True))
+    lists = ", ".join(f"unnest(given.{name}) AS {name}" for name in kinds)
+    connection.execute(
+        f"INSERT INTO {table} SELECT {select} FROM (SELECT {lists} FROM (SELECT from_json(?, ?) AS given))",
+        [
+            json.dumps(columns, ensure_ascii=False, default=date.isoformat),
+            json.dumps({name: [kind] for name, kind in kinds.items()}),
+        ],
+    )
+
+
+def insert_postings(connection: duckdb.DuckDBPyConnection, table: str, *columns: Sequence[int]) -> None:
+    """Append postings by columns: terms, unit ids and frequencies.
+
+    Many go as numpy columns, which DuckDB reads in place; few as JSON, as registering columns makes
+    DuckDB look for pandas and other libraries for some milliseconds.
+    """
+    if len(columns[0]) < 20_000:
+        insert_rows(connection, table, "BIGINT INTEGER SMALLINT", list(zip(*columns, strict=True)))
+        return
+    names = "term", "unit_id", "tf"
+    with incoming(connection, {name: np.array(part, np.int64) for name, part in zip(names, columns, strict=True)}):
+        connection.execute(f"INSERT INTO {table} SELECT term, unit_id, tf FROM incoming")
+
+
+@contextlib.contextmanager
+def incoming(connection: duckdb.DuckDBPyConnection, columns: Mapping[str, NDArray[Any]]) -> Iterator[None]:
+    """Register numpy columns of numbers, which DuckDB reads in place, as the table ``incoming`` for the block."""
+    connection.register("incoming", {name: np.ascontiguousarray(column) for name, column in columns.items()})
+    try:
+        yield
+    finally:
+        with contextlib.suppress(Exception):  # refused in a transaction that has failed, which raises itself
+            connection.unregister("incoming")
+
+
+def attach(connection: duckdb.DuckDBPyConnection, path: Path | str, name: str, options: str = "") -> None:
+    """Attach the database file at ``path`` as ``name``."""
+    quoted = str(path).replace("'", "''")
+    connection.execute(f"ATTACH '{quoted}' AS {name} {options}")

@@ -20,7 +20,7 @@ from ...model import ExportedTable, Progress
 from ...system import atomic
 from ...text.analysis import hit_id
 from ..rows import ComputedTables
-from .connection import attach, incoming, insert_rows
+from .database import attach, incoming, insert_rows
 
 if TYPE_CHECKING:
     import duckdb

@@ -180,7 +180,7 @@ class PostgresStore(Store):
     @contextlib.contextmanager
     def _copied(self) -> Iterator[DuckStore]:
         """Yield a temporary DuckDB file with the rows of one snapshot: the same tables and views, one dialect."""
-        from ..duckdb.connection import insert_postings, insert_rows
+        from ..duckdb.database import insert_postings, insert_rows
         from ..duckdb.store import DuckStore
 
         columns_of = "SELECT column_name, data_type FROM duckdb_columns() WHERE table_name = ? ORDER BY column_index"

@@ -14,14 +14,11 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from ...errors import WorkspaceError, next_step_for
 from ...system.deadline import Deadline
 from .location import Keys, StateLocation, read_only, remove, sqlite_files
-
-if TYPE_CHECKING:
-    pass
 
 log = logging.getLogger("openclaw_memory")
 
@@ -441,25 +438,21 @@ class State:
         """Raise :class:`StateError` for errors of SQLite and the file system."""
         try:
             yield
-        except sqlite3.OperationalError as error:
-            if is_busy(error):
+        except (sqlite3.OperationalError, OSError) as error:
+            if isinstance(error, sqlite3.OperationalError) and is_busy(error):
                 raise StateError(
                     f"{file or self.file}: another process has been writing it for {timeout:g} s; try again when "
                     "that has ended"
                 ) from error
             raise StateError(
-                f"{file or self.file}: cannot be used ({error}); "
+                f"{getattr(error, 'filename', None) or file or self.file}: cannot be used "
+                f"({getattr(error, 'strerror', None) or error}); "
                 f"{next_step_for(error, 'make the file and its folder writable')}"
             ) from error
         except sqlite3.DatabaseError as error:
             raise StateError(
                 f"{file or self.file}: is damaged ({error}); put it back from a backup, or move it away to start over: "
                 "what was forgotten is not known then"
-            ) from error
-        except OSError as error:
-            raise StateError(
-                f"{error.filename or file or self.file}: cannot be used ({error.strerror or error}); "
-                f"{next_step_for(error, 'make the file and its folder writable')}"
             ) from error
 
 
