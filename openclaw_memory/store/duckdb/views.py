@@ -157,7 +157,7 @@ _ORDER = {
 }
 
 
-def write_tables(
+def export_tables(
     c: duckdb.DuckDBPyConnection, temporary: Path, folder: Path, progress: Progress
 ) -> list[ExportedTable]:
     """Write every table into ``temporary``, on its way to ``folder``; returns the tables.
