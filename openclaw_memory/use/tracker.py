@@ -119,14 +119,6 @@ class Usage:
                 self._count(hit.id, hit.path, day, "shown")
         self._write_if_due()
 
-    def used(self, id: str, path: str, day: date) -> None:
-        """Count that a hit was of use: it was opened, or a reply quotes it."""
-        forgot = self.forget_version()
-        with self._lock:
-            self._drop_if_forgotten(forgot)
-            self._count(id, path, day, "used")
-        self._write_if_due()
-
     def opened(
         self, path: str, first: int | None = None, last: int | None = None, day: date | None = None
     ) -> list[str]:

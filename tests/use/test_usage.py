@@ -72,7 +72,7 @@ def test_counts_of_a_unit_are_one_row(file: Path) -> None:
     usage = Usage(state_in(file))
     for _ in range(5):
         usage.shown([_hit("a")], DAY)
-    usage.used("a", "memory/2026-03-01.md", DAY)
+    usage.opened("memory/2026-03-01.md", day=DAY)
     usage.shown([_hit("a")], _days_after(1))
     usage.flush()
     usage.flush()
@@ -140,9 +140,9 @@ def test_a_state_that_was_made_anew_is_counted_in(file: Path) -> None:
     usage.shown([_hit("a")], DAY)
     usage.forget(["a"])
     state_in(file).purge()
-    usage.used("c", "memory/2026-03-01.md", DAY)
+    usage.shown([_hit("c")], DAY)
     usage.flush()
-    usage.used("d", "memory/2026-03-01.md", DAY)
+    usage.shown([_hit("d")], DAY)
     assert usage.rows()[-1].id == "d"
 
 

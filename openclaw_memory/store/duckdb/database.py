@@ -63,6 +63,20 @@ _TEMPORARY = (
     "is a directory",
     "version number",
 )
+#: Parts of messages, the cause in words, and a person's next step.
+_CAUSES = (
+    (_FULL, "the disk is full", "the index is as it was before and nothing is lost: free some space and run it again"),
+    (
+        ("version number",), "written by a newer DuckDB",
+        "upgrade openclaw-memory, or choose another file with --db",
+    ),
+    (_MEMORY, "DuckDB ran out of memory", "raise store.memory_limit_mb"),
+    (
+        ("permission denied", "read-only", "cannot open file", "is a directory"),
+        "the index cannot be opened for writing",
+        "check the permissions of the file and its folder, or choose another file with --db",
+    ),
+)  # fmt: skip
 
 
 class DuckDatabase(Database):
@@ -341,30 +355,15 @@ class DuckDatabase(Database):
     def _translate(self, error: duckdb.Error) -> StoreError:
         import duckdb
 
-        first = _first_line(error)
-        text = self._plain(error)
-        if any(word in text for word in _FULL):
-            return StoreError(
-                f"{self.path}: the disk is full ({first}); the index is as it was before and nothing is lost: "
-                "free some space and run it again"
-            )
-        if "version number" in text and "read" in text:
-            return StoreError(
-                f"{self.path}: written by a newer DuckDB ({first}); upgrade openclaw-memory, "
-                "or choose another file with --db"
-            )
-        if any(word in text for word in _MEMORY):
-            return StoreError(f"{self.path}: DuckDB ran out of memory ({first}); raise store.memory_limit_mb")
+        first, text = _first_line(error), self._plain(error)
         if self._mentions_damage(error):
             return StoreError(
                 f"{self.path}: the index cannot be read ({first}); a damaged file is moved aside and kept: "
                 "run openclaw-memory ingest to rebuild it from the Markdown files"
             )
-        if any(word in text for word in ("permission denied", "read-only", "cannot open file", "is a directory")):
-            return StoreError(
-                f"{self.path}: the index cannot be opened for writing ({first}); "
-                "check the permissions of the file and its folder, or choose another file with --db"
-            )
+        for marks, what, next_step in _CAUSES:
+            if any(mark in text for mark in marks):
+                return StoreError(f"{self.path}: {what} ({first}); {next_step}")
         bad_value = isinstance(error, (duckdb.DataError, duckdb.IntegrityError, duckdb.ProgrammingError))
         return (TextRefused if bad_value else StoreError)(
             f"{self.path}: the index failed ({first}); run: openclaw-memory doctor"
