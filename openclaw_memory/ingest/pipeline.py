@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,14 +24,12 @@ from ..store.api import (
     OntologyRows,
     StatedFact,
     Store,
-    StoredUnit,
     TextsChanged,
 )
 from ..system import atomic
 from ..system.deadline import NEVER, Deadline
 from . import sidecars
 from .notes import Mask, NoteReader, NoteSurvey, NoteText
-from .plan import match_units
 from .scan import CAPTURES, Unreadable, describe_defect, scan
 
 log = logging.getLogger("openclaw_memory.ingest")
@@ -229,18 +227,9 @@ class Ingestor:
         return wrote
 
     def _apply(self, batch: Sequence[DocumentChange], version: int, run: _Run) -> int:
-        """Write some files in one transaction; a unit with the same text keeps its id."""
-        stored: defaultdict[int | None, list[StoredUnit]] = defaultdict(list)
-        for unit in self._store.stored_units([change.replaces for change in batch if change.replaces is not None]):
-            stored[unit.document_id].append(unit)
-        changes = []
-        counts: Counter[str] = Counter()
-        for change in batch:
-            ids, changed = match_units(change.units, stored[change.replaces])
-            changes.append(replace(change, ids=ids))
-            counts += changed
+        """Write some files in one transaction."""
         try:
-            version = self._store.apply(changes, version)
+            version, counts = self._store.apply(batch, version)
         except Exception as error:
             if isinstance(error, TextsChanged) or (
                 isinstance(error, OpenClawMemoryError) and not isinstance(error, TextRefused)

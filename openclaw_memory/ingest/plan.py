@@ -1,11 +1,8 @@
-"""Build the units of a file as they are stored, and find which of them the index holds already.
-
-The index recognises a unit within its file by the hash of its search text.
-"""
+"""Build the units of a file as they are stored."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict, deque
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
@@ -16,7 +13,7 @@ from ..errors import RedactionError
 from ..knowledge.linking import Linker
 from ..model import ExtractedFact, ParsedDocument, Section, Unit, script_of, tokens_of
 from ..plugins.manager import Plugins
-from ..store.api import CitedLines, Mention, PlannedUnit, StoredUnit
+from ..store.api import CitedLines, Mention, PlannedUnit
 from ..text import analysis, dates
 
 
@@ -132,14 +129,3 @@ def _rewrite(lines: list[str], first_line: int, old: Unit, new: Unit | None) -> 
     if missing < 0:
         changed = [*changed[: high - low - 1], " ".join(changed[high - low - 1 :])]
     lines[low:high] = changed + [""] * max(0, missing)
-
-
-def match_units(units: Sequence[PlannedUnit], stored: Sequence[StoredUnit]) -> tuple[list[int | None], Counter[str]]:
-    """Return the id of the stored unit that lives on in each of ``units`` (``None`` for a new one), and the changes."""
-    waiting: defaultdict[int, deque[int]] = defaultdict(deque)
-    for unit in stored:
-        waiting[unit.hash].append(unit.id)
-    ids = [same.popleft() if (same := waiting.get(unit.hash)) else None for unit in units]
-    gone, added = sum(map(len, waiting.values())), ids.count(None)
-    updated = min(added, gone)
-    return ids, Counter(added=added - updated, updated=updated, deleted=gone - updated)

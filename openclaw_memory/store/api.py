@@ -24,7 +24,6 @@ from .rows import PlannedUnit as PlannedUnit
 from .rows import Postings as Postings
 from .rows import SectionText as SectionText
 from .rows import StatedFact as StatedFact
-from .rows import StoredUnit as StoredUnit
 from .rows import StoreState as StoreState
 from .rows import StoreStatistics as StoreStatistics
 from .rows import SummaryCitations as SummaryCitations

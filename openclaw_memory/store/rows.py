@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from itertools import repeat
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -357,15 +356,6 @@ class TextsChanged(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class StoredUnit:
-    """The identity of an indexed unit; ``hash`` is of its search text."""
-
-    id: int
-    document_id: int
-    hash: int
-
-
-@dataclass(frozen=True, slots=True)
 class CitedLines:
     """Lines of a file from which a sentence of a summary was taken."""
 
@@ -401,11 +391,7 @@ class PlannedUnit:
 
 @dataclass(frozen=True, slots=True)
 class DocumentChange:
-    """The whole new state of one file; ``replaces`` is the document's id when it is indexed already.
-
-    ``ids`` holds for each unit the id of the indexed unit (with its vector and postings) that it continues, ``None``
-    for a new one; it is empty where all units are new.
-    """
+    """The whole new state of one file; ``replaces`` is the document's id when it is indexed already."""
 
     file: SourceFile
     sha256: str
@@ -413,11 +399,6 @@ class DocumentChange:
     sections: Sequence[Section]
     units: Sequence[PlannedUnit]
     replaces: int | None = None
-    ids: Sequence[int | None] = ()
-
-    def identified_units(self) -> Iterator[tuple[PlannedUnit, int | None]]:
-        """Yield each unit with its id in the index, ``None`` for a new one."""
-        return zip(self.units, self.ids or repeat(None), strict=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,7 +104,7 @@ def test_a_stale_version_of_a_document_is_refused_and_writes_nothing(store: Duck
         store.remove([1], stale)
     (a, b) = (store.documents().by_path[path] for path in ("a.md", "b.md"))
     assert len(texts_of(store)) == 2
-    version = store.apply([replace(note("b.md", [["three"]]), replaces=b.id)], store.documents().version)
+    version, _ = store.apply([replace(note("b.md", [["three"]]), replaces=b.id)], store.documents().version)
     version = store.remove([a.id], version)
     assert version == store.documents().version and list(texts_of(store).values()) == ["three"]
 

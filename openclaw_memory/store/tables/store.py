@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -22,7 +23,6 @@ from ..rows import (
     Documents,
     KeywordIndex,
     SectionText,
-    StoredUnit,
     StoreState,
     StoreStatistics,
     SummaryCitations,
@@ -152,30 +152,20 @@ class Store(GraphTables, VectorTables, ABC):
         self._documents = instance, {info.id: info for info in infos}
         return infos
 
-    def stored_units(self, document_ids: Sequence[int]) -> list[StoredUnit]:
-        """Return the indexed units of these documents, in reading order.
+    def apply(self, changes: Sequence[DocumentChange], version: int) -> tuple[int, Counter[str]]:
+        """Write the new state of some files, each as a whole or not at all.
 
-        Those of documents that are to be read again are left out: their postings may be of another analysis.
-        """
-        rows = self._db.rows(
-            f"SELECT id, document_id, hash FROM units WHERE document_id IN {in_list(document_ids)} "
-            "AND document_id NOT IN (SELECT id FROM documents WHERE sha256 = '') ORDER BY document_id, ordinal"
-        )
-        return [StoredUnit(*row) for row in rows]
-
-    def apply(self, changes: Sequence[DocumentChange], version: int) -> int:
-        """Write the new state of some files, each as a whole or not at all; returns the new version of the texts.
-
+        Returns the new version of the texts, and the numbers of units that were ``added``, ``updated`` and ``deleted``.
         Raises :class:`TextsChanged` and writes none if they are no longer of ``version``.
         """
         with self._db.write() as c:
             writing.check_version(self._db, version)
-            writing.apply(self._db, c, changes)
+            counts = writing.apply(self._db, c, changes)
             bump(c, "texts")
-        return version + 1
+        return version + 1, counts
 
     def remove(self, document_ids: Sequence[int], version: int) -> int:
-        """Remove documents with everything they own; returns and raises as :meth:`apply`."""
+        """Remove documents with everything they own; return the new version.  Raises as :meth:`apply`."""
         with self._db.write() as c:
             writing.check_version(self._db, version)
             writing.remove(c, document_ids)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
@@ -17,15 +17,17 @@ from .keywords import MOST
 _RULE = {rule: code for code, rule in enumerate(RULES)}
 
 
-def apply(db: Database, c: Connection, changes: Sequence[DocumentChange]) -> None:
-    """Replace the rows of these files; the caller owns the transaction.
+def apply(db: Database, c: Connection, changes: Sequence[DocumentChange]) -> Counter[str]:
+    """Replace the rows of these files; the caller owns the transaction.  Returns the numbers of changed units.
 
-    A new unit takes the vector of an old one with the same text, as those of a renamed file or a moved section do.
+    A unit is recognised within its file by the hash of its search text, and keeps its id, vector and postings.  A new
+    one takes the vector of an old one with the same text, as those of a renamed file or a moved section do.
     """
     replaced = [change.replaces for change in changes if change.replaces is not None]
-    planned_units = [unit for change in changes for unit in change.identified_units()]
-    living = [unit_id for _, unit_id in planned_units if unit_id is not None]
-    new_hashes = {planned.hash for planned, unit_id in planned_units if unit_id is None}
+    units = [unit for change in changes for unit in change.units]
+    known, counts = _match(c, changes, replaced)
+    living = [unit_id for unit_id in known if unit_id is not None]
+    new_hashes = {unit.hash for unit, unit_id in zip(units, known, strict=True) if unit_id is None}
     c.execute(
         "CREATE TEMP TABLE same AS SELECT DISTINCT ON (hash) hash, model_id, v FROM units JOIN vectors ON unit_id = id "
         f"WHERE status = 'ready' AND hash IN {in_list(new_hashes)} ORDER BY hash, generation DESC"
@@ -36,10 +38,11 @@ def apply(db: Database, c: Connection, changes: Sequence[DocumentChange]) -> Non
         c,
         document=len(changes) - len(replaced),
         section=sum(len(change.sections) for change in changes),
-        unit=len(planned_units) - len(living),
+        unit=len(units) - len(living),
     )
     rows: defaultdict[str, list[tuple[Any, ...]]] = defaultdict(list)
-    written = [unit for change in changes for unit in _add_document(rows, change, ids)]
+    known_ids = iter(known)
+    written = [unit for change in changes for unit in _add_document(rows, change, known_ids, ids)]
     next_generation = "(SELECT value FROM counters WHERE name = 'generation') + 1"
     types = column_types("documents").rpartition(" ")[0]
     db.insert_rows(c, "documents", types, rows.pop("documents", []), f"*, {next_generation}")
@@ -56,12 +59,46 @@ def apply(db: Database, c: Connection, changes: Sequence[DocumentChange]) -> Non
     c.execute("DROP TABLE same")
     if "found_facts" in rows:
         bump(c, "facts")
+    return counts
+
+
+def _match(
+    c: Connection, changes: Sequence[DocumentChange], replaced: Sequence[int]
+) -> tuple[list[int | None], Counter[str]]:
+    """Return for each unit of the changes the id of the stored unit that lives on in it, and the numbers of changes.
+
+    In documents that are to be read again none lives on: their postings may be of another analysis.
+    """
+    waiting: defaultdict[tuple[int | None, int], deque[int]] = defaultdict(deque)
+    stored: Counter[int | None] = Counter()
+    select = "SELECT document_id, hash, id FROM units WHERE document_id IN"
+    for document_id, text_hash, unit_id in c.execute(f"{select} {in_list(replaced)} ORDER BY ordinal").fetchall():
+        waiting[document_id, text_hash].append(unit_id)
+        stored[document_id] += 1
+    reread = c.execute(f"SELECT id FROM documents WHERE sha256 = '' AND id IN {in_list(replaced)}").fetchall()
+    known: list[int | None] = []
+    counts: Counter[str] = Counter()
+    for change in changes:
+        same = (waiting.get((change.replaces, unit.hash)) for unit in change.units)
+        unit_ids = [units.popleft() if units else None for units in same]
+        added = unit_ids.count(None)
+        gone = stored[change.replaces] - (len(unit_ids) - added)
+        updated = min(added, gone)
+        counts += Counter(added=added - updated, updated=updated, deleted=gone - updated)
+        known += [None] * len(unit_ids) if (change.replaces,) in reread else unit_ids
+    return known, counts
 
 
 def _add_document(
-    rows: Mapping[str, list[tuple[Any, ...]]], change: DocumentChange, ids: Mapping[str, Iterator[int]]
+    rows: Mapping[str, list[tuple[Any, ...]]],
+    change: DocumentChange,
+    known_ids: Iterator[int | None],
+    ids: Mapping[str, Iterator[int]],
 ) -> Iterator[tuple[int, int, PlannedUnit]]:
-    """Add the rows of a document by table; yields each unit with its id and its document's."""
+    """Add the rows of a document by table; yields each unit with its id and its document's.
+
+    ``known_ids`` gives the id of the stored unit that lives on in the next one, ``ids`` new ids.
+    """
     document_id = next(ids["document"]) if change.replaces is None else change.replaces
     file = change.file
     front_matter = json.dumps(dict(change.front_matter), ensure_ascii=False, sort_keys=True, default=str)
@@ -76,7 +113,8 @@ def _add_document(
             section_ids[-1], document_id, part.heading, part.start_line, part.end_line,
             part.date and part.date.isoformat(), part.date_source, "\n".join(part.lines),
         ))  # fmt: skip
-    for ordinal, (planned, known_id) in enumerate(change.identified_units()):
+    for ordinal, planned in enumerate(change.units):
+        known_id = next(known_ids)
         unit_id = next(ids["unit"]) if known_id is None else known_id
         unit = planned.unit
         rows["units"].append((
