@@ -321,25 +321,16 @@ class State:
         )
 
     def backup(self, target: Path, with_key: bool = False) -> None:
-        """Write everything to the new file ``target``, and the keys beside it if asked.  Raises :class:`StateError`."""
-        if with_key:
-            Keys(target.parent).check_new(target.name)
+        """Write everything to the file ``target``, and the keys beside it if asked.  Raises :class:`StateError`."""
         rows = read_tables(self.read)
         with self._translating(file=target):
-            try:
-                os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-            except FileExistsError:
-                raise StateError(f"{target}: is there already; name a new file") from None
-            try:
-                with closing(connect(os.fspath(target))) as new:
-                    new.execute("BEGIN")
-                    put(new, rows)
-                    renew_versions(new, CHANGED)
-                    new.execute("COMMIT")
-                    new.execute("PRAGMA journal_mode = DELETE")  # so that it is one file
-            except BaseException:
-                target.unlink(missing_ok=True)
-                raise
+            os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o600))
+            with closing(connect(os.fspath(target))) as new:
+                new.execute("BEGIN")
+                put(new, rows)
+                renew_versions(new, CHANGED)
+                new.execute("COMMIT")
+                new.execute("PRAGMA journal_mode = DELETE")  # so that it is one file
         if with_key:
             for key in self.keys().values():
                 Keys(target.parent).add(target.name, key)
