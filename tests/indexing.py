@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 from openclaw_memory.config.settings import StoreSettings
-from openclaw_memory.ingest.plan import analyse_unit
+from openclaw_memory.ingest.notes import analyse_unit
 from openclaw_memory.model import Grain, Kind, Origin, Section, SourceFile, Unit
 from openclaw_memory.store.api import DocumentChange, PlannedUnit, VectorModel
 from openclaw_memory.store.duckdb.store import DuckStore
