@@ -222,7 +222,7 @@ def test_other_processes_wait_and_go_on(tmp_path: Path) -> None:
     assert store.contains([SECRET]) == []
 
 
-@pytest.mark.parametrize("step", ["COPY", "CHECKPOINT new", "before", "after"])
+@pytest.mark.parametrize("step", ["half a copy", "a copy", "before", "after"])
 def test_killed_on_the_way_it_loses_nothing(tmp_path: Path, step: str) -> None:
     path = tmp_path / "a.duckdb"
     store = filled(path)
@@ -230,18 +230,16 @@ def test_killed_on_the_way_it_loses_nothing(tmp_path: Path, step: str) -> None:
     store.close()
     code = (
         "import os, sys\nfrom pathlib import Path\nimport openclaw_memory.store.duckdb.database as rewriting\n"
-        "step, replace, check = sys.argv[2], os.replace, rewriting._check\n"
+        "step, replace, copy = sys.argv[2], os.replace, rewriting._copy\n"
         "def replaced(*given, **how):\n"
         "    if step == 'before': os.kill(os.getpid(), 9)\n"
         "    replace(*given, **how)\n"
         "    os.kill(os.getpid(), 9)\n"
-        "def checked(connection, old):\n"
-        "    if step == 'CHECKPOINT new': os.kill(os.getpid(), 9)\n"
-        "    if step == 'COPY':\n"
-        "        connection.execute('CREATE TABLE new.more AS SELECT range AS i FROM range(100000)')\n"
-        "        os.kill(os.getpid(), 9)\n"
-        "    check(connection, old)\n"
-        "os.replace, rewriting._check = replaced, checked\n"
+        "def copied(old, new, options):\n"
+        "    copy(old, new, options)\n"
+        "    if step == 'half a copy': os.truncate(new, new.stat().st_size // 2)\n"
+        "    if step in ('half a copy', 'a copy'): os.kill(os.getpid(), 9)\n"
+        "os.replace, rewriting._copy = replaced, copied\n"
         "from indexing import open_store\nopen_store(Path(sys.argv[1])).purge()"
     )
     child = python(code, str(path), step)
