@@ -28,9 +28,9 @@ from .forget.selection import ForgetRequest
 from .forget.tombstones import Tombstones
 from .graph.service import ConceptService
 from .ingest.freshness import Freshness
+from .ingest.notes import SURVEY_SUFFIX, NoteSurvey
 from .ingest.pipeline import Ingestor
 from .ingest.scan import max_bytes, scan
-from .ingest.survey import SURVEY_SUFFIX, NoteSurvey
 from .knowledge.concepts_file import FILE_NAME
 from .knowledge.facts_file import NAME as FACTS
 from .model import (
@@ -325,7 +325,7 @@ class Memory(ReadingMemory):
         Raises :class:`~openclaw_memory.errors.RequestError` when ``chunk`` names nothing, and
         :class:`~openclaw_memory.errors.WorkspaceError` when the state cannot be written.
         """
-        from .use.feedback import record
+        from .use.tracker import record
 
         self.check_own(chunk)
         self.freshen()
@@ -438,12 +438,12 @@ class Memory(ReadingMemory):
         """
         return self._tables().query(query, limit, timeout)
 
-    def export(self, folder: str | Path, *, overwrite: bool = False, progress: Progress = silent) -> ExportReport:
-        """Write every table as a Parquet file into ``folder``: a new or empty one, or an older export to ``overwrite``.
+    def export(self, folder: str | Path, *, progress: Progress = silent) -> ExportReport:
+        """Write every table as a Parquet file into ``folder``, a new or empty one.
 
         Raises :class:`~openclaw_memory.errors.WorkspaceError` when the folder cannot be used.
         """
-        return self._tables().export(expand_home(folder).absolute(), overwrite, progress)
+        return self._tables().export(expand_home(folder).absolute(), progress)
 
     @named_arguments()
     def map(
@@ -481,10 +481,8 @@ class Memory(ReadingMemory):
         return MemoryTables(self.store, self._questions.graph, self.facts, self.usage.rows, self._freshness.freshen)
 
     def maintain(self, force: bool = False) -> bool:
-        """Compact the index if that is due, and release memory; return true if it was compacted."""
-        compacted = self.store.maintain(force)
-        self.store.shrink()
-        return compacted
+        """Compact the index if that is due; return true if it was."""
+        return self.store.maintain(force)
 
     def grains(self) -> tuple[GrainSize, ...]:
         """Return files, units and bytes of each grain."""

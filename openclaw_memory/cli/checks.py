@@ -16,9 +16,8 @@ from ..hosts import HostError
 from ..hosts.openclaw_checks import check_openclaw
 from ..hosts.process import find_program, run_command
 from ..index.opening import url_of
-from ..ingest.notes import RawNote
+from ..ingest.notes import RawNote, remarks_on
 from ..ingest.scan import IGNORE_FILE, Unreadable, is_conflict, max_bytes, scan
-from ..ingest.survey import remarks_on
 from ..knowledge import concepts_file, facts_file
 from ..knowledge.linking import Linker
 from ..memory import Memory
@@ -112,7 +111,7 @@ def read_notes(memory: Memory, scanned: ScanResult, documents: Documents | None)
                 reading.untrusted.append(SkippedFile(file.path, remarks.untrusted))
             reading.guessed += [SkippedFile(file.path, reason) for reason in remarks.guessed]
             if is_changed(file, row):
-                memory.reader.read(file, Linker(OntologyRows()), memory.reader.readable(file, note))
+                memory.reader.read(file, Linker(OntologyRows()), memory.reader.text(file, note))
                 reading.changed.append(file.path)
         except (Unreadable, RedactionError) as error:
             if is_changed(file, row):

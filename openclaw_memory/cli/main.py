@@ -238,7 +238,7 @@ def cli(
         handler.addFilter(lambda record: record.name not in ("openclaw_memory", "openclaw_memory.store"))
     handler.setFormatter(_Lines("%(name)s: %(message)s"))
     logging.basicConfig(level=logging.DEBUG if verbose else logging.WARNING, handlers=[handler])
-    for chatty in ("httpx", "httpcore", "watchfiles", "filelock", "markdown_it"):
+    for chatty in ("httpx", "httpcore", "filelock", "markdown_it"):
         logging.getLogger(chatty).setLevel(logging.ERROR)
     overrides: dict[str, Any] = {}
     for assignment in assignments:

@@ -43,7 +43,7 @@ def open(cli: CliContext, hit: str) -> None:  # noqa: A001
       openclaw-memory open memory/2026-03-03.md:12
       EDITOR='code --wait' openclaw-memory open MEMORY.md
     """
-    from ..use.feedback import line_of
+    from ..use.tracker import line_of
 
     with cli.memory() as memory:
         named, line, unit = hit.strip(), None, ""

@@ -140,16 +140,14 @@ def _shorten(value: Any, most: int) -> str:
 
 @click.command()
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-@click.option("--overwrite", is_flag=True, help="Replace an older export in DIR; other files there are left alone.")
 @common_options
-def export(cli: CliContext, folder: Path, overwrite: bool) -> None:
+def export(cli: CliContext, folder: Path) -> None:
     """Write memories, documents, concepts, edges, facts and usage as Parquet files into DIR.
 
-    DIR is new or empty; it is there as a whole or not at all.  A manifest.json names the files, their columns and
-    how many rows they have.
+    DIR is new or empty; it is there as a whole or not at all.
     """
     with cli.memory() as memory, ingest_progress(cli) as show:
-        report = memory.export(folder, overwrite=overwrite, progress=show)
+        report = memory.export(folder, progress=show)
     if cli.json:
         cli.emit(report)
     for table in report.tables:

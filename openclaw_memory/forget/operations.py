@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 
 from ..config.settings import IngestSettings
 from ..errors import RedactionError, WorkspaceError
-from ..ingest.notes import NoteReader
-from ..ingest.survey import SURVEY_SUFFIX
+from ..ingest.notes import SURVEY_SUFFIX, NoteReader
 from ..knowledge.concepts_file import FILE_NAME as CONCEPTS
 from ..knowledge.facts_file import NAME as FACTS
 from ..model import ForgetReport, joined

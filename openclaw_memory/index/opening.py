@@ -37,8 +37,8 @@ def url_of(settings: Settings, db: str | Path | None = None) -> str:
 
 def open_index(workspace: Path, agent: str, settings: Settings, db: str | Path | None = None) -> Store:
     """Return the index of ``agent`` for ``workspace``, or the file or URL ``db``; it opens when it is first used."""
-    extraction = linking.extraction_version(settings.redaction.allow)
-    options = settings.store, analysis.terms, analysis.ANALYSIS_VERSION, extraction
+    extraction = f"{analysis.ANALYSIS_VERSION} {linking.extraction_version(settings.redaction.allow)}"
+    options = settings.store, analysis.terms, extraction
     if url := url_of(settings, db):
         from ..store.postgres.store import PostgresStore
 

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from ..errors import WorkspaceError
 from ..ingest import summary_files
-from ..ingest.plan import build_units
+from ..ingest.notes import build_units
 from ..ingest.summary_files import DATED, TAGS
 from ..knowledge.linking import Linker
 from ..model import UNSAID, Grain, Origin

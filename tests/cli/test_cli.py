@@ -276,7 +276,7 @@ def test_help_imports_nothing_heavy() -> None:
     calls = [["--help"], ["--version"], ["model", "pull", "--help"], *[[name, "--help"] for name in COMMANDS]]
     code = (
         "import sys\nfrom openclaw_memory.cli.main import cli\n"
-        "heavy = {'numpy', 'duckdb', 'llama_cpp', 'httpx', 'rich', 'markdown_it', 'gguf', 'yaml', 'pluggy', 'watchfiles',\n"
+        "heavy = {'numpy', 'duckdb', 'llama_cpp', 'httpx', 'rich', 'markdown_it', 'gguf', 'yaml', 'pluggy',\n"
         "    'mcp', 'mcp_types', 'anyio', 'pydantic', 'starlette'}\n"
         f"for arguments in {calls!r}:\n"
         "    try: cli(arguments)\n"

@@ -669,7 +669,7 @@ def test_records_of_use_and_questions_are_dropped(notes: Notes) -> None:
         memory.ingest()
         (secret, *_) = memory.search("vault zebra bakery", max_results=1).results
         (other, *_) = memory.search("zoo giraffe", max_results=1).results
-        memory.usage.used(secret.id, secret.path, date(2026, 3, 1))
+        memory.usage.shown([secret], date(2026, 3, 1))
         memory.feedback(secret.id, "useful")
         memory.feedback(other.id, "useful")
         asked = len(counting.questions)
