@@ -14,7 +14,7 @@ from ..graph.view import GraphView
 from ..index.archive import Archive
 from ..index.corpus import Corpus
 from ..model import Repetition, SearchHit, chars_of, citation, tokens_of
-from ..store.api import SectionText, Store
+from ..store.api import Ints, SectionText, Store
 from ..text import analysis
 from .hits import Range, Scores, line_range
 
@@ -189,6 +189,19 @@ class Display:
             why=scores.why,
             also=also,
         )
+
+    def texts(self, rows: Ints) -> list[tuple[str, str]]:
+        """Return the text of each row, and the headings above it; empty ones where it is gone from the store."""
+        columns, shown = self._corpus.rows, list[tuple[str, str]]()
+        sections = self._texts.get(np.unique(columns.section_id[rows]).tolist())
+        for row in rows.tolist():
+            section, place = sections.get(int(columns.section_id[row])), self._place(row)
+            if section is None:
+                shown.append(("", ""))
+                continue
+            lines = section.lines[place.first - section.start_line : place.last - section.start_line + 1]
+            shown.append(("\n".join(lines)[place.before :][: place.chars], section.heading))
+        return shown
 
     def _place(self, row: int) -> Place:
         """Return the place of a row among the lines that it shares."""
