@@ -13,6 +13,7 @@ from .search import (
     build_request,
     corrected_question,
     filter_options,
+    format_successor,
     marking,
     show,
     show_line,
@@ -88,6 +89,8 @@ def show_stop(out: Console, hit: RecallHit, most: int | None, mark: Mark) -> Non
         show_line(out, shown, 12)
     for words in hit.superseded:
         show_line(out, Text(f"superseded: {words}", style="red"), 12)
+    if hit.superseded_by is not None:
+        show_line(out, Text(format_successor(hit.superseded_by), style="red"), 12)
     if hit.archived:
         show_line(out, Text("archived: a summary covers this note", style="dim"), 12)
     out.print()

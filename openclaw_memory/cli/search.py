@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from ..model import SearchHit, SearchRequest, SearchResult
+    from ..model import DatedLines, SearchHit, SearchRequest, SearchResult
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -202,6 +202,11 @@ def _lines(hit: SearchHit, around: int | None) -> list[str]:
     return [*above[-around if around else None :], lines[at], *below[:around]]
 
 
+def format_successor(lines: DatedLines) -> str:
+    """Return where what replaced a hit stands: ``older, see memory/2026-05-22.md:3``."""
+    return f"older, see {lines.path}:{lines.start_line}"
+
+
 def _show_hit(out: Any, rank: int, hit: SearchHit, mark: Mark, around: int | None) -> None:
     """Print a hit: its place, its lines, and remarks on them."""
     from rich.text import Text
@@ -217,6 +222,8 @@ def _show_hit(out: Any, rank: int, hit: SearchHit, mark: Mark, around: int | Non
     for line in lines_shown:
         mark(line)
     lines_shown += [Text(f"superseded: {words}", style="red") for words in hit.superseded]
+    if hit.superseded_by is not None:
+        lines_shown.append(Text(format_successor(hit.superseded_by), style="red"))
     if hit.also:
         lines_shown.append(Text(format_other_places(hit), style="dim"))
     if hit.archived:

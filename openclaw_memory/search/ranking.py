@@ -144,21 +144,21 @@ def rank(query: Query, index: ResidentIndex) -> Ranking:
         order = _rank_by_plugins(question.text, index, features, order, allowed, index.rank_candidates)
     if is_widened:
         allowed, request = _choose_archived(index, order, allowed, query.request, request)
-    currency = order_current_first(question, index, order, allowed)
+    order, successors = order_current_first(question, index, order, allowed)
     return Ranking(
         query,
         request,
         corpus,
         features,
         score,
-        currency.order,
+        order,
         allowed,
         similarities,
         graph,
         adjustment,
         index.sure,
         missing,
-        currency.successors,
+        successors,
     )
 
 
