@@ -275,6 +275,8 @@ def show_remarks(cli: CliContext, hit: SearchHit, indent: int) -> None:
     """Print below a hit what replaces its lines, where else they stand, and why it was found."""
     for words in hit.superseded:
         cli.line((f"superseded: {words}", "red"), indent=indent)
+    if hit.superseded_by is not None:
+        cli.line((f"older, see {hit.superseded_by.path}:{hit.superseded_by.start_line}", "red"), indent=indent)
     if hit.also:
         cli.line((format_other_places(hit), "dim"), indent=indent)
     if hit.archived:

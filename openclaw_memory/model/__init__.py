@@ -56,7 +56,7 @@ from .reports import UseRow as UseRow
 from .search import HIT_TOKENS as HIT_TOKENS
 from .search import SEARCH_OPTIONS as SEARCH_OPTIONS
 from .search import Candidate as Candidate
-from .search import Repetition as Repetition
+from .search import DatedLines as DatedLines
 from .search import SearchHit as SearchHit
 from .search import SearchOptions as SearchOptions
 from .search import SearchRequest as SearchRequest

@@ -148,8 +148,8 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Repetition:
-    """Other lines with the text of a hit, apart from days and times."""
+class DatedLines:
+    """Lines of a file, and their day."""
 
     path: str
     start_line: int
@@ -165,7 +165,8 @@ class SearchHit:
     features, so it may rise with rank.  The parts are absolute too: ``vector_score`` is a cosine, ``text_score`` a
     share of the query's BM25 mass, ``time_score`` the closeness to a date of the query.  In a timeline without a query
     each hit has the score 1.  ``best_line`` is the line that ranks, ``snippet_line`` the first line of the snippet.
-    ``also`` are the latest other lines with the same text, in order of time.  ``memory`` is the name of another memory
+    ``also`` are the latest other lines with the same text but for days and times, in order of time; ``superseded_by``
+    are later lines that say what holds now.  ``memory`` is the name of another memory
     that contains the hit, ``None`` for its own.
     """
 
@@ -190,7 +191,8 @@ class SearchHit:
     archived: bool = False
     source: str = "memory"
     why: str | None = None
-    also: tuple[Repetition, ...] = ()
+    also: tuple[DatedLines, ...] = ()
+    superseded_by: DatedLines | None = None
     memory: str | None = None
     best_line: int | None = None
     snippet_line: int | None = None

@@ -21,6 +21,8 @@ from .scripts import HANGUL, UNSPACED
 ANY = "any"
 UNITS = ("day", "week", "month", "year")
 _UNSPACED = UNSPACED + HANGUL
+#: A letter of a script that puts no spaces between words.
+JOINED = re.compile(f"[{_UNSPACED}]")
 _TOKEN = re.compile(rf"\d+|[{_UNSPACED}]|[^\W\d_](?:[^\W\d_{_UNSPACED}]|[\u0300-\u036f\u064b-\u065f\u0900-\u097f])*")
 WORD = re.compile(r"[^\W_]+")
 #: Characters between two words of a phrase.
@@ -92,6 +94,22 @@ def phrases_by_key(language: str) -> dict[str, tuple[str, ...]]:
         if spellings:
             out[key] = (*out.get(key, ()), *spellings.split(" | "))
     return out
+
+
+def has_phrase(key: str, spoken: Iterable[str], text: str) -> bool:
+    """Return true if a :func:`plain` text has a phrase of some languages for ``key``."""
+    return any(re.search(_phrases_of(key, language), text) for language in spoken)
+
+
+@cache
+def _phrases_of(key: str, language: str) -> str:
+    """Return a pattern for a language's phrases for ``key``, as words of their own where words have spaces."""
+    phrases = map(plain, phrases_by_key(language).get(key, ()))
+    return "|".join(_word(phrase) for phrase in phrases) or "(?!)"
+
+
+def _word(phrase: str) -> str:
+    return re.escape(phrase) if JOINED.search(phrase) else rf"(?<![^\W_]){re.escape(phrase)}(?![^\W_])"
 
 
 def any_of(spellings: Iterable[str]) -> str:
