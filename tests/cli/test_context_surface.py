@@ -11,11 +11,12 @@ from click.testing import CliRunner, Result
 from fakes import Notes, open_memory
 from jsonschema import Draft202012Validator
 
+from docs.schema import json_schema
 from openclaw_memory.cli.main import cli
 from openclaw_memory.serve.registry import CONTEXT
 from openclaw_memory.serve.tool import Call
 from openclaw_memory.system.deadline import Deadline
-from openclaw_memory.system.serialize import json_schema, to_json
+from openclaw_memory.system.serialize import to_json
 
 NOTE = "# 2026-03-01\n\n## Kiln trouble\n\n- The kiln Vesuvius tripped the fuse when its lower element glowed.\n"
 SAID = "On 1 Mar 2026 (Kiln trouble): The kiln Vesuvius tripped the fuse when its lower element glowed."

@@ -12,12 +12,13 @@ from fakes import Notes, open_memory
 from jsonschema import Draft202012Validator
 from states import state_file
 
+from docs.schema import json_schema
 from openclaw_memory.cli.main import cli
 from openclaw_memory.errors import RequestError
 from openclaw_memory.serve.registry import FEEDBACK
 from openclaw_memory.serve.tool import Call
 from openclaw_memory.system.deadline import Deadline
-from openclaw_memory.system.serialize import json_schema, to_json
+from openclaw_memory.system.serialize import to_json
 
 PATH = "memory/2026-03-01.md"
 KILN = "The kiln Vesuvius tripped the fuse when its lower element glowed in the dark."
