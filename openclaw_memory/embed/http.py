@@ -1,7 +1,7 @@
-"""Embeddings from an OpenAI-compatible endpoint, within limits per minute and per day.
+"""Embeddings from an OpenAI-compatible endpoint.
 
 This is the only module that sends text anywhere, and only when ``embedding.provider`` is ``http``.  A small file holds
-the day's usage, so that all processes share the limit.
+the length of the vectors of each model, so that nothing is sent to learn it.
 """
 
 from __future__ import annotations
@@ -11,31 +11,22 @@ import math
 import os
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
 
-from ..errors import ModelError, WorkspaceError
+from ..errors import ModelError
+from ..model import CHARS_PER_TOKEN
 from ..model.embedder import Progress, Vectors
 from ..system import atomic
+from ..system.deadline import Deadline
 
-USAGE_FILE = "http-usage.json"
-
-CHARS_PER_TOKEN = 4
-
-
-@dataclass(slots=True)
-class _TimeLeft:
-    """Seconds left for sending, retries and the limit per minute."""
-
-    left: float = 90.0
+#: Most attempts of a request, and seconds for all of them.
+_ATTEMPTS, _SECONDS = 8, 90.0
 
 
 class HttpEmbedder:
@@ -43,9 +34,9 @@ class HttpEmbedder:
 
     ``api_key_env`` names the environment variable that holds the bearer key; empty means that the
     endpoint needs none.  ``dimensions`` 0 takes the endpoint's own.  ``max_tokens`` cuts longer texts
-    (a token is four characters).  ``usage_dir`` holds the day's usage.  Calls raise
+    (a token is four characters).  ``folder`` holds what was learned of models.  Calls raise
     :class:`~openclaw_memory.errors.ModelError` without a key, when the endpoint cannot be reached or
-    refuses, on wrong dimensions, and at the day's limit.
+    refuses, and on wrong dimensions.
     """
 
     provider = "http"
@@ -55,18 +46,14 @@ class HttpEmbedder:
         url: str,
         model: str,
         *,
-        usage_dir: Path,
+        folder: Path,
         api_key_env: str = "OPENAI_API_KEY",
         dimensions: int = 0,
-        requests_per_minute: int = 60,
-        tokens_per_day: int = 1_000_000,
         timeout: float = 20.0,
         max_tokens: int = 256,
         query_prefix: str = "",
         document_prefix: str = "",
-        environ: Mapping[str, str] | None = None,
         sleep: Callable[[float], None] = time.sleep,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -84,15 +71,10 @@ class HttpEmbedder:
         self._key_env = api_key_env
         self._requested_dimensions = dimensions
         self._dimensions = dimensions
-        self._per_minute = requests_per_minute
-        self._per_day = tokens_per_day
         self._timeout = timeout
         self._prefixes = {"query": query_prefix, "document": document_prefix}
-        self._environ = os.environ if environ is None else environ
         self._sleep = sleep
-        self._now = now
-        self._usage_file = Path(usage_dir) / USAGE_FILE
-        self._sent: deque[float] = deque()
+        self._dimensions_file = folder / "http-dimensions.json"
         self._lock = threading.Lock()
         self._client: Any = None
         self._closed = False
@@ -101,28 +83,22 @@ class HttpEmbedder:
     def dimensions(self) -> int:
         """Length of a vector; asks the endpoint once if it is not known."""
         if not self._dimensions:
-            self._dimensions = self._read_usage()["dimensions"].get(self.model, 0)
+            self._dimensions = self._known_dimensions().get(self.model, 0)
         if not self._dimensions:
-            self._embed(["dimensions"], "query", _TimeLeft(), None)
+            self._embed(["dimensions"], "query", _SECONDS, None)
         return self._dimensions
 
     def embed_documents(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
         """Embed stored texts: ``float32[n, d]``, unit rows."""
-        return self._embed(texts, "document", None, progress)
+        return self._embed(texts, "document", _SECONDS, progress)
 
     def embed_query(self, texts: Sequence[str]) -> Vectors:
         """Embed questions within a few seconds, as a host waits: ``float32[n, d]``, unit rows."""
-        return self._embed(texts, "query", _TimeLeft(3.0), None)
+        return self._embed(texts, "query", 3.0, None)
 
     def check_key(self) -> None:
         """Raise :class:`~openclaw_memory.errors.ModelError` when the key is missing; sends nothing."""
         self._headers()
-
-    def usage(self) -> dict[str, Any]:
-        """Return the requests and tokens of all processes on this UTC day, and the limits (0: none)."""
-        state = self._read_usage()
-        del state["dimensions"]
-        return {**state, "tokens_per_day": self._per_day, "requests_per_minute": self._per_minute}
 
     def close(self) -> None:
         """Close the connections; calling twice is harmless, embedding afterwards is an error."""
@@ -132,16 +108,14 @@ class HttpEmbedder:
                 self._client.close()
                 self._client = None
 
-    def _embed(
-        self, texts: Sequence[str], kind: str, remaining: _TimeLeft | None, progress: Progress | None
-    ) -> Vectors:
-        """Embed in batches; ``remaining`` is shared by all requests, without it each has the time of documents."""
+    def _embed(self, texts: Sequence[str], kind: str, seconds: float, progress: Progress | None) -> Vectors:
+        """Embed in batches, each within ``seconds``; a question is one batch."""
         if not texts:
             return np.empty((0, self.dimensions), np.float32)
         prepared = [self._prepare(self._prefixes[kind] + text) for text in texts]
         parts = []
         for batch in _batches(prepared):
-            parts.append(self._request(batch, remaining or _TimeLeft()))
+            parts.append(self._request(batch, Deadline.after(seconds)))
             if progress is not None:
                 progress(len(batch))
         return np.concatenate(parts)
@@ -151,23 +125,29 @@ class HttpEmbedder:
         # Lone surrogates have no JSON form in UTF-8, and endpoints refuse an empty input.
         return cut.encode("utf-8", "replace").decode("utf-8").strip() or "-"
 
-    def _request(self, batch: Sequence[str], remaining: _TimeLeft) -> Vectors:
-        headers = self._headers()
-        tokens = sum(_tokens(text) for text in batch)
+    def _request(self, batch: Sequence[str], until: Deadline) -> Vectors:
         body: dict[str, Any] = {"model": self._name, "input": list(batch)}
         if self._requested_dimensions:
             body["dimensions"] = self._requested_dimensions
-        vectors = self._vectors(self._post(body, headers, tokens, remaining), len(batch))
+        vectors = self._vectors(self._post(body, until), len(batch))
         if not self._dimensions:
             self._dimensions = vectors.shape[1]
-            with self._update_usage() as state:
-                state["dimensions"][self.model] = self._dimensions
+            dimensions = {**self._known_dimensions(), self.model: self._dimensions}
+            with suppress(OSError):
+                atomic.write_bytes(self._dimensions_file, json.dumps(dimensions).encode())
         return vectors
+
+    def _known_dimensions(self) -> dict[str, int]:
+        """Return the length of the vectors of models by their identity."""
+        with suppress(OSError, ValueError, TypeError, AttributeError):  # no file yet, or an edited one
+            stored = json.loads(self._dimensions_file.read_text(encoding="utf-8"))
+            return {str(model): int(dimensions) for model, dimensions in stored.items()}
+        return {}
 
     def _headers(self) -> dict[str, str]:
         if not self._key_env:
             return {}
-        key = self._environ.get(self._key_env, "").strip()
+        key = os.environ.get(self._key_env, "").strip()
         if not key:
             raise ModelError(
                 f"no key for {self._host}: the environment variable {self._key_env} is not set; set it, or "
@@ -177,26 +157,20 @@ class HttpEmbedder:
             raise ModelError(f"the key in {self._key_env} holds a character that no key has; set it again")
         return {"Authorization": f"Bearer {key}"}
 
-    def _post(self, body: Mapping[str, Any], headers: Mapping[str, str], tokens: int, remaining: _TimeLeft) -> Any:
+    def _post(self, body: Mapping[str, Any], until: Deadline) -> Any:
         import httpx
 
+        headers = self._headers()
         attempt = 0
         while True:
-            self._wait_for_turn(remaining)
-            delay = min(0.5 * 2**attempt, 20.0)
             attempt += 1
-            self._spend(tokens)
-            started = time.monotonic()
+            delay = min(0.25 * 2**attempt, 20.0)
             try:
-                seconds = max(0.001, min(self._timeout, remaining.left))
+                seconds = max(0.001, until.within(self._timeout))
                 response = self._http().post(self._url, json=body, headers=headers, timeout=seconds)
             except httpx.HTTPError as error:
-                if isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout)):
-                    self._spend(-tokens, requests=-1)  # nothing was sent
                 reason = f"cannot be reached ({type(error).__name__}: {error})"
-                remaining.left -= time.monotonic() - started
             else:
-                remaining.left -= time.monotonic() - started
                 if response.is_success:
                     return response
                 reason = f"answered {response.status_code}: {_error_message(response)}"
@@ -206,13 +180,12 @@ class HttpEmbedder:
                     raise ModelError(f"{self._url} {reason}; check embedding.http_url and embedding.http_model")
                 with suppress(KeyError, ValueError):
                     delay = max(0.0, float(response.headers["retry-after"]))
-            if delay > remaining.left:
+            if attempt == _ATTEMPTS or delay > until.within():
                 raise ModelError(
                     f"{self._url} {reason}; gave up after {attempt} attempts, try again later or set "
                     "embedding.provider to local"
                 )
             self._sleep(delay)
-            remaining.left -= delay
 
     def _http(self) -> Any:
         import httpx
@@ -223,25 +196,6 @@ class HttpEmbedder:
             if self._client is None:
                 self._client = httpx.Client()
             return self._client
-
-    def _wait_for_turn(self, remaining: _TimeLeft) -> None:
-        """Wait until one more request fits into the last 60 seconds."""
-        while self._per_minute:
-            with self._lock:
-                now = self._now().timestamp()
-                while self._sent and self._sent[0] <= now - 60:
-                    self._sent.popleft()
-                if len(self._sent) < self._per_minute:
-                    self._sent.append(now)
-                    return
-                delay = min(self._sent[0] + 60 - now, 60.0)
-            if delay > remaining.left:
-                raise ModelError(
-                    f"{self._per_minute} requests in the last minute, which is the limit; try again in "
-                    f"{math.ceil(delay)} seconds"
-                )
-            self._sleep(delay)
-            remaining.left -= delay
 
     def _vectors(self, response: Any, count: int) -> Vectors:
         try:
@@ -265,44 +219,6 @@ class HttpEmbedder:
             raise ModelError(f"{self._url} answered a vector that is not a finite number; choose another model")
         vectors /= norms
         return vectors
-
-    # -- the usage file ---------------------------------------------------------------------------------
-
-    def _spend(self, tokens: int, requests: int = 1) -> None:
-        with self._update_usage() as state:
-            if tokens > 0 and self._per_day and state["tokens"] + tokens > self._per_day:
-                raise ModelError(
-                    f"day limit reached: {state['tokens']:,} of {self._per_day:,} tokens were sent to "
-                    f"{self._host} today; wait until 00:00 UTC"
-                )
-            state["tokens"] = max(0, state["tokens"] + tokens)
-            state["requests"] = max(0, state["requests"] + requests)
-
-    @contextmanager
-    def _update_usage(self) -> Iterator[dict[str, Any]]:
-        """Lock the day's usage for the block, and write it at the end."""
-        try:
-            with atomic.locked(self._usage_file):
-                state = self._read_usage()
-                yield state
-                atomic.write_bytes(self._usage_file, json.dumps(state).encode())
-        except (OSError, WorkspaceError) as error:
-            raise ModelError(
-                f"{self._usage_file}: the day's usage cannot be written ({error}), and nothing is sent uncounted; "
-                "make the folder writable"
-            ) from error
-
-    def _read_usage(self) -> dict[str, Any]:
-        today = self._now().astimezone(UTC).date().isoformat()
-        state: dict[str, Any] = {"date": today, "requests": 0, "tokens": 0, "dimensions": {}}
-        try:
-            stored = json.loads(self._usage_file.read_text(encoding="utf-8"))
-            state["dimensions"] = {str(k): int(v) for k, v in dict(stored.get("dimensions", {})).items()}
-            if stored["date"] == today:
-                state |= {"requests": int(stored["requests"]), "tokens": int(stored["tokens"])}
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            pass  # no file yet, or an edited one: the day starts at zero
-        return state
 
 
 def _tokens(text: str) -> int:

@@ -170,7 +170,7 @@ def _http(settings: Settings) -> Embedder:
     embedder = HttpEmbedder(
         options.http_url,
         options.http_model,
-        usage_dir=data_dir(),
+        folder=data_dir(),
         api_key_env=options.http_api_key_env,
         dimensions=options.http_dimensions,
         query_prefix=similar.query_prefix if similar else "",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from ..errors import Problem
 from .notes import SkippedFile
@@ -64,7 +63,6 @@ class Status:
     unread_front_matter: tuple[SkippedFile, ...] = ()
     #: Files that are not read.
     skipped: tuple[SkippedFile, ...] = ()
-    http_usage: dict[str, Any] | None = None
     context: ContextUse | None = None
     grains: tuple[GrainSize, ...] = ()
     consolidation: str | None = None
