@@ -24,6 +24,7 @@ from ..model import CHARS_PER_TOKEN
 from ..model.embedder import Progress, Vectors
 from ..system import atomic
 from ..system.deadline import Deadline
+from .bindings import pack
 
 #: Most attempts of a request, and seconds for all of them.
 _ATTEMPTS, _SECONDS = 8, 90.0
@@ -113,12 +114,14 @@ class HttpEmbedder:
         if not texts:
             return np.empty((0, self.dimensions), np.float32)
         prepared = [self._prepare(self._prefixes[kind] + text) for text in texts]
-        parts = []
-        for batch in _batches(prepared):
-            parts.append(self._request(batch, Deadline.after(seconds)))
+        rows: dict[int, Vectors] = {}
+        # Every known endpoint takes requests of this size.
+        for group in pack([math.ceil(len(text) / CHARS_PER_TOKEN) for text in prepared], 8_000):
+            vectors = self._request([prepared[i] for i in group], Deadline.after(seconds))
+            rows.update(zip(group, vectors, strict=True))
             if progress is not None:
-                progress(len(batch))
-        return np.concatenate(parts)
+                progress(len(group))
+        return np.stack([rows[i] for i in range(len(texts))])
 
     def _prepare(self, text: str) -> str:
         cut = text[: self._max_tokens * CHARS_PER_TOKEN].replace("\0", " ")
@@ -219,23 +222,6 @@ class HttpEmbedder:
             raise ModelError(f"{self._url} answered a vector that is not a finite number; choose another model")
         vectors /= norms
         return vectors
-
-
-def _tokens(text: str) -> int:
-    return math.ceil(len(text) / CHARS_PER_TOKEN)
-
-
-def _batches(texts: Sequence[str], most_texts: int = 64, most_tokens: int = 8_000) -> list[list[str]]:
-    """Group the texts into requests of a size that every known endpoint takes."""
-    batches: list[list[str]] = []
-    size = 0
-    for text in texts:
-        if not batches or len(batches[-1]) == most_texts or size + _tokens(text) > most_tokens:
-            batches.append([])
-            size = 0
-        batches[-1].append(text)
-        size += _tokens(text)
-    return batches
 
 
 def _error_message(response: Any) -> str:

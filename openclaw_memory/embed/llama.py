@@ -394,26 +394,21 @@ class LlamaCppEmbedder(LocalModel):
     def _embed(self, prefix: str, texts: Sequence[str], progress: Progress | None, urgent: bool) -> Vectors:
         out = np.zeros((len(texts), self.dimensions), np.float32)
         readable = [blank_unknown_characters(self.path, text) for text in texts]
-        rows = [i for i, text in enumerate(readable) if text == texts[i] or text.strip()]
-        out[rows] = self._unit_rows([prefix + readable[i] for i in rows], progress, urgent)
-        return out
-
-    def _unit_rows(self, texts: Sequence[str], progress: Progress | None, urgent: bool) -> Vectors:
-        rows = np.empty((len(texts), self.dimensions), np.float32)
-        lengths = [len(text.encode("utf-8", "replace")) for text in texts]
+        places = np.array([i for i, text in enumerate(readable) if text == texts[i] or text.strip()], int)
+        lengths = [len((prefix + readable[i]).encode("utf-8", "replace")) for i in places]
         for group in pack(lengths, self._batch_bytes):
-            rows[group] = self._request([texts[i] for i in group], urgent)
+            out[places[group]] = self._request([prefix + readable[i] for i in places[group]], urgent)
             if progress is not None:
                 progress(len(group))
-        norms = np.linalg.norm(rows, axis=1, keepdims=True)
+        norms = np.linalg.norm(out[places], axis=1, keepdims=True)
         if not np.isfinite(norms).all() or not norms.all():
             bad = int(np.flatnonzero(~np.isfinite(norms[:, 0]) | (norms[:, 0] == 0))[0])
             raise ModelError(
-                f"{self.model}: the vector of text {bad + 1} of {len(texts)} is not a finite number; "
+                f"{self.model}: the vector of text {places[bad] + 1} of {len(texts)} is not a finite number; "
                 "pull the model again, or set embedding.gpu to false if a GPU computes"
             )
-        rows /= norms
-        return rows
+        out[places] /= norms
+        return out
 
 
 def _next_step(tried: Sequence[Binding]) -> str:
