@@ -11,9 +11,7 @@ from __future__ import annotations
 
 from .citation import *
 from .notes import *
-from .recall import *
 from .reports import *
 from .search import *
 from .size import *
-from .status import *
 from .words import *
