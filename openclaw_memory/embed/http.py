@@ -26,8 +26,8 @@ from ..system import atomic
 from ..system.deadline import Deadline
 from .bindings import pack
 
-#: Most attempts of a request, and seconds for all of them.
-_ATTEMPTS, _SECONDS = 8, 90.0
+#: Seconds for all attempts of a request.
+_SECONDS = 90.0
 
 
 class HttpEmbedder:
@@ -35,8 +35,8 @@ class HttpEmbedder:
 
     ``api_key_env`` names the environment variable that holds the bearer key; empty means that the
     endpoint needs none.  ``dimensions`` 0 takes the endpoint's own.  ``max_tokens`` cuts longer texts
-    (a token is four characters).  ``folder`` holds what was learned of models.  Calls raise
-    :class:`~openclaw_memory.errors.ModelError` without a key, when the endpoint cannot be reached or
+    (a token is four characters).  ``folder`` holds what was learned of models.  Raises
+    :class:`~openclaw_memory.errors.ModelError` without a key; calls do when the endpoint cannot be reached or
     refuses, and on wrong dimensions.
     """
 
@@ -79,6 +79,7 @@ class HttpEmbedder:
         self._lock = threading.Lock()
         self._client: Any = None
         self._closed = False
+        self._headers()  # raises without a key
 
     @property
     def dimensions(self) -> int:
@@ -96,10 +97,6 @@ class HttpEmbedder:
     def embed_query(self, texts: Sequence[str]) -> Vectors:
         """Embed questions within a few seconds, as a host waits: ``float32[n, d]``, unit rows."""
         return self._embed(texts, "query", 3.0, None)
-
-    def check_key(self) -> None:
-        """Raise :class:`~openclaw_memory.errors.ModelError` when the key is missing; sends nothing."""
-        self._headers()
 
     def close(self) -> None:
         """Close the connections; calling twice is harmless, embedding afterwards is an error."""
@@ -183,7 +180,7 @@ class HttpEmbedder:
                     raise ModelError(f"{self._url} {reason}; check embedding.http_url and embedding.http_model")
                 with suppress(KeyError, ValueError):
                     delay = max(0.0, float(response.headers["retry-after"]))
-            if attempt == _ATTEMPTS or delay > until.within():
+            if attempt == 9 or delay > until.within():
                 raise ModelError(
                     f"{self._url} {reason}; gave up after {attempt} attempts, try again later or set "
                     "embedding.provider to local"

@@ -168,7 +168,7 @@ def _http(settings: Settings) -> Embedder:
 
     options = settings.embedding
     similar = registry.find_similar(options.http_model)
-    embedder = HttpEmbedder(
+    return HttpEmbedder(
         options.http_url,
         options.http_model,
         folder=data_dir(),
@@ -177,8 +177,6 @@ def _http(settings: Settings) -> Embedder:
         query_prefix=similar.query_prefix if similar else "",
         document_prefix=similar.document_prefix if similar else "",
     )
-    embedder.check_key()
-    return embedder
 
 
 def _local(settings: Settings, extra: Mapping[str, EmbedderFactory]) -> EmbedderChoice:
