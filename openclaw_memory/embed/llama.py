@@ -35,8 +35,6 @@ log = logging.getLogger("openclaw_memory")
 
 #: After this many crashes in this many seconds the worker rests for as long, as after a start that failed.
 _CRASHES, _PAUSE = 8, 600.0
-#: Seconds until an answer counts as missing, and bytes of model a second that any disk can read.
-_ANSWER_SECONDS, _BYTES_A_SECOND = 600.0, 5e6
 
 
 def available_cores() -> int:
@@ -73,9 +71,9 @@ class Worker:
             self._child = Child(f"{__package__}.worker", {"GGML_NO_BACKTRACE": "1"})
         except OSError as error:
             raise WorkerEnded(f"{sys.executable} cannot be started ({error.strerror or error})", True) from error
-        self._limit = _ANSWER_SECONDS
+        self._limit = 600.0  # seconds until an answer counts as missing
         with suppress(OSError):
-            self._limit += os.path.getsize(options.path) / _BYTES_A_SECOND
+            self._limit += os.path.getsize(options.path) / 5e6  # bytes a second that any disk can read
         self._child.send({"op": "open", "binding": binding.name, "options": asdict(options)})
 
     def wait_until_ready(self) -> None:

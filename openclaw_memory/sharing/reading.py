@@ -55,10 +55,6 @@ log = logging.getLogger("openclaw_memory")
 
 #: Seconds that all other memories may take together, as they are asked at the same time.
 SECONDS = 2.0
-#: Seconds beyond the deadline that are left to an answer which is nearly done.
-_GRACE = 0.1
-#: Least tokens left of a budget for which another memory is asked.
-_LEAST_TOKENS = 16
 #: Name for the memory of the agent that started this one; only the host knows it.
 PARENT = "parent"
 
@@ -261,7 +257,7 @@ class ReadingMemory:
 
         def question(memory: ReadingMemory, source: Source, seconds: float) -> ContextResult:
             left = int(budget - tokens_of(f"{context.text}\n@{source.name}:\n"))
-            if left < _LEAST_TOKENS:
+            if left < 16:  # too few for a sentence
                 return ContextResult("", 0, (), ())
             return memory.ambient.context(message, budget=left, deadline=seconds, elsewhere=True, **options)
 
@@ -397,7 +393,7 @@ class OtherMemories:
                 started[source] = threading.Thread(target=run, name=f"@{source.name}", daemon=True)
                 started[source].start()
         for source, thread in started.items():
-            thread.join(limit.within() + _GRACE)
+            thread.join(limit.within() + 0.1)  # an answer may be nearly done
             if thread.is_alive():
                 failures.setdefault(source, "did not answer in time")
                 with self._lock:
