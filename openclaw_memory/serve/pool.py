@@ -139,13 +139,11 @@ class Pool:
         if settings.store.path and key != named:
             settings = settings.with_values({"store.path": ""})
         db = self._db if key == named else None
-        return Memory(
-            workspace, agent=agent, settings=settings, db=db, models=self.models, peers=self._open_other_memory
-        )
 
-    def _open_other_memory(self, source: Source) -> AbstractContextManager[Memory]:
-        """Return the memory that another one reads, shared with its own agent."""
-        return self.use((source.agent, source.workspace))
+        def lend(source: Source) -> AbstractContextManager[Memory]:  # shared with its own agent
+            return self.use((source.agent, source.workspace))
+
+        return Memory(workspace, agent=agent, settings=settings, db=db, models=self.models, peers=lend)
 
     def _default_key(self) -> Key | None:
         try:
