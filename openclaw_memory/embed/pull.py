@@ -30,6 +30,8 @@ from ..system import atomic
 from ..system.child import start_python
 from . import registry
 from .convert import convert, convert_packed
+from .gguf_file import check_gguf
+from .llama import LlamaCppEmbedder
 from .registry import ModelEntry
 
 PULL_COMMAND = "openclaw-memory model pull"
@@ -230,9 +232,6 @@ def _read_record(folder: Path, name: str) -> dict[str, Any] | None:
 
 def _try(file: Path, entry: ModelEntry) -> None:
     """Load the file as an embedder does, so that a broken one never gets its name."""
-    from .gguf_file import check_gguf
-    from .llama import LlamaCppEmbedder
-
     check_gguf(file)
     embedder = LlamaCppEmbedder(file, model=entry.name, gpu=False, dimensions=entry.dimensions or None)
     try:
