@@ -16,8 +16,6 @@ from typing import Any, Literal
 #: Text that needs no quotes, except for the words that YAML gives another meaning.
 _PLAIN = re.compile(r"(?!.* #)[^\W\d_](?:[\w ./@+#-]*\w)?|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 _AMBIGUOUS = frozenset("y n yes no true false on off null nan inf".split())
-#: Characters that a YAML reader takes for a line break, refuses or drops; they are escaped.
-_ESCAPED = re.compile("[\x7f-\xa0\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]")
 
 
 class YamlTextError(Exception):
@@ -67,7 +65,9 @@ def dump_scalar(text: str) -> str:
     """Return ``text`` as YAML in one line, quoted if necessary, for block and flow style."""
     if _PLAIN.fullmatch(text) and text.casefold() not in _AMBIGUOUS:
         return text
-    escaped = _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(text, ensure_ascii=False))
+    # A YAML reader takes these characters for a line break, refuses or drops them.
+    special = "[\x7f-\xa0\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]"
+    escaped = re.sub(special, lambda match: f"\\u{ord(match[0]):04x}", json.dumps(text, ensure_ascii=False))
     return escaped if "\\" in escaped else "'" + text.replace("'", "''") + "'"
 
 
@@ -119,7 +119,7 @@ def _build_node(text: str, events: Iterator[Any], event: Any, depth: int) -> Nod
     """Build the node that begins with ``event``."""
     import yaml
 
-    mark, after = event.start_mark, event.end_mark
+    mark = event.start_mark
     if getattr(event, "anchor", None) is not None:
         raise YamlTextError("an anchor (& or *) cannot stand here; write the value out", mark.line + 1)
     if event.tag is not None and event.tag != "!":
@@ -129,13 +129,14 @@ def _build_node(text: str, events: Iterator[Any], event: Any, depth: int) -> Nod
     at = {"start": mark.index, "line": mark.line + 1}
     if isinstance(event, yaml.ScalarEvent):
         # The end of a block scalar is that of its last line, not the beginning of what follows.
+        after: Any = event.end_mark
         end = mark.index + len(text[mark.index : after.index].rstrip())
         return Node("scalar", end=end, plain=event.style in (None, ""), text=event.value, **at)
     flow, children = bool(event.flow_style), []
     while not isinstance(inner := next(events), yaml.CollectionEndEvent):
         children.append(_build_node(text, events, inner, depth + 1))
-    after = inner.end_mark
-    end = after.index if flow else max((child.end for child in children), default=mark.index)
+    closing: Any = inner
+    end = closing.end_mark.index if flow else max((child.end for child in children), default=mark.index)
     if isinstance(event, yaml.SequenceStartEvent):
         return Node("list", end=end, flow=flow, items=tuple(children), **at)
     pairs = tuple(zip(children[::2], children[1::2], strict=True))
