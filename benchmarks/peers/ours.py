@@ -25,7 +25,15 @@ class Ours(Peer):
 
     def index(self, workspace: Path, folder: Path) -> None:
         """Ingest, vectors included."""
-        embedder = HttpEmbedder(self.endpoint, "local", folder=folder, api_key_env="", timeout=600)
+        embedder = HttpEmbedder(
+            self.endpoint,
+            "local",
+            usage_dir=folder,
+            api_key_env="",
+            requests_per_minute=0,
+            tokens_per_day=0,
+            timeout=600,
+        )
         settings = Settings().with_values({"ingest.fresh_seconds": 1e9})
         self._memory = Memory(
             workspace, settings=settings, db=folder / "index.duckdb", state=folder / "state.sqlite", embedder=embedder

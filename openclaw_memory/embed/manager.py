@@ -171,7 +171,7 @@ def _http(settings: Settings) -> Embedder:
     return HttpEmbedder(
         options.http_url,
         options.http_model,
-        folder=data_dir(),
+        usage_dir=data_dir(),
         api_key_env=options.http_api_key_env,
         dimensions=options.http_dimensions,
         query_prefix=similar.query_prefix if similar else "",

@@ -1,10 +1,13 @@
-"""The HTTP embedder against a real server on this machine: batches, retries, clear errors."""
+"""The HTTP embedder against a real server on this machine: batches, limits, retries, clear errors."""
 
 from __future__ import annotations
 
 import json
+import socket
+import threading
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +15,7 @@ import numpy as np
 import pytest
 from local_server import Handler, local_server
 
-from openclaw_memory.embed.http import HttpEmbedder
+from openclaw_memory.embed.http import USAGE_FILE, HttpEmbedder
 from openclaw_memory.errors import ModelError
 from openclaw_memory.model.embedder import Embedder
 
@@ -56,19 +59,30 @@ def endpoint() -> Iterator[Endpoint]:
         yield state
 
 
-@pytest.fixture
-def slept() -> list[float]:
-    """The seconds between attempts, which no test waits."""
-    return []
+class Clock:
+    """A clock that only moves when somebody sleeps."""
+
+    def __init__(self) -> None:
+        self.time = datetime(2024, 5, 1, 23, 0, tzinfo=UTC)
+        self.slept: list[float] = []
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.time += timedelta(seconds=seconds)
 
 
 @pytest.fixture
-def make(endpoint: Endpoint, slept: list[float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def make(endpoint: Endpoint, clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
     made: list[HttpEmbedder] = []
 
     def build(**options: Any) -> HttpEmbedder:
-        defaults = {"folder": tmp_path, "sleep": slept.append}
+        defaults = {"usage_dir": tmp_path, "sleep": clock.sleep, "now": lambda: clock.time}
         made.append(HttpEmbedder(options.pop("url", endpoint.url), "small", **{**defaults, **options}))
         return made[-1]
 
@@ -115,42 +129,103 @@ def test_prefixes_and_dimensions_are_sent(endpoint: Endpoint, make: Any) -> None
     assert endpoint.requests[0]["dimensions"] == 4
 
 
-def test_dimensions_are_asked_for_once_and_remembered(endpoint: Endpoint, make: Any, tmp_path: Path) -> None:
+def test_dimensions_are_asked_for_once_and_remembered(endpoint: Endpoint, make: Any) -> None:
     assert make().dimensions == 8
     assert make().dimensions == 8
     assert len(endpoint.requests) == 1
-    (remembered,) = tmp_path.iterdir()
-    for broken in ("[1, 2", "[]"):
-        remembered.write_text(broken)
-        assert make().dimensions == 8
-    assert len(endpoint.requests) == 3
-    (tmp_path / "a file").write_text("")
-    assert make(folder=tmp_path / "a file").dimensions == 8
 
 
-def test_retry_honours_retry_after(endpoint: Endpoint, make: Any, slept: list[float]) -> None:
+def test_retry_honours_retry_after(endpoint: Endpoint, make: Any, clock: Clock) -> None:
     endpoint.answers = [(429, {"Retry-After": "7"}, b"{}"), (503, {}, b"{}")]
     assert make().embed_documents(["x"]).shape == (1, 8)
-    assert slept == [7, 1.0]
+    assert clock.slept == [7, 1.0]
 
 
-def test_retries_are_bounded(endpoint: Endpoint, make: Any, slept: list[float]) -> None:
+def test_retries_are_bounded(endpoint: Endpoint, make: Any, clock: Clock) -> None:
     endpoint.answers = [(500, {}, b'{"error": {"message": "on fire"}}')] * 50
     with pytest.raises(ModelError, match="answered 500: on fire; gave up after 9 attempts"):
         make().embed_documents(["x"])
-    assert sum(slept) <= 90 and len(endpoint.requests) == 9
+    assert sum(clock.slept) <= 90 and len(endpoint.requests) == 9
     endpoint.answers = [(429, {"Retry-After": "3600"}, b"{}")]
     with pytest.raises(ModelError, match="429"):
         make().embed_documents(["x"])
-    assert 3600 not in slept
+    assert 3600 not in clock.slept
 
 
-def test_a_query_counts_the_time_that_the_endpoint_takes(endpoint: Endpoint, make: Any, slept: list[float]) -> None:
+def test_requests_per_minute_are_kept(endpoint: Endpoint, make: Any, clock: Clock) -> None:
+    embedder = make(requests_per_minute=2)
+    for _ in range(2):
+        embedder.embed_documents(["x"])
+    assert clock.slept == []
+    with pytest.raises(ModelError, match="2 requests in the last minute"):
+        embedder.embed_query(["x"])
+    embedder.embed_documents(["x"])
+    assert clock.slept == [60]
+
+
+def test_day_limit_holds_across_embedders_and_ends_with_the_utc_day(
+    endpoint: Endpoint, make: Any, clock: Clock
+) -> None:
+    make(tokens_per_day=10).embed_documents(["x" * 32])
+    other = make(tokens_per_day=10)
+    assert (other.usage()["tokens"], other.usage()["requests"], other.usage()["date"]) == (8, 1, "2024-05-01")
+    with pytest.raises(ModelError, match="day limit reached: 8 of 10 tokens"):
+        other.embed_documents(["x" * 12])
+    assert len(endpoint.requests) == 1
+    clock.time += timedelta(hours=1)
+    assert other.usage()["tokens"] == 0
+    other.embed_documents(["x" * 12])
+    assert other.usage()["tokens"] == 3
+
+
+def test_what_was_sent_counts_whatever_the_answer_is(endpoint: Endpoint, make: Any) -> None:
+    endpoint.answers = [(400, {}, b'{"error": "bad input"}'), (503, {}, b"{}"), (503, {}, b"{}")]
+    embedder = make()
+    with pytest.raises(ModelError, match="400: bad input"):
+        embedder.embed_query(["x"])
+    assert (embedder.usage()["tokens"], embedder.usage()["requests"]) == (1, 1)
+    embedder.embed_query(["x" * 8])  # the third attempt succeeds
+    assert (embedder.usage()["tokens"], embedder.usage()["requests"]) == (7, 4)
+    assert len(endpoint.requests) == 4
+
+
+def test_a_retry_does_not_go_beyond_the_limit_of_the_day(endpoint: Endpoint, make: Any) -> None:
+    endpoint.answers = [(503, {}, b"{}")] * 50
+    with pytest.raises(ModelError, match="day limit reached: 2 of 3 tokens"):
+        make(tokens_per_day=3).embed_documents(["x" * 8])
+    assert len(endpoint.requests) == 1
+
+
+def test_what_was_not_sent_costs_nothing(make: Any) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        free = taken.getsockname()[1]
+    embedder = make(url=f"http://127.0.0.1:{free}/v1")
+    with pytest.raises(ModelError, match="cannot be reached"):
+        embedder.embed_query(["x"])
+    assert (embedder.usage()["tokens"], embedder.usage()["requests"]) == (0, 0)
+
+
+def test_a_query_counts_the_time_that_the_endpoint_takes(endpoint: Endpoint, make: Any, clock: Clock) -> None:
     endpoint.delay = 1.6
     endpoint.answers = [(503, {}, b"{}")] * 50
     with pytest.raises(ModelError, match=r"ReadTimeout.*gave up after [12] attempts"):
         make().embed_query(["x"])
-    assert sum(slept) <= 0.5 and len(endpoint.requests) <= 2
+    assert sum(clock.slept) <= 0.5 and len(endpoint.requests) <= 2
+
+
+def test_usage_survives_parallel_calls_and_a_broken_file(make: Any, tmp_path: Path) -> None:
+    embedders = [make(requests_per_minute=0) for _ in range(4)]
+    threads = [threading.Thread(target=lambda e=e: [e.embed_documents(["four"]) for _ in range(5)]) for e in embedders]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (embedders[0].usage()["tokens"], embedders[0].usage()["requests"]) == (20, 20)
+    (tmp_path / USAGE_FILE).write_text("[1, 2")
+    assert embedders[0].usage()["tokens"] == 0
+    embedders[0].embed_documents(["four"])
+    assert embedders[0].usage()["tokens"] == 1
+    assert not list(tmp_path.glob("*.tmp"))
 
 
 @pytest.mark.parametrize(
@@ -188,3 +263,10 @@ def test_closed_is_closed(make: Any) -> None:
     embedder.close()
     with pytest.raises(ModelError, match="was closed"):
         embedder.embed_query(["x"])
+
+
+def test_where_the_usage_cannot_be_written_nothing_is_sent(endpoint: Endpoint, make: Any, tmp_path: Path) -> None:
+    (tmp_path / "a file").write_text("")
+    with pytest.raises(ModelError, match="the day's usage cannot be written"):
+        make(usage_dir=tmp_path / "a file").embed_query(["x"])
+    assert not endpoint.requests
