@@ -490,6 +490,7 @@ class Memory(ReadingMemory):
 
     def status(self) -> Status:
         """Return counts, sizes, model, embedding states and problems; opens no note."""
+        from .embed.http import HttpEmbedder
         from .embed.llama import LlamaCppEmbedder
         from .store.duckdb.extensions import extension_file
 
@@ -534,6 +535,7 @@ class Memory(ReadingMemory):
             extensions={name: extension_file(name) is not None for name in ("fts", "vss")},
             plugins=tuple(self.plugins.names()),
             plugin_failures=dict(self.plugins.failed),
+            http_usage=embedder.usage() if isinstance(embedder, HttpEmbedder) else None,
             context=self.ambient.use(),
             grains=self.grains(),
             consolidation=self.upkeep.remark(),

@@ -100,6 +100,8 @@ def _show_inside(cli: CliContext, state: Status) -> None:
         ("retention", state.retention),
         ("context", _context_use(state.context)),
     ]
+    if state.http_usage:
+        rows.append(("http usage", _counts(state.http_usage)))
     for name, value in rows:
         say(f"{name:<11} {value}")
     if any(use.grain is not Grain.WORKING for use in state.grains):

@@ -454,6 +454,7 @@ class Status:
     unread_front_matter: tuple[SkippedFile, ...] = ()
     #: Files that are not read.
     skipped: tuple[SkippedFile, ...] = ()
+    http_usage: dict[str, Any] | None = None
     context: ContextUse | None = None
     grains: tuple[GrainSize, ...] = ()
     consolidation: str | None = None

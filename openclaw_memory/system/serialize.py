@@ -17,7 +17,7 @@ from .sanitize import escape_json
 OPTIONAL = frozenset(
     {
         "vector_score", "text_score", "graph_score", "time_score", "why", "warning", "error", "next_from",
-        "from_line", "lines", "fix", "context", "superseded_by",
+        "from_line", "lines", "fix", "http_usage", "context", "superseded_by",
         "recorded_at", "newer", "under", "memory",
     }
 )  # fmt: skip
@@ -49,7 +49,10 @@ def to_json(value: Any) -> Any:
             if f.name in UNLESS_EMPTY and not inner:
                 continue
             advice = f.name in _ADVICE and isinstance(inner, str)
-            out[camel(f.name)] = substitute_command(inner) if advice else to_json(inner)
+            converted: Any = substitute_command(inner) if advice else to_json(inner)
+            if f.name == "http_usage" and converted:  # its keys are names of ours; those of other mappings are data
+                converted = {camel(k): v for k, v in converted.items()}
+            out[camel(f.name)] = converted
         return out
     if isinstance(value, dict):
         return {str(key): to_json(v) for key, v in value.items()}

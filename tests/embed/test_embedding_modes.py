@@ -365,6 +365,7 @@ def test_an_endpoint_that_fails_falls_back_to_keywords_and_keeps_its_vectors(
         assert memory.ingest().embedded == 4
         result = memory.search("tents")
         assert (result.provider, result.mode, result.fallback) == ("http", "hybrid", None)
+        assert memory.status().http_usage is not None
         endpoint.down = True
         result = memory.search("stoves")
         assert (result.mode, len(result.results) > 0) == ("keyword", True)

@@ -77,6 +77,11 @@ def test_a_file(memory: Memory) -> None:
     assert names(FileText("error", "a.md", error="e")) == ["status", "path", "text", "error"]
 
 
+def test_a_status(memory: Memory) -> None:
+    usage = to_json(replace(memory.status(), http_usage={"requests_today": 3}, warning="w"))
+    assert usage["httpUsage"] == {"requestsToday": 3} and usage["warning"] == "w"
+
+
 def test_keys_that_are_data_stay_as_they_are(memory: Memory) -> None:
     status = replace(memory.status(), plugin_failures={"my_own_plugin": "load: no"})
     assert to_json(status)["pluginFailures"] == {"my_own_plugin": "load: no"}
