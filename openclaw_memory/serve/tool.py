@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Schema = Mapping[str, Any]
 #: Python's types of JSON's, and their names in messages.
-_TYPES: dict[str, tuple[type, str]] = {
+_TYPES: dict[str, tuple[type[Any], str]] = {
     "string": (str, "text"),
     "boolean": (bool, "true or false"),
     "array": (list, "a list"),
