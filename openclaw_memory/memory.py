@@ -59,9 +59,7 @@ from .model.bounds import named_arguments
 from .model.embedder import Embedder
 from .plugins.manager import Plugins
 from .search.service import SearchService
-from .sharing import sources
-from .sharing.reading import OtherMemories, ReadingMemory
-from .sharing.sources import Source
+from .sharing.reading import OtherMemories, ReadingMemory, Source, check_names, find_sources
 from .store.api import Store, VectorModel
 from .store.state.opening import ServerWorkspace, open_state
 from .summarise.inventory import RetiredNotes
@@ -110,7 +108,7 @@ class Memory(ReadingMemory):
         self.agent = agent
         self.settings = (settings if settings is not None else Settings.load()).for_workspace(self.workspace)
         names = tuple(self.settings.sharing.read_from if read_from is None else read_from)
-        sources.check(self.settings, names)
+        check_names(self.settings, names)
         self.plugins = Plugins(self.settings.plugins.disabled, plugins, allow=self.settings.redaction.allow)
         server: ServerWorkspace | None = None
         if store is None or isinstance(store, str):
@@ -212,7 +210,7 @@ class Memory(ReadingMemory):
         )
 
         self.others = OtherMemories(
-            partial(sources.sources, self.settings, names, agent, self.workspace),
+            partial(find_sources, self.settings, names, agent, self.workspace),
             partial(self._open_other_memory, plugins=plugins),
             peers,
         )

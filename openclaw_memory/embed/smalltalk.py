@@ -18,7 +18,6 @@ from functools import cache
 from hashlib import blake2b
 from importlib.resources import files
 from math import ceil
-from pathlib import Path
 
 import numpy as np
 
@@ -103,8 +102,10 @@ def _discriminant(a: Vectors, b: Vectors) -> tuple[Vectors, float]:
 
 def _embed(embedder: Embedder, lines: tuple[str, ...], batch: int = 16) -> Vectors:
     """Embed the texts, or read them from the cache; a waiting question has its turn after each ``batch``."""
-    file = _cache_file(embedder, lines) if isinstance(embedder, LocalModel) else None
-    if file is not None:
+    file = None
+    if isinstance(embedder, LocalModel):
+        key = repr((embedder.model, embedder.dimensions, lines)).encode()
+        file = cache_dir() / "general" / f"{blake2b(key, digest_size=16).hexdigest()}.f32"
         with suppress(OSError, ValueError):
             return np.frombuffer(file.read_bytes(), "<f4").reshape(len(lines), embedder.dimensions)
     parts = [embedder.embed_query(lines[at : at + batch]) for at in range(0, len(lines), batch)]
@@ -113,11 +114,6 @@ def _embed(embedder: Embedder, lines: tuple[str, ...], batch: int = 16) -> Vecto
         with suppress(OSError):  # where nothing can be written they are embedded again
             atomic.write_bytes(file, vectors.astype("<f4").tobytes())
     return vectors
-
-
-def _cache_file(embedder: Embedder, lines: tuple[str, ...]) -> Path:
-    key = repr((embedder.model, embedder.dimensions, lines)).encode()
-    return cache_dir() / "general" / f"{blake2b(key, digest_size=16).hexdigest()}.f32"
 
 
 def compare(vector: Vectors, cohort: Cohort | None) -> SmalltalkMatch | None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import platform
 from pathlib import Path
 
-from ..config.index_paths import default_path, index_files
 from ..config.settings import Settings
 from ..config.store_url import is_like_url, is_url
-from ..config.workspace import expand_home
+from ..config.workspace import default_path, expand_home, index_files
 from ..errors import SettingsError
 from ..knowledge import linking
 from ..store.api import Store

@@ -12,10 +12,11 @@ from click.testing import Result
 from fakes import Notes, open_memory
 from jsonschema import Draft202012Validator
 
-from openclaw_memory.serve.registry import CONTEXT
+from docs.schema import json_schema
+from openclaw_memory.serve.registry import memory_context
 from openclaw_memory.serve.tool import Call
 from openclaw_memory.system.deadline import Deadline
-from openclaw_memory.system.serialize import json_schema, to_json
+from openclaw_memory.system.serialize import to_json
 
 NOTE = "# 2026-03-01\n\n## Kiln trouble\n\n- The kiln Vesuvius tripped the fuse when its lower element glowed.\n"
 SAID = "On 1 Mar 2026 (Kiln trouble): The kiln Vesuvius tripped the fuse when its lower element glowed."
@@ -67,14 +68,14 @@ def test_status_shows_the_counters_of_every_process(kiln: Notes) -> None:
 
 
 def called(memory: Any, seconds: float = 30.0, **arguments: Any) -> dict[str, Any]:
-    result = CONTEXT.run(Call(memory, arguments, Deadline.after(seconds), lambda *_: None))
+    result = memory_context.run(Call(memory, arguments, Deadline.after(seconds), lambda *_: None))
     made: dict[str, Any] = to_json(result)
-    Draft202012Validator(json_schema(CONTEXT.result)).validate(made)
+    Draft202012Validator(json_schema(memory_context.result)).validate(made)
     return made
 
 
 def test_the_tool_gives_what_the_command_gives(kiln: Notes) -> None:
-    assert CONTEXT.read_only and CONTEXT.deadline == 1.0 and CONTEXT.required == ("message",)
+    assert memory_context.read_only and memory_context.deadline == 1.0 and memory_context.required == ("message",)
     with open_memory(kiln, context__deadline_ms=30_000) as memory:
         memory.ingest()
         assert called(memory, message="how is Vesuvius?", session="s")["text"] == SAID
