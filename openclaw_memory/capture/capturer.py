@@ -7,7 +7,6 @@ of other people stand in ``memory/captures/2026-03-04-untrusted.md``, whose fron
 
 from __future__ import annotations
 
-import re
 import time
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
@@ -16,6 +15,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Literal
 
+from .. import patterns as re
 from ..config.settings import Settings
 from ..context import prose
 from ..errors import OpenClawMemoryError, WorkspaceError

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import html
-import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from .. import patterns as re
 from ..text.characters import equivalents
 from ..text.sentences import sentence_spans
 

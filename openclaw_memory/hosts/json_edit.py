@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import copy
 import json
-import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from .. import patterns as re
 from ..system.yaml_edit import line_break
 from . import HostError
 from .config_file import get_entry

@@ -8,12 +8,12 @@ the text alone.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
+from .. import patterns as re
 from ..model import DateSource, Grain, ParsedDocument, Section, Unit
 from ..store.api import CitedLines
 from ..text.dates import date_in_heading

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
+from .. import patterns as re
 from ..model import ExtractedFact
 from ..text import labels, language
 from ..text.negation import negations

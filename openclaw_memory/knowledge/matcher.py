@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from .. import patterns as re
 from ..text.scripts import JOINED_LETTER
 from .lexicon import ORDINARY
 

@@ -6,7 +6,6 @@ concept.  Every pattern is bounded, so that time is linear in the text.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -14,6 +13,7 @@ from itertools import pairwise
 from operator import itemgetter
 from typing import Any
 
+from .. import patterns as re
 from ..model import Unit
 from ..store.api import Mention
 from ..text import language

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from .. import patterns as re
 from ..errors import WorkspaceError
 from ..ingest import summary_files
 from ..ingest.plan import build_units

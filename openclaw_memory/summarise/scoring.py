@@ -12,11 +12,11 @@ Marker words and phrases are data: ``markers.txt`` and ``phrases.txt``.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from .. import patterns as re
 from ..graph.evidence import STRONG
 from ..ingest.summary_files import DATED
 from ..knowledge.lexicon import ROUTINE

@@ -8,11 +8,11 @@ that no order of evaluation changes a choice.
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from heapq import heapify, heappop, heappush
 
+from .. import patterns as re
 from ..text.labels import names_subject
 from ..text.machine import OPAQUE, is_machine
 from ..text.scripts import UNSPACED

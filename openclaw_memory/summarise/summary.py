@@ -5,13 +5,13 @@ Headings are concepts that several entries share, days, milestones, or the notes
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 
+from .. import patterns as re
 from ..graph.evidence import POINTS, STRONG
 from ..model import Grain
 from ..text import language, word_lists

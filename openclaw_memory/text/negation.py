@@ -5,12 +5,12 @@ Two texts that differ only in one of these mean the opposite: "läuft" and "läu
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
+from .. import patterns as re
 from . import language, word_lists
 
 #: Letters with the vowel signs of Indian scripts, which are no word characters.

@@ -6,7 +6,6 @@ as ``no`` and ``ne`` mean different things in different ones.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from bisect import bisect_right
 from collections import Counter
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import islice
 
+from .. import patterns as re
 from . import analysis, language, word_lists
 from .scripts import GREEK, HIRAGANA, UNSPACED, UNSPACED_LETTER, letter
 from .sentences import sentence_spans

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 import threading
 import time
 import unicodedata
@@ -12,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from datetime import date
 
+from .. import patterns as re
 from ..errors import OpenClawMemoryError, RequestError
 from ..model import FeedbackReport, SearchHit, UseRow
 from ..model.reports import VERDICTS

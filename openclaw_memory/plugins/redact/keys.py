@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from ... import patterns as re
 
 _KEY = r"(?:[A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V\d)"
 _KEY_END = re.compile(rf"-{{4,5}} ?END {_KEY} ?-{{4,5}}")

@@ -7,11 +7,12 @@ characters, and a text may have spaces between these: there the checksum that a 
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
+
+from ... import patterns as re
 
 #: Words in the shortest phrase, and how many different ones are among them: "test test test …" is none.
 _LEAST, _DIFFERENT = 12, 8
@@ -26,10 +27,10 @@ def _lists() -> dict[str, int]:
     lists: dict[str, int] = {}
     folder = files("mnemonic").joinpath("wordlist")
     for n, file in enumerate(sorted(folder.iterdir(), key=lambda file: file.name)):
-        for word in file.read_text(encoding="utf-8").split():
-            plain = word if word.isascii() else _ACCENT.sub("", unicodedata.normalize("NFD", word))
-            for form in {unicodedata.normalize("NFC", each) for each in (word, plain)}:
-                lists[form] = lists.get(form, 0) | 1 << n
+        text = file.read_text(encoding="utf-8")
+        plain = _ACCENT.sub("", unicodedata.normalize("NFD", text))
+        for word in {word for each in (text, plain) for word in unicodedata.normalize("NFC", each).split()}:
+            lists[word] = lists.get(word, 0) | 1 << n
     return lists
 
 
