@@ -13,18 +13,15 @@ from datetime import date
 from functools import partial
 from math import ceil
 from pathlib import Path
-from typing import Any, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from ..config.settings import Settings
-from ..context.service import ContextService
 from ..errors import OpenClawMemoryError, RequestError, WorkspaceError
-from ..forget.operations import Forgetter
 from ..model import (
     HIT_TOKENS,
     SEARCH_OPTIONS,
     SEEDS,
     TRUSTED,
-    ContextResult,
     FileText,
     RecallResult,
     SearchHit,
@@ -36,12 +33,17 @@ from ..model import (
 )
 from ..model.bounds import named_arguments
 from ..plugins.manager import Plugins
-from ..search import timeline
-from ..search.service import SearchService
 from ..system.deadline import Deadline
 from ..text import calendar
 from ..use.tracker import Usage
 from .sources import Source, is_in_workspace, qualify, qualify_fact, qualify_hit
+
+if TYPE_CHECKING:
+    from ..context.service import ContextService
+    from ..forget.operations import Forgetter
+    from ..forget.tombstones import Tombstones
+    from ..model import ContextResult
+    from ..search.service import SearchService
 
 log = logging.getLogger("openclaw_memory")
 
@@ -66,6 +68,7 @@ class ReadingMemory:
     settings: Settings
     plugins: Plugins
     usage: Usage
+    forgotten: Tombstones
     ambient: ContextService
     others: OtherMemories
     _questions: SearchService
@@ -116,6 +119,8 @@ class ReadingMemory:
         consists of single lines within ``budget`` tokens (default: those of five hits).  Raises
         :class:`~openclaw_memory.errors.RequestError` when ``hops`` is not from 1 to 4.
         """
+        from ..search import timeline
+
         request = SearchRequest.from_options(query, options)
         until = Deadline.after(request.deadline)
         thread = self._questions.recall(request, hops)
@@ -172,6 +177,8 @@ class ReadingMemory:
         from ``now``; ``options`` are those of :meth:`search`.  Raises :class:`~openclaw_memory.errors.RequestError`
         when no day can be in the range.
         """
+        from ..search import timeline
+
         request = SearchRequest.from_options(query, options)
         request = timeline.bounded(request, minimum_days_ago, maximum_days_ago, self.today())
         if request.query.strip():
@@ -224,7 +231,11 @@ class ReadingMemory:
         from ..text.withheld import READ_MARK, without_private
 
         def readable(path: str, text: str) -> str:
-            return self.plugins.redact_text(path, self._forgetter.readable(path, without_private(text, READ_MARK)))
+            text = without_private(text, READ_MARK)
+            self.forgotten.check()
+            if self.forgotten.matcher:
+                text = self._forgetter.readable(path, text)
+            return self.plugins.redact_text(path, text)
 
         return read_lines(self.workspace, self.settings.ingest, path, from_line, lines, readable)
 
@@ -256,6 +267,8 @@ class ReadingMemory:
         def question(memory: ReadingMemory, source: Source, seconds: float) -> ContextResult:
             left = int(budget - tokens_of(f"{context.text}\n{heads[source]}"))
             if left < _LEAST_TOKENS:
+                from ..model import ContextResult
+
                 return ContextResult("", 0, (), ())
             return memory.ambient.context(message, budget=left, deadline=seconds, elsewhere=True, **options)
 

@@ -6,14 +6,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ..config.openclaw_home import OpenClawHome, agent_id, agents_in
 from ..config.settings import Settings, SharedMemory
 from ..config.workspace import expand_home
 from ..errors import HostError, SettingsError
 from ..ingest.scan import is_extra_name
-from ..model import Edge, FactRow, Origin, RecallHit, SearchHit, citation
+from ..model import Edge, Origin, RecallHit, SearchHit, citation
+
+if TYPE_CHECKING:
+    from ..model import FactRow
 
 H = TypeVar("H", bound=SearchHit)
 

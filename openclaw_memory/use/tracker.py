@@ -10,16 +10,19 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from datetime import date
+from typing import TYPE_CHECKING
 
 from .. import patterns as re
 from ..errors import OpenClawMemoryError, RequestError
-from ..model import FeedbackReport, SearchHit, UseRow
-from ..model.reports import VERDICTS
+from ..model import SearchHit
 from ..store.state import State
 from ..store.state.database import renew_versions
 from ..store.state.use import NAME, UnitUsage, add_usage, drop_old_impressions, usage_by_unit, usage_of_unit
 from ..text.scripts import HAN, KANA
-from .boosts import UsageBoosts
+
+if TYPE_CHECKING:
+    from ..model import FeedbackReport, UseRow
+    from .boosts import UsageBoosts
 
 log = logging.getLogger("openclaw_memory")
 
@@ -137,6 +140,8 @@ class Usage:
         Raises :class:`~openclaw_memory.errors.RequestError` for another verdict, and
         :class:`~openclaw_memory.errors.WorkspaceError` when the state cannot be written.
         """
+        from ..model.reports import VERDICTS, FeedbackReport
+
         if verdict not in VERDICTS:
             raise RequestError(f"a verdict is {' or '.join(VERDICTS)}, not {verdict!r}")
         self.flush()
@@ -155,6 +160,8 @@ class Usage:
 
         While the state cannot be read it is the last one.
         """
+        from .boosts import UsageBoosts
+
         try:
             version = self._state.version(NAME), today
             if version == self._boosts_version and self._boosts is not None:  # which was set before its mark
@@ -178,6 +185,8 @@ class Usage:
 
         Raises :class:`~openclaw_memory.store.state.StateError` when the state cannot be read.
         """
+        from ..model import UseRow
+
         self.flush()
         rows = [
             UseRow(
