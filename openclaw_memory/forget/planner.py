@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -58,8 +58,7 @@ _TITLES = ("heading", "title")
 _FILE_KEYS = ("origin", "date", "grain", "period", "format", "digest", "content", "sources")
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """The steps that are written down before anything is done, and the report of what they come to.
 
     ``hashes`` are tombstones; ``ids`` and ``paths`` those of access records; ``concepts`` slugs; ``notes`` the files
@@ -77,8 +76,7 @@ class Plan:
     remaining_names: Callable[[], list[str]]
 
 
-@dataclass(frozen=True, slots=True)
-class ForgottenUnit:
+class ForgottenUnit(NamedTuple):
     """A unit of the file ``path`` to forget; ``row`` is its row of the snapshot, ``None`` outside the index."""
 
     path: str
@@ -92,8 +90,7 @@ class ForgottenUnit:
         return self.unit.form in _TITLES
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(NamedTuple):
     """Lines of a document of the index; ``alone``: the words are no part of a longer sentence there."""
 
     document: int

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -297,8 +297,7 @@ def _by_query(query: str, store: Store, snapshot: Snapshot) -> Selection:
 # -- by concept -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class NamedConcept:
+class NamedConcept(NamedTuple):
     """The spellings and the key of a concept, and its slug where it is curated."""
 
     spellings: tuple[str, ...]

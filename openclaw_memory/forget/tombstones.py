@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..errors import OpenClawMemoryError
 from ..store.state import State, StateError
@@ -32,8 +32,7 @@ _DIGEST, _ANCHOR, _BITS = 16, 4, 0xFFFF
 _TEXT = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """Words ``first..last`` of a text that are forgotten; ``digest`` is that of their tombstone."""
 
     first: int

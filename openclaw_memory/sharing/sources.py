@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ..config.openclaw_home import OpenClawHome, agent_id, agents_in
 from ..config.settings import Settings, SharedMemory
@@ -24,8 +24,7 @@ H = TypeVar("H", bound=SearchHit)
 PARENT = "parent"
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """Another memory that may be read: that of ``agent`` in ``workspace``, shown as ``@name/…``.
 
     Its hits are no more trusted than ``origin``; with ``unasked`` they are part of the context of messages.

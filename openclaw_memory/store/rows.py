@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from itertools import repeat
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,24 +31,21 @@ def batches(items: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
 # -- texts, vectors, postings ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class PendingText:
+class PendingText(NamedTuple):
     """A unit that has no vector of a model yet."""
 
     unit_id: int
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class VectorModel:
+class VectorModel(NamedTuple):
     """An embedding model and the dimensions of its vectors."""
 
     name: str
     dimensions: int
 
 
-@dataclass(frozen=True, slots=True)
-class ModelChoice:
+class ModelChoice(NamedTuple):
     """The model chosen for the notes, by its name in the registry, and the number of ``units`` at the time."""
 
     name: str
@@ -106,8 +103,7 @@ class UnitRows:
         return self.day > 0
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryCitations:
+class SummaryCitations(NamedTuple):
     """Lines cited by sentences of summaries, as columns of the same length; ``path[i]`` is the cited file."""
 
     unit_id: Ints
@@ -132,8 +128,7 @@ class UnitText:
     occurrence: int
 
 
-@dataclass(frozen=True, slots=True)
-class UnitDependents:
+class UnitDependents(NamedTuple):
     """Numbers of rows that units own in other tables."""
 
     vectors: int = 0
@@ -142,8 +137,7 @@ class UnitDependents:
     summary_citations: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class SectionText:
+class SectionText(NamedTuple):
     """A section: its heading, date, and exact lines from ``start_line`` on."""
 
     id: int
@@ -153,8 +147,7 @@ class SectionText:
     lines: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Postings:
+class Postings(NamedTuple):
     """Occurrences of some terms: term ``i`` owns the slice ``offsets[i]:offsets[i + 1]``.
 
     Units that no longer exist may be among ``unit_id``; the reader drops them.
@@ -191,8 +184,7 @@ class KeywordIndex(Protocol):
 RULES = ("curated", "link", "tag", "meta", "name", "code", "quoted", "phrase", "start", "file", "part", "plain")
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(NamedTuple):
     """A place where a unit may speak of a concept.
 
     ``key`` comes from :func:`~openclaw_memory.knowledge.concept_keys.concept_key`, ``text`` is the spelling there, and
@@ -224,8 +216,7 @@ class MentionName:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class WorkspaceFile:
+class WorkspaceFile(NamedTuple):
     """The state of a file that is no note (``concepts.yaml``, ``facts.yaml``) when it was last read."""
 
     name: str
@@ -234,8 +225,7 @@ class WorkspaceFile:
     sha256: str
 
 
-@dataclass(frozen=True, slots=True)
-class CuratedRow:
+class CuratedRow(NamedTuple):
     """A curated concept as stored; ``keys`` are those of its name and aliases, parents and related ones are keys."""
 
     key: int
@@ -249,8 +239,7 @@ class CuratedRow:
     keys: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class OntologyRows:
+class OntologyRows(NamedTuple):
     """All curated concepts, keys that must be no concepts, and predicates with one value at a time.
 
     ``version`` grows with every change.
@@ -314,16 +303,14 @@ class StatedFact:
 # -- documents ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class StoreState:
+class StoreState(NamedTuple):
     """The identity of an index and a number that grows with every write."""
 
     instance: str
     generation: int
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentInfo:
+class DocumentInfo(NamedTuple):
     """An indexed file; ``generation`` is that of its last change."""
 
     id: int
@@ -350,8 +337,7 @@ class Version:
     written: Mapping[int, tuple[int, str, int]]
 
 
-@dataclass(frozen=True, slots=True)
-class Documents:
+class Documents(NamedTuple):
     """All indexed files by path, and their ``version``."""
 
     by_path: Mapping[str, DocumentInfo]
@@ -362,8 +348,7 @@ class TextsChanged(Exception):
     """Another process wrote the same documents since they were read: read and plan again."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredUnit:
+class StoredUnit(NamedTuple):
     """The identity of an indexed unit; ``hash`` is of its search text."""
 
     id: int
@@ -371,8 +356,7 @@ class StoredUnit:
     hash: int
 
 
-@dataclass(frozen=True, slots=True)
-class CitedLines:
+class CitedLines(NamedTuple):
     """Lines of a file from which a sentence of a summary was taken."""
 
     path: str
@@ -380,8 +364,7 @@ class CitedLines:
     end_line: int
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedUnit:
+class PlannedUnit(NamedTuple):
     """A unit to write, with the features of its text for ranking.
 
     ``section`` counts from 0 in the document; ``terms`` are its analysed terms with frequencies; ``stated_days`` are
@@ -426,8 +409,7 @@ class DocumentChange:
         return zip(self.units, self.ids or repeat(None), strict=False)
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryInfo:
+class SummaryInfo(NamedTuple):
     """A summary among the documents, as its front matter describes it.
 
     ``sources`` are its source files, for notes with the SHA-256 of their texts; ``edited`` means that a person has
@@ -445,8 +427,7 @@ class SummaryInfo:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class StoreStatistics:
+class StoreStatistics(NamedTuple):
     """Counts and sizes of the index."""
 
     path: str

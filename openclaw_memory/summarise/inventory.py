@@ -10,8 +10,8 @@ import json
 import logging
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
+from typing import NamedTuple
 
 from .. import patterns as re
 from ..errors import OpenClawMemoryError
@@ -38,8 +38,7 @@ PeriodKey = tuple[Grain, str]
 _RETIRED = "retired"
 
 
-@dataclass(frozen=True, slots=True)
-class DayNote:
+class DayNote(NamedTuple):
     """A note of a day as it was when it was indexed; ``units`` counts those in the index, ``size`` is in bytes."""
 
     path: str

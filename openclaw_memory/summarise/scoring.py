@@ -13,8 +13,8 @@ Marker words and phrases are data: ``markers.txt`` and ``phrases.txt``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from .. import patterns as re
 from ..graph.evidence import STRONG
@@ -42,8 +42,7 @@ _LABEL = re.compile(r"[\W_]*[\w' -]{2,40}[:：](?=[\s*_])")
 _REMARK = re.compile(r"\[[^\[\]]*\]")
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredSentence:
+class ScoredSentence(NamedTuple):
     """A sentence with its scores.
 
     ``cost`` is the length of its line in tokens, ``covers`` its terms and concepts with their points of coverage.

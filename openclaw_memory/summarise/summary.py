@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
+from typing import NamedTuple
 
 from .. import patterns as re
 from ..graph.evidence import POINTS, STRONG
@@ -39,8 +39,7 @@ _DISTINCTIVE = frozenset({"curated", "link", "tag", "meta", "code"})
 _DAY = re.compile(r"^\d{4}-(?:W\d\d|Q\d|\d\d(?:-\d\d(?:[ T]\d\d:\d\d)?)?)(?!\d)[\s–—:·|,-]*")
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """The sentences under one heading; ``tags`` begin with ``#``; ``concept`` is set where entries were merged."""
 
     heading: str
@@ -49,8 +48,7 @@ class Part:
     concept: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(NamedTuple):
     """The parts of a summary in order; ``groups`` counts the concepts whose entries were merged."""
 
     parts: tuple[Part, ...]

@@ -9,8 +9,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from .. import patterns as re
 
@@ -30,8 +29,7 @@ class YamlTextError(Exception):
         self.line = line
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(NamedTuple):
     """A value and its position: the characters ``start:end``, in ``line`` (from 1).
 
     ``text`` is that of a scalar; ``items`` those of a list; ``pairs`` those of a mapping, in their order.

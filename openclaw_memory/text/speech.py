@@ -10,9 +10,9 @@ import unicodedata
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import islice
+from typing import NamedTuple
 
 from .. import patterns as re
 from . import analysis, language, word_lists
@@ -32,8 +32,7 @@ _CLAUSES = re.compile(r"[,.;:!，。；：！、]\s*|\s[–—-]\s")
 _ACCENT = re.compile("[\u00c0-\u024f\u1e00-\u1eff]|[A-Za-z][\u0300-\u036f]")
 
 
-@dataclass(frozen=True, slots=True)
-class PhraseMatch:
+class PhraseMatch(NamedTuple):
     """A phrase of ``speech.txt`` in a text: its kind and its place."""
 
     kind: str
@@ -41,8 +40,7 @@ class PhraseMatch:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Phrase:
+class _Phrase(NamedTuple):
     atoms: tuple[str, ...]
     #: The same with their accents.
     accented: tuple[str, ...]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import date
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,8 +15,7 @@ from ..store.api import Floats
 from ..text import analysis
 
 
-@dataclass(frozen=True, slots=True)
-class UsageBoosts:
+class UsageBoosts(NamedTuple):
     """The use of units as of a day, by the ids of hits; while nothing of it changes it is the same object.
 
     ``version`` changes whenever anything else does; ``boosts`` are in [-1, 1] and hold only values other than 0,
