@@ -9,14 +9,12 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ...errors import StoreError
 from ..tables.base import COLUMNS, COUNTERS, VERSION, count
 
 if TYPE_CHECKING:
     import duckdb
+    from numpy.typing import NDArray
 
 #: Columns of the tables of postings with their types.
 POSTINGS = {"term": "BIGINT", "unit_id": "INTEGER", "tf": "SMALLINT"}
@@ -112,6 +110,8 @@ def insert_numbers(
     if len(columns[0]) < 20_000:
         insert(connection, table, named, types)
         return
+    import numpy as np
+
     with incoming(connection, {name: np.array(values, np.int64) for name, values in named.items()}):
         cast = ", ".join(f"{name}::{kind}" for name, kind in types.items())
         connection.execute(f"INSERT INTO {table} SELECT {cast} FROM incoming")
@@ -120,6 +120,8 @@ def insert_numbers(
 @contextlib.contextmanager
 def incoming(connection: duckdb.DuckDBPyConnection, columns: Mapping[str, NDArray[Any]]) -> Iterator[None]:
     """Register numpy columns of numbers, which DuckDB reads in place, as the table ``incoming`` for the block."""
+    import numpy as np
+
     connection.register("incoming", {name: np.ascontiguousarray(column) for name, column in columns.items()})
     try:
         yield

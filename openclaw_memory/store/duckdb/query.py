@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,11 +12,11 @@ from ... import patterns as re
 from ...errors import RequestError, StoreError
 from ...system.child import Child, serve, write_frame
 from ...system.deadline import Deadline
-from ..rows import ComputedTables
 from . import views
 
 if TYPE_CHECKING:
     import duckdb
+    from numpy.typing import NDArray
 
 SqlRows = tuple[tuple[str, ...], list[tuple[Any, ...]]]
 
@@ -34,7 +34,7 @@ _ROWS = 2_048
 
 
 class SqlRequest(NamedTuple):
-    """A statement over an index file that nobody else uses meanwhile, and the rows of the computed tables.
+    """A statement over an index file that nobody else uses meanwhile, and the rows and edges of the computed tables.
 
     At most ``max_rows`` rows are returned; ``extra_megabytes`` may be taken beside the memory of the tables.
     """
@@ -42,7 +42,8 @@ class SqlRequest(NamedTuple):
     path: str
     options: Mapping[str, Any]
     sql: str
-    computed: ComputedTables
+    rows: Mapping[str, Sequence[tuple[Any, ...]]]
+    edges: Mapping[str, Mapping[str, NDArray[Any]]]
     named: frozenset[str]
     max_rows: int | None
     extra_megabytes: int
@@ -202,7 +203,7 @@ def main() -> None:
     request: SqlRequest = pickle.loads(frames.get()[1])
     try:
         with duckdb.connect(":memory:", config=dict(request.options)) as c:
-            views.define(c, request.path, request.computed)
+            views.define(c, request.path, request.rows, request.edges)
             if views.HITS in request.named:
                 views.put_hits(c)
             c.execute("SET python_enable_replacements = false")

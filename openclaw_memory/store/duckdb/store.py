@@ -142,7 +142,7 @@ class DuckStore(Store):
         computed = collect(names & views.COMPUTED)
         with self._db.exclusive() as options:
             request = SqlRequest(
-                str(self.path), {**options, "temp_directory": ""}, sql, computed, names,
+                str(self.path), {**options, "temp_directory": ""}, sql, computed.rows, computed.edges, names,
                 None if limit is None else limit + 1, self._settings.memory_limit_mb + SPARE,
             )  # fmt: skip
             # An error that a damaged file may cause is raised, so that the file is examined.
@@ -161,7 +161,7 @@ class DuckStore(Store):
             with self._db.exclusive() as options:
                 options["temp_directory"] = str(temporary / export.SPILL)
                 with duckdb.connect(":memory:", config=options) as c:
-                    views.define(c, str(self.path), computed)
+                    views.define(c, str(self.path), computed.rows, computed.edges)
                     views.put_hits(c)
                     progress("export", 0, len(views.TABLES))
                     written = export.write(c, temporary, folder, progress)

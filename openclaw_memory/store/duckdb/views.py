@@ -7,14 +7,14 @@ facts and usage are computed in Python and come as rows; only the needed ones ar
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from ...text.analysis import hit_id
-from ..rows import ComputedTables
 from .connection import attach, incoming, insert_rows
 
 if TYPE_CHECKING:
     import duckdb
+    from numpy.typing import NDArray
 
 #: The name under which the index is attached.
 INDEX = "internals"
@@ -101,18 +101,21 @@ def named_tables(query: str) -> frozenset[str]:
     return frozenset((COMPUTED | {HITS}) & words)
 
 
-def define(c: duckdb.DuckDBPyConnection, path: str, computed: ComputedTables) -> None:
-    """Make all tables over the index at ``path``; those without rows in ``computed`` stay empty."""
+def define(
+    c: duckdb.DuckDBPyConnection,
+    path: str,
+    rows: Mapping[str, Sequence[tuple[Any, ...]]],
+    edges: Mapping[str, Mapping[str, NDArray[Any]]],
+) -> None:
+    """Make all tables over the index at ``path``; computed ones without ``rows`` or ``edges`` stay empty."""
     attach(c, path, INDEX, "(READ_ONLY)")
     tables = [f"CREATE TABLE {table} ({columns});" for table, columns in _COLUMNS.items()]
     c.execute("".join([_MEMORIES, *tables, _GRAPH]))
-    for table, rows in computed.rows.items():
-        insert_rows(c, table, " ".join(column.split()[1] for column in _COLUMNS[table].split(", ")), rows)
-    places = [
-        (place, slug, curated) for place, (slug, _, _, curated, *_) in enumerate(computed.rows.get("concepts", ()))
-    ]
+    for table, filled in rows.items():
+        insert_rows(c, table, " ".join(column.split()[1] for column in _COLUMNS[table].split(", ")), filled)
+    places = [(place, slug, curated) for place, (slug, _, _, curated, *_) in enumerate(rows.get("concepts", ()))]
     insert_rows(c, "graph.concept", "INTEGER VARCHAR BOOLEAN", places)
-    for kind, columns in computed.edges.items():
+    for kind, columns in edges.items():
         if not len(columns["weight"]):
             continue
         with incoming(c, columns):
@@ -124,6 +127,8 @@ def put_hits(c: duckdb.DuckDBPyConnection) -> None:
 
     SQL calls no function for each row: DuckDB needs more than 0.1 ms for each call of a Python function.
     """
+    from ...text.analysis import hit_id
+
     rows = c.execute(
         f"SELECT u.id, d.path, u.hash, u.occurrence FROM {INDEX}.units u "
         f"JOIN {INDEX}.documents d ON d.id = u.document_id"
