@@ -11,11 +11,14 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
+from itertools import groupby
 
 from ... import patterns as re
 
 #: Words in the shortest phrase, and how many different ones are among them: "test test test …" is none.
 _LEAST, _DIFFERENT = 12, 8
+#: Lengths of the listed words that are ASCII.
+LATIN = range(3, 11)
 _ACCENT = re.compile("[\u0300-\u036f]+")
 _LONGEST = 160  # characters of a line that has some words of a phrase: its number, marks of a list and of emphasis
 _AROUND = " \t0123456789.,;:()[]{}<>|*_`\"'“”„«»「」、，。#>+-–—•"
@@ -34,6 +37,12 @@ def _lists() -> dict[str, int]:
     return lists
 
 
+def _may_be_listed(word: str) -> bool:
+    """Return false if the length of a word shows that it is in no list: so most texts need none of them read."""
+    bare = word.strip(_AROUND)
+    return not bare.isascii() or len(bare) in LATIN
+
+
 def _lists_of(word: str) -> int:
     if word.endswith((":", "：")):
         return 0  # the label of the phrase may be in the lists too
@@ -47,11 +56,15 @@ def _runs(words: Sequence[str]) -> Iterator[tuple[int, int]]:
     while at + _LEAST <= len(words):
         common = -1
         # From its end: a word in no list there spares the look at all before it.
-        for place in range(at + _LEAST - 1, at - 1, -1):
+        window = range(at + _LEAST - 1, at - 1, -1)
+        other = next((place for place in window if not _may_be_listed(words[place])), None)
+        for place in window if other is None else ():
             common &= _lists_of(words[place])
             if not common:
-                at = place + 1
+                other = place
                 break
+        if other is not None:
+            at = other + 1
         else:
             end = at + _LEAST
             while end < len(words) and (further := common & _lists_of(words[end])):
@@ -97,6 +110,9 @@ def trim(text: str) -> tuple[int, int]:
 
 def find_blocks(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Yield runs of lines, first and behind the last, of nothing but words of one phrase, fewer than 12 each."""
+    blocks = groupby(map(_few_words, lines), bool)
+    if not any(few and sum(map(len, block)) >= _LEAST for few, block in blocks):
+        return
     at = 0
     while at < len(lines):
         words: list[str] = []
@@ -109,12 +125,13 @@ def find_blocks(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
         at = max(end, at + 1)
 
 
+def _few_words(line: str) -> list[str]:
+    """Return the words of a line that are fewer than 12 and may all be in a list, none of another line."""
+    words = [word for word in line.split() if word.strip(_AROUND)] if len(line) <= _LONGEST else []
+    return words if len(words) < _LEAST and all(map(_may_be_listed, words)) else []
+
+
 def _listed_words(line: str) -> list[str]:
     """Return the words of a line that are fewer than 12 and all in a list, none of another line."""
-    words: list[str] = []
-    for word in line.split() if len(line) <= _LONGEST else ():
-        if word.strip(_AROUND):
-            if len(words) == _LEAST - 1 or not _lists_of(word):
-                return []
-            words.append(word)
-    return words
+    words = _few_words(line)
+    return words if all(map(_lists_of, words)) else []

@@ -69,7 +69,7 @@ def automaton(everything: bool = True) -> Any:
 
     for kind in words():
         if kind not in ("is", "for", "nothing"):
-            for form in (form for word in words()[kind] for form in _spellings(word)):
+            for form in (form for word in words()[kind] for form in set(_spellings(word))):
                 # The "_" of "_pass" stands for itself and is no border of a word.
                 whole = kind in NO_VALUE or (len(form) <= SHORT and form.isascii() and form[0] != "_")
                 add(form, kind, whole and (kind != "service" or form.isascii()))
