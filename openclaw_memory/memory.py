@@ -596,6 +596,7 @@ class Memory(ReadingMemory):
 
     def status(self) -> Status:
         """Return counts, sizes, model, embedding states and problems; opens no note."""
+        from .context.usage import UsageCounters
         from .embed.http import HttpEmbedder
         from .embed.llama import LlamaCppEmbedder
         from .model import SkippedFile, Status
@@ -644,7 +645,7 @@ class Memory(ReadingMemory):
             plugins=tuple(self.plugins.names()),
             plugin_failures=dict(self.plugins.failed),
             http_usage=embedder.usage() if isinstance(embedder, HttpEmbedder) else None,
-            context=self.ambient.use(),
+            context=self._parts.get("ambient", UsageCounters(self.state)).use(),
             grains=self.grains(),
             consolidation=self.upkeep.remark(),
             retention=self.settings.retention["plan"],
