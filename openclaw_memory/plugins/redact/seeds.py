@@ -17,8 +17,6 @@ from ... import patterns as re
 
 #: Words in the shortest phrase, and how many different ones are among them: "test test test …" is none.
 _LEAST, _DIFFERENT = 12, 8
-#: Lengths of the listed words that are ASCII.
-LATIN = range(3, 11)
 _ACCENT = re.compile("[\u0300-\u036f]+")
 _LONGEST = 160  # characters of a line that has some words of a phrase: its number, marks of a list and of emphasis
 _AROUND = " \t0123456789.,;:()[]{}<>|*_`\"'“”„«»「」、，。#>+-–—•"
@@ -40,7 +38,7 @@ def _lists() -> dict[str, int]:
 def _may_be_listed(word: str) -> bool:
     """Return false if the length of a word shows that it is in no list: so most texts need none of them read."""
     bare = word.strip(_AROUND)
-    return not bare.isascii() or len(bare) in LATIN
+    return not bare.isascii() or 3 <= len(bare) <= 10
 
 
 def _lists_of(word: str) -> int:
