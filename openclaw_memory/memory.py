@@ -36,9 +36,8 @@ if TYPE_CHECKING:
     from .forget.operations import Forgetter
     from .graph.service import ConceptService
     from .ingest.freshness import Freshness
-    from .ingest.notes import NoteReader
+    from .ingest.notes import NoteReader, NoteSurvey
     from .ingest.pipeline import Ingestor
-    from .ingest.survey import NoteSurvey
     from .model import (
         CaptureReport,
         ConsolidateReport,
@@ -130,7 +129,7 @@ class Memory(ReadingMemory):
             server = server_of(self.workspace, agent, self.settings, store or db)
             self._place = store or db
         else:
-            self._parts["_store"] = store
+            self._parts["store"] = store
         self._embedder, self._models_are_ours = embedder, models is None
         if models is not None:
             self._parts["_models"] = models
@@ -147,7 +146,8 @@ class Memory(ReadingMemory):
     # -- parts ------------------------------------------------------------------------------------
 
     @Part
-    def _store(self) -> Store:
+    def store(self) -> Store:
+        """The store of the index."""
         from .index.opening import open_index
 
         return open_index(self.workspace, self.agent, self.settings, self._place)
@@ -164,7 +164,7 @@ class Memory(ReadingMemory):
         from .upkeep.languages import other_than_english
 
         foreign = partial(other_than_english, self.workspace, self.settings.ingest)
-        return Vectorizer(self.settings, self._store, self.plugins, self._models, foreign)
+        return Vectorizer(self.settings, self.store, self.plugins, self._models, foreign)
 
     @Part
     def _retired(self) -> RetiredNotes:
@@ -175,9 +175,9 @@ class Memory(ReadingMemory):
     @Part
     def survey(self) -> NoteSurvey:
         """Remarks on the notes that were read."""
-        from .ingest.survey import SURVEY_SUFFIX, NoteSurvey
+        from .ingest.notes import SURVEY_SUFFIX, NoteSurvey
 
-        return NoteSurvey(self._store.sidecar(SURVEY_SUFFIX), max_bytes(self.settings.ingest))
+        return NoteSurvey(self.store.sidecar(SURVEY_SUFFIX), max_bytes(self.settings.ingest))
 
     @Part
     def _ingestor(self) -> Ingestor:
@@ -188,11 +188,11 @@ class Memory(ReadingMemory):
         return Ingestor(
             workspace=self.workspace,
             settings=self.settings.ingest,
-            store=self._store,
+            store=self.store,
             plugins=self.plugins,
             mask=partial(mask_for_index, self.forgotten),
             excluded=self._retired.holds,
-            ready=partial(reread_forgotten, self._store, self.state, self.forgotten),
+            ready=partial(reread_forgotten, self.store, self.state, self.forgotten),
             forgotten=self.forgotten.covers_fact,
             survey=self.survey,
         )
@@ -210,7 +210,7 @@ class Memory(ReadingMemory):
         return Freshness(
             workspace=self.workspace,
             settings=self.settings.ingest,
-            store=self._store,
+            store=self.store,
             plugins=self.plugins,
             ingestor=self._ingestor,
             vectorizer=self._vectorizer,
@@ -225,7 +225,7 @@ class Memory(ReadingMemory):
 
         return FactService(
             workspace=self.workspace,
-            store=self._store,
+            store=self.store,
             freshen=self.freshen,
             redact=partial(self.plugins.redact_text, NAME),
             forgotten=self.forgotten.covers_fact,
@@ -238,7 +238,7 @@ class Memory(ReadingMemory):
 
         return SearchService(
             settings=self.settings,
-            store=self._store,
+            store=self.store,
             vectorizer=self._vectorizer,
             plugins=self.plugins,
             freshen=self._freshness.freshen,
@@ -268,7 +268,7 @@ class Memory(ReadingMemory):
         return Forgetter(
             workspace=self.workspace,
             settings=self.settings.ingest,
-            store=self._store,
+            store=self.store,
             reader=self.reader,
             state=self.state,
             tombstones=self.forgotten,
@@ -286,7 +286,7 @@ class Memory(ReadingMemory):
         return ConsolidationRunner(
             workspace=self.workspace,
             settings=self.settings,
-            store=self._store,
+            store=self.store,
             reader=self.reader,
             plugins=self.plugins,
             state=self.state,
@@ -301,7 +301,7 @@ class Memory(ReadingMemory):
 
         return ContextService(
             settings=self.settings,
-            store=self._store,
+            store=self.store,
             vectorizer=self._vectorizer,
             index=self._questions.index,
             freshen=self._freshness.freshen,
@@ -337,7 +337,7 @@ class Memory(ReadingMemory):
         end("_vectorizer", "stop")
         if self._models_are_ours:
             end("_models")
-        end("_store")
+        end("store")
         self.state.close()
 
     # -- the model --------------------------------------------------------------------------------
@@ -423,11 +423,11 @@ class Memory(ReadingMemory):
         Raises :class:`~openclaw_memory.errors.RequestError` when ``chunk`` names nothing, and
         :class:`~openclaw_memory.errors.WorkspaceError` when the state cannot be written.
         """
-        from .use.feedback import record
+        from .use.tracker import record
 
         self.check_own(chunk)
         self.freshen()
-        return record(self._store, self.usage, chunk, verdict, now or self.today())
+        return record(self.store, self.usage, chunk, verdict, now or self.today())
 
     def replied(self, text: str) -> QuotedHits:
         """Count the hits of recent answers that a reply quotes as used."""
@@ -542,12 +542,12 @@ class Memory(ReadingMemory):
         """
         return self._tables().query(query, limit, timeout)
 
-    def export(self, folder: str | Path, *, overwrite: bool = False, progress: Progress = silent) -> ExportReport:
-        """Write every table as a Parquet file into ``folder``: a new or empty one, or an older export to ``overwrite``.
+    def export(self, folder: str | Path, *, progress: Progress = silent) -> ExportReport:
+        """Write every table as a Parquet file into ``folder``, a new or empty one.
 
         Raises :class:`~openclaw_memory.errors.WorkspaceError` when the folder cannot be used.
         """
-        return self._tables().export(expand_home(folder).absolute(), overwrite, progress)
+        return self._tables().export(expand_home(folder).absolute(), progress)
 
     @named_arguments()
     def map(
@@ -567,7 +567,7 @@ class Memory(ReadingMemory):
 
         return draw(
             self,
-            self._store,
+            self.store,
             self._questions,
             self.facts,
             self.usage,
@@ -582,13 +582,11 @@ class Memory(ReadingMemory):
     def _tables(self) -> MemoryTables:
         from .tables.service import MemoryTables
 
-        return MemoryTables(self._store, self._questions.graph, self.facts, self.usage.rows, self._freshness.freshen)
+        return MemoryTables(self.store, self._questions.graph, self.facts, self.usage.rows, self._freshness.freshen)
 
     def maintain(self, force: bool = False) -> bool:
-        """Compact the index if that is due, and release memory; return true if it was compacted."""
-        compacted = self._store.maintain(force)
-        self._store.shrink()
-        return compacted
+        """Compact the index if that is due; return true if it was."""
+        return self.store.maintain(force)
 
     def grains(self) -> tuple[GrainSize, ...]:
         """Return files, units and bytes of each grain."""
@@ -605,9 +603,9 @@ class Memory(ReadingMemory):
 
         scanned = scan(self.workspace, self.settings.ingest)
         embedder, model, reason = self.vectors_in_use()
-        with self._store.session():
-            numbers = self._store.statistics()
-            states = self._store.vector_states(model)
+        with self.store.session():
+            numbers = self.store.statistics()
+            states = self.store.vector_states(model)
         notes = self.survey.remarks(scanned.files)
         private = [note.private_lines for note in notes.values() if note.private_lines]
         languages = Languages()
@@ -658,7 +656,7 @@ class Memory(ReadingMemory):
             private_lines=sum(private),
             unread_front_matter=tuple(SkippedFile(path, n.untrusted) for path, n in notes.items() if n.untrusted),
             skipped=scanned.skipped,
-            embedding=_is_held(self._store.sidecar(".embedding")),
+            embedding=_is_held(self.store.sidecar(".embedding")),
             found=len(scanned.files),
         )
 
@@ -666,13 +664,8 @@ class Memory(ReadingMemory):
         """Return problems of the index and the state as messages."""
         from .forget.operations import lost_state, unfinished
 
-        missing_key = [lost_state(self._store, self.forgotten)]
-        return [*self._store.warnings(), *self.state.warnings(), *unfinished(self.state), *filter(None, missing_key)]
-
-    @property
-    def store(self) -> Store:
-        """Return the store of the index."""
-        return self._store
+        missing_key = [lost_state(self.store, self.forgotten)]
+        return [*self.store.warnings(), *self.state.warnings(), *unfinished(self.state), *filter(None, missing_key)]
 
 
 def _is_held(file: Path | None) -> bool:

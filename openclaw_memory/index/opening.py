@@ -41,8 +41,8 @@ def open_index(workspace: Path, agent: str, settings: Settings, db: str | Path |
     from ..store.duckdb.store import DuckStore
     from ..text import analysis
 
-    extraction = linking.extraction_version(settings.redaction.allow)
-    options = settings.store, analysis.terms, analysis.ANALYSIS_VERSION, extraction
+    extraction = f"{analysis.ANALYSIS_VERSION} {linking.extraction_version(settings.redaction.allow)}"
+    options = settings.store, analysis.terms, extraction
     if url := url_of(settings, db):
         from ..store.postgres.store import PostgresStore
 

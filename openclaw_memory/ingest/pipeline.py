@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,17 +24,13 @@ from ..store.api import (
     OntologyRows,
     StatedFact,
     Store,
-    StoredUnit,
     TextsChanged,
-    Version,
 )
 from ..system import atomic
 from ..system.deadline import NEVER, Deadline
 from . import sidecars
-from .notes import Mask, NoteReader, NoteText
-from .plan import ChangeCounts, match_units
+from .notes import Mask, NoteReader, NoteSurvey, NoteText
 from .scan import CAPTURES, Unreadable, describe_defect, scan
-from .survey import NoteSurvey
 
 log = logging.getLogger("openclaw_memory.ingest")
 
@@ -46,7 +42,7 @@ _UNITS_PER_TRANSACTION = 2_000
 class _Run:
     """Counts and remarks of one ingest, gathered over its retries."""
 
-    counts: ChangeCounts = field(default_factory=ChangeCounts)
+    counts: Counter[str] = field(default_factory=Counter)
     skipped: dict[str, str] = field(default_factory=dict)
     remarks: dict[str, str] = field(default_factory=dict)
     units: dict[str, int] = field(default_factory=dict)
@@ -162,10 +158,10 @@ class Ingestor:
         report = IngestReport(
             files=len(files),
             chunks=chunks,
-            added=counts.added,
-            updated=counts.updated,
-            deleted=counts.deleted,
-            unchanged=max(0, chunks - counts.added - counts.updated),
+            added=counts["added"],
+            updated=counts["updated"],
+            deleted=counts["deleted"],
+            unchanged=max(0, chunks - counts["added"] - counts["updated"]),
             concepts_linked=run.linked,
             seconds=time.monotonic() - started,
             skipped=tuple(SkippedFile(path, reason) for path, reason in sorted(run.skipped.items())),
@@ -189,13 +185,12 @@ class Ingestor:
         self,
         work: Sequence[_Work],
         gone: list[DocumentInfo],
-        version: Version,
+        version: int,
         run: _Run,
         progress: Progress,
         until: Deadline,
     ) -> bool:
         wrote = False
-        touched: list[tuple[int, SourceFile]] = []
         batch: list[DocumentChange] = []
         if work and (ontology := self._store.ontology()) != self._ontology:
             self._ontology, self._linker = ontology, Linker(ontology)
@@ -220,10 +215,8 @@ class Ingestor:
                     gone.append(row)
                     run.units[file.path] = 0
                 continue
-            if row is None or change.sha256 != row.sha256:
+            if row is None or change.sha256 != row.sha256 or change.file.size >= 0:
                 batch.append(change)
-            elif change.file.size >= 0 and (row.size, row.mtime_ns) != (file.size, file.mtime_ns):
-                touched.append((row.id, file))
             if sum(len(each.units) for each in batch) >= _UNITS_PER_TRANSACTION:
                 version = self._apply(batch, version, run)
                 wrote, batch = True, []
@@ -232,25 +225,14 @@ class Ingestor:
             wrote = True
         if gone and run.complete and not run.unread:  # a file that is left may be one of these under another name
             version = self._store.remove([row.id for row in gone], version)
-            run.counts += ChangeCounts(deleted=sum(row.units for row in gone))
+            run.counts["deleted"] += sum(row.units for row in gone)
             wrote = True
-        if touched:
-            self._store.touch(touched, version)
         return wrote
 
-    def _apply(self, batch: Sequence[DocumentChange], version: Version, run: _Run) -> Version:
-        """Write some files in one transaction; a unit with the same text keeps its id."""
-        stored: defaultdict[int | None, list[StoredUnit]] = defaultdict(list)
-        for unit in self._store.stored_units([change.replaces for change in batch if change.replaces is not None]):
-            stored[unit.document_id].append(unit)
-        changes = []
-        counts = ChangeCounts()
-        for change in batch:
-            ids, changed = match_units(change.units, stored[change.replaces])
-            changes.append(replace(change, ids=ids))
-            counts += changed
+    def _apply(self, batch: Sequence[DocumentChange], version: int, run: _Run) -> int:
+        """Write some files in one transaction."""
         try:
-            version = self._store.apply(changes, version)
+            version, counts = self._store.apply(batch, version)
         except Exception as error:
             if isinstance(error, TextsChanged) or (
                 isinstance(error, OpenClawMemoryError) and not isinstance(error, TextRefused)
@@ -292,9 +274,7 @@ class Ingestor:
             log.warning("%s: holds a secret and cannot be rewritten (%s); make it writable", file.path, error)
 
     def _planned(self, file: SourceFile, row: DocumentInfo | None, text: NoteText, run: _Run) -> DocumentChange:
-        """Return the change that brings the index to the ``text`` of a file; without sections for the same text."""
-        if row is not None and text.raw.sha256 == row.sha256:
-            return DocumentChange(file, text.raw.sha256, {}, (), (), row.id)
+        """Return the change that brings the index to the ``text`` of a file."""
         note = self.reader.read(file, self._linker, text)
         if remark := joined(list(filter(None, (text.raw.remark, note.left_out)))):
             run.remarks[file.path] = remark

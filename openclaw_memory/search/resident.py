@@ -15,7 +15,7 @@ from ..index.archive import Archive
 from ..index.corpus import Corpus
 from ..model import Candidate, Grain, GrainSize
 from ..store.api import Floats, Ints, KeywordIndex, Store, StoreState, VectorIndex, VectorModel
-from ..use.boosts import BoostsOn, RowBoosts
+from ..use.tracker import BoostsOn, RowBoosts
 from . import features
 from .bm25 import Lengths
 from .display import Display, Superseded

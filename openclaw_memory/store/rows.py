@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from itertools import repeat
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,6 +95,12 @@ class UnitRows:
     likeness: NDArray[np.int64]
     script: NDArray[np.int8]
     amount: Bools
+
+    #: numpy's types of the columns, in their order.
+    TYPES: ClassVar = (
+        *[np.int32] * 8, *[np.bool_] * 4, np.int64, *[np.int32] * 3, np.int64, np.int32, np.float32, np.int64, np.int8,
+        np.bool_,
+    )  # fmt: skip
 
     @property
     def dated(self) -> Bools:
@@ -326,34 +331,15 @@ class DocumentInfo(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
-    """The state of the index from which changes were planned; a plan is void once its document or ``shared`` changed.
-
-    ``shared`` are the versions on which the reading of all texts depends; ``written`` maps the id of a document to its
-    generation, SHA-256 and ``mtime_ns``.
-    """
-
-    shared: tuple[str, ...]
-    written: Mapping[int, tuple[int, str, int]]
-
-
-class Documents(NamedTuple):
-    """All indexed files by path, and their ``version``."""
+class Documents:
+    """All indexed files by path, and the ``version`` of the texts: changes that were planned with another are void."""
 
     by_path: Mapping[str, DocumentInfo]
-    version: Version
+    version: int
 
 
 class TextsChanged(Exception):
-    """Another process wrote the same documents since they were read: read and plan again."""
-
-
-class StoredUnit(NamedTuple):
-    """The identity of an indexed unit; ``hash`` is of its search text."""
-
-    id: int
-    document_id: int
-    hash: int
+    """Another process wrote texts since they were read: read and plan again."""
 
 
 class CitedLines(NamedTuple):
@@ -390,11 +376,7 @@ class PlannedUnit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DocumentChange:
-    """The whole new state of one file; ``replaces`` is the document's id when it is indexed already.
-
-    ``ids`` holds for each unit the id of the indexed unit (with its vector and postings) that it continues, ``None``
-    for a new one; it is empty where all units are new.
-    """
+    """The whole new state of one file; ``replaces`` is the document's id when it is indexed already."""
 
     file: SourceFile
     sha256: str
@@ -402,11 +384,6 @@ class DocumentChange:
     sections: Sequence[Section]
     units: Sequence[PlannedUnit]
     replaces: int | None = None
-    ids: Sequence[int | None] = ()
-
-    def identified_units(self) -> Iterator[tuple[PlannedUnit, int | None]]:
-        """Yield each unit with its id in the index, ``None`` for a new one."""
-        return zip(self.units, self.ids or repeat(None), strict=False)
 
 
 class SummaryInfo(NamedTuple):

@@ -23,14 +23,13 @@ UNITS = ("day", "week", "month", "year")
 _UNSPACED = UNSPACED + HANGUL
 _TOKEN = re.compile(rf"\d+|[{_UNSPACED}]|[^\W\d_](?:[^\W\d_{_UNSPACED}]|[\u0300-\u036f\u064b-\u065f\u0900-\u097f])*")
 WORD = re.compile(r"[^\W_]+")
-_MARKS = re.compile("[\u200b-\u200f\u061c\u2060\ufeff]")
 #: Characters between two words of a phrase.
 _BETWEEN = re.compile(r"[\s.'’-]{0,3}")
 _NUMBER = "#"
 _PHRASE_END = ""
-#: Kinds of phrases to search for; the others are looked up by key.
-_KINDS = frozenset({"month", "month-short", "weekday", "relative", "ago", "ahead", "part"})
+#: Kinds of phrases that name a month, and of all that are searched for; the others are looked up by key.
 _MONTHS = frozenset({"month", "month-short"})
+_KINDS = _MONTHS | {"weekday", "relative", "ago", "ahead", "part"}
 #: Kinds of which single words speak of time.
 _TIMES = frozenset({"month", "weekday", "relative", "noun", "period", "words"})
 #: Keys of words that open or close the time beside them.
@@ -70,7 +69,7 @@ class Phrase(NamedTuple):
 def plain(text: str) -> str:
     """Return ``text`` in small letters, in plain forms of its characters, and without invisible marks."""
     if not text.isascii():
-        text = _MARKS.sub("", unicodedata.normalize("NFKC", text))
+        text = re.sub("[\u200b-\u200f\u061c\u2060\ufeff]", "", unicodedata.normalize("NFKC", text))
     return text.lower()
 
 

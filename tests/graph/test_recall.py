@@ -281,8 +281,8 @@ def network(
         np.full(concepts, 0.8, np.float32), empty, np.zeros(0, bool), empty, empty,
         lists(after, sections), lists(before, sections),
         np.zeros(len(after), np.int32), np.zeros(len(before), np.int32),
-        np.arange(sections, dtype=np.int32), np.ones(sections, bool), none, none, none,
-        rank=np.arange(sections, dtype=np.int32),
+        np.arange(sections, dtype=np.int32), np.ones(sections, bool), none, none, none, lists([], sections),
+        (none, none), np.arange(sections, dtype=np.int32),
     )  # fmt: skip
 
 

@@ -27,6 +27,7 @@ from summarising import (
     week,
     write,
 )
+from tables import table
 
 from openclaw_memory.model import Grain
 from openclaw_memory.text import calendar
@@ -130,21 +131,12 @@ def test_days_are_those_of_the_time_zone(notes: Notes, zone: str, hour: int, clo
     assert bool(report.created) is closed
 
 
-@pytest.mark.parametrize(
-    ("day", "above"),
-    [
-        (date(2026, 1, 1), ["2026-W01", "2026-01", "2026-Q1", "2026"]),
-        (date(2027, 1, 3), ["2026-W53", "2027-01", "2027-Q1", "2027"]),
-        (date(2025, 12, 29), ["2026-W01", "2025-12", "2025-Q4", "2025"]),
-        (date(2026, 4, 1), ["2026-W14", "2026-04", "2026-Q2", "2026"]),
-        (date(2026, 3, 30), ["2026-W14", "2026-03", "2026-Q1", "2026"]),
-    ],
-)
-def test_a_day_is_told_in_its_own_week_month_quarter_and_year(notes: Notes, day: date, above: list[str]) -> None:
-    write(notes, day)
+@pytest.mark.parametrize(("day", "above"), table("periods.tsv", "a day and the periods above it"))
+def test_a_day_is_told_in_its_own_week_month_quarter_and_year(notes: Notes, day: str, above: str) -> None:
+    write(notes, date.fromisoformat(day))
     with summarised(notes) as memory:
         memory.consolidate(now=LATER)
-    assert [names(notes, grain) for grain in GRAINS] == [[str(day)], *([name] for name in above)]
+    assert [names(notes, grain) for grain in GRAINS] == [[day], *([name] for name in above.split())]
 
 
 def test_a_week_of_two_months_is_told_in_both_each_its_own_days(notes: Notes) -> None:

@@ -17,7 +17,7 @@ from tables import table
 
 from openclaw_memory import hookimpl
 from openclaw_memory.ingest import summary_files
-from openclaw_memory.ingest.plan import build_units
+from openclaw_memory.ingest.notes import build_units
 from openclaw_memory.model import Grain, Origin, ParsedDocument
 from openclaw_memory.plugins.manager import Plugins
 from openclaw_memory.store.api import CitedLines

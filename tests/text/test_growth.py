@@ -23,8 +23,7 @@ from openclaw_memory.config.settings import IngestSettings
 from openclaw_memory.context import prose
 from openclaw_memory.forget import masking, words
 from openclaw_memory.forget.tombstones import Matcher
-from openclaw_memory.ingest.notes import NoteReader
-from openclaw_memory.ingest.plan import build_units
+from openclaw_memory.ingest.notes import NoteReader, build_units
 from openclaw_memory.knowledge import fact_sentences, facts_file, identifiers, names, unspaced
 from openclaw_memory.knowledge.linking import Linker
 from openclaw_memory.plugins.manager import Plugins

@@ -13,6 +13,7 @@ from fakes import Notes, open_memory
 from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
+from tables import table
 
 from openclaw_memory import Memory
 from openclaw_memory.capture.capturer import Message, Turn
@@ -40,28 +41,11 @@ KINDS = [
     "- <!-- private --> a <!-- private --> b <!-- /private --> The zeppelin is moored. <!-- /private -->\n",
 ]
 
-#: The same in other front matter and with other marks, which all keep a zeppelin out.
-FORMS = [
-    "+++\nmemory = false\n+++\nzeppelin", "+++\ntitle = 'a'\nprivate = true\n[params]\nx = 1\n+++\nzeppelin",
-    '{\n  "memory": false\n}\nzeppelin', '{"private": true}\nzeppelin', '{ "title": "a", "memory": "no" }\nzeppelin',
-    "---\nmemory:false\n---\nzeppelin", "---\ntitle: a\nprivate:true\n---\nzeppelin", "---\nprivate: yes\n---\nzeppelin",
-    "\ufeff---\nmemory: false\n---\nzeppelin", "\ufeff\ufeff+++\nmemory = false\n+++\nzeppelin",
-    "---\nｍｅｍｏｒｙ: false\n---\nzeppelin", "---\nmemory = false\n---\nzeppelin", "---\nprivate: salaries\n---\nzeppelin",
-    '+++\ntitle = "a\nprivate = true\n+++\nzeppelin', '{\n  "memory": false,,\n}\nzeppelin',
-    "<!-- private: salary -->\nzeppelin\n<!-- /private -->", "<!-- Private (salary) -->zeppelin<!-- /private: salary -->",
-    "<!-- private - for Ana -->\nzeppelin", "a <!--private:x--> zeppelin",
-]  # fmt: skip
-READ = [
-    "---\nprivate: false\n---\nzeppelin", "+++\nmemory = true\n+++\nzeppelin", "<!-- privateer -->\nzeppelin",
-    "<!-- private -->a<!-- /private --> zeppelin -->", "{zeppelin}", "---\nA rule = true\n---\nzeppelin",
-    "<!-- private -->a<!-- /private: a -->zeppelin", "+++\n\nzeppelin",
-]  # fmt: skip
 
-
-@pytest.mark.parametrize("text", FORMS)
+@pytest.mark.parametrize("text", table("withheld.tsv", "a zeppelin is kept out"))
 def test_every_front_matter_and_mark_keeps_out_what_it_says(text: str) -> None:
     assert "zeppelin" not in without_private(text)
-    assert all("zeppelin" in without_private(other) for other in READ)
+    assert all("zeppelin" in without_private(other) for other in table("withheld.tsv", "a zeppelin is read"))
 
 
 def lines_with(memory: Memory, word: str) -> set[int]:
@@ -118,8 +102,8 @@ def test_private_lines_are_neither_captured_nor_exported_nor_summarised(notes: N
     texts = [path.read_text() for path in made]
     assert any("attic green" in text for text in texts) and any("shelf" in text for text in texts)
     assert not any("zeppelin" in text for text in texts)
-    for table in (tmp_path / "out").rglob("*.parquet"):
-        assert "zeppelin" not in str(duckdb.sql(f"SELECT * FROM '{table}'").fetchall())
+    for exported in (tmp_path / "out").rglob("*.parquet"):
+        assert "zeppelin" not in str(duckdb.sql(f"SELECT * FROM '{exported}'").fetchall())
 
 
 def test_status_counts_what_is_private(notes: Notes) -> None:

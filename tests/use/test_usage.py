@@ -18,7 +18,7 @@ from openclaw_memory.errors import RequestError, WorkspaceError
 from openclaw_memory.model import Grain, Kind, Origin, SearchHit
 from openclaw_memory.store.state import State, StateError
 from openclaw_memory.store.state.use import NAME, UnitUsage, add_usage
-from openclaw_memory.use import feedback
+from openclaw_memory.use import tracker
 from openclaw_memory.use.tracker import Usage
 
 DAY = date(2026, 3, 1)
@@ -72,7 +72,7 @@ def test_counts_of_a_unit_are_one_row(file: Path) -> None:
     usage = Usage(state_in(file))
     for _ in range(5):
         usage.shown([_hit("a")], DAY)
-    usage.used("a", "memory/2026-03-01.md", DAY)
+    usage.opened("memory/2026-03-01.md", day=DAY)
     usage.shown([_hit("a")], _days_after(1))
     usage.flush()
     usage.flush()
@@ -140,9 +140,9 @@ def test_a_state_that_was_made_anew_is_counted_in(file: Path) -> None:
     usage.shown([_hit("a")], DAY)
     usage.forget(["a"])
     state_in(file).purge()
-    usage.used("c", "memory/2026-03-01.md", DAY)
+    usage.shown([_hit("c")], DAY)
     usage.flush()
-    usage.used("d", "memory/2026-03-01.md", DAY)
+    usage.shown([_hit("d")], DAY)
     assert usage.rows()[-1].id == "d"
 
 
@@ -412,19 +412,19 @@ def test_a_unit_is_named_by_its_id_or_its_lines(kiln: Notes, file: Path) -> None
         hit = memory.search("fuse Vesuvius", mode="keyword", max_results=1).results[0]
         path, store, usage = hit.path, memory.store, Usage(state_in(file))
         for chunk in (hit.id, f" {hit.id} ", f"{path}#L5", f"{path}:5", f"./{path}#L5-L5"):
-            assert feedback.resolve_unit(store, usage, chunk) == (hit.id, path)
-        other = feedback.resolve_unit(store, usage, f"{path}#L6")[0]
+            assert tracker.resolve_unit(store, usage, chunk) == (hit.id, path)
+        other = tracker.resolve_unit(store, usage, f"{path}#L6")[0]
         assert other != hit.id
-        assert feedback.resolve_unit(store, usage, f"{path}#L3-L6") == (hit.id, path), "the first that is no heading"
+        assert tracker.resolve_unit(store, usage, f"{path}#L3-L6") == (hit.id, path), "the first that is no heading"
         usage.shown([_hit(other)], DAY)
-        assert feedback.resolve_unit(store, usage, f"{path}#L3-L6") == (other, path), "what was shown"
+        assert tracker.resolve_unit(store, usage, f"{path}#L3-L6") == (other, path), "what was shown"
         usage.flush()
         usage.shown([_hit(hit.id)], _days_after(1))
-        assert feedback.resolve_unit(store, usage, f"{path}#L3-L6") == (hit.id, path), "what was shown last"
-        assert feedback.resolve_unit(store, usage, f"{path}:3-4")[0] not in (hit.id, other), (
+        assert tracker.resolve_unit(store, usage, f"{path}#L3-L6") == (hit.id, path), "what was shown last"
+        assert tracker.resolve_unit(store, usage, f"{path}:3-4")[0] not in (hit.id, other), (
             "a heading, if nothing else is there"
         )
-        report = feedback.record(store, usage, f"{path}#L5", "useful", _days_after(1))
+        report = tracker.record(store, usage, f"{path}#L5", "useful", _days_after(1))
         assert (report.id, report.useful, report.shown) == (hit.id, 1, 1)
 
 
@@ -443,7 +443,7 @@ def test_what_names_no_unit_is_said(kiln: Notes, file: Path, chunk: str, says: s
     with open_memory(kiln) as memory:
         memory.ingest()
         with pytest.raises(RequestError, match=says):
-            feedback.record(memory.store, Usage(state_in(file)), chunk, "useful", DAY)
+            tracker.record(memory.store, Usage(state_in(file)), chunk, "useful", DAY)
     assert not file.exists()
 
 
@@ -453,8 +453,8 @@ def test_an_id_is_found_where_its_file_was_moved_from_under_the_counts(kiln: Not
         usage = Usage(state_in(file))
         hit = memory.search("fuse Vesuvius", mode="keyword", max_results=1).results[0]
         usage.feedback(hit.id, "memory/more.md", "useful", DAY)  # the path of a record may be an old one
-        assert feedback.resolve_unit(memory.store, usage, hit.id) == (hit.id, hit.path)
+        assert tracker.resolve_unit(memory.store, usage, hit.id) == (hit.id, hit.path)
         kiln.write("memory/2026-03-01.md", "# 2026-03-01\n\n- All is well.\n")
         memory.ingest()
         with pytest.raises(RequestError, match="no unit has the id"):
-            feedback.resolve_unit(memory.store, usage, hit.id)
+            tracker.resolve_unit(memory.store, usage, hit.id)

@@ -15,10 +15,8 @@ from itertools import groupby
 
 from ... import patterns as re
 
-#: Words in the shortest phrase, and how many different ones are among them: "test test test …" is none.
-_LEAST, _DIFFERENT = 12, 8
-_ACCENT = re.compile("[\u0300-\u036f]+")
-_LONGEST = 160  # characters of a line that has some words of a phrase: its number, marks of a list and of emphasis
+#: Words in the shortest phrase.
+_LEAST = 12
 _AROUND = " \t0123456789.,;:()[]{}<>|*_`\"'“”„«»「」、，。#>+-–—•"
 
 
@@ -29,7 +27,7 @@ def _lists() -> dict[str, int]:
     folder = files("mnemonic").joinpath("wordlist")
     for n, file in enumerate(sorted(folder.iterdir(), key=lambda file: file.name)):
         text = file.read_text(encoding="utf-8")
-        plain = _ACCENT.sub("", unicodedata.normalize("NFD", text))
+        plain = re.sub("[\u0300-\u036f]+", "", unicodedata.normalize("NFD", text))
         for word in {word for each in (text, plain) for word in unicodedata.normalize("NFC", each).split()}:
             lists[word] = lists.get(word, 0) | 1 << n
     return lists
@@ -73,7 +71,7 @@ def _runs(words: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def _is_phrase(words: Sequence[str]) -> bool:
-    if len(set(words)) < _DIFFERENT:
+    if len(set(words)) < 8:  # "test test test …" is none
         return False
     if any(len(word) > 1 for word in words):
         return True
@@ -125,7 +123,7 @@ def find_blocks(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 def _few_words(line: str) -> list[str]:
     """Return the words of a line that are fewer than 12 and may all be in a list, none of another line."""
-    words = [word for word in line.split() if word.strip(_AROUND)] if len(line) <= _LONGEST else []
+    words = [word for word in line.split() if word.strip(_AROUND)] if len(line) <= 160 else []
     return words if len(words) < _LEAST and all(map(_may_be_listed, words)) else []
 
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import pickle
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ... import patterns as re
 from ...errors import RequestError, StoreError
 from ...system.child import Child, serve, write_frame
 from ...system.deadline import Deadline
+from ..rows import ComputedTables
 from . import views
 
 if TYPE_CHECKING:
     import duckdb
-    from numpy.typing import NDArray
 
 SqlRows = tuple[tuple[str, ...], list[tuple[Any, ...]]]
 
@@ -33,8 +34,9 @@ _READY_SECONDS, _POLL = 120.0, 0.02
 _ROWS = 2_048
 
 
-class SqlRequest(NamedTuple):
-    """A statement over an index file that nobody else uses meanwhile, and the rows and edges of the computed tables.
+@dataclass(frozen=True, slots=True)
+class SqlRequest:
+    """A statement over an index file that nobody else uses meanwhile, and the rows of the computed tables.
 
     At most ``max_rows`` rows are returned; ``extra_megabytes`` may be taken beside the memory of the tables.
     """
@@ -42,8 +44,7 @@ class SqlRequest(NamedTuple):
     path: str
     options: Mapping[str, Any]
     sql: str
-    rows: Mapping[str, Sequence[tuple[Any, ...]]]
-    edges: Mapping[str, Mapping[str, NDArray[Any]]]
+    computed: ComputedTables
     named: frozenset[str]
     max_rows: int | None
     extra_megabytes: int
@@ -203,7 +204,7 @@ def main() -> None:
     request: SqlRequest = pickle.loads(frames.get()[1])
     try:
         with duckdb.connect(":memory:", config=dict(request.options)) as c:
-            views.define(c, request.path, request.rows, request.edges)
+            views.define(c, request.path, request.computed)
             if views.HITS in request.named:
                 views.put_hits(c)
             c.execute("SET python_enable_replacements = false")
