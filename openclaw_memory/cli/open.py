@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .. import patterns as re
 from ..errors import OpenClawMemoryError, RequestError, WorkspaceError
 from ..ingest.scan import scan
 from ..model import FeedbackReport, SearchHit

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from .. import patterns as re
 
 _URL = re.compile(r"postgres(ql)?://", re.IGNORECASE)
 

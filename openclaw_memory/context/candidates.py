@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 
@@ -37,8 +38,7 @@ _MARGIN, _MIN_COVERAGE = 0.02, 0.6
 THRESHOLD = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class Entity:
+class Entity(NamedTuple):
     """A concept that a message names: its place in the graph, name and weight; ``rarity`` is its idf in [0, 1]."""
 
     place: int
@@ -48,8 +48,7 @@ class Entity:
     rarity: float
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A row of the corpus: its score in [0, 1], the value it is ordered by, the reason, and its concepts."""
 
     row: int
@@ -60,8 +59,7 @@ class Candidate:
     places: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class RankedMessage:
+class RankedMessage(NamedTuple):
     """A message with the ranking of all rows for it; arrays are over the rows of the corpus.
 
     ``best`` are the best rows that may be given, ``probability`` is that of the message being about the notes.  ``low``
@@ -246,7 +244,7 @@ def replace_superseded(
             while last + 1 < len(section) and last - row < _BELOW and section[last + 1] == section[row]:
                 last += 1
         for told in range(row, last + 1):
-            current.setdefault(told, replace(candidate, row=told))
+            current.setdefault(told, candidate._replace(row=told))
     return list(current.values())
 
 

@@ -8,9 +8,8 @@ import platform
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..config.settings import Settings, data_dir
 from ..errors import ModelError
@@ -31,8 +30,7 @@ T = TypeVar("T")
 EmbedderFactory = Callable[[Settings], "Embedder"]
 
 
-@dataclass(frozen=True, slots=True)
-class EmbedderChoice:
+class EmbedderChoice(NamedTuple):
     """An embedder, or ``None`` for keywords only; ``reason`` is a sentence where it is not the configured one."""
 
     embedder: Embedder | None

@@ -13,11 +13,11 @@ of multiple measurements in taxonomic problems", over the vectors of both kinds 
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
 from importlib.resources import files
 from math import ceil
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,8 +28,7 @@ from ..system import atomic
 from .vocabulary import language_coverage
 
 
-@dataclass(frozen=True, slots=True)
-class SmalltalkMatch:
+class SmalltalkMatch(NamedTuple):
     """Cosines of a message to the texts of the closest language: their mean, and the highest.
 
     ``vectors`` are those of the texts, ``float32[n, d]``.  ``personal`` is the distance of the message from the middle
@@ -42,8 +41,7 @@ class SmalltalkMatch:
     personal: float
 
 
-@dataclass(frozen=True, slots=True)
-class Cohort:
+class Cohort(NamedTuple):
     """Vectors ``float32[n, d]`` of the small talk in each language, and the discriminant of personal questions.
 
     That is a direction, ``axis`` (``float32[d]``), and ``middle``, the point between both along it.

@@ -6,11 +6,11 @@ alike to it.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from functools import lru_cache
 from pathlib import Path
 
+from .. import patterns as re
 from ..model import script_of
 from ..model.embedder import Embedder, LocalModel
 from ..text.scripts import HANGUL, UNSPACED

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
+from .. import patterns as re
 from ..ingest.scan import CAPTURES
 from ..text.calendar import FOLDER as SUMMARIES
 from ..text.front_matter import front_matter_end, parse_front_matter

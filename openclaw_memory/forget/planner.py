@@ -6,8 +6,8 @@ import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -40,8 +40,7 @@ if TYPE_CHECKING:
     from .operations import Forgetter
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """The steps that are written down before anything is done, and the report of what they come to.
 
     ``hashes`` are tombstones.  ``todo`` is what an interrupted run is finished from: ``ids`` and ``paths`` of access
@@ -57,8 +56,7 @@ class Plan:
     remaining_names: Callable[[], list[str]]
 
 
-@dataclass(frozen=True, slots=True)
-class ForgottenUnit:
+class ForgottenUnit(NamedTuple):
     """A unit of the file ``path`` to forget; ``row`` is its row of the snapshot, ``None`` outside the index."""
 
     path: str
@@ -77,8 +75,7 @@ class ForgottenUnit:
         return citation(self.path, self.unit.start_line, self.unit.end_line)
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(NamedTuple):
     """Lines of a document of the index; ``alone``: the words are no part of a longer sentence there."""
 
     document: int

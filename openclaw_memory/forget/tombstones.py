@@ -7,14 +7,16 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..errors import OpenClawMemoryError
-from ..store.api import StatedFact
 from ..store.state import State, StateError
 from ..store.state.database import Transaction, now
 from ..store.state.location import key_id
 from .words import DISTINCTIVE_WEIGHT, SENTENCE_WEIGHT, Words, split_words, weight
+
+if TYPE_CHECKING:
+    from ..store.api import StatedFact
 
 log = logging.getLogger("openclaw_memory")
 
@@ -28,8 +30,7 @@ _CODE: dict[str, str] = {"anywhere": "a", "alone": "b", "file": "f", "text": "t"
 _DIGEST, _BITS = 16, 0xFFFF
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """Words ``first..last`` of a text that are forgotten; ``digest`` is that of their tombstone."""
 
     first: int

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import html
-import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
+from .. import patterns as re
 from ..text.characters import equivalents
 from ..text.plain import without_lead
 from ..text.sentences import sentence_spans
@@ -78,8 +78,7 @@ def _weight(word: str) -> float:
     return 0.25 if word < "\u1800" else 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(NamedTuple):
     """The words of a text: word ``i`` is ``text[starts[i]:ends[i]]``, and is compared as ``folded[i]``.
 
     ``read`` are the words that a reader sees, at the same places of the text, if markup makes them differ; its own
@@ -106,8 +105,7 @@ class Words:
 _BORDER = re.compile(r"[\n\r|.!?…。！？;:：；()\[\]{}<>\"“”„«»—–]|[ \t]-[ \t]")
 
 
-@dataclass(frozen=True, slots=True)
-class Phrase:
+class Phrase(NamedTuple):
     """Words to forget; ``part``: they are only a part of a unit, such as one of its sentences."""
 
     words: tuple[str, ...]

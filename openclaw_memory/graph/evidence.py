@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,8 +114,7 @@ def salience(counts: Ints, distinct: Ints, documents: Ints, all_documents: int, 
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Nesting:
+class Nesting(NamedTuple):
     """Pairs of names of which one lies within the other, by their places.
 
     ``group`` is the number of the name at each place, as some have the same.  The names ``inner[i]`` lie within

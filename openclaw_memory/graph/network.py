@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +24,7 @@ _PAIRED = 24
 PASSAGE = 12
 
 
-@dataclass(frozen=True, slots=True)
-class SparseRows:
+class SparseRows(NamedTuple):
     """Sparse rows: the entries of row ``i`` are ``target[offset[i]:offset[i + 1]]`` with their weights."""
 
     offset: NDArray[np.int64]

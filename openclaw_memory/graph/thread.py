@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,8 +17,7 @@ from .network import Network
 from .walk import Arrival, Step, Walk
 
 
-@dataclass(frozen=True, slots=True)
-class Stop:
+class Stop(NamedTuple):
     """A section of a thread: how it was reached, and its row that matters most."""
 
     arrival: Arrival

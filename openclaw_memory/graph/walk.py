@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -26,8 +26,7 @@ _STEPS: tuple[Step, ...] = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Arrival:
+class Arrival(NamedTuple):
     """The edge by which a walk first reached a section: from ``origin`` by ``step`` over ``concept`` (then ``other``).
 
     A step from a summary to its original leads over no concept: both are -1.

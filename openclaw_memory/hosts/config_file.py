@@ -10,11 +10,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from .. import patterns as re
 from ..config.openclaw_home import read_text as read_text
 from ..config.settings import data_dir
 from ..errors import writing

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
@@ -15,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
+from .. import patterns as re
 from ..errors import WorkspaceError, writing
 from ..model import ImportReport, Origin, SkippedFile
 from ..system import atomic, yaml_edit

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +32,7 @@ _DATED = np.array([grain in DATED for grain in _GRAINS])
 _MARKER, _DAY = 2, 12
 
 
-@dataclass(frozen=True, slots=True)
-class Masks:
+class Masks(NamedTuple):
     """Masks over the rows of a corpus for what summaries and notes say twice, ``bool[n]`` each.
 
     ``archived`` are rows of notes that the summary of their day covers.  ``hidden`` are rows of summaries that

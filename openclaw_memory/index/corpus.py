@@ -25,8 +25,7 @@ PASSAGE = 1_600
 _FEW_SECTIONS = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(NamedTuple):
     """Columns that follow from the units' order: sections, windows and their lengths in terms.
 
     An *anchor* may rank as a hit: any unit but a heading that has text below it, which

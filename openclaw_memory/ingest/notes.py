@@ -13,7 +13,7 @@ from dataclasses import astuple, dataclass, field, replace
 from datetime import date
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..config.settings import IngestSettings
 from ..errors import OpenClawMemoryError, RedactionError
@@ -47,8 +47,7 @@ log = logging.getLogger("openclaw_memory.ingest")
 Mask = Callable[[str, str], str]
 
 
-@dataclass(frozen=True, slots=True)
-class RawNote:
+class RawNote(NamedTuple):
     """A file as it is on disk: its ``lines`` and the hash of its text, its front matter, a remark on its encoding.
 
     ``public`` is the text with line feeds only and without its private parts.
@@ -86,8 +85,7 @@ class RawNote:
         return sum(line != seen for line, seen in zip(self.lines, self.public.split("\n"), strict=True))
 
 
-@dataclass(frozen=True, slots=True)
-class NoteText:
+class NoteText(NamedTuple):
     """The ``lines`` of a file that may be read, beside the file as it is on disk."""
 
     lines: Sequence[str]

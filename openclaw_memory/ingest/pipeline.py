@@ -121,7 +121,7 @@ class Ingestor:
         started = time.monotonic()
         self._ready()
         documents = self._store.documents()
-        scan_result, files, unnamed = self._scan(paths)
+        scan_result, files, unnamed = self._scan(paths, documents)
         # Before the notes, whose mentions are found by the curated concepts of now.
         broken = sidecars.sync(self._workspace, self._store, self._plugins, self._forgotten)
         run = _Run(skipped={self._shown_path(skip.path): skip.reason for skip in scan_result.skipped} | dict(broken))
@@ -143,7 +143,7 @@ class Ingestor:
                 # these are not gone.
                 log.debug("the index changed during ingest; planning again")
                 documents = self._store.documents()
-                scan_result, files, _ = self._scan(paths)
+                scan_result, files, _ = self._scan(paths, documents)
         self._survey.save(scan_result.files)
         for file in files:
             if file.path in run.skipped:
@@ -170,11 +170,14 @@ class Ingestor:
         complete = run.complete and not run.unread
         return IngestOutcome(report, complete, wrote, scan_result, broken, tuple(run.unread))
 
-    def _scan(self, paths: Sequence[str]) -> tuple[ScanResult, list[SourceFile], list[str]]:
+    def _scan(self, paths: Sequence[str], documents: Documents) -> tuple[ScanResult, list[SourceFile], list[str]]:
         """Scan the workspace; return the result, the files to read, and as shown the names that hold a secret."""
         scan_result = scan(self._workspace, self._settings)
         files = [file for file in scan_result.files if _within(file.path, paths) and not self._excluded(file)]
-        named = {file.path: self._shown_path(file.path) for file in files}
+        # A file that is indexed as it is has a name that was looked at.
+        named = {
+            file.path: file.path if _is_indexed(file, documents) else self._shown_path(file.path) for file in files
+        }
         unnamed = [shown for path, shown in named.items() if shown != path]
         return scan_result, [file for file in files if named[file.path] == file.path], unnamed
 
@@ -302,14 +305,18 @@ def _within(path: str, prefixes: Sequence[str]) -> bool:
     return not prefixes or any(f"{to_nfc(path)}/".startswith(f"{to_nfc(p).rstrip('/')}/") for p in prefixes)
 
 
+def _is_indexed(file: SourceFile, documents: Documents) -> bool:
+    """Return true if the index holds the file as it is on disk, as far as size and time tell."""
+    row = documents.by_path.get(file.path)
+    return row is not None and (row.size, row.mtime_ns) == (file.size, file.mtime_ns)
+
+
 def _compare(
     files: Sequence[SourceFile], scan_result: ScanResult, documents: Documents, paths: Sequence[str]
 ) -> tuple[list[_Work], list[DocumentInfo]]:
     """Return the files that differ from the index, indexed ones first, and the rows of the files that are gone."""
-    rows = [(file, documents.by_path.get(file.path)) for file in files]
-    changed = [
-        (file, row) for file, row in rows if row is not None and (row.size, row.mtime_ns) != (file.size, file.mtime_ns)
-    ]
+    rows = [(file, documents.by_path.get(file.path)) for file in files if not _is_indexed(file, documents)]
+    changed = [(file, row) for file, row in rows if row is not None]
     present = {file.path for file in files}
     gone = []
     for path, row in documents.by_path.items():

@@ -5,7 +5,6 @@ A page must not be too large for a phone: it holds the most important lines and 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import patterns as re
 from ..graph.view import GraphView
 from ..index.archive import rows_in
 from ..ingest.summary_files import parse_line

@@ -9,9 +9,20 @@ inclusive.  Paths are relative to the workspace, with ``/``; extra roots read ``
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from .citation import *
 from .notes import *
-from .reports import *
 from .search import *
 from .size import *
 from .words import *
+
+if TYPE_CHECKING:
+    from .reports import *
+else:
+
+    def __getattr__(name: str) -> Any:
+        """Import reports when one is asked for: to make their types takes longer than most commands."""
+        from . import reports
+
+        return getattr(reports, name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from .. import patterns as re
 
 
 def citation(path: str, first: int, last: int) -> str:

@@ -6,7 +6,7 @@ letters, into pieces of words in other alphabets, and into 0.6 to 1 token for a 
 
 from __future__ import annotations
 
-import re
+from .. import patterns as re
 
 #: Characters per token of text in Latin, Cyrillic or Greek letters, with spaces and punctuation.
 CHARS_PER_TOKEN = 4

@@ -5,13 +5,13 @@ A text is read as :func:`~openclaw_memory.text.calendar_words.plain` makes it.
 
 from __future__ import annotations
 
-import re
 from calendar import monthrange
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from functools import cache
 from itertools import pairwise
 
+from .. import patterns as re
 from ..text import calendar_words as words
 from ..text import dates, scripts
 from ..text.language import is_stop_word

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from itertools import repeat
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,8 +26,7 @@ _ELLIPSIS = "…"
 _REPETITIONS = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """The lines of a unit, the number of characters before it in these, and its own."""
 
     first: int

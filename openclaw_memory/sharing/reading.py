@@ -9,28 +9,24 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from functools import partial
 from math import ceil
 from pathlib import Path
-from typing import Any, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, Unpack
 
 from ..config.openclaw_home import OpenClawHome, agent_id, agents_in
 from ..config.settings import Settings, SharedMemory
 from ..config.workspace import expand_home
-from ..context.service import ContextService
 from ..errors import HostError, OpenClawMemoryError, RequestError, SettingsError, WorkspaceError
-from ..forget.operations import Forgetter
 from ..ingest.scan import is_extra_name
 from ..model import (
     HIT_TOKENS,
     SEARCH_OPTIONS,
     SEEDS,
     TRUSTED,
-    ContextResult,
     Edge,
-    FactRow,
     FileText,
     Origin,
     RecallHit,
@@ -45,11 +41,16 @@ from ..model import (
 )
 from ..model.bounds import named_arguments
 from ..plugins.manager import Plugins
-from ..search import timeline
-from ..search.service import SearchService
 from ..system.deadline import Deadline
 from ..text import calendar
 from ..use.tracker import Usage
+
+if TYPE_CHECKING:
+    from ..context.service import ContextService
+    from ..forget.operations import Forgetter
+    from ..forget.tombstones import Tombstones
+    from ..model import ContextResult, FactRow
+    from ..search.service import SearchService
 
 log = logging.getLogger("openclaw_memory")
 
@@ -73,6 +74,7 @@ class ReadingMemory:
     settings: Settings
     plugins: Plugins
     usage: Usage
+    forgotten: Tombstones
     ambient: ContextService
     others: OtherMemories
     _questions: SearchService
@@ -123,6 +125,8 @@ class ReadingMemory:
         consists of single lines within ``budget`` tokens (default: those of five hits).  Raises
         :class:`~openclaw_memory.errors.RequestError` when ``hops`` is not from 1 to 4.
         """
+        from ..search import timeline
+
         request = SearchRequest.from_options(query, options)
         until = Deadline.after(request.deadline)
         thread = self._questions.recall(request, hops)
@@ -179,6 +183,8 @@ class ReadingMemory:
         from ``now``; ``options`` are those of :meth:`search`.  Raises :class:`~openclaw_memory.errors.RequestError`
         when no day can be in the range.
         """
+        from ..search import timeline
+
         request = SearchRequest.from_options(query, options)
         request = timeline.bounded(request, minimum_days_ago, maximum_days_ago, self.today())
         if request.query.strip():
@@ -231,7 +237,11 @@ class ReadingMemory:
         from ..text.withheld import READ_MARK, without_private
 
         def readable(path: str, text: str) -> str:
-            return self.plugins.redact_text(path, self._forgetter.readable(path, without_private(text, READ_MARK)))
+            text = without_private(text, READ_MARK)
+            self.forgotten.check()
+            if self.forgotten.matcher:
+                text = self._forgetter.readable(path, text)
+            return self.plugins.redact_text(path, text)
 
         return read_lines(self.workspace, self.settings.ingest, path, from_line, lines, readable)
 
@@ -258,6 +268,8 @@ class ReadingMemory:
         def question(memory: ReadingMemory, source: Source, seconds: float) -> ContextResult:
             left = int(budget - tokens_of(f"{context.text}\n@{source.name}:\n"))
             if left < 16:  # too few for a sentence
+                from ..model import ContextResult
+
                 return ContextResult("", 0, (), ())
             return memory.ambient.context(message, budget=left, deadline=seconds, elsewhere=True, **options)
 
@@ -475,8 +487,7 @@ def _choose(hits: Iterable[SearchHit], limit: int | None, budget: float | None) 
 # -- sources ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """Another memory that may be read: that of ``agent`` in ``workspace``, shown as ``@name/…``.
 
     Its hits are no more trusted than ``origin``; with ``unasked`` they are part of the context of messages.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,24 +30,21 @@ def batches(items: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
 # -- texts, vectors, postings ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class PendingText:
+class PendingText(NamedTuple):
     """A unit that has no vector of a model yet."""
 
     unit_id: int
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class VectorModel:
+class VectorModel(NamedTuple):
     """An embedding model and the dimensions of its vectors."""
 
     name: str
     dimensions: int
 
 
-@dataclass(frozen=True, slots=True)
-class ModelChoice:
+class ModelChoice(NamedTuple):
     """The model chosen for the notes, by its name in the registry, and the number of ``units`` at the time."""
 
     name: str
@@ -111,8 +108,7 @@ class UnitRows:
         return self.day > 0
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryCitations:
+class SummaryCitations(NamedTuple):
     """Lines cited by sentences of summaries, as columns of the same length; ``path[i]`` is the cited file."""
 
     unit_id: Ints
@@ -137,8 +133,7 @@ class UnitText:
     occurrence: int
 
 
-@dataclass(frozen=True, slots=True)
-class UnitDependents:
+class UnitDependents(NamedTuple):
     """Numbers of rows that units own in other tables."""
 
     vectors: int = 0
@@ -147,8 +142,7 @@ class UnitDependents:
     summary_citations: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class SectionText:
+class SectionText(NamedTuple):
     """A section: its heading, date, and exact lines from ``start_line`` on."""
 
     id: int
@@ -158,8 +152,7 @@ class SectionText:
     lines: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Postings:
+class Postings(NamedTuple):
     """Occurrences of some terms: term ``i`` owns the slice ``offsets[i]:offsets[i + 1]``.
 
     Units that no longer exist may be among ``unit_id``; the reader drops them.
@@ -196,8 +189,7 @@ class KeywordIndex(Protocol):
 RULES = ("curated", "link", "tag", "meta", "name", "code", "quoted", "phrase", "start", "file", "part", "plain")
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(NamedTuple):
     """A place where a unit may speak of a concept.
 
     ``key`` comes from :func:`~openclaw_memory.knowledge.concept_keys.concept_key`, ``text`` is the spelling there, and
@@ -229,8 +221,7 @@ class MentionName:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class WorkspaceFile:
+class WorkspaceFile(NamedTuple):
     """The state of a file that is no note (``concepts.yaml``, ``facts.yaml``) when it was last read."""
 
     name: str
@@ -239,8 +230,7 @@ class WorkspaceFile:
     sha256: str
 
 
-@dataclass(frozen=True, slots=True)
-class CuratedRow:
+class CuratedRow(NamedTuple):
     """A curated concept as stored; ``keys`` are those of its name and aliases, parents and related ones are keys."""
 
     key: int
@@ -254,8 +244,7 @@ class CuratedRow:
     keys: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class OntologyRows:
+class OntologyRows(NamedTuple):
     """All curated concepts, keys that must be no concepts, and predicates with one value at a time.
 
     ``version`` grows with every change.
@@ -319,16 +308,14 @@ class StatedFact:
 # -- documents ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class StoreState:
+class StoreState(NamedTuple):
     """The identity of an index and a number that grows with every write."""
 
     instance: str
     generation: int
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentInfo:
+class DocumentInfo(NamedTuple):
     """An indexed file; ``generation`` is that of its last change."""
 
     id: int
@@ -355,8 +342,7 @@ class TextsChanged(Exception):
     """Another process wrote texts since they were read: read and plan again."""
 
 
-@dataclass(frozen=True, slots=True)
-class CitedLines:
+class CitedLines(NamedTuple):
     """Lines of a file from which a sentence of a summary was taken."""
 
     path: str
@@ -364,8 +350,7 @@ class CitedLines:
     end_line: int
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedUnit:
+class PlannedUnit(NamedTuple):
     """A unit to write, with the features of its text for ranking.
 
     ``section`` counts from 0 in the document; ``terms`` are its analysed terms with frequencies; ``stated_days`` are
@@ -401,8 +386,7 @@ class DocumentChange:
     replaces: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryInfo:
+class SummaryInfo(NamedTuple):
     """A summary among the documents, as its front matter describes it.
 
     ``sources`` are its source files, for notes with the SHA-256 of their texts; ``edited`` means that a person has
@@ -420,8 +404,7 @@ class SummaryInfo:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class StoreStatistics:
+class StoreStatistics(NamedTuple):
     """Counts and sizes of the index."""
 
     path: str

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import groupby
+from typing import NamedTuple
 
 from ..config.settings import Settings
 from ..errors import RedactionError
@@ -37,8 +38,7 @@ class SourceUnreadable(Exception):
     """A file cannot be read; its summary waits until a person has mended that.  Names the file and the reason."""
 
 
-@dataclass(frozen=True, slots=True)
-class BuiltSummary:
+class BuiltSummary(NamedTuple):
     """The summary of a period: its sources, and the text of its file."""
 
     sources: tuple[Source, ...]

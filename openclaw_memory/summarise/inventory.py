@@ -8,12 +8,12 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
+from typing import NamedTuple
 
+from .. import patterns as re
 from ..errors import OpenClawMemoryError
 from ..model import CHARS_PER_TOKEN, TRUSTED, Grain, Kind, Origin, ScanResult, SourceFile
 from ..store.api import Store, SummaryInfo
@@ -35,8 +35,7 @@ PeriodKey = tuple[Grain, str]
 _RETIRED = "retired"
 
 
-@dataclass(frozen=True, slots=True)
-class DayNote:
+class DayNote(NamedTuple):
     """A note of a day as it was when it was indexed; ``units`` counts those in the index, ``size`` is in bytes."""
 
     path: str

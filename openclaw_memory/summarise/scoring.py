@@ -16,13 +16,13 @@ Marker words and phrases are data: ``markers.txt`` and ``phrases.txt``.
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from heapq import heapify, heappop, heappush
+from typing import NamedTuple
 
+from .. import patterns as re
 from ..graph.evidence import STRONG
 from ..ingest.summary_files import DATED
 from ..knowledge.lexicon import ROUTINE
@@ -50,8 +50,7 @@ _KEY = re.compile(r"[\W_]*[^\s:：][^:：\n]{0,39}[:：](?=[\s*_`]|$)")
 _WORD = re.compile(rf"[^\W\d_{UNSPACED}]{{2,}}|[{UNSPACED}]{{2,}}")
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredSentence:
+class ScoredSentence(NamedTuple):
     """A sentence with its scores.
 
     ``cost`` is the length of its line in tokens, ``covers`` its terms and concepts with their points of coverage.

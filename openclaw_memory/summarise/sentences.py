@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
+from .. import patterns as re
 from ..model import UNSAID, Origin, Section, Unit, citation, tokens_of
 from ..store.api import Mention, PlannedUnit
 from ..text.labels import names_subject

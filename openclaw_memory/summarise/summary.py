@@ -5,13 +5,13 @@ Headings are concepts that several entries share, days, milestones, or the notes
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
+from typing import NamedTuple
 
+from .. import patterns as re
 from ..graph.evidence import EXPLICIT, POINTS, STRONG
 from ..model import Grain
 from ..text import language, word_lists
@@ -30,8 +30,7 @@ VERSION = 11
 _THEMES = {Grain.DAILY: 3, Grain.MONTHLY: 6, Grain.QUARTERLY: 8, Grain.YEARLY: 10}
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """The sentences under one heading; ``tags`` begin with ``#``; ``concept`` is set where entries were merged."""
 
     heading: str
@@ -40,8 +39,7 @@ class Part:
     concept: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(NamedTuple):
     """The parts of a summary in order; ``groups`` counts the concepts whose entries were merged."""
 
     parts: tuple[Part, ...]

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import io
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
+
+from .. import patterns as re
 
 #: Text that needs no quotes, except for the words that YAML gives another meaning.
 _PLAIN = re.compile(r"(?!.* #)[^\W\d_](?:[\w ./@+#-]*\w)?|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
@@ -27,8 +27,7 @@ class YamlTextError(Exception):
         self.line = line
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(NamedTuple):
     """A value and its position: the characters ``start:end``, in ``line`` (from 1).
 
     ``text`` is that of a scalar; ``items`` those of a list; ``pairs`` those of a mapping, in their order.

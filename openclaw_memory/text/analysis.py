@@ -10,12 +10,12 @@ term.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from itertools import pairwise
 
+from .. import patterns as re
 from . import calendar_words, characters
 from . import language as languages
 from .scripts import HANGUL, HIRAGANA, INDIC, KANA, POINTS, SOUTH_EAST_ASIAN, UNSPACED, letter

@@ -6,13 +6,13 @@ coarser period.  Days are those that ``datetime.date`` knows, 0001-01-01 to 9999
 
 from __future__ import annotations
 
-import re
 from calendar import monthrange
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import lru_cache
 from types import MappingProxyType
 
+from .. import patterns as re
 from ..errors import SettingsError
 from ..model import Grain
 

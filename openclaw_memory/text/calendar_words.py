@@ -6,13 +6,13 @@ is searched in its :func:`plain` form; words of scripts without spaces are read 
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
+from .. import patterns as re
 from . import language as languages
 from . import word_lists
 from .scripts import HANGUL, UNSPACED

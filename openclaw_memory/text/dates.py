@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from calendar import monthrange
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
@@ -10,6 +9,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from .. import patterns as re
 from . import calendar
 from . import calendar_words as words
 from .front_matter import fold_key

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import textwrap
 import tomllib
 import unicodedata
@@ -13,6 +12,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .. import patterns as re
 from .characters import join_surrogates
 
 if TYPE_CHECKING:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from functools import cache, lru_cache
 
+from .. import patterns as re
 from . import language, word_lists
 from .scripts import UNSPACED
 

@@ -7,12 +7,12 @@ Snowball's.
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Iterable, Set
 from functools import cache
 from typing import Any
 
+from .. import patterns as re
 from ..model import tokens_of
 from . import word_lists
 from .scripts import GREEK, HAN, HANGUL, KANA, letter

@@ -5,8 +5,9 @@ It can be searched, as people look for the words of an error; nobody is quoted b
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
+
+from .. import patterns as re
 
 #: OpenClaw's own words in a turn, "System: [2026-03-04 10:00:00 UTC] Exec completed", and its fixed phrases.
 _HOST = (

@@ -11,7 +11,6 @@ blanks around them.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -20,6 +19,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from .. import patterns as re
 from ..model import CHARS_PER_TOKEN, DateSource, ParsedDocument, Section, Unit, UnitForm
 from .dates import Order, date_in_front_matter, date_in_heading, date_in_name, merely_states, order_of
 from .front_matter import FrontMatter, key_groups, parse_front_matter

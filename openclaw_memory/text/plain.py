@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from .. import patterns as re
 from .lines import BULLET, FENCE, ITEM, NUMBER
 from .machine import DIRECTIVE
 from .struck import without_struck

@@ -5,9 +5,9 @@ Everything here takes time linear in the text, also for a line of a megabyte wit
 
 from __future__ import annotations
 
-import re
 from functools import cache
 
+from .. import patterns as re
 from . import word_lists
 from .dates import MONTH_NUMBERS, NAMES
 

@@ -6,14 +6,14 @@ as ``no`` and ``ne`` mean different things in different ones.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import islice
+from typing import NamedTuple
 
+from .. import patterns as re
 from . import analysis, language, word_lists
 from .scripts import GREEK, HIRAGANA, UNSPACED, UNSPACED_LETTER, letter
 from .sentences import sentence_spans
@@ -28,8 +28,7 @@ _ATOM = re.compile(
 _CLAUSES = re.compile(r"[,.;:!，。；：！、]\s*|\s[–—-]\s")
 
 
-@dataclass(frozen=True, slots=True)
-class PhraseMatch:
+class PhraseMatch(NamedTuple):
     """A phrase of ``speech.txt`` in a text: its kind and its place."""
 
     kind: str
@@ -37,8 +36,7 @@ class PhraseMatch:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Phrase:
+class _Phrase(NamedTuple):
     atoms: tuple[str, ...]
     #: The same with their accents.
     accented: tuple[str, ...]

@@ -8,11 +8,11 @@ code.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence, Set
 from itertools import accumulate, groupby, pairwise
 
+from .. import patterns as re
 from .lines import FENCE, ITEM
 
 #: Halves of what strikes out; code and escaped marks, which are none, come first.

@@ -6,13 +6,13 @@ a name does.  So a label alone makes no speaker: speakers take turns.
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from .. import patterns as re
 from . import word_lists
 from .labels import is_label
 from .lines import FENCE, ITEM

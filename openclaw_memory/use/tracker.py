@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 import threading
 import time
 import unicodedata
@@ -14,6 +13,7 @@ from datetime import date
 
 import numpy as np
 
+from .. import patterns as re
 from ..config.workspace import to_nfc
 from ..errors import OpenClawMemoryError, RequestError
 from ..index.archive import Archive
@@ -152,6 +152,8 @@ class Usage:
         Raises :class:`~openclaw_memory.errors.RequestError` for another verdict, and
         :class:`~openclaw_memory.errors.WorkspaceError` when the state cannot be written.
         """
+        from ..model.reports import FeedbackReport
+
         if verdict not in VERDICTS:
             raise RequestError(f"a verdict is {' or '.join(VERDICTS)}, not {verdict!r}")
         self.flush()
@@ -170,6 +172,7 @@ class Usage:
 
         While the state cannot be read it is the last one.
         """
+
         try:
             version = self._state.version(NAME), today
             if version == self._boosts_version and self._boosts is not None:  # which was set before its mark
@@ -193,6 +196,8 @@ class Usage:
 
         Raises :class:`~openclaw_memory.store.state.StateError` when the state cannot be read.
         """
+        from ..model import UseRow
+
         self.flush()
         rows = [
             UseRow(

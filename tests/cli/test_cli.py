@@ -286,6 +286,18 @@ def test_help_imports_nothing_heavy() -> None:
     subprocess.run([sys.executable, "-c", code], stdout=subprocess.DEVNULL, check=True)
 
 
+def test_lines_are_shown_without_what_searches(notes: Notes) -> None:
+    notes.write("MEMORY.md", TEXT)
+    code = (
+        "import sys\nfrom openclaw_memory.cli.main import cli\n"
+        f"try: cli(['--workspace', {str(notes.root)!r}, 'get', 'MEMORY.md'])\n"
+        "except SystemExit as end: assert not end.code\n"
+        "heavy = {'numpy', 'duckdb', 'openclaw_memory.search.service', 'openclaw_memory.model.reports'}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], stdout=subprocess.DEVNULL, check=True)
+
+
 def test_a_server_is_there_before_it_loads_what_memories_are_made_of() -> None:
     heavy = "{'numpy', 'duckdb', 'yaml', 'markdown_it', 'openclaw_memory.memory', 'openclaw_memory.text.markdown'}"
     code = (

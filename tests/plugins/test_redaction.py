@@ -21,7 +21,7 @@ from tables import table
 from benchmarks import redaction
 from openclaw_memory import example
 from openclaw_memory.model import Unit
-from openclaw_memory.plugins.redact import Redaction, redact_lines, redact_text, rules
+from openclaw_memory.plugins.redact import Redaction, redact_lines, redact_text, rules, seeds
 
 
 def letters(n: int) -> str:
@@ -382,6 +382,10 @@ def test_a_seed_phrase_in_a_column_needs_no_label(phrase: str, frame: str) -> No
     redacted = redact_text("\n".join(["# Boat", "", *lines, "", "The end."])).split("\n")
     assert redacted[2:-2] == [frame.format(n=n, word="[redacted:seed-phrase]") for n in range(1, len(words) + 1)]
     assert redacted[0] == "# Boat" and redacted[-1] == "The end."
+
+
+def test_a_word_of_any_list_may_be_one_by_its_length() -> None:
+    assert all(map(seeds._may_be_listed, seeds._lists()))
 
 
 @pytest.mark.parametrize("between", [" 2. ", ", ", "  "])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from itertools import accumulate
 
+from ... import patterns as re
 from . import below, labels, opaque, seeds, shapes, values, vocabulary
 from .labels import Span
 from .plain import PlainLine, lower, plain_text, read_plain

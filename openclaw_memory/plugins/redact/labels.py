@@ -6,10 +6,10 @@ A label announces a kind of secret.  Its value is looked for behind it, further 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import cache
 
+from ... import patterns as re
 from .opaque import iban_end, is_random
 from .plain import lower
 from .values import (

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import importlib
-import re
 from collections.abc import Iterator
 from functools import cache
 
+from ... import patterns as re
 from ...text import word_lists
 
 #: The class of each byte: a digit, a capital, a blank or a hyphen, a point, a slash, or something else.
@@ -91,9 +91,9 @@ def find_account_numbers(line: str) -> Iterator[tuple[int, int, str]]:
     A number in groups as on a card needs no right check digit; a mere row of digits does (ISO/IEC 7812), and so does an
     IBAN (ISO 13616).
     """
-    from stdnum import luhn
-
     for match in _CARD.finditer(line):
+        from stdnum import luhn
+
         if match["grouped"] or luhn.is_valid(match[0]):
             yield (*match.span(), "card-number")
     for match in _IBAN.finditer(line):

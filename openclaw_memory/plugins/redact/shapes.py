@@ -8,13 +8,13 @@ people cut them.
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+from ... import patterns as re
 from ...text import word_lists
 from .plain import lower
 
@@ -75,15 +75,15 @@ def rules() -> tuple[Rule, ...]:
 
 def _gitleaks_rules() -> Iterator[Rule]:
     text = files(__package__).joinpath("gitleaks.toml").read_text(encoding="utf-8")
-    for rule in tomllib.loads(text)["rules"]:
-        pattern = rule.get("regex", "")
+    for table in text.split("[[rules]]")[1:]:
+        pattern = table.partition("\nregex = ")[2].partition("\n")[0]
         # What spans lines, begins with anything at all, or is a mere hash is looked for elsewhere.
-        if (
-            not pattern
-            or rule["id"].endswith(("-client-id", "-public-key"))
-            or any(part in pattern for part in _ELSEWHERE)
-        ):
+        if not pattern or any(part in pattern for part in _ELSEWHERE):
             continue
+        rule = tomllib.loads(table.partition("\n[[")[0])  # without the rest of the file, which is long
+        if rule["id"].endswith(("-client-id", "-public-key")):
+            continue
+        pattern = rule["regex"]
         yield Rule(rule["id"], tuple(rule["keywords"]), _BORDER + _python(pattern))
         if prefix := _PREFIX.match(pattern):
             head, least = prefix["head"].replace("\\", ""), max(16, int(prefix["count"]) * 6 // 10)

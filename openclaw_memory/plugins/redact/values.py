@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 
+from ... import patterns as re
 from ...text import word_lists
 from ...text.scripts import UNCASED
 from .opaque import is_public, is_random

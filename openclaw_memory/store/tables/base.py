@@ -13,11 +13,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from numpy.typing import NDArray
-
-from ...config.settings import StoreSettings
-
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ...config.settings import StoreSettings
     from .keywords import Loaded
 
 T = TypeVar("T")
