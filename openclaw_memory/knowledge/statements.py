@@ -6,12 +6,12 @@ words.  They differ when their figures do, when one denies what the other says, 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from statistics import fmean
 
+from .. import patterns as re
 from ..text import analysis, calendar_words
 from ..text.labels import is_label, names_subject
 from ..text.negation import negations

@@ -23,6 +23,6 @@ else:
 
     def __getattr__(name: str) -> Any:
         """Import reports when one is asked for: to make their types takes longer than most commands."""
-        from . import reports
+        from importlib import import_module
 
-        return getattr(reports, name)
+        return getattr(import_module(".reports", __name__), name)

@@ -6,7 +6,6 @@ rank.  The latest of these leads, and the others name it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Set
 from datetime import date
 from itertools import chain, islice
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .. import patterns as re
 from ..knowledge.statements import Statement, replaces
 from ..store.api import Bools, Floats, Ints
 from . import bm25
