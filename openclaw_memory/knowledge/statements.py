@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from statistics import fmean
+from itertools import repeat
 
 from .. import patterns as re
 from ..text import analysis, calendar_words
@@ -117,7 +117,7 @@ def replaces(new: Statement, old: Statement, asked: frozenset[str], weights: Map
     """Return true if a later statement replaces an older one in the answer to a question with the terms ``asked``.
 
     It gives the same thing another value, or says that what was said of its subject no longer holds; ``weights`` are
-    those of terms.
+    those of terms, and that of ``""`` is for terms without one.
     """
     if _ends_subject(new, old):
         return True
@@ -165,25 +165,22 @@ def _ends_subject(new: Statement, old: Statement) -> bool:
 def _is_about(asked: frozenset[str], new: Statement, old: Statement, weights: Mapping[str, float]) -> bool:
     """Return true if two statements have the same words of a question, and most of it."""
     shared = asked & (old.words | old.subject)
-    total = sum(weights.get(term, 0.0) for term in asked)
-    weight = sum(weights.get(term, 0.0) for term in shared)
-    return shared <= new.words | new.subject and weight >= _ABOUT * total > 0
+    if not shared <= new.words | new.subject:
+        return False
+    return _weight(shared, weights) >= _ABOUT * _weight(asked, weights) > 0
 
 
 def _overlap(
     new: frozenset[str], old: frozenset[str], weights: Mapping[str, float], larger: Callable[[float, float], float]
 ) -> float:
-    """Return the weight of the common terms as a share of that of either, the ``larger`` or smaller one.
+    """Return the weight of the common terms as a share of that of either, the ``larger`` or smaller one."""
+    whole = larger(_weight(new, weights), _weight(old, weights))
+    return _weight(new & old, weights) / whole if whole else 0.0
 
-    A term without a weight has the mean.
-    """
-    common = fmean(weights.values()) if weights else 0.0
 
-    def weight(terms: frozenset[str]) -> float:
-        return sum(weights.get(term, common) for term in terms)
-
-    whole = larger(weight(new), weight(old))
-    return weight(new & old) / whole if whole else 0.0
+def _weight(terms: frozenset[str], weights: Mapping[str, float]) -> float:
+    """Return the sum of the weights of terms; a term without one has that of the empty term."""
+    return sum(map(weights.get, terms, repeat(weights.get("", 0.0))))
 
 
 def _words(text: str) -> frozenset[str]:

@@ -16,7 +16,6 @@ import numpy as np
 from .. import patterns as re
 from ..knowledge.statements import Statement, replaces
 from ..store.api import Bools, Floats, Ints
-from . import bm25
 from .hits import ranked_rows
 
 if TYPE_CHECKING:
@@ -64,19 +63,22 @@ def find_successors(
     if is_past or question.asks_former or index.keyword is None:
         return {}
     statements = dict(zip(rows.tolist(), index.statements(rows), strict=True))
-    weights, holders = _look_up(index, statements.values())
+    asked = frozenset(chain.from_iterable(question.content_words))
+    weights, holders = _look_up(index, statements.values(), asked)
     timeline = Timeline(index, question.day)
+    columns = index.corpus.rows
+    eligible = index.corpus.shape.anchor & ~columns.heading & ~columns.machine
+    if allowed is not None:
+        eligible &= allowed
     later: dict[int, list[int]] = {}
     for row, statement in statements.items():
-        alike = _alike_rows(index, row, statement.identifying, weights, holders)
-        below = _below_headings(index, row, statement.subject, holders)
+        alike = _alike_rows(len(eligible), statement.identifying, weights, holders)
+        below = _below_headings(index, statement.subject, holders)
         candidates = np.unique(np.concatenate([others, alike, below]))
-        if allowed is not None:
-            candidates = candidates[allowed[candidates]]
+        candidates = candidates[eligible[candidates] & _as_trusted(index, row, candidates)]
         later[row] = timeline.later(row, candidates)[:_LATEST].tolist()
     read = np.array(sorted(set(chain.from_iterable(later.values()))), np.int32)
     statements |= zip(read.tolist(), index.statements(read), strict=True)
-    asked = frozenset(chain.from_iterable(question.content_words))
     successors: dict[int, int] = {}
     for row, rows_after in later.items():
         successor = next((at for at in rows_after if replaces(statements[at], statements[row], asked, weights)), None)
@@ -85,52 +87,50 @@ def find_successors(
     return successors
 
 
-def _look_up(index: ResidentIndex, statements: Iterable[Statement]) -> tuple[dict[str, float], dict[str, Ints]]:
-    """Return the weight (idf) of each term that says what the statements are about, and the rows that hold it."""
-    terms = sorted(
-        frozenset().union(*(statement.label | statement.words | statement.subject for statement in statements))
-    )
+def _look_up(
+    index: ResidentIndex, statements: Iterable[Statement], asked: frozenset[str]
+) -> tuple[dict[str, float], dict[str, Ints]]:
+    """Return the weight (idf) of each term that says what the statements are about, and the rows that hold it.
+
+    The weight of ``""`` is the mean.
+    """
+    terms = sorted(asked.union(*(statement.identifying | statement.subject for statement in statements)))
     assert index.keyword is not None
     postings, n = index.keyword.postings(terms), len(index.corpus)
-    weights: dict[str, float] = {}
-    holders: dict[str, Ints] = {}
-    for at, term in enumerate(terms):
-        rows = index.corpus.rows_of(postings.for_term(at)[0])
-        holders[term] = rows[rows >= 0]
-        weights[term] = bm25.idf(n, len(holders[term]))
-    return weights, holders
+    rows = index.corpus.rows_of(postings.unit_id)
+    ends = zip(postings.offsets.tolist(), postings.offsets[1:].tolist(), strict=False)
+    held = [rows[first:last] for first, last in ends]
+    holders = {term: alive[alive >= 0] for term, alive in zip(terms, held, strict=True)}
+    counts = np.fromiter(map(len, holders.values()), np.int64, len(holders))
+    idf = np.log(1 + (n - counts + 0.5) / (counts + 0.5))  # as bm25.idf
+    return {"": float(idf.mean()), **dict(zip(terms, idf.tolist(), strict=True))}, holders
 
 
-def _alike_rows(
-    index: ResidentIndex, row: int, terms: Set[str], weights: Mapping[str, float], holders: Mapping[str, Ints]
-) -> Ints:
-    """Return the rows that have most of the ``terms`` by which a row says what it is about."""
-    corpus, columns = index.corpus, index.corpus.rows
-    shared = np.zeros(len(corpus), np.float32)
+def _alike_rows(n: int, terms: Set[str], weights: Mapping[str, float], holders: Mapping[str, Ints]) -> Ints:
+    """Return those of ``n`` rows that have most of the ``terms`` by which a row says what it is about."""
+    shared = np.zeros(n, np.float32)
     for term in terms:
         shared[holders[term]] += np.float32(weights[term])
-    least = np.float32(max(_ALIKE * sum(weights[term] for term in terms), 1e-6))
-    eligible = corpus.shape.anchor & ~columns.heading & ~columns.machine & _as_trusted(index, row)
-    return np.flatnonzero((shared >= least) & eligible).astype(np.int32)
+    least = np.float32(max(_ALIKE * sum(map(weights.__getitem__, terms)), 1e-6))
+    return np.flatnonzero(shared >= least).astype(np.int32)
 
 
-def _below_headings(index: ResidentIndex, row: int, terms: Set[str], holders: Mapping[str, Ints]) -> Ints:
+def _below_headings(index: ResidentIndex, terms: Set[str], holders: Mapping[str, Ints]) -> Ints:
     """Return the first rows below headings that have half of the ``terms`` of a row's headings."""
-    corpus, columns = index.corpus, index.corpus.rows
-    held = np.zeros(len(corpus), np.int32)
-    for term in terms:
-        held[holders[term]] += 1
-    headings = np.flatnonzero((2 * held >= len(terms)) & columns.heading)
+    corpus = index.corpus
+    if not terms:
+        return np.zeros(0, np.int32)
+    holding, held = np.unique(np.concatenate([holders[term] for term in terms]), return_counts=True)
+    headings = holding[(2 * held >= len(terms)) & corpus.rows.heading[holding]]
     below = headings[headings + 1 < len(corpus)] + 1
-    below = below[corpus.shape.section[below] == corpus.shape.section[below - 1]]
-    result: Ints = below[_as_trusted(index, row)[below]].astype(np.int32)
-    return result
+    same = corpus.shape.section[below] == corpus.shape.section[below - 1]
+    return np.asarray(below[same], np.int32)
 
 
-def _as_trusted(index: ResidentIndex, row: int) -> Bools:
-    """Return the rows that are trusted as much as ``row``: ``bool[n]``."""
-    trusted: Bools = index.corpus.shape.trusted
-    return trusted | (not trusted[row])
+def _as_trusted(index: ResidentIndex, row: int, rows: Ints) -> Bools:
+    """Return true for those of ``rows`` that are trusted as much as ``row``."""
+    trusted = index.corpus.shape.trusted
+    return np.logical_or(trusted[rows], not trusted[row])
 
 
 class Timeline:
