@@ -147,7 +147,7 @@ def test_a_question_takes_the_model_that_is_noted_and_looks_at_no_note(
     def looked(*_: object) -> float:
         raise AssertionError("the notes were looked at")
 
-    monkeypatch.setattr("openclaw_memory.memory.other_than_english", looked)
+    monkeypatch.setattr("openclaw_memory.upkeep.languages.other_than_english", looked)
     with opened(notes) as memory:
         assert memory.search(NOTES["chinese"][0]).model == MANY
 
