@@ -13,6 +13,7 @@ import numpy as np
 from ..embed.smalltalk import SmalltalkMatch
 from ..graph.view import GraphView
 from ..model import TRUSTED, Kind
+from ..search.bm25 import KeywordScores
 from ..search.confidence import assess
 from ..search.current import find_successors
 from ..search.hits import Range, Scores, ranked_rows
@@ -26,7 +27,7 @@ from ..text.speech import is_thanks, subject_terms, without_request
 from .relevance import RELEVANT, Evidence, extract_features, probability
 
 #: Concepts of a message that are looked at.
-_ENTITIES = 5
+_ENTITIES = 8
 #: Numbers of rows looked at: the best of the search, and the best and the latest that mention a concept.
 _SEARCHED, _BEST, _LATEST = 20, 20, 8
 #: Rows below a line that replaced another one that are told with it.
@@ -36,6 +37,9 @@ _BELOW = 2
 _MARGIN, _MIN_COVERAGE = 0.02, 0.6
 #: Score from which a row that mentions a named concept is given.
 THRESHOLD = 0.5
+#: Least share of the score of the best row, of all or of those that mention a curated concept, at which another one is
+#: given.
+_NEAR_BEST = 0.8
 
 
 class Entity(NamedTuple):
@@ -64,7 +68,8 @@ class RankedMessage(NamedTuple):
 
     ``best`` are the best rows that may be given, ``probability`` is that of the message being about the notes.  ``low``
     is the lowest fused score of an allowed row and ``span`` the distance of the highest from it.  ``brief`` are the
-    places of the entities that stand in a sentence of few words.
+    places of the entities that stand in a sentence of few words, ``worded`` marks the rows with a word of the message,
+    and a row without one is related from ``least_cosine``.
     """
 
     view: GraphView
@@ -76,6 +81,8 @@ class RankedMessage(NamedTuple):
     low: float
     span: float
     brief: frozenset[int]
+    worded: Bools
+    least_cosine: float
 
     def candidate(self, row: int, score: float, scores: Scores, why: str, places: tuple[int, ...] = ()) -> Candidate:
         """Make a candidate, ordered by its share of the best fused score and a little by its own."""
@@ -141,7 +148,39 @@ def rank_message(
         features = extract_features(ranking, evidence, best, smalltalk, allowed, vectors)
         sure = 1.0 if question.asks_what_was_done else probability(features)
     brief = brief_entities(message, entities) if entities else frozenset()
-    return RankedMessage(view, ranking, allowed, entities, best, sure, low, high - low, brief)
+    worded = _worded_rows(view, question.text, entities, ranking.features.keyword, len(corpus))
+    least_cosine = -1.0
+    if ranking.similarities is not None and any(entity.curated for entity in entities):
+        # The message is about what it names: nothing else is closer in meaning.
+        least_cosine = max((float(ranking.similarities[row]) for row, _ in best if worded[row]), default=-1.0)
+    return RankedMessage(view, ranking, allowed, entities, best, sure, low, high - low, brief, worded, least_cosine)
+
+
+def _worded_rows(
+    view: GraphView, text: str, entities: Sequence[Entity], keyword: KeywordScores | None, n: int
+) -> Bools:
+    """Mark the rows with a word of a message: ``bool[n]``.
+
+    A part of the name of a curated concept is no word of its own: a row with "pipeline" has none of "CI pipeline".
+    """
+    worded = np.zeros(n, bool)
+    if keyword is None:
+        return worded
+    references = view.index.references
+    curated = {int(references.keys[entity.place]): entity.place for entity in entities if entity.curated}
+    rest = text = " ".join(text.split())
+    parts = set[str]()
+    for match in reversed(view.matcher.find(text) if curated else []):
+        place = curated.get(view.index.canonical(match.key))
+        if place is not None:
+            rest = f"{rest[: match.start]} {rest[match.end :]}"
+            parts.update(analysis.query_terms(match.name))
+            worded[references.rows(place)] = True
+    parts -= set(analysis.query_terms(rest))
+    for term, rows in zip(keyword.terms, keyword.units, strict=True):
+        if term not in parts:
+            worded[rows] = True
+    return worded
 
 
 def brief_entities(message: str, entities: Sequence[Entity]) -> frozenset[int]:
@@ -184,7 +223,7 @@ def allowed_rows(view: GraphView, superseded: Mapping[int, tuple[str, ...]], cur
         if info.kind is Kind.CURATED and not curated_files:
             rows = np.flatnonzero(corpus.rows.document_id == info.id)
             allowed[rows[_omitted_units(corpus.rows.chars[rows])]] = True
-    allowed = allowed & corpus.shape.anchor & ~corpus.rows.heading & ~corpus.rows.machine
+    allowed = allowed & corpus.shape.anchor & ~(corpus.rows.heading | corpus.rows.machine | corpus.rows.meta)
     if superseded:
         gone = corpus.rows_of(np.fromiter(superseded, np.int32, len(superseded)))
         allowed[gone[gone >= 0]] = False
@@ -223,7 +262,21 @@ def find_candidates(message: RankedMessage) -> list[Candidate]:
             if (relevant and candidate.score >= threshold) or (candidate.row in always and candidate.places):
                 other = passed.get(candidate.row)
                 passed[candidate.row] = candidate if other is None or candidate.score > other.score else other
-    return sorted(passed.values(), key=lambda candidate: (-candidate.order, candidate.row))
+    firsts = _best_of_each_name(
+        [passed[each.row]._replace(places=each.places) for each in mentions if each.row in passed]
+    )
+    candidates = [each._replace(order=each.order + 1) if each.row in firsts else each for each in passed.values()]
+    return sorted(candidates, key=lambda candidate: (-candidate.order, candidate.row))
+
+
+def _best_of_each_name(mentions: Sequence[Candidate]) -> set[int]:
+    """Return the best row of each named concept where there are several: each is told of before one is again."""
+    best: dict[int, Candidate] = {}
+    for candidate in mentions:
+        for place in candidate.places:
+            if place not in best or candidate.order > best[place].order:
+                best[place] = candidate
+    return {candidate.row for candidate in best.values()} if len(best) > 1 else set()
 
 
 def replace_superseded(
@@ -256,7 +309,7 @@ def _answering_rows(message: RankedMessage) -> list[Candidate]:
     if not message.best:
         return []
     score = message.ranking.score
-    least = 0.65 * float(score[message.best[0][0]])  # less is far behind the best row
+    least = _NEAR_BEST * float(score[message.best[0][0]])  # less is far behind the best row
     why = f"answers the message, which is about the notes to {message.probability:.2f}"
     return [
         message.candidate(row, scores.score, scores, why)
@@ -269,9 +322,9 @@ def _answering_rows(message: RankedMessage) -> list[Candidate]:
 def _is_related(message: RankedMessage, row: int) -> bool:
     """Return true if a row itself shares a word or its meaning with the message, and not only its neighbours do."""
     features, similarities = message.ranking.features, message.ranking.similarities
-    if features.keyword is not None and features.keyword.unit[row] > 0:
+    if message.worded[row]:
         return True
-    if similarities is None or features.language_coverage < _MIN_COVERAGE:
+    if similarities is None or features.language_coverage < _MIN_COVERAGE or similarities[row] < message.least_cosine:
         return False
     script = message.view.corpus.rows.script[row]
     common, certainty = float(features.noise[script]), float(features.noise_weight[script])
@@ -282,9 +335,9 @@ def _is_related(message: RankedMessage, row: int) -> bool:
 
 def _has_related_heading(message: RankedMessage, row: int) -> bool:
     """Return true if the heading above a row has a word of the message."""
-    corpus, keyword = message.view.corpus, message.ranking.features.keyword
+    corpus = message.view.corpus
     first = int(np.searchsorted(corpus.shape.section, corpus.shape.section[row]))
-    return keyword is not None and bool(corpus.rows.heading[first]) and bool(keyword.unit[first] > 0)
+    return bool(corpus.rows.heading[first] and message.worded[first])
 
 
 # -- rows that mention a named concept --------------------------------------------------------------
@@ -325,7 +378,13 @@ def _mentioning_rows(message: RankedMessage) -> list[Candidate]:
             f"share {frequency:.2f}"
         )
         candidates.append(message.candidate(row, min(1.0, score), scores, why, places))
-    return candidates
+    # A curated concept has notes of its own: a line that merely has its name is not one.
+    top = {
+        entity.place: max((each.score for each in candidates if entity.place in each.places), default=0.0)
+        for entity in message.entities
+        if entity.curated
+    }
+    return [each for each in candidates if each.score >= _NEAR_BEST * min(top.get(place, 0.0) for place in each.places)]
 
 
 def _link_strength(view: GraphView, entity: Entity) -> Floats:

@@ -33,7 +33,8 @@ def find_corrections(
     """Return the correction of each misspelt word of a question; nothing while the index cannot be had.
 
     Of several candidates the one in the most units is taken.  If more than half of the words stay unknown even when
-    corrected, the question is in another language or about something else, and nothing is corrected.
+    corrected, the question is in another language or about something else, and only names of curated concepts are
+    corrected.
     """
     # A look at the state of the last question takes no turn at the store.
     if index.lock.acquire(blocking=False):
@@ -49,12 +50,24 @@ def find_corrections(
             words = _misspellings(question, unknown)
             spellings = store.spellings([analysis.fold_spelling(word) for word in words]) if words else set()
             nearest = {word: _correction(word, spellings, index) for word in words}
+            curated = _curated_names(index)
     except (LeaseTimeout, StoreUnreachable):
         return {}
     corrections = {
         word: other for word, other in nearest.items() if other is not None and not vectorizer.knows_word(word)
     }
-    return corrections if 2 * (len(unknown) - len(corrections)) <= len(question.words) else {}
+    if 2 * (len(unknown) - len(corrections)) <= len(question.words):
+        return corrections
+    return {word: other for word, other in corrections.items() if analysis.fold_spelling(other) in curated}
+
+
+def _curated_names(index: ResidentIndex) -> set[str]:
+    """Return the spellings of curated concepts, in the form in which spellings are compared."""
+    return {
+        analysis.fold_spelling(name)
+        for concept in index.graph.index.ontology.concepts
+        for name in (concept.name, *concept.aliases)
+    }
 
 
 def rewrite(text: str, corrections: Mapping[str, str]) -> str:
