@@ -13,7 +13,7 @@ from fakes import Notes, open_memory
 from openclaw_memory.errors import RequestError
 from openclaw_memory.knowledge.changes import change_in, day_since, version_in
 from openclaw_memory.model import FactsResult
-from openclaw_memory.serve.registry import FACTS
+from openclaw_memory.serve.registry import memory_facts
 from openclaw_memory.serve.tool import Call, check_arguments
 
 
@@ -214,8 +214,13 @@ def test_the_tool_tells_changes_and_conflicts(contrary: Notes) -> None:
     with open_memory(contrary) as memory:
 
         def call(**arguments: Any) -> FactsResult:
-            result: FactsResult = FACTS.run(
-                Call(memory, check_arguments(FACTS.name, FACTS.input_schema, arguments), 1e12, lambda *_: None)
+            result: FactsResult = memory_facts.run(
+                Call(
+                    memory,
+                    check_arguments(memory_facts.name, memory_facts.input_schema, arguments),
+                    1e12,
+                    lambda *_: None,
+                )
             )
             return result
 
