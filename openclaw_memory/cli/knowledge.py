@@ -149,7 +149,10 @@ def add_fact(cli: CliContext, **given: Any) -> None:
 @click.option("--explain", is_flag=True, help="Say in one line why each fact is there.")
 @common_options
 def query_facts(cli: CliContext, name: str | None, subject: str | None, **given: Any) -> None:
-    """Show the facts that hold, or held on the day --as-of; with NAME those about it."""
+    """Show the facts that hold, with what they replaced, or held on the day --as-of; with NAME those about it.
+
+    Without NAME or another filter, addresses and numbers that never changed are left out.
+    """
     if name is not None and subject is not None:
         raise click.UsageError("give NAME or --subject, not both")
     with cli.memory() as memory:
@@ -194,6 +197,9 @@ def _show_facts(cli: CliContext, result: FactsResult, done: str = "") -> None:
         under = f" ({row.under})" if row.under else ""
         subject = ("" if row.current else "(old) ", "dim"), (row.subject, "bold"), (under, "dim")
         cli.line(*subject, (f" · {row.predicate} · ", "dim"), row.object, (f"  {_fact_remarks(row)}", "dim"))
+        for past in row.before:
+            days = span(past.valid_from, past.valid_to)
+            cli.line((f"  before: {past.object}{f' ({days})' if days else ''}", "dim"))
         if row.why:
             cli.line((f"  {row.why}", "dim"))
     if done or not result.rows:
@@ -202,11 +208,13 @@ def _show_facts(cli: CliContext, result: FactsResult, done: str = "") -> None:
 
 
 def _fact_remarks(row: FactRow) -> str:
-    parts = [row.id, _span(row.valid_from, row.valid_to), row.source or ""]
+    parts = [row.id, span(row.valid_from, row.valid_to), row.source or ""]
     if row.rule != "stated":
         parts.append(f"found by '{row.rule}'")
     if row.confidence < 1:
         parts.append(f"confidence {row.confidence:.2f}")
+    if row.unconfirmed:
+        parts.append("unconfirmed: another value has a day")
     if row.newer:
         parts.append(f"differs, newer: {row.newer}")
     if row.superseded_by:
@@ -214,7 +222,8 @@ def _fact_remarks(row: FactRow) -> str:
     return "[" + ", ".join(part for part in parts if part) + "]"
 
 
-def _span(start: date | None, end: date | None) -> str:
+def span(start: date | None, end: date | None) -> str:
+    """Return the days of a fact in words; empty where neither is known."""
     if start is None and end is None:
         return ""
     if end is None:

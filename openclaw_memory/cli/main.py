@@ -32,10 +32,12 @@ GROUPS = {
         "open": ("open", "Open a hit in your editor, at its line."),
         "context": ("turns", "Say what memory knows about a message."),
         "map": ("map", "Draw the memory as a page, and open it."),
+        "changes": ("review", "Show what it believes now that it did not."),
     },
     "Change what it knows": {
         "concepts": ("knowledge", "List, search and curate concepts."),
         "facts": ("knowledge", "Ask for facts, and state them."),
+        "conflicts": ("review", "Show statements that contradict each other, and settle them."),
         "capture": ("turns", "Keep what is worth remembering of a text."),
         "feedback": ("open", "Say whether a hit was of use."),
         "forget": ("forget", "Forget for good; shows what goes and asks first."),

@@ -68,6 +68,8 @@ def filter_options(command: F) -> F:
                      help="Only what is at most N days old."),
         click.option("--now", type=DATE, metavar="DATE",
                      help="The day the question is asked and days are counted back from; default today."),
+        click.option("--as-of", type=DATE, metavar="DATE",
+                     help="Answer as on this day, without what is dated later."),
         click.option("--include-archived", is_flag=True,
                      help="Show notes that a summary covers too, behind their summary."),
         click.option("--max-results", "-n", type=click.IntRange(1, 1000), metavar="N", help="Most results to show."),

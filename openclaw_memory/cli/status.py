@@ -70,6 +70,9 @@ def status_checks(memory: Memory, state: Status) -> list[Check]:
         documents = memory.store.documents()
     scanned = scan(memory.workspace, memory.settings.ingest)
     checks += freshness(documents, scanned, find_changed_notes(memory, scanned, documents))
+    if state.conflicts:
+        detail = f"{counted(state.conflicts, 'contradiction')} among the facts"
+        checks.append(Check("facts", True, detail, "openclaw-memory conflicts", remark=True))
     if state.embedding:
         ready, all_units = state.vectors["ready"], sum(state.vectors.values())
         share = f"{ready} of {counted(all_units, 'unit')} ({ready / max(1, all_units):.0%})"

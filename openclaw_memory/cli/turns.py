@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from datetime import date
+from typing import Any
 
 import click
 
@@ -17,9 +18,10 @@ from .context import DATE, CliContext, common_options, say
 @click.option("--budget", type=click.IntRange(1, 100_000), metavar="TOKENS",
               help="Most tokens of the text.")  # fmt: skip
 @click.option("--now", type=DATE, metavar="DATE", help="The day the message is written; default today.")
+@click.option("--as-of", type=DATE, metavar="DATE", help="Answer as on this day, without what is dated later.")
 @click.option("--explain", is_flag=True, help="Say where each sentence comes from, and why.")
 @common_options
-def context(cli: CliContext, message: tuple[str, ...], budget: int | None, now: date | None, explain: bool) -> None:
+def context(cli: CliContext, message: tuple[str, ...], explain: bool, **options: Any) -> None:
     """Say what the notes know about MESSAGE, in plain sentences; nothing when nothing is sure enough.
 
     It is what a host puts beside a message before the model speaks.  MEMORY.md and USER.md are left out, as agents
@@ -29,7 +31,7 @@ def context(cli: CliContext, message: tuple[str, ...], budget: int | None, now: 
     if not words.strip():
         raise click.UsageError("the message is empty")
     with cli.memory() as memory:
-        result = memory.context(words, budget=budget, now=now, explain=explain)
+        result = memory.context(words, explain=explain, **options)
     cli.answer(result, _show_context, explain)
 
 

@@ -17,7 +17,7 @@ from ..search.bm25 import KeywordScores
 from ..search.confidence import assess
 from ..search.current import find_successors
 from ..search.hits import Range, Scores, ranked_rows
-from ..search.ranking import Query, Ranking, rank
+from ..search.ranking import Query, Ranking, rank, written_by
 from ..search.resident import ResidentIndex
 from ..store.api import Bools, Floats, Ints
 from ..text import analysis
@@ -120,6 +120,8 @@ def rank_message(
     view, question = index.graph, query.question
     corpus = view.corpus
     allowed = allowed_rows(view, superseded, curated_files)
+    if query.request.as_of is not None:
+        allowed &= written_by(query.request.as_of, corpus)
     curated = corpus.shape.kind == list(Kind).index(Kind.CURATED)
     kinds = () if bool((allowed & curated).any()) else tuple(kind for kind in Kind if kind is not Kind.CURATED)
     ranking = rank(replace(query, request=replace(query.request, kinds=kinds)), index)

@@ -87,10 +87,15 @@ def note_items(view: GraphView, candidates: Sequence[Candidate], sections: Mappi
 
 
 def fact_items(
-    facts: FactService, view: GraphView, entities: Sequence[Entity], terms: Sequence[str], curated_files: bool
+    facts: FactService,
+    view: GraphView,
+    entities: Sequence[Entity],
+    terms: Sequence[str],
+    curated_files: bool,
+    as_of: date | None = None,
 ) -> list[Item]:
     """Turn current facts about the entities into sentences, those that share ``terms`` with the message first."""
-    rows = facts.about([entity.name for entity in entities], _FACTS * 8)
+    rows = facts.about([entity.name for entity in entities], _FACTS * 8, as_of)
     curated = {info.path for info in view.corpus.documents.values() if info.kind is Kind.CURATED}
     topic = set(terms) - {term for entity in entities for term in analysis.query_terms(entity.name)}
     items = []

@@ -56,6 +56,7 @@ class _Message:
     explain: bool
     until: Deadline
     foreign: bool
+    as_of: date | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,7 @@ class ContextService:
         budget: int | None = None,
         session: str | None = None,
         now: date | None = None,
+        as_of: date | None = None,
         deadline: float | None = None,
         explain: bool = False,
         elsewhere: bool = False,
@@ -115,9 +117,9 @@ class ContextService:
         budget = settings.budget if budget is None else budget
         if budget < 1:
             raise RequestError(f"budget must be 1 token or more, not {budget}")
-        today = now or calendar.today(self._settings.consolidate.time_zone)
+        today = now or as_of or calendar.today(self._settings.consolidate.time_zone)
         until = Deadline.after(deadline)
-        request = _Message(keep_ends(message, *_READ), budget, session, today, explain, until, elsewhere)
+        request = _Message(keep_ends(message, *_READ), budget, session, today, explain, until, elsewhere, as_of)
         draft, late, remarks = _Draft(), False, []
         if not settings.enabled:
             remarks = ["context is switched off (context.enabled)"]
@@ -208,7 +210,7 @@ class ContextService:
         if corrections:
             question = Question(rewrite(text, corrections), message.today)
             message = replace(message, text=rewrite(message.text, corrections))
-        query = Query(question, SearchRequest(question.text), "keyword")
+        query = Query(question, SearchRequest(question.text, as_of=message.as_of), "keyword")
         model: VectorModel | None = None
         smalltalk: SmalltalkMatch | None = None
         if terms and self._settings.search.mode != "keyword":
@@ -236,7 +238,7 @@ class ContextService:
         if not len(view.corpus) or not (terms or draft.entities):
             return
         curated_files = self._settings.context.curated_files or message.foreign
-        superseded = self._facts.superseded()
+        superseded = self._facts.superseded(message.as_of)
         ranked = rank_message(index, query, message.text, draft.entities, smalltalk, superseded, curated_files)
         candidates = self._filter(index, message, replace_superseded(index, ranked, find_candidates(ranked)))
         candidates = candidates[: max(16, message.budget // 10)]  # these are turned into sentences
@@ -254,7 +256,7 @@ class ContextService:
         if in_haste or not draft.entities:  # facts come after: there may be no time for them
             yield composed(items)
         if draft.entities:
-            facts = fact_items(self._facts, view, draft.entities, terms, curated_files)
+            facts = fact_items(self._facts, view, draft.entities, terms, curated_files, message.as_of)
             if facts or not in_haste:
                 yield composed([*items, *facts])
 

@@ -17,6 +17,7 @@ from ..knowledge.predicates import kind_of_key
 from ..model import FactRow, Origin, citation
 from ..store.api import FactObservation, Store
 from .periods import STATED
+from .review import is_worth_showing
 
 #: Weights of the features, and the bias: see :func:`features`.
 WEIGHTS: dict[str, float] = {"density": 0.51, "transient": -1.95, "owner": 1.63, "words": -0.42}
@@ -42,9 +43,11 @@ class ListedFacts:
             # A newer note tells another state.
             if row.newer is not None and kind_of_key(row.predicate) == "state":
                 return False
+            if row.before:
+                return True
             return probability(features(row, count[path] / max(1, units.get(path, 1)))) >= MIN_PROBABILITY
 
-        return [row for row in rows if row.rule == STATED or is_listed(row)]
+        return [row for row in rows if row.rule == STATED or (is_worth_showing(row) and is_listed(row))]
 
     def with_heading(self, row: FactRow) -> FactRow:
         """Return ``row`` with the name in a heading above its subject, if it is a key or cell outside ``USER.md``."""

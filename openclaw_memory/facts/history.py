@@ -41,6 +41,7 @@ from .periods import (
     observed_id,
     observed_periods,
     relation_of,
+    start_of,
 )
 
 #: The key of a subject, a relation and a folded value.
@@ -54,6 +55,8 @@ _READS = {
     "entry": "an item about somebody or something, below a heading such as People",
     "table": "a cell of a table, by the name of its column",
     "sentence": "a sentence of a name, a verb and an object",
+    "value": "an amount, a version or an identifier behind a key",
+    "change": "an old and a new value",
 }
 
 
@@ -78,11 +81,13 @@ def build_history(
     single_valued: Iterable[str] = (),
     today: date | None = None,
     aliases: Aliases | None = None,
+    as_of: date | None = None,
 ) -> History:
     """Return every fact that is or was known, as periods, by subject, relation and time.
 
     ``stated`` is in the order of its file, ``observations`` in any.  ``single_valued`` names more relations with
     one value at a time; ``current`` is as of ``today``; ``aliases`` maps keys of names to those of curated concepts.
+    What is dated after ``as_of`` is left out.
     """
     extra = frozenset(map(normalise, single_valued))
     now = (today or date.today()).toordinal()
@@ -91,8 +96,10 @@ def build_history(
     def single(predicate: str) -> bool:
         return is_single(predicate) or predicate in extra
 
+    if as_of is not None:
+        stated = [entry for entry in stated if start_of(entry) <= as_of.toordinal()]
     statements = Statements(stated, single, names)
-    periods = [*statements.periods, *observed_periods(observations, statements, single, names)]
+    periods = [*statements.periods, *observed_periods(observations, statements, single, names, as_of)]
     newer = _newer_ids(periods, now)
     rows: list[FactRow] = []
     ids: defaultdict[str, list[FactRow]] = defaultdict(list)
@@ -102,7 +109,14 @@ def build_history(
         if by is not None and by in statements.by_id:
             continued = statements.by_id[by][0].fact.id
             by = continued if continued != period.fact.id else None  # its own continuation took its place
-        row = replace(period.row(now), superseded_by=by, newer=newer.get(id(period)))
+        later = newer.get(id(period))
+        fact, dated = period.fact, period.start > ALWAYS
+        row = replace(
+            period.row(now),
+            superseded_by=by,
+            newer=later if dated else None,
+            unconfirmed=later is not None and not dated and (single(period.relation[1]) or fact.rule == "value"),
+        )
         rows.append(row)
         for alias in period.ids:
             ids[alias].append(row)
@@ -119,11 +133,14 @@ def build_history(
 
 
 def _newer_ids(periods: Sequence[Period], today: int) -> dict[int, str]:
-    """Return for a dated period that holds, by identity, the id of another value that holds too and began later."""
+    """Return for a period that holds, by identity, the id of another value that holds too and began later.
+
+    A period without a day counts as earlier than any other.
+    """
     holding: defaultdict[tuple[int | str, str], list[Period]] = defaultdict(list)
     for period in periods:
         # Only these rules give one value to a relation, so that another value is an update.
-        keyed = period.fact.rule in ("key", "table", STATED)
+        keyed = period.fact.rule in ("key", "table", "value", "change", STATED)
         if period.start <= today < period.end and (keyed or is_single(period.relation[1])):
             holding[period.relation].append(period)
     out: dict[int, str] = {}
@@ -132,7 +149,7 @@ def _newer_ids(periods: Sequence[Period], today: int) -> dict[int, str]:
         out |= {
             id(period): newest.fact.id
             for period in values
-            if ALWAYS < period.start < newest.start and not is_same_value(period.value, newest.value)
+            if period.start < newest.start and not is_same_value(period.value, newest.value)
         }
     return out
 
@@ -172,6 +189,8 @@ def explain(row: FactRow, shown: bool = True) -> str:
         parts += ["the note has no date"] if row.valid_from is None else []
     if row.superseded_by is not None:
         parts.append(f"ended by {row.superseded_by}: one value at a time")
+    if row.unconfirmed:
+        parts.append("another value has a day: this one is unconfirmed")
     if row.newer is not None:
         parts.append(f"differs from the newer {row.newer}, which may stand beside it")
     if not shown:

@@ -24,6 +24,7 @@ from ..model import FactRow, Origin, citation
 from ..store.api import FactObservation, StatedFact
 from ..text import calendar
 from ..text.negation import negations
+from .observations import NO_UNIT, has_one_value, prepare
 
 #: The rule of a fact that an agent or a person wrote down.
 STATED = "stated"
@@ -159,7 +160,7 @@ class Statements:
             if entry.retracts is not None:
                 self._close(entry.retracts, _retraction_day(entry), None)
                 continue
-            start, stop = _start(entry), NEVER if entry.valid_to is None else entry.valid_to.toordinal()
+            start, stop = start_of(entry), NEVER if entry.valid_to is None else entry.valid_to.toordinal()
             relation = relation_of(entry, aliases)
             period = Period(_row(entry.id, entry, STATED, entry.source), relation, (entry.id,), start, stop, stop)
             if stop <= start or retracted.get(entry.id, NEVER) <= start:
@@ -228,7 +229,10 @@ def _start_of(period: Period) -> int:
     return period.start
 
 
-def _start(entry: StatedFact) -> int:
+def start_of(entry: StatedFact) -> int:
+    """Return the day from which a stated fact holds, or on which it is retracted."""
+    if entry.retracts is not None:
+        return _retraction_day(entry)
     if entry.valid_from is not None:
         return entry.valid_from.toordinal()
     try:
@@ -246,21 +250,33 @@ def _retraction_day(entry: StatedFact) -> int:
 
 
 def observed_periods(
-    observations: Iterable[FactObservation], stated: Statements, single: Callable[[str], bool], aliases: Aliases
+    observations: Iterable[FactObservation],
+    stated: Statements,
+    single: Callable[[str], bool],
+    aliases: Aliases,
+    until: date | None = None,
 ) -> list[Period]:
-    """Return the periods of observations in any order, cut by the statements."""
+    """Return the periods of observations in any order, cut by the statements; none that is dated after ``until``."""
     chains: defaultdict[tuple[Relation, str, bool], list[FactObservation]] = defaultdict(list)
-    for observation in observations:
+    prepared = prepare(observations, until)
+    for observation in prepared.rows:
         key = relation_of(observation, aliases), observation.rule, observation.origin in TRUSTED
         chains[key].append(observation)
+    changed: defaultdict[tuple[Relation, str, bool, str], list[End]] = defaultdict(list)
+    for (subject, predicate, rule, trusted, old), ends in prepared.ends.items():
+        about = name_key(subject), normalise(predicate)
+        changed[(aliases.get(about[0], about[0]), about[1]), rule, trusted, fold_value(old)] += [
+            (day.toordinal(), observed_id(about, rule, trusted, fold_value(new), 0)) for day, new in ends
+        ]
     periods: list[Period] = []
-    for (relation, _, trusted), chain in chains.items():
+    for (relation, rule, trusted), chain in chains.items():
         single_valued = single(relation[1])
         statements = stated.by_relation[relation] if single_valued else []
         above = [each for each in statements if each.start < each.end and (each.trusted or not trusted)]
         above.sort(key=lambda period: (period.start, period.end, period.fact.id))
         borders = sorted({each.end for each in statements if each.end < NEVER})
-        for period, day in _chain(relation, sorted(chain, key=_place), single_valued, stated, borders):
+        changes = {value: ends for (*key, value), ends in changed.items() if tuple(key) == (relation, rule, trusted)}
+        for period, day in _chain(relation, sorted(chain, key=_place), single_valued, stated, borders, changes):
             periods += [period, *_cut_below(period, day, [each for each in above if each.value != period.value])]
     return periods
 
@@ -271,14 +287,15 @@ def _chain(
     single: bool,
     stated: Statements,
     borders: Sequence[int],
+    changes: Mapping[str, Sequence[End]],
 ) -> list[tuple[Period, int]]:
     """Return the periods of one relation by one rule, each with the day of its first observation.
 
-    The state of the pass is the open values.  A value that is observed again after one of its own ends, or after one of
-    the ``borders``, begins again.
+    ``changes`` are the ends of values that notes state.  The state of the pass is the open values.  A value that is
+    observed again after one of its own ends, or after one of the ``borders``, begins again.
     """
     rule, trusted = chain[0].rule, chain[0].origin in TRUSTED
-    ends_others = single and _may_end(rule, relation[1])
+    ends_others = _may_end(rule, relation[1], single, chain)
     # Ids depend on the name as it is written, so that a new alias changes none.
     lasting: defaultdict[str, list[str]] = defaultdict(list)
     for name, value in dict.fromkeys((seen.subject, fold_value(seen.object)) for seen in chain):
@@ -287,6 +304,7 @@ def _chain(
     for value, ids in lasting.items():
         stated_ends = {end for name in ids for end in stated.ends.get(name, ())}
         stated_ends.update(stated.rejected.get((relation, name_key(value)), ()))
+        stated_ends.update(changes.get(value, ()))
         ends[value] = sorted(stated_ends, key=lambda end: (end[0], end[1] or ""))
     periods: list[tuple[Period, int]] = []
     times: defaultdict[str, int] = defaultdict(int)
@@ -314,7 +332,7 @@ def _chain(
                 # A period that ended before it began, or on its first day, ends no other.
                 period.closed = end <= start
                 period.stop(end, by)
-        if seen.unit_id not in period.units:
+        if seen.unit_id not in (NO_UNIT, *period.units):
             period.units.append(seen.unit_id)
         if ends_others and seen.dated and not period.closed:
             # Two values of one day are of two things, or of one at two unknown times; a person's edit of a summary is
@@ -336,11 +354,15 @@ def _chain(
     return periods
 
 
-def _may_end(rule: str, predicate: str) -> bool:
+def _may_end(rule: str, predicate: str, single: bool, chain: Sequence[FactObservation]) -> bool:
     """Return true if a newer value by ``rule`` ends an older one: another row, address or time does not."""
+    if rule == "table":
+        return False
+    kind = kind_of_key(predicate)
+    if rule == "value" or (rule == "change" and not single) or (rule == "key" and kind == "number"):
+        return has_one_value(chain)
     # Another part or run of the same thing has such a value of its own.
-    parts = ("time", "url", "path", "repo", "port", "ip", "id", "number")
-    return rule != "table" and (rule != "key" or kind_of_key(predicate) not in parts)
+    return single and (rule != "key" or kind not in ("time", "url", "path", "repo", "port", "ip", "id"))
 
 
 def _cut_below(period: Period, day: int, above: Sequence[Period]) -> list[Period]:

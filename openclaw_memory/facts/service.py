@@ -34,6 +34,8 @@ from .history import (
     superseded_units,
 )
 from .periods import STATED, Aliases, fold_value
+from .review import changes_since, is_directory_entry, is_worth_showing, past_values, with_history
+from .review import conflicts as find_conflicts
 from .snapshot import FactSnapshot
 
 #: Arguments of the operations of a batch, and the required ones.
@@ -80,7 +82,7 @@ class FactService:
         self._forgotten = forgotten
         self._today = today
         self._lock = threading.RLock()
-        self._cached: FactSnapshot | None = None
+        self._cached: dict[date, FactSnapshot] = {}
 
     # -- questions --------------------------------------------------------------------------------
 
@@ -100,19 +102,24 @@ class FactService:
         ``subject`` is compared as a name (an alias of a curated concept counts), ``predicate`` as a relation,
         ``object`` as a text within the fact's.  Where no fact is about ``subject`` the warning names subjects with all
         its words.  Extracted facts that are not probable enough are left out, unless ``all``, ``subject`` or
-        ``history`` is given.  At most ``limit`` rows, by subject, relation and time; with ``explain`` each gives in
-        one line the reason why it is there.
+        ``history`` is given, and of addresses and numbers those that never changed.  A row has the values that it
+        replaced in ``before``.  With ``as_of`` what is dated later is left out.  At most ``limit`` rows, by subject,
+        relation and time; with ``explain`` each gives in one line the reason why it is there.
         """
         started = time.perf_counter()
         self._freshen()
-        snapshot = self._snapshot()
-        rows = snapshot.matching(subject, predicate, object)
+        snapshot = self._snapshot(as_of)
+        rows = with_history(snapshot.matching(subject, predicate, object), snapshot.past)
         if as_of is not None:
             rows = holding_on(rows, as_of)
         if not history:
             rows = snapshot.distinct(rows if as_of is not None else [row for row in rows if row.current])
+        if not (all or subject):
+            rows = [row for row in rows if is_worth_showing(row)]
         if not (all or history or subject):
             rows = snapshot.listed_facts.select(rows)
+            if not (predicate or object):
+                rows = [row for row in rows if not is_directory_entry(row)]
         rows = rows[:limit]
         if explain:
             rows = _explained(rows, snapshot.listed_facts)
@@ -120,24 +127,78 @@ class FactService:
         warning = self._warning() or (snapshot.similar_subjects(subject) if subject and not rows else None)
         return FactsResult(tuple(rows), took_ms=_milliseconds_since(started), warning=warning)
 
-    def about(self, names: Sequence[str], limit: int) -> list[FactRow]:
+    def about(self, names: Sequence[str], limit: int, as_of: date | None = None) -> list[FactRow]:
         """Return current facts whose subject or object is one of ``names``, those with a stated row first.
 
-        Answers from the index and reads no file.
+        Answers from the index as on the day ``as_of``, and reads no file.
         """
-        snapshot = self._snapshot()
+        snapshot = self._snapshot(as_of)
         keys = dict.fromkeys(map(snapshot.key_of, names))
         rows = snapshot.distinct(list({id(row): row for key in keys for row in snapshot.current_named(key)}.values()))
-        rows = snapshot.listed_facts.select(rows)
+        rows = snapshot.listed_facts.select(with_history(rows, snapshot.past))
         rows.sort(key=lambda row: (snapshot.key_of(row.subject) not in keys, row.rule != STATED, -row.confidence))
         return [snapshot.listed_facts.with_heading(row) for row in rows[:limit]]
 
-    def superseded(self) -> Mapping[int, tuple[str, ...]]:
-        """Return by unit id, in words, the facts of units that no longer hold.
+    def superseded(self, as_of: date | None = None) -> Mapping[int, tuple[str, ...]]:
+        """Return by unit id, in words, the facts of units that no longer hold, or did not on the day ``as_of``.
 
         Answers from the index, and computes again only when that has changed.
         """
-        return self._snapshot().superseded
+        return self._snapshot(as_of).superseded
+
+    def changes(self, since: date, until: date | None = None) -> FactsResult:
+        """Return the values that replaced others after the day ``since``, and the decisions, in order of time."""
+        started = time.perf_counter()
+        self._freshen()
+        snapshot = self._snapshot()
+        changes = tuple(changes_since(snapshot.history, since, until or self._today()))
+        return FactsResult((), took_ms=_milliseconds_since(started), warning=self._warning(), changes=changes)
+
+    def conflicts(self, fresh: bool = True) -> FactsResult:
+        """Return the pairs of values that both claim to hold; without ``fresh`` from the index alone."""
+        started = time.perf_counter()
+        if fresh:
+            self._freshen()
+        snapshot = self._snapshot()
+        pairs = tuple(find_conflicts(snapshot.history, snapshot.single_valued))
+        return FactsResult((), took_ms=_milliseconds_since(started), warning=self._warning(), conflicts=pairs)
+
+    def settle(self, id: str, keep: int) -> FactsResult:
+        """State the first or second value of the conflict ``id`` in ``facts.yaml``, in place of the other one.
+
+        :meth:`unsettle` takes it back.  Raises :class:`~openclaw_memory.errors.RequestError`.
+        """
+        conflict = next((each for each in self.conflicts().conflicts or () if each.id == id), None)
+        if conflict is None or keep not in (1, 2):
+            raise RequestError(
+                f"there is no conflict {id} with a value {keep}", "'openclaw-memory conflicts' lists them"
+            )
+        first, second = (self._snapshot().history.ids[side.id][-1] for side in (conflict.first, conflict.second))
+        kept, other = (first, second) if keep == 1 else (second, first)
+        since = kept.valid_from or self._today()
+        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        entry = StatedFact(
+            f"{id}-{secrets.token_hex(3)}", kept.subject, kept.predicate, kept.object, kept.confidence, kept.origin,
+            kept.source, since, None, now, replaces=(lasting_id(other),),
+        )  # fmt: skip
+        plan = _Plan(updated=1)
+        self._plan_entry(plan, entry, "")
+        return self._write(plan, time.perf_counter())
+
+    def unsettle(self, id: str) -> FactsResult:
+        """Take back what :meth:`settle` stated for the conflict ``id``; both values hold again."""
+        self._freshen()
+        entries = self._store.stated_facts()
+        retracted = {entry.retracts for entry in entries}
+        settled = [e for e in entries if e.id.startswith(f"{id}-") and e.replaces and e.id not in retracted]
+        if not settled:
+            raise RequestError(f"nothing was settled of a conflict {id}", "facts.yaml has what was")
+        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        plan = _Plan(removed=1)
+        for entry in settled:
+            values = entry.subject, entry.predicate, entry.object, 1.0, Origin.AGENT
+            plan.entries.append(StatedFact(_new_id(), *values, None, None, entry.valid_from, now, retracts=entry.id))
+        return self._write(plan, time.perf_counter())
 
     # -- changes ----------------------------------------------------------------------------------
 
@@ -203,14 +264,23 @@ class FactService:
             # Another process may have written meanwhile, and a broken file must be reported before anything is added.
             self._take_over()
             plan = self._plan(checked, places)
-            file = self._store.workspace_file(facts_file.NAME)
-            entries = [facts_file.redacted(entry, self._redact) for entry in plan.entries]
-            facts_file.append(self._file, entries, "" if file is None else file.sha256)
-            try:
-                self._take_over()
-            except StoreError as error:  # the written entries stay
-                unread = f"written to {self._file}, but not read into the index yet: {error}"
-                return FactsResult((), plan.added, plan.updated, plan.removed, _milliseconds_since(started), unread)
+            return self._append(plan, started)
+
+    def _write(self, plan: _Plan, started: float) -> FactsResult:
+        with atomic.locked(self._file, root=self._workspace):
+            self._take_over()
+            return self._append(plan, started)
+
+    def _append(self, plan: _Plan, started: float) -> FactsResult:
+        """Write the entries of ``plan``; the caller holds the lock of the file."""
+        file = self._store.workspace_file(facts_file.NAME)
+        entries = [facts_file.redacted(entry, self._redact) for entry in plan.entries]
+        facts_file.append(self._file, entries, "" if file is None else file.sha256)
+        try:
+            self._take_over()
+        except StoreError as error:  # the written entries stay
+            unread = f"written to {self._file}, but not read into the index yet: {error}"
+            return FactsResult((), plan.added, plan.updated, plan.removed, _milliseconds_since(started), unread)
         ids = self._snapshot().history.ids
         rows = tuple(dict.fromkeys(row for name in plan.shown for row in ids.get(name, ())))
         took_ms = _milliseconds_since(started)
@@ -315,22 +385,27 @@ class FactService:
 
     # -- the snapshot -----------------------------------------------------------------------------
 
-    def _snapshot(self) -> FactSnapshot:
+    def _snapshot(self, as_of: date | None = None) -> FactSnapshot:
         with self._store.reading(), self._lock:  # in this order everywhere: a search holds the session already
             version, today = self._store.facts_version(), self._today()
-            snapshot = self._cached
-            if snapshot is None or snapshot.version != version or snapshot.day != today:
-                ontology = self._store.ontology()
-                observations = attribute_summaries(self._store.extracted_facts(), self._store)
-                single = frozenset(map(normalise, ontology.single_valued))
-                aliases: Aliases = dict(concepts_by_key(ontology).items())
-                history = build_history(observations, self._store.stated_facts(), single, today, aliases)
-                superseded = superseded_units(history)
-                for unit, words in superseded_citations(self._store, history).items():
-                    superseded[unit] = tuple(dict.fromkeys((*superseded.get(unit, ()), *words)))
-                listed_facts = ListedFacts(self._store, observations)
-                snapshot = self._cached = FactSnapshot(version, today, history, single, listed_facts, superseded)
+            day = as_of or today
+            snapshot = self._cached.get(day)
+            if snapshot is None or snapshot.version != version:
+                self._cached = {key: kept for key, kept in self._cached.items() if key == today and day != today}
+                snapshot = self._cached[day] = self._build_snapshot(version, day, as_of)
             return snapshot
+
+    def _build_snapshot(self, version: tuple[str, ...], day: date, as_of: date | None) -> FactSnapshot:
+        ontology = self._store.ontology()
+        observations = attribute_summaries(self._store.extracted_facts(), self._store)
+        single = frozenset(map(normalise, ontology.single_valued))
+        aliases: Aliases = dict(concepts_by_key(ontology).items())
+        history = build_history(observations, self._store.stated_facts(), single, day, aliases, as_of)
+        superseded = superseded_units(history)
+        for unit, words in superseded_citations(self._store, history).items():
+            superseded[unit] = tuple(dict.fromkeys((*superseded.get(unit, ()), *words)))
+        listed_facts = ListedFacts(self._store, observations)
+        return FactSnapshot(version, day, history, single, listed_facts, superseded, past_values(history))
 
     def _warning(self) -> str | None:
         """Return the error of a ``facts.yaml`` that has changed and cannot be read."""

@@ -9,7 +9,7 @@ from datetime import date
 from ..errors import RequestError
 from ..knowledge.concept_keys import slug
 from ..knowledge.predicates import is_single, normalise
-from ..model import FactRow
+from ..model import DatedValue, FactRow
 from ..store.api import StatedFact
 from .confidence import ListedFacts
 from .history import History, Statement
@@ -27,6 +27,8 @@ class FactSnapshot:
     listed_facts: ListedFacts
     #: By unit id, in words, the facts of the unit that no longer hold.
     superseded: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    #: By the id of a fact, the values that it has replaced.
+    past: Mapping[str, tuple[DatedValue, ...]] = field(default_factory=dict)
     _current_by_name: dict[int | str, list[FactRow]] = field(default_factory=dict)
 
     def key_of(self, name: str) -> int | str:

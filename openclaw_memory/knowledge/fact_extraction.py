@@ -1,11 +1,13 @@
 """Facts in a unit of a note, by its form: precision before recall, and no model.
 
-A unit has one of four forms, which is the rule of its facts:
+A unit has one of six forms, which is the rule of its facts:
 
 ``key``       ``- **Timezone:** Europe/Amsterdam`` below the name of the subject; an item below *Preferences*
 ``entry``     ``- **Mira**: designer and front-end`` below a heading such as *People*
 ``table``     rows of key and value, and rows whose first cell names the subject
 ``sentence``  ``Mira prefers …``, ``王芳住在…``, ``We decided to …``: see :mod:`.fact_sentences`
+``value``     any key below a heading that names a subject, with an amount, a version or an identifier
+``change``    an old and a new value: see :mod:`.changes`
 
 A key counts where ``relations.txt`` lists it and the value has the form of its kind.  The words are data:
 ``fact_words.txt``.  A fact is a candidate: :mod:`~openclaw_memory.facts.confidence` says how probable it is.
@@ -15,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from .. import patterns as re
 from ..model import UNSAID, ExtractedFact, Section, Unit
@@ -24,13 +27,14 @@ from ..text.negation import negations
 from ..text.scripts import UNCASED_LETTER, UNSPACED
 from ..text.sentences import sentence_spans
 from ..text.turns import roles
+from .changes import ARROW, change_in, leading_shape, shape_of, version_in, without_change
 from .fact_sentences import DefaultSubjects, facts_in, is_name, tidy
-from .headings import ASIDE, SIGNS, Topic, is_common, is_template, is_work, person_in_title, topic_of
+from .headings import ASIDE, SIGNS, Topic, dateless, is_common, is_template, is_work, person_in_title, topic_of
 from .lexicon import fact_list
 from .predicates import has_flag, kind_of_key, normalise, split_liking
 
 #: Grows when the facts of a text change, so that files are read again.
-VERSION = 26
+VERSION = 28
 
 _OPENING = re.compile(r"[ \t>]*+(?:(?:[-*+•・]|\d{1,9}[.)])[ \t]++)?(?P<task>\[[ xX]\][ \t]++)?")
 _KEYED = re.compile(
@@ -90,7 +94,10 @@ def extract(unit: Unit, context: SectionContext) -> list[ExtractedFact]:
     text = text[dated.end() :] if (dated := _DATED.match(text)) is not None else text
     if unit.speaker and kind_of_key(unit.speaker) is None:
         return list(dict.fromkeys(_turn(unit.speaker, " ".join(text.split()))))
-    return list(dict.fromkeys(fact for line in _lines(text) for fact in _line(line, unit, topic)))
+    facts = [fact for line in _lines(text) for fact in _line(line, unit, topic)]
+    if not facts:
+        facts = [fact for line in text.splitlines() for fact in _changing(" ".join(line.split()), context.heading)]
+    return list(dict.fromkeys(facts))
 
 
 def _title_of(line: str) -> str:
@@ -257,6 +264,40 @@ def _entry(label: str, value: str) -> Iterator[ExtractedFact]:
     if thing is not None and thing[0].isalpha():
         yield from _fact(label, "about", thing, "entry", 0.8)
     yield from facts_in(value, DefaultSubjects(implied=label))
+
+
+# -- values that change -------------------------------------------------------------------------------
+
+
+def _changing(line: str, path: str) -> Iterator[ExtractedFact]:
+    """Yield the change of a value that a line states, or the value of a key that may change."""
+    heading, subject = _heading_subject(path)
+    if (change := change_in(line, heading)) is not None:
+        label, (form, _) = change.label, shape_of(change.after) or ("", "")
+        keyed = re.search(r"[:：]", label) is not None or kind_of_key(label) is not None
+        about, key = (subject, label) if keyed else (label or subject, "version" if form == "version" else "value")
+        yield from _fact(about, key.casefold(), f"{change.before}{ARROW}{change.after}", "change", 0.8)
+        return
+    if (reached := version_in(line)) is not None:
+        yield from _fact(reached[0] or subject, "version", reached[1], "change", 0.8)
+        return
+    match = _KEYED.match(line)
+    if match is None or not names_subject(subject) or is_work(heading) or "→" in line:
+        return
+    label, value = tidy(match["bold"] or match["label"]), match["value"]
+    text = tidy(_MIDDLE.split(value, maxsplit=1)[0])
+    form, unit = leading_shape(value) or ("", "")
+    if form and (form != "amount" or unit) and len(label.split()) < 5 and len(ASIDE.sub(" ", text).split()) < 6:
+        yield from _fact(subject, label.casefold(), text, "value", 0.6)
+
+
+@lru_cache(maxsize=4096)
+def _heading_subject(path: str) -> tuple[str, str]:
+    """Return the last heading that names a subject, and that subject; the last one of all where none does."""
+    headings = path.split(" > ")
+    # Below "Session notes > Model change" a line without a subject is about the model.
+    heading = next((text for text in reversed(headings) if names_subject(text)), headings[-1])
+    return heading, without_change(SIGNS.sub(" ", dateless(ASIDE.sub(" ", heading))).strip(" -#/"))
 
 
 # -- tables ---------------------------------------------------------------------------------------

@@ -69,6 +69,11 @@ def name_in(heading: str) -> str | None:
     return None
 
 
+def dateless(heading: str) -> str:
+    """Return ``heading`` with blanks in the place of days and times."""
+    return _DATE.sub(" ", heading)
+
+
 def _parts(heading: str) -> list[str]:
     """Return the parts of a heading between signs, without days and remarks in brackets."""
     bare = _DATE.sub(" ", ASIDE.sub(" ", heading)).partition(" | ")[0]

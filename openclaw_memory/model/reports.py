@@ -49,6 +49,17 @@ class ExtractedFact:
 
 
 @dataclass(frozen=True, slots=True)
+class DatedValue:
+    """The value of a fact, with its id, source and days as in :class:`FactRow`."""
+
+    id: str
+    object: str
+    source: str | None
+    valid_from: date | None
+    valid_to: date | None
+
+
+@dataclass(frozen=True, slots=True)
 class FactRow:
     """A fact; ``current`` unless it was superseded, ended or removed.
 
@@ -72,6 +83,10 @@ class FactRow:
     recorded_at: str | None = None
     #: Id of a newer value of the same subject and predicate, if it is uncertain whether that one ends this fact.
     newer: str | None = None
+    #: True for a value without a day beside another one that has a day and is not known to be of something else.
+    unconfirmed: bool = False
+    #: Values that this one has replaced, the latest first.
+    before: tuple[DatedValue, ...] = ()
     #: Name in a heading above, which tells the subject from others of the same name.
     under: str | None = None
     #: Reason why it is a fact, in one line.
@@ -79,8 +94,33 @@ class FactRow:
 
 
 @dataclass(frozen=True, slots=True)
+class FactChange:
+    """A value that took the place of another one on ``day``; ``before`` is ``None`` for a new decision."""
+
+    subject: str
+    predicate: str
+    before: DatedValue | None
+    after: DatedValue
+    day: date
+
+
+@dataclass(frozen=True, slots=True)
+class FactConflict:
+    """Two values of one thing that both claim to hold."""
+
+    id: str
+    subject: str
+    predicate: str
+    first: DatedValue
+    second: DatedValue
+
+
+@dataclass(frozen=True, slots=True)
 class FactsResult:
-    """Facts; after a change the numbers of those that were added, ended and removed."""
+    """Facts; after a change the numbers of those that were added, ended and removed.
+
+    ``changes`` and ``conflicts`` are ``None`` unless they were asked for.
+    """
 
     rows: tuple[FactRow, ...]
     added: int = 0
@@ -88,6 +128,8 @@ class FactsResult:
     removed: int = 0
     took_ms: float = 0.0
     warning: str | None = None
+    changes: tuple[FactChange, ...] | None = None
+    conflicts: tuple[FactConflict, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -467,3 +509,5 @@ class Status:
     warning: str | None = None
     embedding: bool = False
     found: int = 0
+    #: Pairs of facts that contradict each other.
+    conflicts: int = 0

@@ -27,6 +27,7 @@ class SearchOptions(TypedDict, total=False):
     budget: int | None
     min_score: float | None
     now: date | None
+    as_of: date | None
     mode: Mode | None
     fusion: Fusion | None
     kinds: Sequence[Kind | str]
@@ -53,13 +54,13 @@ SEARCH_OPTIONS = tuple(SearchOptions.__annotations__)
 class SearchRequest:
     """A question to the memory.
 
-    Give ``max_results`` for hits of about 400 tokens, or ``budget`` for spans of adjacent units up to that many tokens.
-    ``now`` is the day of the question, for "last week"; ``since`` and ``until`` are inclusive.  ``deadline`` is in
-    seconds; the result says what was skipped for it.  ``concepts`` and ``concept_kinds`` filter by mentioned concepts.
+    Give ``max_results`` for hits of about 400 tokens, or ``budget`` for spans of units up to that many tokens.
+    ``now`` is the day of the question, for "last week"; what is dated after ``as_of`` is left out; ``since`` and
+    ``until`` are inclusive.  ``deadline`` is in seconds.  ``concepts`` and ``concept_kinds`` filter by mentions.
     With ``near`` the score is ``vector_weight`` times relevance plus the rest times ``1 / 2**distance`` to the nearest
     of those concepts, up to ``max_distance``.  ``include_archived``, or the grain ``working``, adds notes that
-    summaries cover.  With ``dates`` each snippet begins with its day.  A longer ``query`` is cut to its first 6,000 and
-    last 2,000 characters.  Raises :class:`~openclaw_memory.errors.RequestError` for an invalid value.
+    summaries cover.  With ``dates`` snippets begin with their day.  A longer ``query`` is cut to 6,000 and 2,000
+    characters at its ends.  Raises :class:`~openclaw_memory.errors.RequestError` for an invalid value.
     """
 
     query: str
@@ -67,6 +68,7 @@ class SearchRequest:
     budget: int | None = None
     min_score: float | None = None
     now: date | None = None
+    as_of: date | None = None
     mode: Mode | None = None
     fusion: Fusion | None = None
     kinds: tuple[Kind, ...] = ()
@@ -99,7 +101,7 @@ class SearchRequest:
         for name, valid in (("mode", Mode), ("fusion", Fusion)):
             if getattr(self, name) is not None:
                 bounds.check_choice(name, getattr(self, name), get_args(valid))
-        for name in ("now", "since", "until"):
+        for name in ("now", "as_of", "since", "until"):
             if getattr(self, name) is not None:
                 bounds.check_day(name, getattr(self, name))
         if self.since is not None and self.until is not None and self.since > self.until:

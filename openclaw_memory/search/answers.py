@@ -55,7 +55,14 @@ def search(query: Query, index: ResidentIndex) -> Answer[SearchHit]:
         ranges = _select_ranges(ranking, index, filtered)
         scores, good_match = _assess_all(ranking, ranges)
         similar = [hits.find_repetitions(index.corpus, span.best, filtered).tolist() for span in ranges]
-        shown = index.display.hits(ranges, scores, similar, question=query.question.text, successors=ranking.successors)
+        shown = index.display.hits(
+            ranges,
+            scores,
+            similar,
+            question=query.question.text,
+            as_of=query.request.as_of,
+            successors=ranking.successors,
+        )
         return Answer([hit for hit in shown if hit is not None], good_match, ranking.missing)
 
 
@@ -110,7 +117,7 @@ def list_sections(request: SearchRequest, index: ResidentIndex) -> Answer[Search
             index.corpus, filter_rows(request, index), HIT_TOKENS, limit, request.budget, visible
         )
         scores = Scores(1.0, why="in the range; newest first" if request.explain else None)
-        shown = index.display.hits(ranges, [scores] * len(ranges))
+        shown = index.display.hits(ranges, [scores] * len(ranges), as_of=request.as_of)
         return Answer([hit for hit in shown if hit is not None], left_out=left_out)
 
 
@@ -157,7 +164,9 @@ def recall(query: Query, index: ResidentIndex, hops: int) -> Answer[RecallHit]:
             network, index.graph.index, walked, sections, index.graph.labels, index.display.citation
         )
         scores, good_match = _assess_all(ranking, spans)
-        shown = index.display.hits(spans, scores, question=query.question.text, successors=ranking.successors)
+        shown = index.display.hits(
+            spans, scores, question=query.question.text, as_of=query.request.as_of, successors=ranking.successors
+        )
         return Answer(
             [
                 RecallHit(

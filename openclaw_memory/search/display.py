@@ -19,7 +19,7 @@ from ..text import analysis
 from .hits import Range, Scores, line_range
 
 #: Returns the words about units whose statement no longer holds, by unit id.
-Superseded = Callable[[], Mapping[int, tuple[str, ...]]]
+Superseded = Callable[[date | None], Mapping[int, tuple[str, ...]]]
 #: Marks where a snippet was cut.
 _ELLIPSIS = "…"
 #: Number of repetitions that a hit names.
@@ -97,19 +97,20 @@ class Display:
         sections: Mapping[int, SectionText] | None = None,
         question: str = "",
         successors: Mapping[int, int] | None = None,
+        as_of: date | None = None,
     ) -> list[SearchHit | None]:
         """Return the hit of each range; ``None`` where another process has written a section of it again meanwhile.
 
         ``repetitions`` are rows that say the same as the best one of each range, ``sections`` the texts of their
         sections where these are known, ``question`` the text whose words are kept where a line is cut, ``successors``
-        the rows that replaced others.
+        the rows that replaced others; statements are superseded as on the day ``as_of``.
         """
         rows = self._corpus.rows
         ids = [np.unique(rows.section_id[span.first : span.last + 1]) for span in ranges]
         if sections is None:
             sections = self._texts.get(np.unique(np.concatenate(ids)).tolist() if ids else [])
         concepts = self._graph.names_in([(span.first, span.last) for span in ranges])
-        superseded = self._superseded()
+        superseded = self._superseded(as_of)
         return [
             self._hit(
                 span,

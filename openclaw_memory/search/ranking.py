@@ -139,7 +139,7 @@ def rank(query: Query, index: ResidentIndex) -> Ranking:
     adjustment = _adjustment(query, index)
     if adjustment is not None:
         score = adjustment.apply(score, allowed)
-    order = demote_outdated(corpus, index.archive, index.superseded(), score, allowed)
+    order = demote_outdated(corpus, index.archive, index.superseded(query.request.as_of), score, allowed)
     if index.rank_candidates is not None:
         order = _rank_by_plugins(question.text, index, features, order, allowed, index.rank_candidates)
     if is_widened:
@@ -186,12 +186,19 @@ def filter_rows(request: SearchRequest, index: ResidentIndex) -> Bools | None:
         masks.append(rows.day >= request.since.toordinal())
     if request.until is not None:
         masks.append((rows.day <= request.until.toordinal()) & rows.dated)
+    if request.as_of is not None:
+        masks.append(written_by(request.as_of, index.corpus))
     if request.concepts or request.concept_kinds:
         masks.append(index.graph.filter_rows(request.concepts, request.concept_kinds))
     visible = index.archive.visible_rows(request.grains, request.include_archived)
     if visible is not None:
         masks.append(visible)
     return np.logical_and.reduce(masks) if masks else None
+
+
+def written_by(day: date, corpus: Corpus) -> Bools:
+    """Return the rows that are not dated after ``day``, ``bool[n]``."""
+    return ~corpus.rows.dated | (corpus.rows.day <= day.toordinal())
 
 
 # -- archived notes ---------------------------------------------------------------------------------

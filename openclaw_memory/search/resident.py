@@ -29,15 +29,15 @@ RankCandidates = Callable[[str, Sequence[Candidate]], Sequence[Candidate]]
 class ResidentIndex:
     """The state that answers questions to one store, safe to use from several threads.
 
-    ``superseded()`` gives the statements that no longer hold, ``boosts_on(day)`` the boosts of used units as of a day;
-    ``rank_candidates`` are plugins that score the best rows again, if there are any.
+    ``superseded(day)`` gives the statements that no longer hold, ``boosts_on(day)`` the boosts of used units as of a
+    day; ``rank_candidates`` are plugins that score the best rows again, if there are any.
     """
 
     def __init__(
         self,
         store: Store,
         settings: SearchSettings,
-        superseded: Superseded = dict[int, tuple[str, ...]],
+        superseded: Superseded = lambda as_of: {},
         boosts_on: BoostsOn | None = None,
         rank_candidates: RankCandidates | None = None,
     ) -> None:

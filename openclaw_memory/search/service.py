@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from datetime import date
 from typing import Any, TypeVar
 
 from ..config.settings import SearchSettings, Settings
@@ -180,7 +181,7 @@ class SearchService:
                     log.warning("%s; it changes nothing", problem)
                 rank = self._plugins.rank if self._plugins.has_any("openclaw_memory_rank") else None
                 self._index = ResidentIndex(
-                    self._store, self.settings.search, self._superseded_by_now, self._boosts_on, rank
+                    self._store, self.settings.search, self._superseded_by, self._boosts_on, rank
                 )
             return self._index
 
@@ -209,7 +210,8 @@ class SearchService:
         if not request.query.strip():
             return call, Answer()
         self._load(by_meaning)
-        question = Question(request.query, request.now or calendar.today(self.settings.consolidate.time_zone))
+        day = request.now or request.as_of or calendar.today(self.settings.consolidate.time_zone)
+        question = Question(request.query, day)
         call.corrections = find_corrections(question, self.index(), self._store, self._vectorizer, deadline)
         if call.corrections:
             question = Question(rewrite(question.text, call.corrections), question.day)
@@ -242,7 +244,7 @@ class SearchService:
             index = self.index()
         with self._store.reading():
             index.refresh(self._vectorizer.expected_model() if by_meaning else None)
-            self._superseded()
+            self._superseded(None)
 
     def _settle(self, call: _Call, answer: Callable[[ResidentIndex], Answer[H]]) -> Answer[H]:
         """Answer from one state of the index: again if another process wrote before all that it needs was read.
@@ -273,10 +275,12 @@ class SearchService:
                 raise
             return False
 
-    def _superseded_by_now(self) -> Mapping[int, tuple[str, ...]]:
+    def _superseded_by(self, as_of: date | None) -> Mapping[int, tuple[str, ...]]:
         """Return the superseded statements, while the index cannot be read those that were last read."""
+        if as_of is not None:
+            return self._superseded(as_of)
         with suppress(LeaseTimeout):
-            self._last_superseded = self._superseded()
+            self._last_superseded = self._superseded(None)
         return self._last_superseded
 
     def _report(self, call: _Call) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any, get_type_hints
 
 from ..errors import RequestError
@@ -174,44 +175,54 @@ def memory_context(call: Call) -> ContextResult:
     )
 
 
-_ASKING = ("subject", "predicate", "object", "asOf", "history")
+#: Arguments of the actions of memory_facts that change nothing.
+_ASKING: dict[str, tuple[str, ...]] = {
+    "query": ("subject", "predicate", "object", "asOf", "history"),
+    "changes": ("since",),
+    "conflicts": (),
+}
 
 
 @tool(
     "Know and state facts",
     15.0,
     arguments={
-        "action": {"type": "string", "enum": ["query", "add", "update", "remove"],
+        "action": {"type": "string", "enum": ["query", "changes", "conflicts", "add", "update", "remove"],
                    "description": "add needs subject, predicate and object."},
         "id": text_schema("For update and remove: the id that a row shows."),
         "subject": text_schema("Whom or what the fact is about: a name."),
-        "predicate": text_schema("The relation, such as 'lives in'."),
+        "predicate": text_schema("The relation: 'lives in'."),
         "object": text_schema("The value; in a query a part of it."),
         "source": text_schema("Where it is written: a citation."),
-        "since": day_schema("From when it holds; default the day of its source."),
-        "asOf": day_schema("In a query: what held on this day."),
+        "since": day_schema("From this day; default its source's. Of changes: after it."),
+        "asOf": day_schema("In a query: held on this day."),
         "history": {"type": "boolean", "description": "In a query: also what no longer holds."},
     },
     required=("action",),
     read_only=False,
     destructive=True,
     idempotent=False,
-    reading_values={"action": ("query",)},
+    reading_values={"action": tuple(_ASKING)},
     hint="For what is known about a name now, or was on a day, call memory_facts; when you learn a lasting fact, or "
     "that one changed, add it there.",
 )  # fmt: skip
 def memory_facts(call: Call) -> FactsResult:
-    """Facts as subject, predicate and object, with the days on which they held. query: what is known about a name
-    now, on a day (asOf), or ever (history). add: state a lasting fact; where one value holds at a time (lives
-    in, status, version ...) it takes the place of the old one. update and remove change one by its id: a fact
-    stated today is undone by remove, an older one ends today.
+    """Facts as subject, predicate and object, with their days. query: what is known of a name now, on a day
+    (asOf), or ever (history). changes: what replaced what. conflicts: values that both claim to hold; ask which,
+    then remove one. add: state a lasting fact; where one value holds at a time (lives in, status ...) it
+    replaces the old one. update and remove change one by its id: stated today, remove undoes it, else it ends.
     """
     arguments = dict(call.arguments)
     action = arguments.pop("action")
     book = call.memory.facts
-    if action == "query":
-        if strange := [key for key in arguments if key not in _ASKING]:
-            raise RequestError(f"memory_facts: query takes no {strange[0]!r}", f"valid are {', '.join(_ASKING)}")
+    if action in _ASKING:
+        if strange := [key for key in arguments if key not in _ASKING[action]]:
+            valid = ", ".join(_ASKING[action]) or "none"
+            raise RequestError(f"memory_facts: {action} takes no {strange[0]!r}", f"valid are {valid}")
+        if action == "changes":
+            return book.changes(arguments.get("since") or call.memory.today() - timedelta(days=7))
+        if action == "conflicts":
+            return book.conflicts()
         return book.query(as_of=arguments.pop("asOf", None), **arguments)
     return book.batch([{"action": action, **arguments}])
 

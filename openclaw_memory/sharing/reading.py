@@ -151,18 +151,20 @@ class ReadingMemory:
         budget: int | None = None,
         session: str | None = None,
         now: date | None = None,
+        as_of: date | None = None,
         deadline: float | None = None,
         explain: bool = False,
     ) -> ContextResult:
         """Return plain sentences with their days that are relevant to ``message``; empty text if there are none.
 
         ``budget`` is in tokens (default: ``context.budget``).  A ``session`` does not get the same sentence again
-        within half an hour.  ``now`` is the day of the message.  After ``deadline`` seconds the part that is ready is
-        returned, with a ``warning``.  ``explain`` adds to each source why it was chosen.  Raises
-        :class:`~openclaw_memory.errors.RequestError` for an unknown argument or an invalid value.
+        within half an hour.  ``now`` is the day of the message; nothing later than ``as_of`` is told.  After
+        ``deadline`` seconds the part that is ready is returned, with a ``warning``.  ``explain`` adds to each source
+        why it was chosen.  Raises :class:`~openclaw_memory.errors.RequestError` for an unknown argument or an invalid
+        value.
         """
         until = Deadline.after(deadline)
-        options: dict[str, Any] = {"session": session, "now": now, "explain": explain}
+        options: dict[str, Any] = {"session": session, "now": now, "as_of": as_of, "explain": explain}
         result = self.ambient.context(message, budget=budget, deadline=deadline, **options)
         self._shown(result.sources, now)
         return self._with_others(result, message, budget, until, options) if self.settings.context.enabled else result

@@ -18,14 +18,14 @@ OPTIONAL = frozenset(
     {
         "vector_score", "text_score", "graph_score", "time_score", "why", "warning", "error", "next_from",
         "from_line", "lines", "fix", "http_usage", "context", "superseded_by",
-        "recorded_at", "newer", "under", "memory",
+        "recorded_at", "newer", "under", "memory", "changes", "conflicts",
     }
 )  # fmt: skip
 _NAMES = {"from_line": "from", "took_ms": "took_ms", "concepts_linked": "concepts_linked"}
 #: Fields that are left out unless true.
-FLAGS = frozenset({"truncated", "stale"})
+FLAGS = frozenset({"truncated", "stale", "unconfirmed"})
 #: Fields that are left out when empty.
-UNLESS_EMPTY = frozenset({"skipped", "superseded", "also", "corrected"})
+UNLESS_EMPTY = frozenset({"skipped", "superseded", "also", "corrected", "before"})
 #: Fields with advice, in which the program's name is replaced by the command that the host uses.
 _ADVICE = frozenset({"warning", "fallback", "error", "detail", "fix"})
 

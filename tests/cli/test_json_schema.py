@@ -51,6 +51,9 @@ concepts remove Mira | concepts
 facts add Mira lives_in Utrecht | facts
 facts query --explain | facts
 facts remove FACT | facts
+changes --since 2026-01-01 | changes
+conflicts | conflicts
+search lamp --as-of 2026-01-01 | search
 capture "We decided to paint the door blue." --origin owner --all | capture
 feedback ID useful | feedback
 forget --query "plum jam" --dry-run | forget

@@ -34,6 +34,7 @@ def triples(text: str, path: str = "memory/note.md") -> list[Triple]:
         for context in [rules.SectionContext.for_section(section, person)]
         for unit in section.units
         for fact in rules.extract(unit, context)
+        if fact.rule not in ("value", "change")  # kept for their changes alone: tests/facts/test_value_changes.py
     ]
 
 

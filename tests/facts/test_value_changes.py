@@ -1,0 +1,232 @@
+"""A value that changed: what notes state of it, what ended when, what is unconfirmed, and what contradicts itself."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from fakes import Notes, open_memory
+
+from openclaw_memory.errors import RequestError
+from openclaw_memory.knowledge.changes import change_in, day_since, version_in
+from openclaw_memory.model import FactsResult
+from openclaw_memory.serve.registry import memory_facts
+from openclaw_memory.serve.tool import Call, check_arguments
+
+
+@pytest.mark.parametrize(
+    ("line", "change"),
+    [
+        ("Upgraded Quay Lamp from `2.1.3` to `2.1.9`", ("Quay Lamp", "2.1.3", "2.1.9")),
+        ("Trial: 14 days → 3 days", ("Trial", "14 days", "3 days")),
+        ("Beitrag von 29 € auf 19,50 € gesenkt", ("Beitrag", "29 €", "19,50 €")),
+        ("Le prix est passé de 29 € à 19 €", ("Le prix", "29 €", "19 €")),
+        ("La cuota pasó de 29 € a 19 €", ("La cuota", "29 €", "19 €")),
+        ("O preço passou de 29 € para 19 €", ("O preço", "29 €", "19 €")),
+        ("Prezzo aumentato da 29 € a 35 €", ("Prezzo", "29 €", "35 €")),
+        ("Prijs verhoogd van 29 € naar 35 €", ("Prijs", "29 €", "35 €")),
+        ("Подняли температуру с 18 °C до 21 °C", ("температуру", "18 °C", "21 °C")),
+        ("Czas zmieniono z 3 dni na 5 dni", ("Czas", "3 dni", "5 dni")),
+        ("Fiyat 29 TL'den 19 TL'ye güncellendi", ("Fiyat", "29 TL", "19 TL")),
+        ("Giá giảm từ 29 € xuống 19 €", ("Giá", "29 €", "19 €")),
+        ("灯塔从 1.2.0 升级到 1.3.0", ("灯塔", "1.2.0", "1.3.0")),
+        ("会費を29ユーロから19ユーロに変更", ("会費", "29ユーロ", "19ユーロ")),
+        ("Beitrag 19 € (vorher 29 €)", ("Beitrag", "29 €", "19 €")),
+        ("Round of checks: changed from monthly to weekly", ("Round of checks", "monthly", "weekly")),
+        ("Moved the wiki from Harbour Host to Quay Cloud", ("the wiki", "Harbour Host", "Quay Cloud")),
+    ],
+)
+def test_a_line_with_an_old_and_a_new_value_states_a_change(line: str, change: tuple[str, str, str]) -> None:
+    assert change_in(line) == change
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Fallbacks: maple-4.6 → birch-5",
+        "Build → check → send",
+        "Open from 9:00 to 17:00",
+        "Boats from 8 to 12 metres",
+        "1 ETH → 17,652 USDC",
+        "Could raise the share from 40% to 60%",
+        "Was it raised from 3 to 5 days?",
+        "The market grows from 30 B$ in 2026 to 38 B$ by 2030",
+        "`GLM` → `zai/glm-4.7`",
+        "2026-03-01 → 2026-03-07",
+    ],
+)
+def test_steps_ranges_forecasts_and_wishes_are_no_change(line: str) -> None:
+    assert change_in(line) is None
+
+
+def test_a_new_version_needs_no_old_one() -> None:
+    assert version_in("Updated Quay Lamp to v2.2.0") == ("Quay Lamp", "v2.2.0")
+    assert version_in("Обновили маяк до 2.2.0") == ("маяк", "2.2.0")
+    assert version_in("We may have to go to 2.2.0") is None
+
+
+@pytest.mark.parametrize(
+    ("value", "day"),
+    [
+        ("4.1.12 (since 2026-03-24)", date(2026, 3, 24)),
+        ("19 € seit 24.3.2026", date(2026, 3, 24)),
+        ("5日 (2026-03-24起)", date(2026, 3, 24)),
+        ("19 € (2026-03-24)", date(2026, 3, 24)),
+        ("19 € (until 2026-03-24)", None),
+        ("due 2026-03-03", None),
+    ],
+)
+def test_a_value_names_the_day_since_which_it_holds(value: str, day: date | None) -> None:
+    assert day_since(value) == day
+
+
+@pytest.fixture
+def quay(notes: Notes) -> Notes:
+    """Notes of a quay whose lamp, fee and trial changed."""
+    notes.write("MEMORY.md", "## Quay Lamp\n- **Version:** 2.1.3\n")
+    notes.write("memory/2026-03-02.md", "# 2026-03-02\n\n## Mooring fee\n- Price: 29 € a month\n- Trial: 14 days\n")
+    fee = "# 2026-03-24\n\n## Mooring fee\n- Price: 19.50 € once\n- Trial: 3 days\n"
+    notes.write("memory/2026-03-24.md", f"{fee}\n## Quay Lamp\n- Upgraded Quay Lamp from `2.1.3` to `2.1.9`.\n")
+    return notes
+
+
+def spans(result: FactsResult) -> set[tuple[str, str, date | None, date | None]]:
+    """Predicate, object and days of each row."""
+    return {(row.predicate, row.object, row.valid_from, row.valid_to) for row in result.rows}
+
+
+def test_a_later_value_ends_the_earlier_with_both_days(quay: Notes) -> None:
+    changed = date(2026, 3, 24)
+    with open_memory(quay) as memory:
+        rows = memory.facts.query().rows
+        history = memory.facts.query(history=True)
+        changes = memory.facts.changes(date(2026, 3, 10)).changes or ()
+        later = memory.facts.changes(changed).changes
+    assert {(row.object, tuple(past.object for past in row.before)) for row in rows} == {
+        ("2.1.9", ("2.1.3",)),
+        ("19.50 € once", ("29 € a month",)),
+        ("3 days", ("14 days",)),
+    }
+    assert ("price", "29 € a month", date(2026, 3, 2), changed) in spans(history)
+    assert ("version", "2.1.3", None, changed) in spans(history)
+    assert {(each.before.object, each.after.object, each.day) for each in changes if each.before} == {
+        ("2.1.3", "2.1.9", changed),
+        ("29 € a month", "19.50 € once", changed),
+        ("14 days", "3 days", changed),
+    }
+    assert later == ()
+
+
+def test_as_of_a_day_the_memory_answers_as_it_would_have_then(quay: Notes) -> None:
+    before = date(2026, 3, 10)
+    with open_memory(quay) as memory:
+        rows = memory.facts.query(as_of=before, all=True).rows
+        found = memory.search("mooring fee price", as_of=before).results
+        now = memory.search("mooring fee price").results
+        told = memory.context("What is the price of the mooring fee?", as_of=before)
+        thread = memory.recall("mooring fee price", as_of=before).results
+    assert {row.object for row in rows} == {"2.1.3", "29 € a month", "14 days"}
+    assert not any(row.before or row.superseded_by or row.valid_to for row in rows)
+    assert {hit.path for hit in found} == {"MEMORY.md", "memory/2026-03-02.md"} & {hit.path for hit in found}
+    assert not any(hit.superseded for hit in found)
+    assert "memory/2026-03-24.md" in {hit.path for hit in now}
+    assert "19.50" not in told.text
+    assert all(hit.path != "memory/2026-03-24.md" for hit in thread)
+
+
+def test_a_key_of_every_run_ends_nothing(notes: Notes) -> None:
+    for number, size in enumerate((12, 15, 11, 19), 1):
+        run = f"## Night round\n- Length: {size} minutes\n- Commit: a{number}c{number}f9\n"
+        notes.write(f"memory/2026-03-0{number}.md", f"# 2026-03-0{number}\n\n{run}")
+    with open_memory(notes) as memory:
+        assert not memory.facts.changes(date(2026, 1, 1)).changes
+        assert not memory.facts.query(history=True).rows
+
+
+def test_a_value_that_comes_back_on_most_days_ends_the_one_before(notes: Notes) -> None:
+    for number, fee in enumerate((12, 12, 12, 15, 15), 1):
+        notes.write(f"memory/2026-03-0{number}.md", f"# 2026-03-0{number}\n\n## Jetty\n- Mooring: {fee} €\n")
+    with open_memory(notes) as memory:
+        changes = memory.facts.changes(date(2026, 1, 1)).changes or ()
+    assert [(each.subject, each.day) for each in changes] == [("Jetty", date(2026, 3, 4))]
+
+
+@pytest.fixture
+def contrary(notes: Notes) -> Notes:
+    """Notes of which two name another version of a lamp."""
+    notes.write("MEMORY.md", "## Quay Lamp\n- **Version:** 2.1.3\n")
+    notes.write("memory/lamps.md", "# Lamps\n\n## Quay Lamp\n- **Version:** 2.1.9 (since 2026-03-24)\n")
+    return notes
+
+
+def test_an_undated_value_beside_a_dated_one_is_unconfirmed(contrary: Notes) -> None:
+    with open_memory(contrary) as memory:
+        rows = {row.object: row for row in memory.facts.query().rows}
+    assert rows["2.1.3"].unconfirmed and rows["2.1.3"].current
+    dated = rows["2.1.9 (since 2026-03-24)"]
+    assert (dated.unconfirmed, dated.valid_from) == (False, date(2026, 3, 24))
+
+
+@pytest.mark.parametrize("keep", [1, 2])
+def test_a_conflict_is_settled_in_the_file_and_taken_back(contrary: Notes, keep: int) -> None:
+    with open_memory(contrary) as memory:
+        (conflict,) = memory.facts.conflicts().conflicts or ()
+        kept, other = [conflict.first, conflict.second][:: 1 if keep == 1 else -1]
+        memory.facts.settle(conflict.id, keep)
+        assert kept.object in (contrary.root / "facts.yaml").read_text(encoding="utf-8")
+        assert {row.object for row in memory.facts.query().rows} == {kept.object}
+        assert not memory.facts.conflicts().conflicts
+        memory.facts.unsettle(conflict.id)
+        assert {row.object for row in memory.facts.query().rows} == {kept.object, other.object}
+        assert [each.id for each in memory.facts.conflicts().conflicts or ()] == [conflict.id]
+        with pytest.raises(RequestError):
+            memory.facts.unsettle(conflict.id)
+        with pytest.raises(RequestError):
+            memory.facts.settle("c-0", keep)
+
+
+def test_the_commands_print_changes_and_conflicts(contrary: Notes) -> None:
+    from openclaw_memory.cli.main import cli
+
+    def run(*arguments: str, code: int = 0) -> str:
+        before = ["--set", "embedding.model=none", "-w", str(contrary.root)]
+        result = CliRunner().invoke(cli, [*before, *arguments], prog_name="openclaw-memory")
+        assert result.exit_code == code, result.output
+        return result.output
+
+    fee = "# 2026-03-24\n\n- Mooring fee lowered from 29 € to 19 €\n"
+    contrary.write("memory/2026-03-24.md", fee)
+    assert "2026-03-24  Mooring fee · value: 29 € → 19 €" in run("changes", "--since", "2026-03-01")
+    assert "nothing has changed" in run("changes", "--since", "2026-04-01")
+    (conflict,) = json.loads(run("conflicts", "--json"))["conflicts"]
+    assert f"[{conflict['id']}]" in run("conflicts")
+    assert "1 contradiction" in run("status")
+    assert "--undo" in run("conflicts", "settle", conflict["id"], "--keep", "1")
+    assert "no statements contradict" in run("conflicts")
+    assert "hold again" in run("conflicts", "settle", conflict["id"], "--undo")
+    run("conflicts", "settle", conflict["id"], code=2)
+
+
+def test_the_tool_tells_changes_and_conflicts(contrary: Notes) -> None:
+    with open_memory(contrary) as memory:
+
+        def call(**arguments: Any) -> FactsResult:
+            result: FactsResult = memory_facts.run(
+                Call(
+                    memory,
+                    check_arguments(memory_facts.name, memory_facts.input_schema, arguments),
+                    1e12,
+                    lambda *_: None,
+                )
+            )
+            return result
+
+        assert call(action="changes", since="2026-01-01").changes == ()
+        (conflict,) = call(action="conflicts").conflicts or ()
+        call(action="remove", id=conflict.second.id)
+        assert not call(action="conflicts").conflicts
+        with pytest.raises(RequestError):
+            call(action="conflicts", subject="Quay Lamp")
