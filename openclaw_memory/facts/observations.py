@@ -6,12 +6,12 @@ of its line, and the new one begins.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 
+from .. import patterns as re
 from ..knowledge.changes import ARROW, day_since, leading_shape
 from ..knowledge.headings import ASIDE
 from ..model import TRUSTED

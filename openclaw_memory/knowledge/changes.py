@@ -7,12 +7,12 @@ the line says that they changed.  The words are the lists ``changed`` and ``span
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from datetime import date
 from functools import cache, lru_cache
 from typing import NamedTuple
 
+from .. import patterns as re
 from ..text import calendar_words
 from ..text.dates import find_dates, merely_states
 from ..text.negation import negations
