@@ -422,7 +422,7 @@ class Memory(ReadingMemory):
         Raises :class:`~openclaw_memory.errors.RequestError` when ``chunk`` names nothing, and
         :class:`~openclaw_memory.errors.WorkspaceError` when the state cannot be written.
         """
-        from .use.tracker import record
+        from .use.units import record
 
         self.check_own(chunk)
         self.freshen()

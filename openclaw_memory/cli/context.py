@@ -18,7 +18,7 @@ from ..config.settings import Settings, load
 from ..config.store_url import has_password
 from ..config.workspace import find_workspace
 from ..errors import Problem, RequestError, SettingsError, WorkspaceError, substitute_command
-from ..model import Check, Grain, Progress, silent
+from ..model import Grain, Progress, silent
 from ..system.sanitize import sanitize
 from ..system.serialize import dumps
 from ..text.calendar import bounds
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from ..memory import Memory
+    from ..model import Check
 
 F = TypeVar("F", bound=Callable[..., Any])
 

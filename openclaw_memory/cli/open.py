@@ -16,7 +16,6 @@ from .. import patterns as re
 from ..errors import OpenClawMemoryError, RequestError, WorkspaceError
 from ..ingest.scan import scan
 from ..model import FeedbackReport, SearchHit
-from ..model.reports import LAST_SHOWN
 from ..system import atomic, shell
 from ..system.child import find_programs, start
 from .context import CliContext, common_options, say
@@ -43,7 +42,7 @@ def open(cli: CliContext, hit: str) -> None:  # noqa: A001
       openclaw-memory open memory/2026-03-03.md:12
       EDITOR='code --wait' openclaw-memory open MEMORY.md
     """
-    from ..use.tracker import line_of
+    from ..use.units import line_of
 
     with cli.memory() as memory:
         named, line, unit = hit.strip(), None, ""
@@ -78,6 +77,8 @@ def save_hits(memory: Memory, hits: Iterable[SearchHit], as_of: str | None) -> N
     Nothing is kept if something was forgotten since ``usage.forget_version()`` was ``as_of``, before the search.  A hit
     in another memory is kept as the name of that memory alone, as what is forgotten there is unknown here.
     """
+    from ..model.reports import LAST_SHOWN
+
     if (file := memory.store.sidecar(LAST_SHOWN)) is not None:
         rows = [[f"@{hit.memory}", 0, ""] if hit.memory else [hit.path, hit.start_line, hit.id] for hit in hits]
         with contextlib.suppress(OSError):
@@ -88,6 +89,8 @@ def save_hits(memory: Memory, hits: Iterable[SearchHit], as_of: str | None) -> N
 
 def load_hit(memory: Memory, number: int) -> tuple[str, int, str]:
     """Return path, line and id of hit ``number``, counted from 1, of the last search."""
+    from ..model.reports import LAST_SHOWN
+
     file = memory.store.sidecar(LAST_SHOWN)
     if file is None:
         raise WorkspaceError("hits have no numbers while the index is on a server", "name the file and line of one")

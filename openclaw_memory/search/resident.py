@@ -16,7 +16,8 @@ from ..index.corpus import Corpus
 from ..knowledge.statements import Statement, parse_statement
 from ..model import Candidate, Grain, GrainSize
 from ..store.api import Floats, Ints, KeywordIndex, Store, StoreState, VectorIndex, VectorModel
-from ..use.tracker import BoostsOn, RowBoosts
+from ..use.tracker import BoostsOn
+from ..use.units import RowBoosts
 from . import features
 from .bm25 import Lengths
 from .display import Display, Superseded

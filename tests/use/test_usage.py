@@ -18,7 +18,6 @@ from openclaw_memory.errors import RequestError, WorkspaceError
 from openclaw_memory.model import Grain, Kind, Origin, SearchHit
 from openclaw_memory.store.state import State, StateError
 from openclaw_memory.store.state.use import NAME, UnitUsage, add_usage
-from openclaw_memory.use import tracker
 from openclaw_memory.use.tracker import Usage
 
 DAY = date(2026, 3, 1)
@@ -412,19 +411,19 @@ def test_a_unit_is_named_by_its_id_or_its_lines(kiln: Notes, file: Path) -> None
         hit = memory.search("fuse Vesuvius", mode="keyword", max_results=1).results[0]
         path, store, usage = hit.path, memory.store, Usage(state_in(file))
         for chunk in (hit.id, f" {hit.id} ", f"{path}#L5", f"{path}:5", f"./{path}#L5-L5"):
-            assert tracker.resolve_unit(store, usage, chunk) == (hit.id, path)
-        other = tracker.resolve_unit(store, usage, f"{path}#L6")[0]
+            assert units.resolve_unit(store, usage, chunk) == (hit.id, path)
+        other = units.resolve_unit(store, usage, f"{path}#L6")[0]
         assert other != hit.id
-        assert tracker.resolve_unit(store, usage, f"{path}#L3-L6") == (hit.id, path), "the first that is no heading"
+        assert units.resolve_unit(store, usage, f"{path}#L3-L6") == (hit.id, path), "the first that is no heading"
         usage.shown([_hit(other)], DAY)
-        assert tracker.resolve_unit(store, usage, f"{path}#L3-L6") == (other, path), "what was shown"
+        assert units.resolve_unit(store, usage, f"{path}#L3-L6") == (other, path), "what was shown"
         usage.flush()
         usage.shown([_hit(hit.id)], _days_after(1))
-        assert tracker.resolve_unit(store, usage, f"{path}#L3-L6") == (hit.id, path), "what was shown last"
-        assert tracker.resolve_unit(store, usage, f"{path}:3-4")[0] not in (hit.id, other), (
+        assert units.resolve_unit(store, usage, f"{path}#L3-L6") == (hit.id, path), "what was shown last"
+        assert units.resolve_unit(store, usage, f"{path}:3-4")[0] not in (hit.id, other), (
             "a heading, if nothing else is there"
         )
-        report = tracker.record(store, usage, f"{path}#L5", "useful", _days_after(1))
+        report = units.record(store, usage, f"{path}#L5", "useful", _days_after(1))
         assert (report.id, report.useful, report.shown) == (hit.id, 1, 1)
 
 
@@ -443,7 +442,7 @@ def test_what_names_no_unit_is_said(kiln: Notes, file: Path, chunk: str, says: s
     with open_memory(kiln) as memory:
         memory.ingest()
         with pytest.raises(RequestError, match=says):
-            tracker.record(memory.store, Usage(state_in(file)), chunk, "useful", DAY)
+            units.record(memory.store, Usage(state_in(file)), chunk, "useful", DAY)
     assert not file.exists()
 
 
@@ -453,8 +452,8 @@ def test_an_id_is_found_where_its_file_was_moved_from_under_the_counts(kiln: Not
         usage = Usage(state_in(file))
         hit = memory.search("fuse Vesuvius", mode="keyword", max_results=1).results[0]
         usage.feedback(hit.id, "memory/more.md", "useful", DAY)  # the path of a record may be an old one
-        assert tracker.resolve_unit(memory.store, usage, hit.id) == (hit.id, hit.path)
+        assert units.resolve_unit(memory.store, usage, hit.id) == (hit.id, hit.path)
         kiln.write("memory/2026-03-01.md", "# 2026-03-01\n\n- All is well.\n")
         memory.ingest()
         with pytest.raises(RequestError, match="no unit has the id"):
-            tracker.resolve_unit(memory.store, usage, hit.id)
+            units.resolve_unit(memory.store, usage, hit.id)
