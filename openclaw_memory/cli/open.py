@@ -15,13 +15,13 @@ import click
 from .. import patterns as re
 from ..errors import OpenClawMemoryError, RequestError, WorkspaceError
 from ..ingest.scan import scan
-from ..model import FeedbackReport, SearchHit
 from ..system import atomic, shell
 from ..system.child import find_programs, start
 from .context import CliContext, common_options, say
 
 if TYPE_CHECKING:
     from ..memory import Memory
+    from ..model import FeedbackReport, SearchHit
 
 #: Number of a hit.
 NUMBER = re.compile(r"[0-9]{1,4}")

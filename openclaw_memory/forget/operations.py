@@ -115,7 +115,9 @@ class Forgetter:
     def _plan(self, request: ForgetRequest, key: bytes) -> Plan:
         concept = None if request.concept is None else find_concept(request.concept, self.view)
         with self.store.session():
-            return Planner(self, key).plan(request, concept)
+            return Planner(self.workspace, self.settings, self.store, self.reader, self.uses, key).plan(
+                request, concept
+            )
 
     def _begin(self, plan: Plan, key: bytes) -> None:
         """Write down the tombstones, and how to finish."""

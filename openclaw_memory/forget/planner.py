@@ -37,7 +37,12 @@ from .words import (
 )
 
 if TYPE_CHECKING:
-    from .operations import Forgetter
+    from pathlib import Path
+
+    from ..config.settings import IngestSettings
+    from ..ingest.notes import NoteReader
+    from ..store.api import Store
+    from ..use.tracker import Usage
 
 
 class Plan(NamedTuple):
@@ -90,17 +95,19 @@ class Planner:
     It is made and used within a session of a store that is in step with the files.
     """
 
-    def __init__(self, forgetter: Forgetter, key: bytes) -> None:
-        self._forgetter = forgetter
-        self._store = forgetter.store
-        self._files = {file.path: file for file in scan(forgetter.workspace, forgetter.settings).files}
+    def __init__(
+        self, workspace: Path, settings: IngestSettings, store: Store, reader: NoteReader, uses: Usage, key: bytes
+    ) -> None:
+        self._workspace, self._settings = workspace, settings
+        self._store, self._reader, self._uses = store, reader, uses
+        self._files = {file.path: file for file in scan(workspace, settings).files}
         self._snapshot = Snapshot(self._store)
         self._matcher = Matcher(key)
 
     def plan(self, request: ForgetRequest, concept: NamedConcept | None) -> Plan:
         """Plan ``request``; raises :class:`~openclaw_memory.errors.RequestError` when it names nothing that exists."""
         snapshot = self._snapshot
-        selection = select(request, snapshot, self._forgetter.workspace, self._files, concept)
+        selection = select(request, snapshot, self._workspace, self._files, concept)
         outside, selection = self._outside_index(selection)
         if concept is not None and concept.unknown is not None and not outside:
             raise concept.unknown
@@ -165,7 +172,7 @@ class Planner:
         lines: defaultdict[str, list[tuple[int, int, bool]]] = defaultdict(list)
         for path in sorted(self._files.keys() - self._snapshot.by_path.keys()):
             try:
-                note = self._forgetter.reader.read(self._files[path], Linker(OntologyRows()))
+                note = self._reader.read(self._files[path], Linker(OntologyRows()))
             except OpenClawMemoryError:
                 continue  # what cannot be read was never read
             for planned in note.units:
@@ -215,7 +222,7 @@ class Planner:
             words = " · ".join(filter(None, (entry.subject, entry.predicate, entry.object)))
             texts.append(ForgottenText(FACTS, words or f"ends {entry.retracts}", Grain.WORKING))
         texts += [ForgottenText(CONCEPTS, slug, Grain.WORKING) for slug in selection.concepts]
-        last_days = self._forgetter.uses.last_days()
+        last_days = self._uses.last_days()
         return ForgetReport(
             units=len(indexed),
             vectors=dependents.vectors,
@@ -233,8 +240,8 @@ class Planner:
     def _texts(self, path: str) -> list[str]:
         """Return a file's text as it is, and as ingest reads it; an empty one when it cannot be read now."""
         try:
-            text = read_text(self._files[path], max_bytes(self._forgetter.settings))
-            return list(dict.fromkeys((text, self._forgetter.reader.readable_text(path, text))))
+            text = read_text(self._files[path], max_bytes(self._settings))
+            return list(dict.fromkeys((text, self._reader.readable_text(path, text))))
         except (KeyError, OpenClawMemoryError):
             return [""]
 
@@ -293,7 +300,7 @@ class Planner:
         ]
         if selection.includes_names:
             kept = {*selection.concepts, *selection.facts}
-            names += remaining_entries(self._forgetter.workspace, selection.matches_text, kept, self._matcher)
+            names += remaining_entries(self._workspace, selection.matches_text, kept, self._matcher)
         return names
 
 

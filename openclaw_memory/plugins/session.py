@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from ..hookspecs import MemoryApi, hookimpl
-from ..model import ConsolidateReport, IngestReport, SearchRequest, SearchResult, Session
+from ..model import SearchRequest, SearchResult
+
+if TYPE_CHECKING:
+    from ..model import ConsolidateReport, IngestReport, Session
 
 
 @hookimpl

@@ -10,14 +10,17 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
+from typing import TYPE_CHECKING
 
 from .. import patterns as re
 from ..errors import OpenClawMemoryError, RequestError
-from ..model import FeedbackReport, SearchHit, UseRow
 from ..store.state import State
 from ..store.state.database import renew_versions
 from ..store.state.use import NAME, UnitUsage, add_usage, drop_old_impressions, usage_by_unit, usage_of_unit
 from ..text.scripts import HAN, KANA
+
+if TYPE_CHECKING:
+    from ..model import FeedbackReport, SearchHit, UseRow
 
 log = logging.getLogger("openclaw_memory")
 

@@ -18,6 +18,7 @@ from openclaw_memory.errors import RequestError, WorkspaceError
 from openclaw_memory.model import Grain, Kind, Origin, SearchHit
 from openclaw_memory.store.state import State, StateError
 from openclaw_memory.store.state.use import NAME, UnitUsage, add_usage
+from openclaw_memory.use import units
 from openclaw_memory.use.tracker import Usage
 
 DAY = date(2026, 3, 1)
