@@ -15,7 +15,7 @@ from ..text.speech import subject_terms
 
 _NUMERALS = "〇零一二两兩三四五六七八九十百千万萬億亿"
 _SIGN = "[$¢£¥֏؋৳฿៛₠-₿﷼]"
-_CLAUSES = re.compile(r"[,.;!]\s|[，。；！、،।]")
+_CLAUSES = re.compile(r"[,.;!]\s|[，。；！،।]")
 #: The moment at which something was written down.
 _STAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
 _KANA = letter(KANA)
