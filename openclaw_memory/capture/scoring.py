@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from unicodedata import category
 
 from .. import patterns as re
 from ..knowledge.fact_extraction import SectionContext, extract
@@ -12,6 +13,7 @@ from ..text.machine import is_machine
 from ..text.markdown import parse
 from ..text.sentences import sentence_spans
 from ..text.withheld import without_block, without_host_additions
+from .structure import is_prohibition, states_amount, states_appointment
 
 #: Longer sentences are pasted or endless; shorter ones (in words) say nothing alone.
 _MOST_CHARS, _FEWEST_WORDS = 480, 3
@@ -26,7 +28,7 @@ _MARKERS = {
     "standing": 0.4,
     "detail": 0.3,
 }
-_PLAIN_MARKS = ".,;:!?'’\"“”()-–—/%€$£&#@+…。，、！？：；「」『』"
+_PLAIN_MARKS = ".,;:!?'’\"“”()-–—/%€$£&#@+…。，、！？：；「」『』।"
 #: List markers, quotes, hashes, boxes and fences at the beginning of a line.
 _MARK = re.compile(r">\s*|(?:[-*+•_]+|\d{1,9}[.)]|#{1,6}|\[[ xX]\])(?:\s+|$)|`{3,}|~{3,}")
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f\x85\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]+")
@@ -71,22 +73,31 @@ def score_sentence(sentence: str, speaker: str) -> float:
     secrets score 0, and requests, offers and suppositions little.  The markers are data
     (:mod:`~openclaw_memory.text.speech`), and count the same in every language.
     """
-    if analysis.is_question(sentence) or "[redacted:" in sentence or not speech.subject_terms(sentence):
+    if (
+        analysis.is_question(sentence)
+        or speech.ends_as_question(sentence)
+        or "[redacted:" in sentence
+        or not speech.subject_terms(sentence)
+    ):
         return 0.0
     bare = sentence.replace("’", "'")
     kinds = speech.phrase_kinds(bare)
     if "remember" in kinds and not speech.asks_to_remember(bare):
         kinds -= {"remember"}
+    has_amount = speaker == "user" and states_amount(bare)
+    kinds |= {"detail"} if has_amount else set()
+    kinds |= {"dated"} if states_appointment(bare) else set()
+    kinds |= {"standing"} if speaker == "user" and is_prohibition(bare) else set()
     unit = Unit(f"User: {sentence}", 1, 1, "turn", "User") if speaker == "user" else Unit(sentence, 1, 1)
     stated = 0.5 if extract(unit, SectionContext()) else 0.0
     score = max([stated, *(points for kind, points in _MARKERS.items() if kind in kinds)])
     score += 0.1 * (len(analysis.query_terms(sentence)) >= _FEWEST_WORDS)
     score += 0.1 * (analysis.time_words(bare) > 0)
-    score += 0.1 * any(map(str.isdigit, bare))
+    score += 0.1 * (has_amount or any(map(str.isdigit, bare)))
     score += 0.1 * min(2, _names(bare))
     if "remember" not in kinds:
         pending = speech.is_request(bare) if speaker == "user" else "offer" in kinds
-        score -= 0.35 if "unsure" in kinds or (pending and "standing" not in kinds) else 0.0
+        score -= 0.5 if pending and "standing" not in kinds else 0.35 if "unsure" in kinds else 0.0
     return round(min(1.0, max(0.0, score)), 3)
 
 
@@ -109,7 +120,7 @@ def _is_prose(sentence: str) -> bool:
         return False
     if any(len(word) > 60 and word.isascii() and "/" not in word for word in words):
         return False
-    odd = sum(not (char.isalnum() or char.isspace() or char in _PLAIN_MARKS) for char in sentence)
+    odd = sum(category(char)[0] not in "LMNZ" and char not in _PLAIN_MARKS for char in sentence)
     return letters >= 4 and odd <= 0.08 * len(sentence) + 1
 
 

@@ -30,6 +30,8 @@ _MIN_NAME_SHARE = 0.25
 _CANDIDATES = 100
 #: Archived lines answer where their best one is within this share of all scores' range of the best line beside them.
 _ARCHIVE_MARGIN = 0.15
+#: What a section of a chat counts more as one where a question is about how things are now: it says what held then.
+_PASSING = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +105,8 @@ def rank(query: Query, index: ResidentIndex) -> Ranking:
     )
     if not features.days and question.asks_now:
         features.values["now"] = recency(corpus, question.day)
+        if "transcript" in features.values:
+            features.values["transcript"] += np.float32(_PASSING) * _in_chats(corpus, features.values["transcript"])
     request = _with_archived(query.request, index)
     is_widened = request is not query.request
     allowed = restrict_to_days(features, filter_rows(request, index), index.archive.uncited if is_widened else None)
@@ -160,6 +164,13 @@ def rank(query: Query, index: ResidentIndex) -> Ranking:
         missing,
         successors,
     )
+
+
+def _in_chats(corpus: Corpus, transcript: Floats) -> Floats:
+    """Return 1 for the rows of sections that are mostly chats, their headings too, else 0: ``float32[n]``."""
+    section = corpus.shape.section
+    share = np.bincount(section, weights=transcript) / np.maximum(np.bincount(section), 1)
+    return (share >= 0.5).astype(np.float32).take(section)
 
 
 def score_keywords(question: Question, index: ResidentIndex) -> bm25.KeywordScores:

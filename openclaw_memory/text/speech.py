@@ -65,6 +65,12 @@ def asks_for_answer(message: str) -> bool:
     )
 
 
+def ends_as_question(sentence: str) -> bool:
+    """Return true if a sentence of a script without spaces ends with a word that asks: "ですか。", "吗"."""
+    end = len(sentence.rstrip(" .。")) if UNSPACED_LETTER.search(sentence) else 0
+    return bool(end) and any(match.end == end for match in find_phrases(sentence, ("asking",)))
+
+
 def has_request(message: str) -> bool:
     """Return true if a sentence of a message, or a clause of it, begins with a request or a question."""
     return any(is_request(part) or asks_for_answer(part) for part in _CLAUSES.split(message) if part.strip())
@@ -80,9 +86,9 @@ def is_request(sentence: str) -> bool:
         if match.kind == "request" and not any(start <= match.start and match.end < end for start, end in stated):
             return True
         at = max(at, match.end)
-    if any("a" <= char <= "z" for char in sentence):
+    if any("a" <= char <= "z" for char in sentence) and "turkish" not in _spoken(sentence):
         return False
-    # In Japanese and Korean the verb stands at the end.
+    # In Japanese, Korean and Turkish the verb stands at the end.
     end = len(sentence.rstrip(" .!。！")) - 1
     return any(match.end >= end for match in find_phrases(sentence, ("request",)))
 

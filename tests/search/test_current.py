@@ -99,3 +99,32 @@ def test_notes_rank_before_what_a_chat_with_a_machine_says(notes: Notes) -> None
         "memory/2026-05-04.md", "# Monday\n\n- the roof of the barn is green\n- the gate is open\n- the hens laid\n"
     )
     assert ask(notes, "roof of the barn").results[0].path == "memory/2026-05-04.md"
+
+
+@pytest.mark.parametrize(
+    ("note", "question", "answer"),
+    [
+        ("- **Kiln tariff:** night rate, the real one since 20.05.2026", "Which kiln tariff do we have now?",
+         "The kiln tariff we have now is the day rate."),
+        ("- **Ofentarif:** Nachttarif, der echte seit 20.05.2026", "Welchen Ofentarif haben wir jetzt?",
+         "Der Ofentarif, den wir jetzt haben, ist der Tagtarif."),
+        ("- **Tarifa del horno:** nocturna, la real desde el 20.05.2026", "¿Qué tarifa del horno tenemos ahora?",
+         "La tarifa del horno que tenemos ahora es la diurna."),
+        ("- **窑炉电价：** 夜间电价，2026年5月20日起", "现在窑炉电价是哪一种？", "现在窑炉电价是白天电价。"),
+    ],
+)  # fmt: skip
+def test_what_was_written_to_be_kept_leads_the_talk_of_how_things_are(
+    notes: Notes, note: str, question: str, answer: str
+) -> None:
+    notes.write("MEMORY.md", f"# Pottery\n\n{note}\n")
+    for day in (11, 12, 13):
+        chat = f"user: {question}\nassistant: {answer}\nuser: ok\nassistant: ok\n"
+        notes.write(f"memory/2026-05-{day}-s.md", f"# Session: 2026-05-{day}\n\n{chat}")
+    assert ask(notes, question).results[0].path == "MEMORY.md"
+
+
+def test_a_chat_alone_still_answers_how_things_are(notes: Notes) -> None:
+    chat = "user: Which kiln tariff do we have now?\nassistant: The kiln tariff is the day rate.\nuser: ok\nassistant: ok\n"
+    notes.write("memory/2026-05-11-s.md", f"# Session\n\n{chat}")
+    notes.write("memory/2026-05-12.md", "# Garden\n\n- The pump is green.\n")
+    assert ask(notes, "Which kiln tariff do we have now?").results[0].path == "memory/2026-05-11-s.md"

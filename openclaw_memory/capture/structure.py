@@ -1,0 +1,122 @@
+"""Recognise amounts of money, appointments and prohibitions by their structure, in any language.
+
+The words are data: ``structure.txt``, and the calendar of :mod:`~openclaw_memory.text.calendar_words`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+
+from ..text import calendar_words, dates, word_lists
+from ..text.scripts import JOINED_LETTER, KANA, UNSPACED_LETTER, letter
+from ..text.speech import subject_terms
+
+_NUMERALS = "〇零一二两兩三四五六七八九十百千万萬億亿"
+_SIGN = "[$¢£¥֏؋৳฿៛₠-₿﷼]"
+_CLAUSES = re.compile(r"[,.;!]\s|[，。；！،।]")
+#: The moment at which something was written down.
+_STAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
+_KANA = letter(KANA)
+#: A time of day before an hour in Chinese numerals, which count steps otherwise.
+_DAYTIME = "(?:[早上下中午晚凌晨夜前後]+)"
+
+
+def states_amount(text: str) -> bool:
+    """Return true if a text gives an amount of money: a figure beside a currency."""
+    return _amount().search(unicodedata.normalize("NFKC", text)) is not None
+
+
+def states_appointment(text: str) -> bool:
+    """Return true if a text gives a day that is not past and an hour of it, which a time stamp does not."""
+    plain = calendar_words.plain(_STAMP.sub(" ", text))
+    days = [mention for mention in dates.find_dates(plain) if mention.day]
+    for day in days:
+        plain = plain[: day.start] + " " * (day.end - day.start) + plain[day.end :]
+    if _hour().search(plain) is None:
+        return False
+    meanings = [each.meaning for each in calendar_words.find_phrases(plain, calendar_words.likely_languages(plain))]
+    steps = [int(each.unit) for each in meanings if each.kind == "weekday-relative"]
+    steps += [each.number for each in meanings if each.kind == "relative"]
+    if any(step < 0 for step in steps) or any(each.kind in ("ago", "past") for each in meanings):
+        return False
+    return bool(days) or any(steps) or any(each.kind.startswith("weekday") for each in meanings)
+
+
+def is_prohibition(text: str) -> bool:
+    """Return true if a clause of a text forbids something of its subject, and not for this time alone."""
+    for clause in map(str.strip, _CLAUSES.split(calendar_words.plain(text))):
+        languages = ("japanese",) if _KANA.search(clause) else calendar_words.likely_languages(clause)
+        for language in languages or _prohibitions():
+            forbids, once = _prohibitions().get(language, (None, None))
+            if forbids and once and forbids.match(clause) and _has_subject(clause):
+                return once.search(text.lower()) is None
+    return False
+
+
+def _has_subject(clause: str) -> bool:
+    """Return true if a clause says more than its verb: "do not worry" does not."""
+    parts = 2 if UNSPACED_LETTER.search(clause) else 4 if JOINED_LETTER.search(clause) else 1  # pairs of characters
+    return len(subject_terms(clause)) > parts
+
+
+@cache
+def _words() -> dict[str, list[str]]:
+    out: dict[str, list[str]] = {}
+    for title, line in word_lists.lines_of(__package__, "structure.txt"):
+        out.setdefault(title, []).append(line)
+    return out
+
+
+@cache
+def _prohibitions() -> dict[str, tuple[re.Pattern[str], re.Pattern[str]]]:
+    """Return by language the pattern of a clause that forbids, and that of the words for this time alone."""
+    out = {}
+    for language in calendar_words.known_languages():
+        lines = dict(line.split(": ", 1) for line in _words().get(language, ()))
+        if lines:
+            out[language] = re.compile(unicodedata.normalize("NFKC", lines["forbids"])), re.compile(_any(lines["once"]))
+    return out
+
+
+def _any(phrases: str) -> str:
+    """Return a pattern for phrases, as words of their own where words have spaces; ``*`` stands for any ending."""
+    return "|".join(map(_word, map(calendar_words.plain, phrases.split("; "))))
+
+
+def _word(word: str) -> str:
+    stem = re.escape(word.rstrip("*"))
+    if UNSPACED_LETTER.search(word):
+        return stem
+    return rf"(?<![^\W\d_]){stem}" + (r"\w*" if word.endswith("*") else r"(?![^\W\d_])")
+
+
+@cache
+def _amount() -> re.Pattern[str]:
+    """Return the pattern of a figure beside a currency; of Chinese and Japanese numerals one multiplies."""
+    names, thousands = (_any("; ".join(_words()[key])) for key in ("currency", "thousands"))
+    currency = rf"(?:(?i:{names})|(?<![A-Z])(?:{_words()['codes'][0]})(?![A-Z])|{_SIGN})"
+    figure = rf"\d[\d.,'’\s]*(?:(?i:{thousands})\.?\s?(?:d[ei']\s?)?)*"
+    numeral = f"(?=[{_NUMERALS}]{{0,9}}[{_NUMERALS[-7:]}])[{_NUMERALS}]{{2,10}}"
+    return re.compile(rf"(?:{figure}|{numeral}[美欧歐日]?){currency}|{currency}\s?\d")
+
+
+@cache
+def _hour() -> re.Pattern[str]:
+    """Return the pattern of an hour: with minutes, with a unit behind it, or with a word before it."""
+    before, after = (_any("; ".join(_words()[key])) for key in ("before an hour", "after an hour"))
+    numbers = "|".join(
+        re.escape(word)
+        for language in calendar_words.known_languages()
+        for number in range(1, 13)
+        for word in calendar_words.phrases_by_key(language).get(f"number.{number}", ())
+        if len(word) > 2
+    )
+    hour = r"(?<![\d.,:])(?:[01]?\d|2[0-4])"
+    ending = r"(?=\s*(?:[,;!)'’]|\.?\s*\Z|\s\w{1,4}\s))"
+    return re.compile(
+        rf"{hour}(?:[:h：]\s?[0-5]\d(?!\d)|\s?(?:{after})(?![间間]))"
+        rf"|{_DAYTIME}[一二两兩三四五六七八九十]{{1,3}}[点點时時](?![间間])"
+        rf"|(?:{before})\s(?:{hour}(?:[:h：.]\s?[0-5]\d(?!\d))?|{numbers}){ending}"
+    )
