@@ -11,6 +11,7 @@ from fakes import CountingEmbedder, Notes, open_memory
 from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
+from tables import table
 
 from openclaw_memory import Memory, hookimpl
 from openclaw_memory.cli.checks import examine
@@ -59,14 +60,7 @@ def citations(result: ContextResult) -> list[str]:
     return [hit.citation for hit in result.sources]
 
 
-@pytest.mark.parametrize(
-    ("line", "question"),
-    [
-        ("The umbrella stand hides a spare key for the boathouse.", "where is the spare key for the boathouse?"),
-        ("Запасной ключ от лодочного сарая лежит за кадкой.", "где запасной ключ от лодочного сарая?"),
-        ("ボート小屋の合鍵は傘立ての中にある。", "ボート小屋の合鍵はどこ？"),
-    ],
-)
+@pytest.mark.parametrize(("line", "question"), table("context.tsv", "what no summary took over is still told"))
 def test_what_no_summary_took_over_is_still_told(notes: Notes, line: str, question: str) -> None:
     day = [f"- Decided: shelf {n} of the workshop is painted in colour {n * 17} on day {n}." for n in range(40)]
     notes.write("memory/2026-01-05.md", "\n".join(["# Day", "", *day, f"- {line}", ""]))

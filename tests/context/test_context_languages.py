@@ -97,15 +97,7 @@ def test_no_heading_log_or_opening_line_is_told_alone(notes: Notes) -> None:
     assert not said.rstrip().endswith(":")
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
-        "Write a Cobol function that reverses a linked list",
-        "Schreib eine Funktion in Cobol, die eine verkettete Liste umkehrt",
-        "Напиши на Cobol функцию, которая разворачивает связный список",
-        "escribe una función en Cobol que invierta una lista enlazada",
-    ],
-)
+@pytest.mark.parametrize("message", table("context_languages.tsv", "the name of a tool among much else says nothing"))
 def test_the_name_of_a_tool_among_much_else_says_nothing(notes: Notes, message: str) -> None:
     text = "".join(f"- The {part} of the ledger is written in Cobol now.\n" for part in ("parser", "printer", "index"))
     with memory_of(notes, text) as memory:

@@ -19,7 +19,7 @@ from fakes import Notes, open_memory
 from hypothesis import example, given
 from hypothesis import strategies as st
 from properties import examples
-from tables import table
+from tables import parts, table
 
 from openclaw_memory import Memory
 from openclaw_memory.errors import RequestError
@@ -908,17 +908,7 @@ def test_the_command(run: Callable[..., Result], notes: Notes) -> None:
     assert run("query", "--subject", "nobody").stdout == "no facts\n"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["add", "JR", "lives in"], "Missing argument 'OBJECT'"),
-        (["add", "JR", "lives in", " "], "object is empty"),
-        (["query", "--as-of", "soon"], "is not a day"),
-        (["update", "f-1"], "nothing to change"),
-        (["update", "f-1", "--object", "x"], "there is no fact f-1"),
-        (["remove", "f-1"], "there is no fact f-1"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("arguments", "message"), table("facts.tsv", "wrong usage is said in one line", parts, str))
 def test_wrong_usage_is_said_in_one_line(run: Callable[..., Result], arguments: list[str], message: str) -> None:
     result = run(*arguments, code=2)
     assert message in result.stderr and result.stderr.count("\n") == 1

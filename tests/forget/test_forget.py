@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from properties import examples
 from states import content, noted, state_file
 from summarising import summarised, tree, write
+from tables import parts, table, yes
 
 from openclaw_memory import Memory
 from openclaw_memory.errors import OpenClawMemoryError, RequestError
@@ -222,13 +223,7 @@ def test_what_is_short_stays_as_a_part_of_something_longer(notes: Notes) -> None
 
 
 @pytest.mark.parametrize(
-    ("query", "name", "concept", "spelling"),
-    [
-        ("project zebra", "2026-03-01-project-zebra", "Project Zebra", "Project Zebra"),
-        ("斑马", "2026-03-01-斑马项目", "项目", "斑马项目"),
-        ("シマウマ", "シマウマ計画", "計画", "大きなシマウマ"),
-        ("زرافة", "مشروع-زرافة", "مشروع زرافة", "مشروع زرافة"),
-    ],
+    ("query", "name", "concept", "spelling"), table("forget.tsv", "names that still hold it are told")
 )
 def test_names_that_still_hold_it_are_told(notes: Notes, query: str, name: str, concept: str, spelling: str) -> None:
     notes.write(f"memory/{name}.md", f"# Plans\n\n- We saw {query} at the zoo.\n- A lamp.\n")
@@ -280,16 +275,8 @@ def test_a_name_without_spaces_in_it_goes_from_everywhere(notes: Notes) -> None:
     gone(notes, "斑马项目的秋季计划会议")
 
 
-@pytest.mark.parametrize(
-    ("query", "lines"),
-    [
-        ("نادر", ("نَادِرٌ يَعِيشُ فِي المِينَاءِ القَدِيمِ", "زرت نـــادر في المرفأ أمس")),
-        ("אורי", ("אוּרִי גָּר לְיַד הַנָּמֵל הַיָּשָׁן", "פגשתי את אורי ליד הנמל אתמול")),
-        ("陈晓东", ("陳曉東住在河邊的舊屋裡", "昨天陈晓东修好了水泵")),
-        ("ガレージ", ("ｶﾞﾚｰｼﾞのドアが壊れた", "今日はガレージを片付けた")),
-    ],
-)
-def test_a_name_goes_however_it_is_written(notes: Notes, query: str, lines: tuple[str, str]) -> None:
+@pytest.mark.parametrize(("query", "lines"), table("forget.tsv", "a name goes however it is written", str, parts))
+def test_a_name_goes_however_it_is_written(notes: Notes, query: str, lines: list[str]) -> None:
     notes.write("memory/a.md", f"- {lines[0]}\n- The pump is green.\n")
     notes.write("memory/b.md", f"- {lines[1]}\n")
     with open_memory(notes) as memory:
@@ -892,12 +879,13 @@ def _texts(memory: Memory) -> set[tuple[str, str]]:
 
 @pytest.mark.parametrize(
     ("text", "longer", "stays"),
-    [
-        ("今天我们开会了", "今天我们开会了，讨论预算和新的计划。", True),
-        ("今日は会議だった", "今日は会議だったので疲れた。", True),
-        ("วันนี้ประชุม", "วันนี้ประชุมเรื่องงบประมาณกับทีมงาน", True),
-        ("保险柜的密码写在蓝色笔记本的最后一页", "他说保险柜的密码写在蓝色笔记本的最后一页，别告诉别人。", False),
-    ],
+    table(
+        "forget.tsv",
+        "a few words of a script without spaces stay inside of longer sentences and a sentence goes",
+        str,
+        str,
+        yes,
+    ),
 )
 def test_a_few_words_of_a_script_without_spaces_stay_inside_of_longer_sentences_and_a_sentence_goes(
     notes: Notes, text: str, longer: str, stays: bool

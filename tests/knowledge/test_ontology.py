@@ -10,6 +10,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
+from tables import parts, table
 
 from openclaw_memory.errors import OpenClawMemoryError
 from openclaw_memory.knowledge import concepts_file
@@ -252,20 +253,9 @@ def test_names_are_looked_for_with_hyphens_and_in_the_plural(edited: Path) -> No
     assert {each.key for each in matcher.find(text)} == {keys["embedding-model"], keys["database"], keys["slack"]}
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("database", ("database", "databases")),
-        ("embedding model", ("embedding model", "embedding-model", "embedding models", "embedding-models")),
-        ("memory", ("memory", "memories")),
-        ("ssh", ("ssh",)),
-        ("Windows", ("Windows",)),
-        ("QX-7714", ("QX-7714", "QX 7714")),
-        ("東京", ("東京",)),
-    ],
-)
-def test_spellings_of_a_name(name: str, expected: tuple[str, ...]) -> None:
-    assert spellings(name) == expected
+@pytest.mark.parametrize(("name", "expected"), table("ontology.tsv", "spellings of a name", str, parts))
+def test_spellings_of_a_name(name: str, expected: list[str]) -> None:
+    assert list(spellings(name)) == expected
 
 
 def test_a_concept_is_found_by_any_of_its_names(edited: Path) -> None:
@@ -415,24 +405,7 @@ def test_a_change_that_makes_no_sense_changes_nothing(edited: Path, name: str, o
     assert edited.read_text() == HAND_EDITED
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "{}",
-        "concepts: {}\nignore: []\n",
-        "concepts: {}   # none yet\n",
-        "concepts:   # none yet\n# more\n",
-        "# only a remark",
-        '{"concepts": {"mira": {"name": "Mira", "aliases": ["M."]}}, "ignore": ["standup"]}\n',
-        '{\n  "concepts": {\n    "mira": {\n      "name": "Mira"\n    }\n  }\n}\n',
-        "concepts:\n    mira:\n        aliases: mimi\n        kind: |\n            person\nignore: standup",
-        "concepts:\r\n  mira: {\r\n    aliases: [\r\n      mimi,   # as a child\r\n      mi,\r\n    ],\r\n  }\r\n",
-        "---\nconcepts:\n  mira:\n    aliases:\n...\n",
-        "ignore:\n  - standup\nconcepts:\n  mira: {}\n  'lark 2':\n    parents:\n    - mira\n",
-        "concepts:\n  mira: {aliases: , kind: }\n",
-        "concepts: {mira: , lark}\n",
-    ],
-)
+@pytest.mark.parametrize("text", table("ontology.tsv", "every layout is changed in place"))
 def test_every_layout_is_changed_in_place(file: Path, text: str) -> None:
     file.write_bytes(text.encode())
     comments = [line[line.index("#") :] for line in text.splitlines() if "#" in line]

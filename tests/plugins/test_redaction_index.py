@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from fakes import Notes, open_memory
+from tables import table
 
 from openclaw_memory import Memory
 from openclaw_memory.config.settings import Settings
@@ -149,13 +150,7 @@ def test_summaries_are_made_again_by_another_redaction(monkeypatch: Any) -> None
     assert fingerprints(Settings()) != before
 
 
-@pytest.mark.parametrize(
-    "named",
-    [
-        "postgres+x://u:swordfish@h/d", "postgresl:/u:swordfish@h/d", "postgresql//u:swordfish@h/d", "u:swordfish@h/d",
-        "mysql://u:swordfish@h/d", "postgresql:u:swordfish@h/d",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("named", table("redaction_index.tsv", "a mistyped url is no name of a file"))
 def test_a_mistyped_url_is_no_name_of_a_file(named: str) -> None:
     for settings, db in (
         (Settings(), named),

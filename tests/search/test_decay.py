@@ -14,6 +14,7 @@ from grains import write_summary
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
+from tables import table, yes
 
 from openclaw_memory import Memory, SearchRequest
 from openclaw_memory.errors import RequestError
@@ -309,12 +310,7 @@ def test_meaning_and_time_go_together(notes: Notes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "newest_first"),
-    [
-        ("Who has the keys of the boathouse now?", True),
-        ("Who had the keys of the boathouse?", False),
-        ("Wer hat jetzt die Schlüssel vom Bootshaus? boathouse keys", True),
-    ],
+    ("question", "newest_first"), table("decay.tsv", "of equal statements the newest answers how things are", str, yes)
 )
 def test_of_equal_statements_the_newest_answers_how_things_are(notes: Notes, question: str, newest_first: bool) -> None:
     # The older statement says a little more of the question's words.

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
-from tables import table
+from tables import table, yes
 
 from benchmarks import corpus as generated
 from benchmarks.hashing import HashingEmbedder
@@ -395,16 +395,7 @@ def test_a_budget_pays_for_the_line_that_matches_before_its_neighbours(line: str
         assert listed and sum(tokens_of(hit.snippet) for hit in listed) <= 1.1 * budget
 
 
-@pytest.mark.parametrize(
-    ("query", "good"),
-    [
-        ("when is the boiler serviced", True),
-        ("how much does the mooring cost", True),
-        ("how much does the boiler cost", False),
-        ("when is the xylophone of the wolf", False),
-        ("zebra", False),
-    ],
-)
+@pytest.mark.parametrize(("query", "good"), table("hits.tsv", "a result says whether it answers", str, yes))
 def test_a_result_says_whether_it_answers(query: str, good: bool) -> None:
     texts = {
         "memory/2024-05-01.md": "# House\n\n- The boiler is serviced by Marlowe every spring.\n- The wolf sleeps.\n",

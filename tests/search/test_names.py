@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from fakes import Notes, open_memory
+from tables import table
 
 from openclaw_memory.model import Origin
 
@@ -50,11 +51,7 @@ def test_both_spellings_of_an_accent_are_one_name(notes: Notes) -> None:
         assert memory.forget(path="memory/Caf\u00e9", dry_run=True).units
 
 
-@pytest.mark.parametrize(
-    "source",
-    ["memory/clip.md", "memory%2Fclip.md#L1", "memory%252Fclip.md", "file://{root}/memory/clip.md", "\uff4demory/clip\uff0emd",
-     "memory/clip", "[[clip]]", "memory\\clip.md", "./memory/x/../clip.md", "MEMORY/CLIP.MD:1", "mem\u200bory/clip.md"],
-)  # fmt: skip
+@pytest.mark.parametrize("source", table("names.tsv", "a source in disguise is trusted no more"))
 def test_a_source_in_disguise_is_trusted_no_more(notes: Notes, source: str) -> None:
     notes.write("memory/clip.md", "---\norigin: untrusted\n---\nMira lives in Porto.\n")
     with open_memory(notes) as memory:

@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 from fakes import CountingEmbedder, Notes, open_memory
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import parts, table
 
 from openclaw_memory import Memory, SearchRequest, hookimpl
 from openclaw_memory.cli.main import cli
@@ -237,15 +238,7 @@ def test_the_command(notes: Notes, tmp_path: Path) -> None:
     assert [hit["date"] for hit in json.loads(run(notes, *days).stdout)["results"]] == ["2026-03-01"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--min-days-ago", "3", "--max-days-ago", "1"], "no day is at least 3 and at most 1 days ago"),
-        (["--since", "2026-02-02", "--until", "2026-02-01"], "is after until"),
-        (["-n", "3", "--budget", "3"], "--max-results or --budget"),
-        (["--min-days-ago", "-1"], "-1"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "message"), table("timeline.tsv", "wrong usage of the command", parts, str))
 def test_wrong_usage_of_the_command(notes: Notes, arguments: list[str], message: str) -> None:
     result = run(notes, *arguments, code=2)
     assert message in result.stderr and result.stderr.count("\n") == 1

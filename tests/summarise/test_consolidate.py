@@ -27,6 +27,7 @@ from summarising import (
     week,
     write,
 )
+from tables import parts, table
 
 from openclaw_memory.model import Grain
 from openclaw_memory.text import calendar
@@ -132,13 +133,7 @@ def test_days_are_those_of_the_time_zone(notes: Notes, zone: str, hour: int, clo
 
 @pytest.mark.parametrize(
     ("day", "above"),
-    [
-        (date(2026, 1, 1), ["2026-W01", "2026-01", "2026-Q1", "2026"]),
-        (date(2027, 1, 3), ["2026-W53", "2027-01", "2027-Q1", "2027"]),
-        (date(2025, 12, 29), ["2026-W01", "2025-12", "2025-Q4", "2025"]),
-        (date(2026, 4, 1), ["2026-W14", "2026-04", "2026-Q2", "2026"]),
-        (date(2026, 3, 30), ["2026-W14", "2026-03", "2026-Q1", "2026"]),
-    ],
+    table("consolidate.tsv", "a day is told in its own week month quarter and year", date.fromisoformat, parts),
 )
 def test_a_day_is_told_in_its_own_week_month_quarter_and_year(notes: Notes, day: date, above: list[str]) -> None:
     write(notes, day)

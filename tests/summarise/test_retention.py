@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tables import table
 
 from openclaw_memory.model import Grain
 from openclaw_memory.summarise.retention import PLANS, Limits, is_expired, limits_for
@@ -30,15 +31,14 @@ def test_the_limits_of_the_settings_count_with_the_custom_plan_only() -> None:
 
 @pytest.mark.parametrize(
     ("grain", "limit", "last_day", "due"),
-    [
-        (Grain.WORKING, 48, date(2026, 2, 16), date(2026, 2, 19)),
-        (Grain.DAILY, 30, date(2026, 2, 16), date(2026, 3, 19)),
-        (Grain.WEEKLY, 6, date(2026, 2, 22), date(2026, 4, 6)),
-        (Grain.MONTHLY, 6, date(2026, 3, 1), date(2026, 9, 2)),
-        (Grain.MONTHLY, 1, date(2024, 1, 30), date(2024, 2, 29)),
-        (Grain.QUARTERLY, 1, date(2025, 11, 29), date(2026, 2, 28)),
-        (Grain.YEARLY, 1, date(2024, 2, 28), date(2025, 2, 28)),
-    ],
+    table(
+        "retention.tsv",
+        "a period expires on the day that its time is over",
+        Grain,
+        int,
+        date.fromisoformat,
+        date.fromisoformat,
+    ),
 )
 def test_a_period_expires_on_the_day_that_its_time_is_over(grain: Grain, limit: int, last_day: date, due: date) -> None:
     assert not is_expired({grain: limit}, grain, last_day, midnight(due) - timedelta(seconds=1))

@@ -26,18 +26,7 @@ def test_a_path_is_called_by_a_day_or_not(number: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("stem", "last"),
-    [
-        ("2026-W07", date(2026, 2, 15)),
-        ("2026-w01", date(2026, 1, 4)),
-        ("2020-W53", date(2021, 1, 3)),
-        ("2026-02", date(2026, 2, 28)),
-        ("2024-02", date(2024, 2, 29)),
-        ("2026-12", date(2026, 12, 31)),
-        ("2026-Q1", date(2026, 3, 31)),
-        ("2026-q4", date(2026, 12, 31)),
-        ("2026", date(2026, 12, 31)),
-    ],
+    ("stem", "last"), table("dates.tsv", "a period stands for its last day", str, date.fromisoformat)
 )
 def test_a_period_stands_for_its_last_day(stem: str, last: date) -> None:
     assert date_in_name(f"memory/consolidated/weekly/{stem}.md") == last
@@ -80,22 +69,13 @@ def test_every_iso_date_is_read_back(day: date) -> None:
 
 @pytest.mark.parametrize(
     ("text", "first", "last"),
-    [
-        ("Reise (28.07.–23.08.2026)", date(2026, 7, 28), date(2026, 8, 23)),
-        ("28.07.-23.08.2026", date(2026, 7, 28), date(2026, 8, 23)),
-        ("10–12.08.2026", date(2026, 8, 10), date(2026, 8, 12)),
-        ("30.12.–02.01.2026", date(2025, 12, 30), date(2026, 1, 2)),
-        ("28.12.2025 – 03.01.2026", date(2025, 12, 28), date(2026, 1, 3)),
-        ("7/28–8/23/2026", date(2026, 7, 28), date(2026, 8, 23)),
-        ("July 28 – August 23, 2026", date(2026, 7, 28), date(2026, 8, 23)),
-        ("28. Juli – 23. August 2026", date(2026, 7, 28), date(2026, 8, 23)),
-        ("28 de julio – 23 de agosto de 2026", date(2026, 7, 28), date(2026, 8, 23)),
-        ("28 de julho – 23 de agosto de 2026", date(2026, 7, 28), date(2026, 8, 23)),
-        ("28 juillet – 23 août 2026", date(2026, 7, 28), date(2026, 8, 23)),
-        ("28 luglio – 23 agosto 2026", date(2026, 7, 28), date(2026, 8, 23)),
-        ("28 июля – 23 августа 2026", date(2026, 7, 28), date(2026, 8, 23)),
-        ("28 lipca – 23 sierpnia 2026", date(2026, 7, 28), date(2026, 8, 23)),
-    ],
+    table(
+        "dates.tsv",
+        "of a range of days the first is the day and both are said",
+        str,
+        date.fromisoformat,
+        date.fromisoformat,
+    ),
 )
 def test_of_a_range_of_days_the_first_is_the_day_and_both_are_said(text: str, first: date, last: date) -> None:
     assert date_in_heading(text) == first

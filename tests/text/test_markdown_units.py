@@ -117,13 +117,7 @@ def test_without_one_the_nearest_heading_dates_a_section() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "front",
-    ["---\ndate: 2026-01-05\n---", "---\ndate: '2026-01-05'\n---", "---\ndate: 2026-01-05 10:30:00\n---",
-     "---\nDate: January 5, 2026\n---", "---\ncreated: 2026-01-05\n---", "---\ndate: 20260105\n---",
-     "---\ndate created: Monday, January 5th 2026, 9:00 pm\nmodified: 2027-01-01\n---",
-     "+++\ndate = 2026-01-05T10:00:00Z\n+++", '{\n"created_at": "2026-01-05T23:00:00-05:00"\n}'],
-)  # fmt: skip
+@pytest.mark.parametrize("front", table("markdown_units.tsv", "then the front matter then the time of change"))
 def test_then_the_front_matter_then_the_time_of_change(front: str) -> None:
     assert dated(f"{front}\n# Other\n", "MEMORY.md") == [
         (date(2026, 1, 5), "front-matter"),

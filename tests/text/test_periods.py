@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tables import table
+from tables import table, yes
 
 from openclaw_memory.errors import SettingsError
 from openclaw_memory.model import Grain
@@ -83,13 +83,7 @@ def test_a_text_that_is_no_period_is_refused(grain: str, period: str) -> None:
 
 @pytest.mark.parametrize(
     ("today", "older_than_days", "closed"),
-    [
-        (date(2026, 2, 22), 0, False),
-        (date(2026, 2, 23), 0, True),
-        (date(2026, 2, 25), 3, False),
-        (date(2026, 2, 26), 3, True),
-        (date(2026, 2, 10), 0, False),
-    ],
+    table("periods.tsv", "a period is closed when its last day is long enough ago", date.fromisoformat, int, yes),
 )
 def test_a_period_is_closed_when_its_last_day_is_long_enough_ago(
     today: date, older_than_days: int, closed: bool
@@ -120,15 +114,7 @@ def test_working_notes_have_no_summary() -> None:
         calendar.path_of(Grain.WORKING, "2026-02-16")
 
 
-@pytest.mark.parametrize(
-    ("zone", "day"),
-    [
-        ("UTC", date(2026, 2, 16)),
-        ("Pacific/Kiritimati", date(2026, 2, 17)),
-        ("Pacific/Pago_Pago", date(2026, 2, 16)),
-        ("Asia/Tokyo", date(2026, 2, 17)),
-    ],
-)
+@pytest.mark.parametrize(("zone", "day"), table("periods.tsv", "the day is that of the zone", str, date.fromisoformat))
 def test_the_day_is_that_of_the_zone(zone: str, day: date) -> None:
     evening = datetime(2026, 2, 16, 20, 30, tzinfo=UTC)
     assert calendar.now_in(zone, evening).date() == day

@@ -3,30 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from tables import parts, table
 
 from openclaw_memory.text.sentences import ends_sentence, sentence_spans
 
 
-@pytest.mark.parametrize(
-    "sentences",
-    [
-        ["We met Dr. Smith at 5 p.m. in No. 5.", "He said: no!", "(It was late.)"],
-        ["Am 13. Mai war z. B. Hr. Meier da.", "Gut."],
-        ["La Sra. García vive en la Avda. Sol.", "¿Dónde?", "Aquí."],
-        ["Mme. Leroy arrive à 5 heures.", "Bien sûr !", "Oui."],
-        ["A Dra. Lima ligou.", "Pago aprox. 50 euros.", "Certo?"],
-        ["Tôi đi.", "Bạn ở đâu?", "Xong."],
-        ["Это т. е. хорошо.", "Он на ул. Ленина.", "Пора!"],
-        ["Dne 3. května jsme jeli.", "Potom nic."],
-        ["मैं गया।", "तुम कहाँ हो?", "ठीक।"],
-        ["ሰላም።", "እንዴት ነህ።"],
-        ["Πού είναι;", "Εδώ.", "Ναι."],
-        ["أين المفتاح؟", "على الطاولة.", "نعم"],
-        ["کیا حال ہے؟", "ٹھیک ہے۔", "اچھا"],
-        ["Բարեւ։", "Լավ։"],
-        ["Her sey tamam.", "Dr. Kaya geldi.", "Güzel!"],
-    ],
-)
+@pytest.mark.parametrize("sentences", table("sentences.tsv", "a sentence ends where its script says", parts))
 def test_a_sentence_ends_where_its_script_says(sentences: list[str]) -> None:
     text = " ".join(sentences)
     assert [text[start:end] for start, end in sentence_spans(text)] == sentences

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from tables import table, yes
 
 from openclaw_memory.text.speech import is_request, phrase_kinds
 
 
 @pytest.mark.parametrize(
     ("sentence", "kind", "held"),
-    [
-        ("Cảm ơn, giúp tôi nhiều lắm!", "standing", False),
-        ("Cấm đỗ xe ở sân sau.", "standing", True),
-        ("Tom ghét rau mùi.", "preference", True),
-        ("De manhã prefiro chá sem açúcar.", "request", False),
-        ("Do łazienki bierzemy niebieskie płytki.", "request", False),
-        ("nguyen nhan la do cap long", "outcome", True),
-    ],
+    table("speech.tsv", "a word with other accents is another word where accents are written", str, str, yes),
 )
 def test_a_word_with_other_accents_is_another_word_where_accents_are_written(
     sentence: str, kind: str, held: bool
