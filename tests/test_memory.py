@@ -31,9 +31,6 @@ def memory(notes: Notes, embedder: CountingEmbedder) -> Iterator[Memory]:
         yield memory
 
 
-# -- life -------------------------------------------------------------------------------------------
-
-
 def test_everything_public_can_be_imported_and_nothing_else() -> None:
     for name in openclaw_memory.__all__:
         assert getattr(openclaw_memory, name) is not None
@@ -101,9 +98,6 @@ def test_the_workspace_is_openclaws_or_the_current_folder(
             find_workspace(wrong)
 
 
-# -- search -----------------------------------------------------------------------------------------
-
-
 def test_search_options_reach_the_answer(memory: Memory) -> None:
     def paths(**options: Any) -> list[str]:
         return [hit.citation for hit in memory.search("lamp", **options).results]
@@ -158,9 +152,6 @@ def test_hits_keep_their_ids_in_a_rebuilt_index(memory: Memory, notes: Notes, em
     assert len(set(before.values())) == len(before)
 
 
-# -- get --------------------------------------------------------------------------------------------
-
-
 def test_get_pages_through_a_file(memory: Memory, notes: Notes) -> None:
     whole = memory.get("MEMORY.md")
     assert (whole.status, whole.text + "\n", whole.from_line, whole.next_from) == ("ok", TEXT, 1, None)
@@ -188,8 +179,8 @@ def test_get_shows_the_file_as_it_is_now(memory: Memory, notes: Notes) -> None:
 
 @pytest.mark.parametrize("given", ["MEMORY.md:3-4", "MEMORY.md#L3-L4", "MEMORY.md#L3-4"])
 def test_get_takes_a_citation(memory: Memory, given: str) -> None:
-    found = memory.get(given)
-    assert (found.path, found.from_line, found.lines) == ("MEMORY.md", 3, 2)
+    page = memory.get(given)
+    assert (page.path, page.from_line, page.lines) == ("MEMORY.md", 3, 2)
     assert memory.get(given, 1, 1).from_line == 1
 
 
@@ -222,8 +213,8 @@ def test_get_gives_nothing_but_memory_files(memory: Memory, notes: Notes, given:
         notes.write(name, "secret\n")
     (notes.root / "memory" / "link.md").symlink_to("../../secret.md")
     (notes.root / "memory" / "out").symlink_to("../..")
-    found = memory.get(given)
-    assert (found.status, found.text, found.path) == ("not_found", "", given)
+    page = memory.get(given)
+    assert (page.status, page.text, page.path) == ("not_found", "", given)
 
 
 def test_get_says_what_is_wrong_with_a_file_or_its_lines(memory: Memory, notes: Notes) -> None:
@@ -241,15 +232,12 @@ def test_get_says_what_is_wrong_with_a_file_or_its_lines(memory: Memory, notes: 
     assert memory.get("MEMORY.md").status == "not_found"
 
 
-# -- hooks, upkeep, status --------------------------------------------------------------------------
-
-
 def test_a_session_start_ingests_and_a_heartbeat_maintains(memory: Memory, notes: Notes) -> None:
     notes.write("memory/new.md", "- a chair\n")
     (report,) = memory.session_start(Session("s", "main"))
     assert report.added == 1
-    (told,) = memory.heartbeat(datetime(2026, 2, 13, tzinfo=UTC))
-    assert isinstance(told, ConsolidateReport) and told.dry_run
+    (result,) = memory.heartbeat(datetime(2026, 2, 13, tzinfo=UTC))
+    assert isinstance(result, ConsolidateReport) and result.dry_run
     assert memory.heartbeat(datetime(2026, 2, 13, 0, 59, tzinfo=UTC)) == [False]  # too soon for another look
     assert memory.maintain(force=True)
     assert memory.status().postings_delta == 0
@@ -269,9 +257,6 @@ def test_status_counts_what_is_there(memory: Memory, notes: Notes) -> None:
 def test_warm_loads_what_a_search_needs(memory: Memory, embedder: CountingEmbedder) -> None:
     memory.warm()
     assert "warm" in embedder.questions
-
-
-# -- threads ----------------------------------------------------------------------------------------
 
 
 def test_eight_threads_search_while_one_ingests(memory: Memory, notes: Notes) -> None:

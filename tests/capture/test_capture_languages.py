@@ -29,5 +29,5 @@ def test_a_decision_and_its_opposite_are_both_kept(notes: Notes, first: str, the
         memory.ingest()
         for hour, sentence in ((9, first), (10, then), (11, then)):
             turn = Turn([Message("user", sentence)], now=datetime(2026, 3, 4, hour))
-            kept += [one.text.removeprefix("User: ") for one in memory.capture(turn).captured]
+            kept += [sentence.text.removeprefix("User: ") for sentence in memory.capture(turn).captured]
     assert kept == [first, then]

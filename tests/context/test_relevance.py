@@ -89,14 +89,14 @@ def test_every_language_has_messages_that_need_nothing() -> None:
 
 
 def test_the_name_of_a_concept_does_not_make_general_knowledge_a_matter_of_the_notes(notes: Notes) -> None:
-    known = [
+    lines = [
         "the hen Hamlet laid an egg",
         "gave Penicillin to the hen",
         "we moved Hamlet into the new coop",
         "Hamlet sleeps",
     ]
     rows = [
-        *known,
+        *lines,
         "the vet says Penicillin twice a day",
         *(f"entry {row} of the ledger, {7 * row}" for row in range(60)),
     ]
@@ -105,8 +105,8 @@ def test_the_name_of_a_concept_does_not_make_general_knowledge_a_matter_of_the_n
         memory.ingest()
         memory.warm()
         assert "new coop" in memory.context("how is Hamlet?", now=NOW).text
-        asked = memory.context("who discovered penicillin?", now=NOW)
-        assert asked.entities == ("Penicillin",) and not asked.text
+        context = memory.context("who discovered penicillin?", now=NOW)
+        assert context.entities == ("Penicillin",) and not context.text
 
 
 def test_a_note_that_says_what_is_said_to_any_assistant_is_close_to_nothing(notes: Notes) -> None:

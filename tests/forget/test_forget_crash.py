@@ -109,17 +109,17 @@ def test_the_next_forgetting_finishes_it_too(notes: Notes) -> None:
 def test_it_is_said_until_watching_or_a_heartbeat_finishes_it(notes: Notes, way: str) -> None:
     filled(notes)
     killed(notes, "purge")
-    said = "something is still to be forgotten; run: openclaw-memory ingest"
+    text = "something is still to be forgotten; run: openclaw-memory ingest"
     with open_memory(notes) as memory:
-        assert said in (memory.search("milk").warning or "")
-        assert said in memory.remarks() and said in (memory.status().warning or "")
-        assert said in (memory.ingest(deadline=30.0).warning or "")
+        assert text in (memory.search("milk").warning or "")
+        assert text in memory.remarks() and text in (memory.status().warning or "")
+        assert text in (memory.ingest(deadline=30.0).warning or "")
         if way == "watch":
-            assert said not in (next(memory.watch()).warning or "")
+            assert text not in (next(memory.watch()).warning or "")
         else:
             memory.heartbeat()
         assert not unfinished(memory.state)
-        assert said not in (memory.search("milk").warning or "") and said not in memory.remarks()
+        assert text not in (memory.search("milk").warning or "") and text not in memory.remarks()
     assert traces(database(notes), "zebra") == []
 
 

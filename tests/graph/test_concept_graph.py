@@ -65,7 +65,7 @@ def picture(memory: Memory) -> dict[str, Any]:
         return {
             "mentions": sorted((label[c], line(r), round(w, 4)) for c, r, w in mentions),
             "units": {label[c]: int(n) for c, n in enumerate(references.units)},
-            "names": {found.slug: found.name for found in view.labels().values()},
+            "names": {label.slug: label.name for label in view.labels().values()},
             "related": entries(network.related, label.get, label.get),
             "after": entries(network.after, head, head),
             "before": entries(network.before, head, head),
@@ -198,8 +198,8 @@ def test_what_goes_together_more_often_than_chance_is_related(notes: Notes) -> N
 
 
 def test_the_association_is_that_of_its_table() -> None:
-    both, first, second = np.array([8, 2, 6]), np.array([8, 20, 12]), np.array([8, 20, 30])
-    ratio, npmi = _association(both, first, second, 40)
+    joint, first, second = np.array([8, 2, 6]), np.array([8, 20, 12]), np.array([8, 20, 30])
+    ratio, npmi = _association(joint, first, second, 40)
     table = np.array([[8, 0], [0, 32]])
     expected = 2 * sum(
         n * np.log(n / (table.sum(1)[i] * table.sum(0)[j] / 40)) for (i, j), n in np.ndenumerate(table) if n
@@ -224,9 +224,6 @@ def test_threads_are_chains_by_time_of_each_concept(notes: Notes) -> None:
         after = {(a, b) for a, b, _ in picture(memory)["after"]}
     ordered = [f"memory/2026-01-{day:02}.md:1" for day in sorted(days)]
     assert after == set(pairwise(ordered))
-
-
-# -- curated concepts -------------------------------------------------------------------------------
 
 
 def test_adding_a_concept_links_existing_units_at_once(memory: Memory) -> None:
@@ -308,13 +305,10 @@ def test_a_note_written_after_a_concept_was_curated_is_linked(memory: Memory, no
 def test_children_are_found_by_their_parents(memory: Memory) -> None:
     memory.concepts.add("Zorblatt", parents=["person"])
     memory.concepts.add("person", parents=["being"])
-    found = memory.search("wobble_board", mode="keyword", concepts=("being",), max_results=10).results
-    assert found and all("Zorblatt" in hit.concepts for hit in found)
+    hits = memory.search("wobble_board", mode="keyword", concepts=("being",), max_results=10).results
+    assert hits and all("Zorblatt" in hit.concepts for hit in hits)
     rows = {row.name: row for row in memory.concepts.list().rows}
     assert rows["person"].children == ("Zorblatt",) and rows["Zorblatt"].parents == ("person",)
-
-
-# -- names ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("same", "a", "b"), table("search_languages.tsv", "names with one key or another"))
@@ -344,10 +338,10 @@ def test_an_index_of_an_older_extraction_is_read_again(memory: Memory, notes: No
         assert picture(again) == wanted
 
 
-@pytest.mark.parametrize(("told", "opening"), table("search_languages.tsv", "lines that a Latin name opens"))
-def test_a_latin_name_that_opens_lines_of_another_script_is_a_concept(notes: Notes, told: str, opening: str) -> None:
+@pytest.mark.parametrize(("line", "opening"), table("search_languages.tsv", "lines that a Latin name opens"))
+def test_a_latin_name_that_opens_lines_of_another_script_is_a_concept(notes: Notes, line: str, opening: str) -> None:
     for day in range(1, 6):
-        notes.write(f"memory/2026-03-0{day}.md", f"# 2026-03-0{day}\n\n{told.format(day)}\n\n{opening.format(day)}\n")
+        notes.write(f"memory/2026-03-0{day}.md", f"# 2026-03-0{day}\n\n{line.format(day)}\n\n{opening.format(day)}\n")
     notes.write("MEMORY.md", "- an English line\n\n- another one\n\n" * 30)
     with open_memory(notes) as memory:
         memory.ingest()

@@ -24,12 +24,14 @@ from openclaw_memory.store.api import RULES, Mention
 from openclaw_memory.text.markdown import parse
 
 
-def found(text: str, form: UnitForm = "item", speaker: str | None = None) -> dict[str, str]:
+def rules_by_name(text: str, form: UnitForm = "item", speaker: str | None = None) -> dict[str, str]:
     return {mention.text: mention.rule for mention in candidates(Unit(text, 1, 1, form, speaker))}
 
 
 def strong(text: str, form: UnitForm = "item") -> set[str]:
-    return {name for name, rule in found(text, form).items() if rule not in ("start", "phrase", "plain", "part")}
+    return {
+        name for name, rule in rules_by_name(text, form).items() if rule not in ("start", "phrase", "plain", "part")
+    }
 
 
 # -- rules --------------------------------------------------------------------------------------
@@ -37,40 +39,40 @@ def strong(text: str, form: UnitForm = "item") -> set[str]:
 
 @pytest.mark.parametrize(("rule", "name", "text"), table("mentions.tsv", "a mention by its rule"))
 def test_a_text_mentions_a_name_by_a_rule(rule: str, name: str, text: str) -> None:
-    assert found(text)[name] == rule
+    assert rules_by_name(text)[name] == rule
 
 
 @pytest.mark.parametrize(("rule", "text"), table("mentions.tsv", "no mention by a rule"))
 def test_a_text_has_no_mention_by_a_rule(rule: str, text: str) -> None:
-    assert not strong(text) if rule == "strong" else rule not in found(text).values()
+    assert not strong(text) if rule == "strong" else rule not in rules_by_name(text).values()
 
 
 @pytest.mark.parametrize(("rule", "names", "text"), table("mentions.tsv", "all mentions by a rule"))
 def test_a_text_has_just_these_mentions_by_a_rule(rule: str, names: str, text: str) -> None:
-    assert {name for name, other in found(text).items() if other == rule} == set(filter(None, names.split("|")))
+    assert {name for name, other in rules_by_name(text).items() if other == rule} == set(filter(None, names.split("|")))
 
 
 def test_code_blocks_give_identifiers_only() -> None:
     block = '```python\ndef wait_before(attempt: int) -> float:\n    """Never Trust Mira here."""\n    return min(9, x)\n```'
-    assert found(block, "code") == {"wait_before": "code"}
+    assert rules_by_name(block, "code") == {"wait_before": "code"}
 
 
 @pytest.mark.parametrize(("text", "form"), table("candidates.tsv", "capitals that every sentence has are weak"))
 def test_capitals_that_every_sentence_has_are_weak(text: str, form: UnitForm) -> None:
-    rules = found(text, form)
+    rules = rules_by_name(text, form)
     assert next(rule for name, rule in rules.items() if name.startswith("Greenhouse")) == "start"
 
 
 def test_the_speaker_of_a_turn_is_no_mention() -> None:
     for text in ("Joanna: hi", "> **JR:** hi", "- [12:30] Joanna: hi", "**JR**: hi"):
         speaker = "JR" if "JR" in text else "Joanna"
-        assert found(text, "turn", speaker) == {}
-    assert found("Joanna: I told Joanna so", "turn", "Joanna") == {"Joanna": "name"}
-    assert found("we asked Joanna: no", "line", "Joanna")["Joanna"] == "name"
+        assert rules_by_name(text, "turn", speaker) == {}
+    assert rules_by_name("Joanna: I told Joanna so", "turn", "Joanna") == {"Joanna": "name"}
+    assert rules_by_name("we asked Joanna: no", "line", "Joanna")["Joanna"] == "name"
 
 
 def test_front_matter_is_read_from_the_mapping_not_from_its_text() -> None:
-    assert found("tags: [Raspberry Pi, `dns`]", "meta") == {}
+    assert rules_by_name("tags: [Raspberry Pi, `dns`]", "meta") == {}
     front = {
         "title": "Some Title", "date": "2026-03-01", "origin": "agent", "sources": ["memory/a.md"],
         "tags": ["#home-lab", "dns", 3, "2026"], "People": "Mira, [[Wren]]", "projects": {"a": "b"},
@@ -93,7 +95,7 @@ def test_files_that_every_workspace_has_are_no_notes() -> None:
 @pytest.mark.parametrize("text", table("candidates.tsv", "what stands for a secret names nothing"))
 @pytest.mark.parametrize("form", ["item", "code", "heading"])
 def test_what_stands_for_a_secret_names_nothing(text: str, form: UnitForm) -> None:
-    assert not [name for name in found(text, form) if "redacted" in name.lower() or "github" in name.lower()]
+    assert not [name for name in rules_by_name(text, form) if "redacted" in name.lower() or "github" in name.lower()]
 
 
 @pytest.mark.parametrize("value", ["[redacted:github-token]", ["redacted:github-token"], "redacted:github-token"])
@@ -145,12 +147,12 @@ def test_a_line_without_end_is_read_to_its_end(piece: str) -> None:
 # -- decisions ----------------------------------------------------------------------------------
 
 
-def decided(*mentions: tuple[str, int], total: int = 1000, documents: int = 2, of: int = 100) -> bool:
+def decided(*mentions: tuple[str, int], total: int = 1000, documents: int = 2, total_documents: int = 100) -> bool:
     """Whether a key is a concept that these rules found in so many units each."""
     counts = np.zeros((1, len(RULES)), np.int64)
     for rule, count in mentions:
         counts[0, RULES.index(rule)] += count
-    mask = decide(counts, np.array([documents]), total, of)
+    mask = decide(counts, np.array([documents]), total, total_documents)
     assert mask.dtype == np.bool_
     return bool(mask[0])
 
@@ -205,8 +207,8 @@ def test_what_is_everywhere_is_routine_unless_it_is_a_name_or_comes_in_bursts() 
 
 
 def test_bursts_are_told_from_chance() -> None:
-    units, of = np.array([100, 100, 1]), 100
-    spread, clumped, once = burst(units, np.array([63, 10, 1]), of)
+    units, total = np.array([100, 100, 1]), 100
+    spread, clumped, once = burst(units, np.array([63, 10, 1]), total)
     assert abs(spread) < 0.1 < 2 < clumped and abs(once) < 0.1
 
 
@@ -214,10 +216,10 @@ def test_a_name_in_many_notes_matters_more_than_a_phrase_and_an_abbreviation() -
     counts = np.zeros((4, len(RULES)), np.int64)
     for at, (rule, count) in enumerate([("name", 20), ("phrase", 20), ("name", 20), ("name", 2)]):
         counts[at, RULES.index(rule)] = count
-    found = salience(
+    weights = salience(
         counts, counts.sum(axis=1), np.array([10, 10, 10, 2]), 100, ["Osgood", "oak beam", "XQ", "Pemberton"]
     )
-    assert found[0] > max(found[1:])
+    assert weights[0] > max(weights[1:])
 
 
 @pytest.mark.parametrize(
@@ -326,7 +328,7 @@ def test_concepts_do_not_depend_on_the_order_of_ingest(example: list[list[Mentio
 
 @pytest.mark.parametrize("text", ["今天发了5条高质量岩画", "今天发了 12 条高质量岩画", "写了 10+ 条高质量岩画"])
 def test_what_counts_things_is_no_part_of_a_chinese_term(text: str) -> None:
-    assert not [name for name in found(text) if name.startswith("条")]
+    assert not [name for name in rules_by_name(text) if name.startswith("条")]
     terms = repeated([text, "8条高质量岩画！", "20条高质量岩画的事", "3 条高质量岩画在哪"])
     assert terms is None or not [term for term in terms.findall(text) if term.startswith("条")]
 
@@ -348,18 +350,13 @@ def test_words_of_everyday_chinese_and_sentences_are_no_terms() -> None:
         "我们需要继续检查，今天可以；「我不想让它消失」",
         "我們需要繼續檢查，今天可以；一個檔案，執行，資訊，網路",
     ):
-        assert not [name for name, rule in found(text).items() if rule != "part"]
+        assert not [name for name, rule in rules_by_name(text).items() if rule != "part"]
 
 
 def test_what_a_file_repeats_between_changing_characters_is_a_term() -> None:
     chinese = [
-        "早上检修蓄水池的泵",
-        "晚上蓄水池满了",
-        "明天去看蓄水池",
-        "说蓄水池漏水",
-        "把蓄水池盖好",
-        "又问蓄水池在哪",
-    ]
+        "早上检修蓄水池的泵", "晚上蓄水池满了", "明天去看蓄水池", "说蓄水池漏水", "把蓄水池盖好", "又问蓄水池在哪",
+    ]  # fmt: skip
     found_there = repeated(chinese)
     assert found_there is not None and found_there.findall("他们修好蓄水池之后") == ["蓄水池"]
     thai = ["ซ่อมเรือนกระจกวันนี้", "ไปดูเรือนกระจกแล้ว", "ทาสีเรือนกระจกใหม่", "ที่เรือนกระจกมีน้ำ"]
@@ -375,21 +372,21 @@ def repeats(*lines: str) -> set[str]:
 
 def test_a_chinese_term_does_not_begin_or_end_within_a_word() -> None:
     around = ("昨天", "去年", "他家", "老王", "河边", "山里")
-    lines = [f"{one}浇花仪式" for one in around] + [f"{hour}:45 上午浇花仪式" for hour in range(1, 9)]
-    found_there = repeats(*lines, *(f"{one}{half}午浇花仪式" for one in around for half in "上下"))
+    lines = [f"{prefix}浇花仪式" for prefix in around] + [f"{hour}:45 上午浇花仪式" for hour in range(1, 9)]
+    found_there = repeats(*lines, *(f"{prefix}{half}午浇花仪式" for prefix in around for half in "上下"))
     assert "浇花仪式" in found_there and not any(term.startswith("午") for term in found_there)
 
 
 @pytest.mark.parametrize("statement", ["鱼缸水泵稳定", "无漏水鱼缸", "换水鱼缸后", "魚缸水泵穩定"])
 def test_what_says_how_a_thing_is_or_when_is_no_chinese_term(statement: str) -> None:
-    lines = [f"{one}{statement}" for one in ("甲", "乙", "丙", "丁", "戊")]
+    lines = [f"{prefix}{statement}" for prefix in ("甲", "乙", "丙", "丁", "戊")]
     assert statement not in repeats(*lines) and not {
-        name for name, rule in found(statement).items() if rule != "part" and name == statement
+        name for name, rule in rules_by_name(statement).items() if rule != "part" and name == statement
     }
 
 
 def test_a_chinese_word_that_begins_like_a_denial_is_a_term() -> None:
-    assert "无人机航线" in repeats(*(f"{one}无人机航线" for one in ("甲", "乙", "丙", "丁", "戊")))
+    assert "无人机航线" in repeats(*(f"{prefix}无人机航线" for prefix in ("甲", "乙", "丙", "丁", "戊")))
 
 
 def test_what_lines_repeat_word_for_word_matters_less() -> None:
@@ -436,7 +433,7 @@ def test_an_everyday_tag_and_a_phrase_matter_less(name: str) -> None:
 
 @pytest.mark.parametrize("text", table("candidates.tsv", "a word for a kind of thing names nothing in any language"))
 def test_a_word_for_a_kind_of_thing_names_nothing_in_any_language(text: str) -> None:
-    assert not {name for name, rule in found(text).items() if rule in ("name", "phrase", "code")}
+    assert not {name for name, rule in rules_by_name(text).items() if rule in ("name", "phrase", "code")}
 
 
 def test_a_name_of_words_for_kinds_matters_less() -> None:
@@ -454,9 +451,9 @@ _COLUMNS = "tide_id, gauge_id, moored_at, hauled_at, skipper_name"
     ("text", "form"), [(f"TIDES: {_COLUMNS}, Notes Field", "item"), (f"CREATE TABLE tides ({_COLUMNS})", "code")]
 )
 def test_a_line_of_columns_names_nothing_but_what_it_links(text: str, form: UnitForm) -> None:
-    assert found(text, form) == {}
+    assert rules_by_name(text, form) == {}
     if form == "item":
-        assert found(f"{text} [[Heron]] #boats") == {"Heron": "link", "boats": "tag"}
+        assert rules_by_name(f"{text} [[Heron]] #boats") == {"Heron": "link", "boats": "tag"}
 
 
 def test_the_host_of_an_address_in_code_is_no_name() -> None:
@@ -467,7 +464,7 @@ def test_a_line_is_read_in_its_own_language() -> None:
     english = ["The gauge is read at noon and it is written down", "We have been there and it was not the tide"]
     german = "Bitte prüfe für mich die Tabelle und den Aufruf, damit es nicht noch länger dauert"
     unit = Unit(german, 1, 1, "item")
-    names = {one.text: one.rule for one in candidates(unit, FileContext.for_texts([*english, german]))}
+    names = {mention.text: mention.rule for mention in candidates(unit, FileContext.for_texts([*english, german]))}
     assert names.get("Tabelle") == "plain" and names.get("Aufruf") == "plain"
 
 

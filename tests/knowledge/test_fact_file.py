@@ -52,7 +52,7 @@ def test_it_is_readable(path: Path) -> None:
         "origin: agent, recorded: 2026-03-01T10:00:00Z}",
     ]
     assert lines[0].startswith("# Facts")
-    assert [(one.id, one.retracts, one.replaces) for one in facts_file.read(path)] == [
+    assert [(fact.id, fact.retracts, fact.replaces) for fact in facts_file.read(path)] == [
         ("f-1", None, ("f-0",)),
         ("f-2", "f-1", ()),
     ]

@@ -14,7 +14,7 @@ from tables import parts, table
 from openclaw_memory.knowledge.matcher import ORDINARY, SHORT, NameMatcher
 
 
-def found(names: list[str], text: str) -> list[str]:
+def matched_names(names: list[str], text: str) -> list[str]:
     matches = NameMatcher((name, i) for i, name in enumerate(names)).find(text)
     return [spaced(text)[each.start : each.end] for each in matches]
 
@@ -29,7 +29,7 @@ def spaced(text: str) -> str:
     table("matcher.tsv", "names are found on word borders the longest first", parts, str, parts),
 )
 def test_names_are_found_on_word_borders_the_longest_first(names: list[str], text: str, expected: list[str]) -> None:
-    assert found(names, text) == expected
+    assert matched_names(names, text) == expected
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_names_are_found_on_word_borders_the_longest_first(names: list[str], tex
 def test_short_and_ordinary_names_count_only_in_their_own_case(
     names: list[str], text: str, expected: list[str]
 ) -> None:
-    assert found(names, text) == expected
+    assert matched_names(names, text) == expected
 
 
 def test_an_exact_spelling_wins_over_another_in_another_case() -> None:
@@ -49,7 +49,7 @@ def test_an_exact_spelling_wins_over_another_in_another_case() -> None:
 
 @pytest.mark.parametrize(("names", "text", "expected"), table("matcher.tsv", "scripts and accents", parts, str, parts))
 def test_scripts_and_accents(names: list[str], text: str, expected: list[str]) -> None:
-    assert found(names, text) == expected
+    assert matched_names(names, text) == expected
 
 
 def test_accents_are_found_composed_or_not() -> None:
@@ -57,7 +57,7 @@ def test_accents_are_found_composed_or_not() -> None:
         for other in ("NFC", "NFD"):
             text = unicodedata.normalize(other, "at the Café Ångström, then")
             name = unicodedata.normalize(form, "Café Ångström")
-            assert found([name], text) == [unicodedata.normalize(other, "Café Ångström")]
+            assert matched_names([name], text) == [unicodedata.normalize(other, "Café Ångström")]
 
 
 def test_found_names_carry_the_key_and_the_spelling_that_was_looked_for() -> None:

@@ -47,9 +47,6 @@ def doctor(memory: Memory, name: str) -> tuple[bool, str, str | None]:
     return check.ok, check.detail, check.fix
 
 
-# -- what is no file of the workspace -----------------------------------------------------------
-
-
 def test_only_a_regular_file_of_its_own_folder_is_used(tmp_path: Path) -> None:
     folder = tmp_path / "workspace"
     folder.mkdir()
@@ -128,9 +125,6 @@ def test_a_file_that_may_not_be_read_is_named(notes: Notes, name: str) -> None:
         assert skipped.path == name and "permission denied" in skipped.reason.lower()
 
 
-# -- broken files -------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("seconds", [0.0, 3600.0])
 def test_a_broken_file_is_told_of_until_it_is_fine(notes: Notes, name: str, seconds: float) -> None:
@@ -154,9 +148,6 @@ def test_a_command_that_finds_the_file_mended_forgets_what_was_wrong(notes: Note
         assert "concepts.yaml" in (memory.concepts.list().warning or "")
         notes.write("concepts.yaml", "")
         assert memory.concepts.add("Zorblatt").warning is None
-
-
-# -- secrets ------------------------------------------------------------------------------------
 
 
 def test_a_secret_is_no_name_of_a_concept(notes: Notes) -> None:
@@ -196,9 +187,6 @@ def test_placeholders_join_no_notes(notes: Notes) -> None:
     with open_memory(notes) as memory:
         memory.ingest()
         assert not [row.slug for row in memory.concepts.list().rows if "redacted" in row.slug or "github" in row.slug]
-
-
-# -- searching and removing concepts --------------------------------------------------------------
 
 
 def test_concepts_are_found_by_meaning_in_an_index_that_has_just_been_made_or_changed(notes: Notes) -> None:

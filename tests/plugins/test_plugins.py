@@ -105,21 +105,15 @@ class Answer:
         return self._result
 
 
-def test_the_first_answer_wins_and_the_built_in_comes_last(notes: Notes) -> None:
+def test_the_first_answer_wins_and_the_built_in_comes_last(notes: Notes, caplog: pytest.LogCaptureFixture) -> None:
     notes.write("MEMORY.md", "- a lamp\n")
     log: list[str] = []
     mine = SearchResult((), "mine", None, "hybrid")
-    plugins = [Answer("first", log), Answer("second", log, mine), Answer("third", log)]
+    plugins = [Answer("first", log), Answer("second", log, mine), Answer("third", log, ["a lamp"])]
     with open_memory(notes, plugins=plugins) as memory:
         assert memory.search("lamp") is not mine and memory.search("lamp").provider == "mine"
     assert log[:2] == ["third", "second"]
     with open_memory(notes, plugins=plugins[::2]) as memory:
-        assert memory.search("lamp").results[0].snippet == "- a lamp"
-
-
-def test_an_answer_of_another_type_is_passed_over(notes: Notes, caplog: pytest.LogCaptureFixture) -> None:
-    notes.write("MEMORY.md", "- a lamp\n")
-    with open_memory(notes, plugins=[Answer("odd", [], ["a lamp"])]) as memory:
         assert memory.search("lamp").results[0].snippet == "- a lamp"
         assert "returned list, not SearchResult" in caplog.text
 
@@ -339,8 +333,8 @@ def test_what_a_plugin_drops_is_in_no_thread_and_in_no_context(notes: Notes) -> 
     notes.write("memory/2026-01-03.md", "- Zorblatt mended the pump\n")
     with open_memory(notes, plugins=[Discreet()]) as memory:
         memory.ingest()
-        found = memory.recall("what about Zorblatt and the pump?").results
-        assert [hit.path for hit in found] == ["memory/2026-01-01.md", "memory/2026-01-03.md"]
+        results = memory.recall("what about Zorblatt and the pump?").results
+        assert [hit.path for hit in results] == ["memory/2026-01-01.md", "memory/2026-01-03.md"]
         memory.concepts.add("Zorblatt")
         given = memory.context("what about Zorblatt and the pump?")
         assert "mended" in given.text and "private" not in given.text

@@ -74,10 +74,10 @@ def test_the_value_of_a_fact_is_redacted_by_what_its_predicate_calls_it(notes: N
         memory.facts.add("NAS", "password", "swordfish")
         memory.facts.add("NAS password", "is", "swordfish7")
         memory.facts.add("NAS", "status", "afloat")
-        said = repr(memory.facts.query(all=True)) + repr(memory.sql("FROM facts"))
-    assert "swordfish" not in said and "swordfish9" in (notes.root / "facts.yaml").read_text()
+        text = repr(memory.facts.query(all=True)) + repr(memory.sql("FROM facts"))
+    assert "swordfish" not in text and "swordfish9" in (notes.root / "facts.yaml").read_text()
     assert (notes.root / "facts.yaml").read_text().count("swordfish") == 1, "what a person wrote stays"
-    assert "afloat" in said and "[redacted:password]" in said
+    assert "afloat" in text and "[redacted:password]" in text
 
 
 def test_a_secret_as_the_id_of_a_fact_is_replaced_and_still_names_it(notes: Notes) -> None:

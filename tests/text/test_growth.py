@@ -54,19 +54,19 @@ from openclaw_memory.text.lines import split_lines
 
 DAY = date(2026, 3, 5)
 #: Characters of a short text, how many times as much a long one has, and how many times as long that may take.
-SHORT, TIMES, MOST = 1_500, 10, 15
+SHORT, TIMES, MOST = 1_000, 10, 15
 #: Seconds for the long text below which nothing grows too fast, whatever the clock says; and how many of the shapes
 #: that take longest are tried at length.
-FLOOR, SLOWEST = 0.03, 3
+FLOOR, SLOWEST = 0.02, 4
 
 
 def shapes() -> dict[str, str]:
     """Pieces that a text is made of by repetition."""
     out = {
         f"run of {char!r}": char
-        for char in "a Z0é中ü.,;:!?-–—_*~`'\"#>|<([{)]}@/\\&%$+=^\t\n\r\0\u200b\u0301\u2028،。："
+        for char in "a Z0é東中üơ.,;:!?-–—_*~`'\"#>|<([{)]}@/\\&%$+=^\t\n\r\0\u200b\u0301\u2028،。："
     }
-    pairs = "** __ ~~ `` -- == :: // [[ ]] (( () [] {} <> []( ![ ]( <! --> %% ## >> || $$ \\[ \\( .. ,, '' a. a, a: a- 1. 1, 1: 1- a@ @a a/ a= =a *a _a a_ a* `a a` [a a] (a <a a> |a \"a 1a".split()
+    pairs = "** __ ~~ `` -- == :: // [[ ]] (( () [] {} <> []( ![ ]( <! --> %% ## >> || $$ \\[ \\( .. ,, '' a. a, a: a- 1. 1, 1: 1- a@ @a a/ a= =a *a _a a_ a* `a a` [a a] (a <a a> |a \"a 1a aB -. 's [x](".split()
     out |= {f"pairs {pair!r}": pair for pair in pairs}
     lines = [
         "Key: value", "- **Key:** value", "**Key:** value", "- Key: value", "Ana: hello there?", "**Ana:** fine.", "[10:20] Ana: yes.",
@@ -113,7 +113,7 @@ def readers() -> dict[str, Callable[[str], object]]:
         "capture": capturing.sentences, "score": lambda text: capturing.score_sentence(text, "user"), "tidy": capturing.tidy,
         "searched": speech.without_small_talk, "bare": speech.without_request, "wants": speech.has_request, "kinds": speech.phrase_kinds, "reminds": speech.asks_to_remember,
         "terms": analysis.terms, "asked": analysis.content_terms, "words of": analysis.words_by_term, "is question": analysis.is_question,
-        "time words": analysis.time_words, "amount": analysis.has_amount, "likeness": analysis.likeness, "hash": analysis.unit_hash,
+        "time words": analysis.time_words, "amount": analysis.has_amount, "likeness": analysis.likeness, "vocabulary": lambda text: analysis.vocabulary([text]), "hash": analysis.unit_hash,
         "days": lambda text: Question(text, DAY).days, "speakers": lambda text: Question(text).speakers,
         "asks": lambda text: Question(text).asks_amount, "content": lambda text: Question(text).content,
         "asks when": lambda text: Question(text).asks_when,
@@ -152,12 +152,12 @@ def too_fast(read: Callable[[str], object]) -> dict[str, float]:
 
     pieces = shapes()
     read("a")
-    first = {name: seconds(piece, SHORT) for name, piece in pieces.items()}
+    brief = {name: seconds(piece, SHORT // 4) for name, piece in pieces.items()}
     grown = {}
-    for name in sorted(first, key=first.__getitem__)[-SLOWEST:]:
+    for name in sorted(brief, key=brief.__getitem__)[-SLOWEST:]:
         piece = pieces[name]
-        if (long := seconds(piece, TIMES * SHORT)) > FLOOR and long > MOST * first[name]:
-            short = max(min(seconds(piece, SHORT) for _ in range(5)), first[name] / 4)
+        if (long := seconds(piece, TIMES * SHORT)) > FLOOR and long > MOST * (first := seconds(piece, SHORT)):
+            short = max(min(seconds(piece, SHORT) for _ in range(5)), first / 4)
             long = min(long, seconds(piece, TIMES * SHORT))
             if long > MOST * short:
                 grown[name] = round(long / short, 1)

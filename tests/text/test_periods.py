@@ -36,7 +36,7 @@ def test_every_day_of_a_period_belongs_to_it_and_the_days_beside_it_do_not(day: 
     assert first <= day <= last
     inside = list(calendar.days(grain, period))
     assert inside == [first + timedelta(days=n) for n in range((last - first).days + 1)]
-    assert {calendar.period_of(one, grain) for one in inside} == {period}
+    assert {calendar.period_of(day, grain) for day in inside} == {period}
     if first > date.min:
         before = calendar.period_of(first - timedelta(days=1), grain)
         assert before != period
@@ -66,8 +66,8 @@ def test_a_period_lies_within_its_parents(day: date, grain: Grain) -> None:
 
 
 @given(DAYS, DAYS, GRAINS)
-def test_names_of_periods_sort_as_the_periods_do(one: date, other: date, grain: Grain) -> None:
-    earlier, later = sorted((one, other))
+def test_names_of_periods_sort_as_the_periods_do(first: date, other: date, grain: Grain) -> None:
+    earlier, later = sorted((first, other))
     assert calendar.period_of(earlier, grain) <= calendar.period_of(later, grain)
 
 

@@ -18,8 +18,8 @@ def test_what_is_struck_out(text: str, left: str) -> None:
     assert "\n".join(kept) == left
     assert [len(line) for line in without_struck(text).split("\n")] == [len(line) for line in text.split("\n")]
     units = [unit for section in parse(text, path="a.md", mtime=date.min).sections for unit in section.units]
-    said = " ".join(unit.text for unit in units if unit.form != "struck" and "~~" not in (unit.indexed or ""))
-    assert all(word in f"{said} {left}" for word in said.split())
+    unit_texts = " ".join(unit.text for unit in units if unit.form != "struck" and "~~" not in (unit.indexed or ""))
+    assert all(word in f"{unit_texts} {left}" for word in unit_texts.split())
     assert all(unit.form == "struck" for unit in units) or left
 
 
@@ -51,7 +51,7 @@ def test_it_is_found_with_its_marks_and_never_told(notes: Notes) -> None:
         assert "~~Decided to sell the boat" in memory.search("boat Ramona").results[0].snippet
         assert "~~with Wren~~ with Odile" in memory.search("cabin keys Wren").results[0].snippet
         memory.consolidate(now=date(2026, 6, 1))
-        told = "".join(path.read_text() for path in (notes.root / "memory/consolidated").rglob("*.md"))
-        assert "Odile" in told and "Ramona" not in told and "Wren" not in told
+        text = "".join(path.read_text() for path in (notes.root / "memory/consolidated").rglob("*.md"))
+        assert "Odile" in text and "Ramona" not in text and "Wren" not in text
         memory.forget(query="Wren")
         assert memory.search("Wren", mode="keyword").results == ()

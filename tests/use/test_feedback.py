@@ -7,12 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
-from fakes import Notes, open_memory
+from fakes import Notes, open_memory, run_command
 from jsonschema import Draft202012Validator
 from states import state_file
 
-from openclaw_memory.cli.main import cli
 from openclaw_memory.errors import RequestError
 from openclaw_memory.serve.registry import FEEDBACK
 from openclaw_memory.serve.tool import Call
@@ -31,32 +29,25 @@ def kiln(notes: Notes) -> Notes:
     return notes
 
 
-def run(notes: Notes, *arguments: str, code: int = 0) -> Result:
-    before = ["--set", "embedding.model=none", "-w", str(notes.root), "--db", str(notes.root.parent / "cli.duckdb")]
-    result = CliRunner().invoke(cli, [*before, *arguments], prog_name="openclaw-memory")
-    assert result.exit_code == code, result.output
-    return result
-
-
 def test_the_command_takes_ids_and_lines(kiln: Notes) -> None:
-    hit = json.loads(run(kiln, "search", "Vesuvius", "fuse", "--json", "-n", "1").stdout)["results"][0]
-    report = json.loads(run(kiln, "feedback", hit["id"], "useful", "--json").stdout)
+    hit = json.loads(run_command(kiln, "search", "Vesuvius", "fuse", "--json", "-n", "1").stdout)["results"][0]
+    report = json.loads(run_command(kiln, "feedback", hit["id"], "useful", "--json").stdout)
     assert list(report) == ["id", "verdict", "useful", "irrelevant", "used", "shown", "boost", "last"]
     assert (report["id"], report["useful"], report["shown"]) == (hit["id"], 1, 1)
     assert report["boost"] == 0.6464
-    shown = run(kiln, "feedback", hit["citation"], "irrelevant").stdout
+    shown = run_command(kiln, "feedback", hit["citation"], "irrelevant").stdout
     assert shown == f"{hit['id']}: 1 useful, 1 irrelevant, 0 used, 1 shown; boost -0.29\n"
     assert state_file().is_file()
 
 
 def test_wrong_usage_is_said_in_one_line(kiln: Notes) -> None:
-    assert "great" in run(kiln, "feedback", f"{PATH}#L5", "great", code=2).stderr
-    wrong = run(kiln, "feedback", "memory/none.md#L1", "useful", code=1).stderr
+    assert "great" in run_command(kiln, "feedback", f"{PATH}#L5", "great", code=2).stderr
+    wrong = run_command(kiln, "feedback", "memory/none.md#L1", "useful", code=1).stderr
     assert wrong.startswith("error: 'memory/none.md#L1' names nothing") and wrong.count("\n") == 1
 
 
 def called(memory: Any, **arguments: Any) -> dict[str, Any]:
-    result = FEEDBACK.run(Call(memory, arguments, Deadline.after(30), lambda *_: None))
+    result = FEEDBACK.run_command(Call(memory, arguments, Deadline.after(30), lambda *_: None))
     made: dict[str, Any] = to_json(result)
     Draft202012Validator(json_schema(FEEDBACK.result)).validate(made)
     return made
@@ -105,6 +96,6 @@ def test_it_is_a_table(kiln: Notes, tmp_path: Path) -> None:
     with open_memory(kiln) as memory:
         memory.ingest()
         made = memory.feedback(f"{PATH}#L5", "irrelevant")
-        asked = "SELECT hit, irrelevant, boost, text FROM usage JOIN hits USING (hit) JOIN memories USING (id)"
-        assert memory.sql(asked).rows == ((made.id, 1, made.boost, f"- {KILN}"),)
+        query = "SELECT hit, irrelevant, boost, text FROM usage JOIN hits USING (hit) JOIN memories USING (id)"
+        assert memory.sql(query).rows == ((made.id, 1, made.boost, f"- {KILN}"),)
         assert [table.rows for table in memory.export(tmp_path / "out").tables if table.name == "usage"] == [1]

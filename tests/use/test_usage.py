@@ -158,14 +158,6 @@ def test_two_processes_add_up(file: Path) -> None:
     assert ours.boosts_on(DAY).boosts == theirs.boosts_on(DAY).boosts == {"a": pytest.approx(1 - 2**-1.5, abs=1e-4)}
 
 
-def test_without_a_file_it_counts_in_memory() -> None:
-    usage = Usage(state_in(None))
-    usage.shown([_hit("a")], DAY)
-    assert usage.feedback("a", "memory/2026-03-01.md", "irrelevant", DAY).boost < 0
-    assert usage.forget(["a"]) == 1
-    assert usage.rows() == []
-
-
 def test_threads_lose_no_count(file: Path) -> None:
     usage = Usage(state_in(file))
 
