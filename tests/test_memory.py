@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes import CountingEmbedder, Notes, open_memory
+from fakes import CountingEmbedder, Notes, ingested, open_memory
 
 import openclaw_memory
 from openclaw_memory import Memory, SearchRequest, Settings
@@ -26,8 +26,7 @@ TEXT = "".join(f"## Topic {n}\n\n- the lamp number {n} is green\n- its cable is 
 def memory(notes: Notes, embedder: CountingEmbedder) -> Iterator[Memory]:
     notes.write("MEMORY.md", TEXT)
     notes.write("memory/2026-02-13.md", "- a lamp broke\n")
-    with open_memory(notes, embedder) as memory:
-        memory.ingest()
+    with ingested(notes, embedder) as memory:
         yield memory
 
 
@@ -146,8 +145,7 @@ def test_a_weight_of_no_feature_is_named_and_changes_nothing(notes: Notes, caplo
 
 def test_hits_keep_their_ids_in_a_rebuilt_index(memory: Memory, notes: Notes, embedder: CountingEmbedder) -> None:
     before = {hit.citation: hit.id for hit in memory.search("lamp", max_results=20).results}
-    with open_memory(notes, embedder, name="rebuilt") as again:
-        again.ingest()
+    with ingested(notes, embedder, name="rebuilt") as again:
         assert {hit.citation: hit.id for hit in again.search("lamp", max_results=20).results} == before
     assert len(set(before.values())) == len(before)
 

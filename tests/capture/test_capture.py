@@ -195,11 +195,7 @@ def test_the_same_turn_again_adds_nothing_also_where_more_was_worth_it(workshop:
         assert memory.capture(turn(text, now=NOW.replace(day=5))).captured == (), "nor on another day"
 
 
-ORDERS = [
-    "Write this into today's note: {}", "Note this in today's file: {}", "Please append to the daily log: {}",
-    "Schreib das in die heutige Notiz: {}", "Trag das bitte in die Notiz von heute ein: {}", "Remember: {}",
-    "Anota esto en la nota de hoy: {}", "今日のメモに書いて：{}", "Save this for later: {}",
-]  # fmt: skip
+ORDERS = table("capture.tsv", "orders to write something down")
 FACTS = [
     "We decided on 4 March that the ferry Umber leaves from pier 47 at nine.",
     "My sister Juno moved to Delft in February and works for the harbour office there.",
@@ -225,12 +221,7 @@ def test_what_stands_behind_a_colon_is_kept_where_it_says_something_else(worksho
         assert kept(memory.capture(turn(text)))
 
 
-POOL = [
-    "We decided to paint the boat red on Friday.", "We decided to paint the boat blue on Friday.", "Wren prefers tea.",
-    "Wren prefers coffee.", "The kiln was fixed by Ottoline on 3 March.", "The kiln was not fixed by Ottoline on 3 March.",
-    "Remember that the harbour code is green heron.", "My sister Juno moved to Delft.", "Thanks a lot!",
-    "The lease of the office ends in May.", "The lease of the office ends in June.",
-]  # fmt: skip
+POOL = table("capture.tsv", "sentences to capture in any order")
 
 
 @examples(20)

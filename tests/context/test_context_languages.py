@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
-from fakes import Notes, open_memory
+from fakes import Notes, ingested, open_memory
 from tables import table
 
 from openclaw_memory import Memory
@@ -80,8 +80,7 @@ def test_of_a_statement_that_is_repeated_the_newest_state_is_told(notes: Notes) 
             f"memory/2026-03-0{day}.md", f"- Der Backofen Hestia {state}, der Strompreis steht bei {price} Cent.\n"
         )
     notes.write("memory/ledger.md", LEDGER)
-    with open_memory(notes, None) as memory:
-        memory.ingest()
+    with ingested(notes, None) as memory:
         text = memory.context("Läuft der Backofen Hestia?", now=NOW).text
     assert "läuft nicht" in text and "9 Cent" in text and "7 Cent" not in text and "8 Cent" not in text
 
@@ -133,8 +132,7 @@ def test_what_a_host_does_not_show_of_a_long_file_is_told(notes: Notes) -> None:
         + "- The turbine Helios needs two seals.\n"
         + filler,
     )
-    with open_memory(notes, None) as memory:
-        memory.ingest()
+    with ingested(notes, None) as memory:
         assert "two seals" in memory.context("what does the turbine Helios need?", now=NOW).text
         assert memory.context("where does the boiler Vulcan stand?", now=NOW).text == ""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from fakes import Notes, open_memory, run_command
+from fakes import Notes, ingested, run_command
 
 from openclaw_memory import Memory
 from openclaw_memory.facts.confidence import BIAS, MIN_PROBABILITY, WEIGHTS, probability
@@ -36,16 +36,14 @@ def listed(memory: Memory, **asked: object) -> list[tuple[str, str, str]]:
 )
 def test_what_surely_says_what_lasts_is_listed(notes: Notes, path: str, text: str, expected: bool) -> None:
     notes.write(path, text)
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         assert listed(memory, all=True)
         assert bool(listed(memory)) is expected
 
 
 def test_what_is_not_listed_is_there_when_it_is_asked_for(notes: Notes) -> None:
     notes.write("memory/2026-03-01.md", ENTRY)
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         assert listed(memory) == []
         assert len(listed(memory, all=True)) == 2
         assert len(listed(memory, subject="bilge sensor wiring")) == 2
@@ -88,8 +86,7 @@ TABLE = "| Service | Port |\n|---|---|\n| Berth Dashboard | 3014 |\n| Crane Dash
 )
 def test_a_fact_says_below_which_name_its_subject_stands(notes: Notes, text: str, below: str | None) -> None:
     notes.write("memory/boats.md", text)
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         for options in ({"all": True}, {"subject": "berth dashboard"}, {"history": True}):
             rows = [row for row in memory.facts.query(**options).rows if row.subject == "Berth Dashboard"]  # type: ignore[arg-type]
             assert [(row.predicate, row.object, row.under) for row in rows] == [("port", "3014", below)]
@@ -98,8 +95,7 @@ def test_a_fact_says_below_which_name_its_subject_stands(notes: Notes, text: str
 def test_the_name_above_is_shown_beside_the_subject_and_changes_nothing_else(notes: Notes) -> None:
     notes.write("memory/boats.md", f"# Heron Tide App\n\n## Services\n\n{TABLE}")
     assert "Berth Dashboard (Heron Tide App) · port · 3014" in run_command(notes, "facts", "query", "--all").stdout
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         (row,) = memory.facts.query(subject="Berth Dashboard").rows
         memory.facts.remove(row.id)
         notes.write("memory/boats.md", f"# Egret Tide App\n\n## Services\n\n{TABLE}")
@@ -109,8 +105,7 @@ def test_the_name_above_is_shown_beside_the_subject_and_changes_nothing_else(not
 
 def test_what_is_the_owners_needs_no_name_above(notes: Notes) -> None:
     notes.write("USER.md", "# About Ada Vos\n\n## Heron Tide App\n\n- Timezone: Europe/Amsterdam\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         assert {row.under for row in memory.facts.query(all=True).rows} == {None}
 
 

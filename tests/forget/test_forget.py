@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes import CountingEmbedder, Notes, open_memory, snippets
+from fakes import CountingEmbedder, Notes, ingested, open_memory, snippets
 from forgetting import traces
 from hypothesis import given
 from hypothesis import strategies as st
@@ -82,8 +82,7 @@ def forgotten(memory: Memory, **named: Any) -> ForgetReport:
 )
 def test_each_way_of_naming_it_leaves_no_trace(notes: Notes, named: dict[str, Any]) -> None:
     filled(notes)
-    with open_memory(notes, CountingEmbedder()) as memory:
-        memory.ingest()
+    with ingested(notes, CountingEmbedder()) as memory:
         assert any("zebra" in text for text in snippets(memory, "vault zebra"))
         report = forgotten(memory, **named)
         assert f"- {SECRET}." in [entry.text for entry in report.texts]
@@ -107,8 +106,7 @@ def test_only_what_has_all_words_goes(notes: Notes) -> None:
 
 def test_a_dry_run_and_a_request_that_nothing_matches_change_nothing(notes: Notes) -> None:
     filled(notes)
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         before = memory.store.state()
         report = memory.forget(query="vault zebra", dry_run=True)
         assert report.units == 1
@@ -317,8 +315,7 @@ def test_reading_the_file_does_not_show_it(notes: Notes) -> None:
 def test_secrets_of_what_was_forgotten_are_not_shown_either(notes: Notes) -> None:
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     notes.write(DAY, f"- Bought milk.\n- The giraffe opens the gate with {secret} each day.\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         assert snippets(memory, "giraffe gate") and secret not in memory.get(DAY).text
         report = forgotten(memory, query="giraffe gate")
         assert "redacted" in report.texts[0].text
@@ -348,8 +345,7 @@ def test_headings_front_matter_and_tags_go_too(notes: Notes) -> None:
         "# Work\n\n## Divorce papers of Mira Zebra\n\n- Went to court #zebra on foot.\n- Bought a lamp.\n",
     )
     notes.write("memory/other.md", "- The court is next to the lamp shop.\n")
-    with open_memory(notes, CountingEmbedder()) as memory:
-        memory.ingest()
+    with ingested(notes, CountingEmbedder()) as memory:
         report = forgotten(memory, query="zebra")
         assert report.mentions
         (hit,) = memory.search("bought lamp", mode="keyword", max_results=1).results
@@ -565,8 +561,7 @@ def test_what_a_forgotten_fact_replaced_does_not_hold_again(notes: Notes) -> Non
 
 def test_a_found_fact_goes_with_the_units_that_state_it(notes: Notes) -> None:
     filled(notes)
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         (row,) = memory.facts.query(subject="Ben", predicate="lives in").rows
         report = forgotten(memory, fact=row.id)
         assert report.facts == 1 and report.remains == ("MEMORY.md#L4",)
@@ -648,8 +643,7 @@ def test_a_concept_goes_with_all_that_mentions_it(notes: Notes) -> None:
 def test_records_of_use_and_questions_are_dropped(notes: Notes) -> None:
     filled(notes)
     counting = CountingEmbedder()
-    with open_memory(notes, counting) as memory:
-        memory.ingest()
+    with ingested(notes, counting) as memory:
         (secret, *_) = memory.search("vault zebra bakery", max_results=1).results
         (other, *_) = memory.search("zoo giraffe", max_results=1).results
         memory.usage.used(secret.id, secret.path, date(2026, 3, 1))
@@ -772,8 +766,7 @@ def test_a_summary_as_a_whole_is_no_thing_to_forget(notes: Notes) -> None:
 def test_front_matter_of_which_nothing_is_left_says_nothing(notes: Notes) -> None:
     notes.write("memory/case.md", "---\nzebra: [vault\n---\n- Bought a lamp.\n")
     notes.write("memory/court.md", "---\ntitle: The vault of the zebra: a tale\n---\n- Bought a chair.\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         forgotten(memory, query="vault zebra")
         texts = [text for _, text in _texts(memory)]
         assert sorted(set(texts)) == ["- Bought a chair.", "- Bought a lamp."]
@@ -817,8 +810,7 @@ def test_unrelated_texts_stay(
     chosen = data.draw(st.integers(0, len(files) - 1))
     line = data.draw(st.integers(1, len(files[chosen])))
     away = files[chosen][line - 1].rstrip(".")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         before = _texts(memory)
         memory.forget(path=f"memory/{chosen}.md#L{line}")
         after = _texts(memory)

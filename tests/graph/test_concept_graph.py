@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fakes import Notes, open_memory
+from fakes import Notes, ingested, open_memory
 from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
@@ -34,8 +34,7 @@ NOTES = {
 def memory(notes: Notes) -> Iterator[Memory]:
     for path, text in NOTES.items():
         notes.write(path, text)
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         yield memory
 
 
@@ -128,8 +127,7 @@ def test_a_unit_that_moves_to_another_file_takes_its_mentions_along(memory: Memo
 def test_a_linked_note_is_a_concept_that_leads_to_it(notes: Notes) -> None:
     notes.write("memory/2026-01-05.md", "# Day\n\n- the pump failed\n")
     notes.write("memory/report.md", "# Report\n\n- see [[2026-01-05]] for the cause\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         mentions = picture(memory)["mentions"]
     assert {line for name, line, _ in mentions if name == "2026-01-05"} == {
         "memory/2026-01-05.md:1",
@@ -140,8 +138,7 @@ def test_a_linked_note_is_a_concept_that_leads_to_it(notes: Notes) -> None:
 def test_front_matter_tags_hold_for_every_section(notes: Notes) -> None:
     text = "---\ntags: [irrigation]\n---\n\n# One\n\n- first\n\n# Two\n\n- second\n"
     notes.write("memory/a.md", text)
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         assert [row.name for row in memory.concepts.list().rows] == ["irrigation"]
         hits = memory.search("second", mode="keyword", concepts=("irrigation",)).results
     assert "second" in hits[0].snippet
@@ -162,8 +159,7 @@ def test_the_graph_does_not_depend_on_the_order_of_ingest_nor_on_detours(
     at_once = Notes(root / "once")
     for path, body in zip(paths, bodies, strict=True):
         at_once.write(path, body)
-    with open_memory(at_once, name="once") as memory:
-        memory.ingest()
+    with ingested(at_once, name="once") as memory:
         wanted = picture(memory)
     step_by_step = Notes(root / "steps")
     order = data.draw(st.permutations(list(zip(paths, bodies, strict=True))))
@@ -189,8 +185,7 @@ def test_what_goes_together_more_often_than_chance_is_related(notes: Notes) -> N
         lines += [f"- they called {name} today" for name in ("Cosima", "Dragan") if rnd.random() < 0.4]
         lines += ["- we asked Eudora Quill today" if day % 2 else "- we asked Eudora today"] if day % 4 == 0 else []
         notes.write(f"memory/2026-{day // 28 + 1:02}-{day % 28 + 1:02}.md", "# Meeting\n\n" + "\n".join(lines) + "\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         related = {(a, b): w for a, b, w in picture(memory)["related"]}
     assert 0.5 < related["abelard", "benedek"] == related["benedek", "abelard"] < 1
     assert ("cosima", "dragan") not in related
@@ -219,8 +214,7 @@ def test_threads_are_chains_by_time_of_each_concept(notes: Notes) -> None:
         notes.write(
             f"memory/2026-01-{day:02}.md", f"# Note\n\n- so Zorblatt came on day {day}\n" + "- and so on\n" * 25
         )
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         after = {(a, b) for a, b, _ in picture(memory)["after"]}
     ordered = [f"memory/2026-01-{day:02}.md:1" for day in sorted(days)]
     assert after == set(pairwise(ordered))
@@ -266,8 +260,7 @@ def test_a_removed_concept_stays_away_in_any_spelling_and_in_another_index(
     memory.close()
     for file in notes.root.parent.glob("index.duckdb*"):
         file.unlink()
-    with open_memory(notes) as rebuilt:
-        rebuilt.ingest()
+    with ingested(notes) as rebuilt:
         assert {row.name.casefold()[:4] for row in rebuilt.concepts.list().rows} == names
 
 
@@ -277,8 +270,7 @@ def test_curated_concepts_outlive_the_index(memory: Memory, notes: Notes) -> Non
     memory.close()
     for file in notes.root.parent.glob("index.duckdb*"):
         file.unlink()
-    with open_memory(notes) as again:
-        again.ingest()
+    with ingested(notes) as again:
         assert picture(again) == wanted
 
 
@@ -343,6 +335,5 @@ def test_a_latin_name_that_opens_lines_of_another_script_is_a_concept(notes: Not
     for day in range(1, 6):
         notes.write(f"memory/2026-03-0{day}.md", f"# 2026-03-0{day}\n\n{line.format(day)}\n\n{opening.format(day)}\n")
     notes.write("MEMORY.md", "- an English line\n\n- another one\n\n" * 30)
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         assert "Mastodon" in {row.name for row in memory.concepts.list().rows}

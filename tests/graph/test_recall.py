@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fakes import CountingEmbedder, Notes, open_memory, run_command
+from fakes import CountingEmbedder, Notes, ingested, open_memory, run_command
 from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
@@ -38,8 +38,7 @@ NOTES = {
 def memory(notes: Notes) -> Iterator[Memory]:
     for path, text in NOTES.items():
         notes.write(path, text)
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         yield memory
 
 
@@ -110,8 +109,7 @@ def test_related_and_parent_concepts_carry_a_thread(notes: Notes) -> None:
     notes.write("memory/2026-01-10.md", "# Storage\n\n- moved the archive to SurrealDB\n")
     notes.write("memory/2026-01-20.md", "# Backup\n\n- tried a restore of the Postgres cluster\n")
     notes.write("memory/2026-01-25.md", f"# Routine\n\n{FILLER}\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         memory.concepts.add("SurrealDB", parents=["database"])
         memory.concepts.add("Postgres", parents=["database"])
         hits_by_path = {hit.path: hit for hit in memory.recall("where did the archive go?", hops=1).results}
@@ -127,8 +125,7 @@ def test_a_parent_is_found_from_its_child(notes: Notes) -> None:
     notes.write("memory/2026-01-10.md", "# Storage\n\n- moved the archive to SurrealDB\n")
     notes.write("memory/2026-01-20.md", "# Thoughts\n\n- every database needs a restore that was tried\n")
     notes.write("memory/2026-01-25.md", f"# Routine\n\n{FILLER}\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         memory.concepts.add("SurrealDB", parents=["database"])
         up = [hit for hit in memory.recall("where did the archive go?", hops=1).results if hit.distance]
         assert [edge.text for edge in up[0].via][1] == "SurrealDB is a kind of database"
@@ -148,8 +145,7 @@ def test_results_come_in_order_of_time_with_undated_ones_last(memory: Memory, no
 def test_vectors_find_where_the_thread_starts(notes: Notes) -> None:
     for path, text in NOTES.items():
         notes.write(path, text)
-    with open_memory(notes, CountingEmbedder()) as memory:
-        memory.ingest()
+    with ingested(notes, CountingEmbedder()) as memory:
         result = memory.recall("leaking roof above the kitchen", mode="vector", max_results=3)
         assert result.mode == "vector" and result.provider == "hashing"
         assert result.results[0].path == "memory/2026-01-10.md" and result.results[0].vector_score
@@ -170,8 +166,7 @@ def test_lines_that_answer_fill_the_budget(notes: Notes, budget: int) -> None:
     for day in range(10, 29):
         rest = " ".join(f"{word}{day}" for word in ("slate", "gutter", "rafter", "ladder", "cornice", "mortar"))
         notes.write(f"memory/2026-01-{day}.md", f"# Visit\n\n- Osgood measured the roof: {rest}.\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         hits = memory.recall("roof that Osgood measured", budget=budget).results
     spent = sum(len(hit.snippet) + 1 for hit in hits) / CHARS_PER_TOKEN
     assert 0.9 * budget < spent <= budget
@@ -183,8 +178,7 @@ def test_lines_that_answer_fill_the_budget(notes: Notes, budget: int) -> None:
 def test_what_several_notes_repeat_is_told_once_as_it_is_now(notes: Notes, line: str, question: str) -> None:
     for day in range(3, 9):
         notes.write(f"memory/2026-03-{day:02}.md", f"# Carried over\n\n- {line}\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         assert [hit.path for hit in memory.recall(question).results] == ["memory/2026-03-08.md"]
 
 
@@ -196,8 +190,7 @@ def test_what_a_program_wrote_is_told_only_where_it_answers_best(notes: Notes, l
     notes.write("memory/2026-03-05.md", f"# Light Sleep\n\n- 2026-03-05T02:14:55Z INFO candidate {line}\n")
     notes.write("memory/2026-03-06.md", "# Pump\n\n- 2026-03-06T02:14:55Z ERROR pump QX-7714 stopped, code 40163\n")
     notes.write("memory/2026-03-09.md", f"# Routine\n\n{FILLER}\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         for size in ({}, {"max_results": 6}):
             assert "03-05" not in days(memory, question, **size)
             assert "03-06" in days(memory, "error QX-7714 code 40163", **size)

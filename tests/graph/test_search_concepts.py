@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from fakes import CountingEmbedder, Notes, open_memory, run_command
+from fakes import CountingEmbedder, Notes, ingested, run_command
 
 from openclaw_memory import Memory
 from openclaw_memory.errors import RequestError
@@ -25,8 +25,7 @@ NOTES = {
 def memory(notes: Notes) -> Iterator[Memory]:
     for path, text in NOTES.items():
         notes.write(path, text)
-    with open_memory(notes, CountingEmbedder()) as memory:
-        memory.ingest()
+    with ingested(notes, CountingEmbedder()) as memory:
         yield memory
 
 
@@ -109,8 +108,7 @@ def test_a_line_whose_fact_was_superseded_is_marked_and_ranks_below_the_one_that
     notes.write("memory/2026-01-03.md", "# JR\n\n- **Editor:** Vim (the editor of JR for years)\n")
     notes.write("memory/2026-02-09.md", "# JR\n\n- **Editor:** Helix\n")
     notes.write("memory/2026-02-10.md", f"# Quiet\n\n{QUIET}\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         hits = memory.search("which editor does JR use", max_results=2).results
         assert [hit.path for hit in hits] == ["memory/2026-02-09.md", "memory/2026-01-03.md"]
         assert hits[0].superseded == ()
@@ -122,8 +120,7 @@ def test_what_no_longer_holds_changes_nothing_for_other_questions(notes: Notes) 
     for path, text in NOTES.items():
         notes.write(path, text)
     notes.write("memory/2026-01-02.md", "# JR\n\n- **Editor:** Vim\n")
-    with open_memory(notes, CountingEmbedder()) as memory:
-        memory.ingest()
+    with ingested(notes, CountingEmbedder()) as memory:
 
         def scored_hits(query: str, **options: object) -> list[tuple[str, float]]:
             return [(hit.id, hit.score) for hit in memory.search(query, max_results=4, **options).results]
@@ -140,6 +137,5 @@ def test_what_no_longer_holds_changes_nothing_for_other_questions(notes: Notes) 
 def test_the_graph_alone_finds_nothing_where_nothing_is(notes: Notes) -> None:
     for path, text in NOTES.items():
         notes.write(path, text)
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         assert memory.search("xylophone quartet", mode="graph").results == ()

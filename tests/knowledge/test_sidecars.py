@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from fakes import CountingEmbedder, Notes, open_memory
+from fakes import CountingEmbedder, Notes, ingested, open_memory
 
 from openclaw_memory import Memory
 from openclaw_memory.cli.checks import examine
@@ -109,8 +109,7 @@ def test_what_is_no_file_is_named_and_stops_nothing(notes: Notes, name: str, how
 
 def test_what_was_known_stays_when_a_folder_takes_the_place_of_the_file(notes: Notes) -> None:
     notes.write("concepts.yaml", CONCEPT)
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         spoil(notes.root / "concepts.yaml", "folder")
         assert memory.ingest().skipped
         assert "precipitation" in {row.slug for row in memory.concepts.list().rows}
@@ -184,8 +183,7 @@ def test_a_secret_in_a_file_written_by_hand_stays_out_of_the_index(notes: Notes)
 def test_placeholders_join_no_notes(notes: Notes) -> None:
     for day in (1, 2, 3):
         notes.write(f"memory/2026-02-0{day}.md", f"---\ntags: {TOKEN}\n---\n# Keys\n\n- use `{TOKEN}` for {day}\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         assert not [row.slug for row in memory.concepts.list().rows if "redacted" in row.slug or "github" in row.slug]
 
 

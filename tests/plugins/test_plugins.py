@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes import CountingEmbedder, Notes, open_memory
+from fakes import CountingEmbedder, Notes, ingested, open_memory
 from tables import table
 
 from openclaw_memory import SearchHit, SearchRequest, Settings, hookimpl
@@ -42,8 +42,7 @@ SHOUT = "@hookimpl\ndef openclaw_memory_prepare_lines(path, lines):\n    return 
 def test_an_installed_plugin_is_found_and_called(install: Any, notes: Notes) -> None:
     install("shout_plugin", SHOUT)
     notes.write("MEMORY.md", "- a lamp\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         assert memory.search("lamp").results[0].snippet == "- A LAMP"
         assert memory.status().plugins == ("redact", "session", "shout_plugin")
 
@@ -331,8 +330,7 @@ def test_what_a_plugin_drops_is_in_no_thread_and_in_no_context(notes: Notes) -> 
     notes.write("memory/2026-01-01.md", "- met Zorblatt at the harbour about the pump\n")
     notes.write("memory/2026-01-02.md", "- private: Zorblatt is ill, the pump waits\n")
     notes.write("memory/2026-01-03.md", "- Zorblatt mended the pump\n")
-    with open_memory(notes, plugins=[Discreet()]) as memory:
-        memory.ingest()
+    with ingested(notes, plugins=[Discreet()]) as memory:
         results = memory.recall("what about Zorblatt and the pump?").results
         assert [hit.path for hit in results] == ["memory/2026-01-01.md", "memory/2026-01-03.md"]
         memory.concepts.add("Zorblatt")

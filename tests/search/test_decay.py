@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fakes import CountingEmbedder, Notes, open_memory
+from fakes import CountingEmbedder, Notes, ingested, open_memory
 from grains import write_summary
 from hypothesis import given
 from hypothesis import strategies as st
@@ -41,8 +41,7 @@ def fill(notes: Notes) -> None:
 @pytest.fixture
 def memory(notes: Notes) -> Iterator[Memory]:
     fill(notes)
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         yield memory
 
 

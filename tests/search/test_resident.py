@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fakes import CountingEmbedder, Notes, let_go, open_memory
+from fakes import CountingEmbedder, Notes, ingested, let_go, open_memory
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
@@ -610,8 +610,7 @@ def test_a_question_is_answered_from_before_while_others_have_the_index(notes: N
 
 def test_a_question_is_answered_from_before_while_another_thread_writes(notes: Notes) -> None:
     notes.write("MEMORY.md", "- the lantern is in the shed\n")
-    with open_memory(notes, ingest__fresh_seconds=0.0) as memory:
-        memory.ingest()
+    with ingested(notes, ingest__fresh_seconds=0.0) as memory:
         assert answered(memory, "lantern")[0] == {"MEMORY.md"}
         writing, go_on = threading.Event(), threading.Event()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes import CountingEmbedder, Notes, open_memory, run_command
+from fakes import CountingEmbedder, Notes, ingested, open_memory, run_command
 from hypothesis import given
 from hypothesis import strategies as st
 from tables import parts, table
@@ -29,8 +29,7 @@ def memory(notes: Notes) -> Iterator[Memory]:
     notes.write("memory/2026-03-08.md", "- a new lamp came\n")
     notes.write("memory/2025-12-24.md", "- presents and a lamp\n")
     notes.write("memory/consolidated/weekly/2026-W09.md", "- a week of broken lamps\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         yield memory
 
 
@@ -172,8 +171,7 @@ def test_a_question_is_a_search_shown_in_order_of_time(memory: Memory) -> None:
 
 def test_a_listing_sees_changes_and_keeps_the_vectors_in_step(notes: Notes, embedder: CountingEmbedder) -> None:
     notes.write("memory/2026-03-01.md", "- a lamp broke\n")
-    with open_memory(notes, embedder) as memory:
-        memory.ingest()
+    with ingested(notes, embedder) as memory:
         assert memory.search("lamp").warning is None
         notes.write("memory/2026-03-02.md", "- the stove smokes\n")
         assert shown(memory) == ["[2026-03-01] - a lamp broke", "[2026-03-02] - the stove smokes"]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fakes import CountingEmbedder, Notes, open_memory, run_command
+from fakes import CountingEmbedder, Notes, ingested, open_memory, run_command
 from grains import sha256, write_summary
 from hypothesis import given
 from hypothesis import strategies as st
@@ -64,8 +64,7 @@ def write_daily(notes: Notes, **options: Any) -> None:
 @pytest.fixture
 def memory(notes: Notes) -> Iterator[Memory]:
     fill(notes)
-    with open_memory(notes, CountingEmbedder()) as memory:
-        memory.ingest()
+    with ingested(notes, CountingEmbedder()) as memory:
         yield memory
 
 
@@ -525,8 +524,7 @@ def test_every_sentence_that_is_in_the_index_is_shown_exactly_once(
         for text in place:
             if text in path.read_text():
                 present.setdefault(text, set()).add(str(path.relative_to(notes.root)))
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         corpus, archive = Corpus(), Archive()
         corpus.refresh(memory.store)
         archive.refresh(memory.store, corpus)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
-from fakes import Notes, open_memory
+from fakes import Notes, ingested
 from tables import table
 
 from openclaw_memory.text.markdown import parse
@@ -43,8 +43,7 @@ NOTE = """\
 
 def test_it_is_found_with_its_marks_and_never_told(notes: Notes) -> None:
     notes.write("memory/2026-03-01.md", NOTE)
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         for question in ("did we sell the boat to Ramona?", "the cottage of Ramona", "marry Ramona in June"):
             assert memory.context(question).text == ""
         assert "Wren" not in memory.context("Has Wren the cabin keys, or has Odile?").text

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from fakes import Notes, open_memory, run_command
+from fakes import Notes, ingested, open_memory, run_command
 from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
+from tables import table
 
 from openclaw_memory import Memory
 from openclaw_memory.capture.capturer import Message, Turn
@@ -40,20 +41,11 @@ KINDS = [
 
 #: The same in other front matter and with other marks, which all keep a zeppelin out.
 FORMS = [
-    "+++\nmemory = false\n+++\nzeppelin", "+++\ntitle = 'a'\nprivate = true\n[params]\nx = 1\n+++\nzeppelin",
-    '{\n  "memory": false\n}\nzeppelin', '{"private": true}\nzeppelin', '{ "title": "a", "memory": "no" }\nzeppelin',
-    "---\nmemory:false\n---\nzeppelin", "---\ntitle: a\nprivate:true\n---\nzeppelin", "---\nprivate: yes\n---\nzeppelin",
-    "\ufeff---\nmemory: false\n---\nzeppelin", "\ufeff\ufeff+++\nmemory = false\n+++\nzeppelin",
-    "---\nｍｅｍｏｒｙ: false\n---\nzeppelin", "---\nmemory = false\n---\nzeppelin", "---\nprivate: salaries\n---\nzeppelin",
-    '+++\ntitle = "a\nprivate = true\n+++\nzeppelin', '{\n  "memory": false,,\n}\nzeppelin',
-    "<!-- private: salary -->\nzeppelin\n<!-- /private -->", "<!-- Private (salary) -->zeppelin<!-- /private: salary -->",
-    "<!-- private - for Ana -->\nzeppelin", "a <!--private:x--> zeppelin",
-]  # fmt: skip
-READ = [
-    "---\nprivate: false\n---\nzeppelin", "+++\nmemory = true\n+++\nzeppelin", "<!-- privateer -->\nzeppelin",
-    "<!-- private -->a<!-- /private --> zeppelin -->", "{zeppelin}", "---\nA rule = true\n---\nzeppelin",
-    "<!-- private -->a<!-- /private: a -->zeppelin", "+++\n\nzeppelin",
-]  # fmt: skip
+    *table("withheld.tsv", "what keeps a line out"),
+    "\ufeff---\nmemory: false\n---\nzeppelin",
+    "\ufeff\ufeff+++\nmemory = false\n+++\nzeppelin",
+]
+READ = table("withheld.tsv", "what keeps nothing out")
 
 
 @pytest.mark.parametrize("text", FORMS)
@@ -83,8 +75,7 @@ def test_private_lines_are_in_no_answer_and_all_others_where_they_were(notes: No
     notes.write("memory/2026-02-13.md", NOTE)
     for number, text in enumerate(KINDS):
         notes.write(f"memory/kind-{number}.md", text)
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         assert memory.search("zeppelin", mode="keyword").results == ()
         assert memory.context("Where is the zeppelin moored?").text == ""
         for line, word in ((3, "boiler"), (8, "attic"), (9, "ferns")):
@@ -116,8 +107,8 @@ def test_private_lines_are_neither_captured_nor_exported_nor_summarised(notes: N
     texts = [path.read_text() for path in made]
     assert any("attic green" in text for text in texts) and any("shelf" in text for text in texts)
     assert not any("zeppelin" in text for text in texts)
-    for table in (tmp_path / "out").rglob("*.parquet"):
-        assert "zeppelin" not in str(duckdb.sql(f"SELECT * FROM '{table}'").fetchall())
+    for file in (tmp_path / "out").rglob("*.parquet"):
+        assert "zeppelin" not in str(duckdb.sql(f"SELECT * FROM '{file}'").fetchall())
 
 
 def test_status_counts_what_is_private(notes: Notes) -> None:
@@ -198,8 +189,7 @@ def test_what_openclaw_marks_as_untrusted_in_a_transcript_is_not_the_agents_own(
         cut[: cut.index('"}')]
     )
     notes.write("memory/2026-02-13-boiler.md", TRANSCRIPT.replace("\n", end))
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         assert memory.search("zeppelin", mode="keyword").results == ()
         assert lines_with(memory, "ferns") == {split_lines(TRANSCRIPT).index("The ferns want water.") + 1}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes import Notes, open_memory, run_command
+from fakes import Notes, ingested, run_command
 from jsonschema import Draft202012Validator
 from states import state_file
 
@@ -55,8 +55,7 @@ def called(memory: Any, **arguments: Any) -> dict[str, Any]:
 
 def test_the_tool_does_what_the_command_does(kiln: Notes) -> None:
     assert not FEEDBACK.read_only and not FEEDBACK.idempotent
-    with open_memory(kiln) as memory:
-        memory.ingest()
+    with ingested(kiln) as memory:
         made = called(memory, id=f"{PATH}#L5", verdict="useful")
         assert called(memory, id=made["id"], verdict="useful")["useful"] == 2
         with pytest.raises(RequestError):
@@ -64,8 +63,7 @@ def test_the_tool_does_what_the_command_does(kiln: Notes) -> None:
 
 
 def test_what_is_found_is_shown_and_what_is_opened_or_quoted_is_used(kiln: Notes) -> None:
-    with open_memory(kiln) as memory:
-        memory.ingest()
+    with ingested(kiln) as memory:
         hit = memory.search("Vesuvius fuse", mode="keyword", max_results=1).results[0]
         memory.get(PATH, hit.end_line + 1, hit.end_line + 2)
         memory.get("memory/ledger.md")
@@ -80,21 +78,18 @@ def test_what_is_found_is_shown_and_what_is_opened_or_quoted_is_used(kiln: Notes
 
 
 def test_use_survives_the_database_and_a_rebuild(kiln: Notes) -> None:
-    with open_memory(kiln) as memory:
-        memory.ingest()
+    with ingested(kiln) as memory:
         first = memory.feedback(f"{PATH}#L5", "useful")
     for file in kiln.root.parent.glob("index.duckdb*"):
         file.unlink()
     kiln.write(PATH, NOTE.replace("## Kiln trouble", "Some more words.\n\n## Kiln trouble"))
-    with open_memory(kiln) as memory:
-        memory.ingest()
+    with ingested(kiln) as memory:
         second = memory.feedback(f"{PATH}#L7", "useful")
     assert (second.id, second.useful) == (first.id, 2)
 
 
 def test_it_is_a_table(kiln: Notes, tmp_path: Path) -> None:
-    with open_memory(kiln) as memory:
-        memory.ingest()
+    with ingested(kiln) as memory:
         made = memory.feedback(f"{PATH}#L5", "irrelevant")
         query = "SELECT hit, irrelevant, boost, text FROM usage JOIN hits USING (hit) JOIN memories USING (id)"
         assert memory.sql(query).rows == ((made.id, 1, made.boost, f"- {KILN}"),)

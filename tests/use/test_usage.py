@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes import Notes, open_memory
+from fakes import Notes, ingested
 from hypothesis import given
 from hypothesis import strategies as st
 from states import state_in
@@ -390,8 +390,7 @@ def kiln(notes: Notes) -> Notes:
 
 
 def test_a_unit_is_named_by_its_id_or_its_lines(kiln: Notes, file: Path) -> None:
-    with open_memory(kiln) as memory:
-        memory.ingest()
+    with ingested(kiln) as memory:
         hit = memory.search("fuse Vesuvius", mode="keyword", max_results=1).results[0]
         path, store, usage = hit.path, memory.store, Usage(state_in(file))
         for chunk in (hit.id, f" {hit.id} ", f"{path}#L5", f"{path}:5", f"./{path}#L5-L5"):
@@ -413,16 +412,13 @@ def test_a_unit_is_named_by_its_id_or_its_lines(kiln: Notes, file: Path) -> None
 
 @pytest.mark.parametrize(("chunk", "says"), table("usage.tsv", "what names no unit is said"))
 def test_what_names_no_unit_is_said(kiln: Notes, file: Path, chunk: str, says: str) -> None:
-    with open_memory(kiln) as memory:
-        memory.ingest()
-        with pytest.raises(RequestError, match=says):
-            feedback.record(memory.store, Usage(state_in(file)), chunk, "useful", DAY)
+    with ingested(kiln) as memory, pytest.raises(RequestError, match=says):
+        feedback.record(memory.store, Usage(state_in(file)), chunk, "useful", DAY)
     assert not file.exists()
 
 
 def test_an_id_is_found_where_its_file_was_moved_from_under_the_counts(kiln: Notes, file: Path) -> None:
-    with open_memory(kiln) as memory:
-        memory.ingest()
+    with ingested(kiln) as memory:
         usage = Usage(state_in(file))
         hit = memory.search("fuse Vesuvius", mode="keyword", max_results=1).results[0]
         usage.feedback(hit.id, "memory/more.md", "useful", DAY)  # the path of a record may be an old one
