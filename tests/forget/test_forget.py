@@ -121,7 +121,7 @@ def test_a_dry_run_and_a_request_that_nothing_matches_change_nothing(notes: Note
 @pytest.mark.parametrize(
     ("named", "message"),
     [
-        *table("forget.tsv", "what cannot be meant is refused", json.loads, str),
+        *table("forgetting.tsv", "what cannot be meant is refused", json.loads, str),
         ({"since": date(2026, 2, 2), "until": date(2026, 2, 1)}, "before since"),
     ],
 )
@@ -212,7 +212,7 @@ def test_what_is_short_stays_as_a_part_of_something_longer(notes: Notes) -> None
 
 
 @pytest.mark.parametrize(
-    ("query", "name", "concept", "spelling"), table("forget.tsv", "names that still hold it are told")
+    ("query", "name", "concept", "spelling"), table("forgetting.tsv", "names that still hold it are told")
 )
 def test_names_that_still_hold_it_are_told(notes: Notes, query: str, name: str, concept: str, spelling: str) -> None:
     notes.write(f"memory/{name}.md", f"# Plans\n\n- We saw {query} at the zoo.\n- A lamp.\n")
@@ -254,7 +254,7 @@ def test_what_goes_is_not_told_as_what_stays(notes: Notes) -> None:
             assert {place for place in report.remains if "yaml" in place} == wanted
 
 
-@pytest.mark.parametrize(("query", "lines"), table("forget.tsv", "a name goes however it is written", str, parts))
+@pytest.mark.parametrize(("query", "lines"), table("forgetting.tsv", "a name goes however it is written", str, parts))
 def test_a_name_goes_however_it_is_written(notes: Notes, query: str, lines: list[str]) -> None:
     notes.write("memory/a.md", f"- {lines[0]}\n- The pump is green.\n")
     notes.write("memory/b.md", f"- {lines[1]}\n")
@@ -795,7 +795,8 @@ def test_the_state_is_all_that_is_kept_and_says_nothing_and_its_loss_is_said(not
 
 # -- whatever is forgotten ---------------------------------------------------------------------------
 
-WORDS = "lamp river stone glass paper train cloud bread field night horse green seven table apple chair".split()
+#: None of them is in a list of seed phrases, of which redaction would take a column for one.
+WORDS = "lantern kettle barge pebbles gravel ferries willow thistle harbour cellar plums geese oars ropes tiles".split()
 SENTENCE = st.lists(st.sampled_from(WORDS), min_size=4, max_size=7).map(lambda words: f"{' '.join(words)}.")
 
 
@@ -827,7 +828,7 @@ def _texts(memory: Memory) -> set[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("text", "longer", "stays"),
     table(
-        "forget.tsv",
+        "forgetting.tsv",
         "a few words of a script without spaces stay inside of longer sentences and a sentence goes",
         str,
         str,
