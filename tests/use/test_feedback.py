@@ -47,7 +47,7 @@ def test_wrong_usage_is_said_in_one_line(kiln: Notes) -> None:
 
 
 def called(memory: Any, **arguments: Any) -> dict[str, Any]:
-    result = FEEDBACK.run_command(Call(memory, arguments, Deadline.after(30), lambda *_: None))
+    result = FEEDBACK.run(Call(memory, arguments, Deadline.after(30), lambda *_: None))
     made: dict[str, Any] = to_json(result)
     Draft202012Validator(json_schema(FEEDBACK.result)).validate(made)
     return made
