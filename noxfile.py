@@ -39,8 +39,6 @@ def tools(session: nox.Session) -> None:
     session.run("python", "docs/reference.py")
     session.run("python", "docs/schema.py")
     session.run("python", "docs/python.py")
-    with open("hooks/tools.json", "w", encoding="utf-8") as out:
-        session.run("python", "-m", "openclaw_memory.serve.schema", stdout=out)
 
 
 @nox.session

@@ -36,7 +36,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.retrieval import questions
-from openclaw_memory.ingest.plan import build_units
+from openclaw_memory.ingest.notes import build_units
 from openclaw_memory.ingest.summary_files import DATED
 from openclaw_memory.model import CHARS_PER_TOKEN, Grain, Origin
 from openclaw_memory.plugins.manager import Plugins

@@ -192,7 +192,7 @@ def _check(workspace: Path, db: Path, store_url: str, known: dict[str, str], int
             assert got == wanted, f"{path}: acknowledged as {wanted}, indexed as {got or 'unfinished'}"
         untouched = [row.id for path, row in indexed.items() if path not in intended]
         unfinished = {text.unit_id for text in store.pending(_MODEL, 1_000_000)}
-        lost = unfinished & {unit.id for unit in store.stored_units(untouched)}
+        lost = unfinished & {*store.unit_rows(untouched).unit_id.tolist()}
         assert not lost, f"{len(lost)} acknowledged vectors lost"
         memory.ingest()
         mended = _state(memory)

@@ -28,7 +28,7 @@ import numpy as np
 
 from openclaw_memory import Memory, Settings, example
 from openclaw_memory.map.layout import place_nodes
-from openclaw_memory.map.page import render_page
+from openclaw_memory.map.service import render_page
 
 from . import corpus
 from .hashing import HashingEmbedder

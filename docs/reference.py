@@ -1,4 +1,4 @@
-"""Write docs/tools.md: the tools that a model is offered, from the registry.
+"""Write docs/tools.md and hooks/tools.json: the tools that a model is offered, for readers and for OpenClaw's plugin.
 
 python docs/reference.py
 
@@ -7,12 +7,17 @@ The command line's page is made by mkdocs-click when the site is built, the sche
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
+from openclaw_memory.model import FactsResult, FileText, RecallResult, SearchResult
 from openclaw_memory.serve.registry import listed_tools
 
 OUT = Path(__file__).parent / "tools.md"
+PLUGIN = Path(__file__).parent.parent / "hooks" / "tools.json"
+#: Shape of OpenClaw in which the plugin returns a result; others are returned unchanged.
+SHAPES: dict[type, str] = {SearchResult: "hits", RecallResult: "hits", FactsResult: "facts", FileText: "text"}
 
 _HEAD = """# Tools
 
@@ -54,5 +59,26 @@ def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
+def plugin_tools() -> str:
+    """Return the tools for models as JSON, in the order of the registry."""
+    tools = [
+        {
+            "name": tool.name,
+            "label": tool.title,
+            "description": tool.description,
+            "hint": tool.hint,
+            "parameters": {**tool.input_schema, "properties": {**tool.arguments, **tool.openclaw}},
+            "result": SHAPES.get(tool.result, "report"),
+            "deadlineMs": round(tool.deadline * 1000),
+            "readOnly": tool.read_only,
+            "idempotent": tool.idempotent,
+            "asks": tool.reading_values,
+        }
+        for tool in listed_tools(for_host=False).values()
+    ]
+    return json.dumps(tools, indent=2) + "\n"
+
+
 if __name__ == "__main__":
     OUT.write_text(text(), encoding="utf-8")
+    PLUGIN.write_text(plugin_tools(), encoding="utf-8")

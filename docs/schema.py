@@ -9,13 +9,17 @@ values together, of a shape: a dict of names (``name?`` may be missing) and type
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from datetime import date
+from enum import Enum
 from pathlib import Path
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from openclaw_memory import model as of
 from openclaw_memory.store.state.database import StateReport
-from openclaw_memory.system.serialize import json_schema
+from openclaw_memory.system.serialize import FLAGS, OPTIONAL, UNLESS_EMPTY, camel
 
 OUT = Path(__file__).parent / "schema.json"
 
@@ -89,6 +93,58 @@ ANSWERS: dict[str, Any] = {
     },
     "model use": {"model": str, "before": str, "config": str, "present": bool},
 }  # fmt: skip
+
+
+def json_schema(kind: Any) -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of the type ``kind`` as :func:`to_json` writes it, with finite numbers.
+
+    Raises ``TypeError`` for a type that the contract does not use.
+    """
+    origin, arguments = get_origin(kind), get_args(kind)
+    if kind is Any:
+        return {}
+    if origin in (Union, UnionType):
+        return _either([json_schema(each) for each in arguments])
+    if origin is Literal:
+        return {"type": "string", "enum": list(arguments)}
+    if origin in (tuple, list, set, frozenset, Sequence):
+        return {"type": "array", "items": json_schema(arguments[0])}
+    if origin in (dict, Mapping):
+        return {"type": "object", "additionalProperties": json_schema(arguments[1])}
+    if isinstance(kind, type):
+        if is_dataclass(kind):
+            return _object_schema(kind)
+        if issubclass(kind, Enum):
+            return {"type": "string", "enum": [member.value for member in kind]}
+        if issubclass(kind, date):
+            return {"type": "string", "format": "date"}
+        if kind in _PLAIN:
+            return {"type": _PLAIN[kind]}
+    raise TypeError(f"no JSON Schema for {kind!r}")
+
+
+_PLAIN = {str: "string", Path: "string", bool: "boolean", int: "integer", float: "number", NoneType: "null"}
+
+
+def _either(schemas: list[dict[str, Any]]) -> dict[str, Any]:
+    """Combine alternatives; plain types are written as a list, which every client understands."""
+    if all(set(schema) == {"type"} for schema in schemas):
+        return {"type": [schema["type"] for schema in schemas]}
+    return {"anyOf": schemas}
+
+
+def _object_schema(kind: type) -> dict[str, Any]:
+    hints = get_type_hints(kind)
+    properties, required = {}, []
+    for f in fields(kind):
+        hint = hints[f.name]
+        if f.name in OPTIONAL:  # left out rather than null
+            present = tuple(each for each in get_args(hint) if each is not NoneType)
+            hint = Union[present] if NoneType in get_args(hint) else hint  # noqa: UP007
+        properties[camel(f.name)] = {"type": "boolean", "const": True} if f.name in FLAGS else json_schema(hint)
+        if f.name not in OPTIONAL | FLAGS | UNLESS_EMPTY:
+            required.append(camel(f.name))
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 
 def schemas(closed: bool = False) -> dict[str, dict[str, Any]]:

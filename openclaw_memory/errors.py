@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 #: Error numbers for a full disk or quota.
@@ -123,3 +125,14 @@ class EngineError(ModelError):
 
 class HostError(OpenClawMemoryError):
     """A host that is missing or too old, or whose configuration cannot be read or changed."""
+
+
+@contextmanager
+def writing(
+    file: object, kind: type[OpenClawMemoryError], step: str = "make its folder writable", why: str = ""
+) -> Iterator[None]:
+    """Turn an ``OSError`` in the block into a ``kind`` of error about ``file``; ``why`` says what it prevents."""
+    try:
+        yield
+    except OSError as error:
+        raise kind(f"cannot be written ({error.strerror or error}){why}", next_step_for(error, step), file) from error

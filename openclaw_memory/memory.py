@@ -10,75 +10,80 @@ from dataclasses import asdict
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from filelock import FileLock, Timeout
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .config.openclaw_home import OpenClawHome
 from .config.settings import Settings
 from .config.workspace import expand_home, find_workspace
-from .context.service import ContextService
-from .embed.manager import EmbedderManager
-from .embed.vectorizer import Vectorizer
 from .errors import OpenClawMemoryError
-from .facts.service import FactService
-from .forget.masking import mask_for_index
-from .forget.operations import Forgetter, lost_state, reread_forgotten, unfinished
-from .forget.selection import ForgetRequest
 from .forget.tombstones import Tombstones
-from .graph.service import ConceptService
-from .ingest.freshness import Freshness
-from .ingest.pipeline import Ingestor
 from .ingest.scan import max_bytes, scan
-from .ingest.survey import SURVEY_SUFFIX, NoteSurvey
-from .knowledge.concepts_file import FILE_NAME
-from .knowledge.facts_file import NAME as FACTS
-from .model import (
-    CaptureReport,
-    ConsolidateReport,
-    ExportReport,
-    FeedbackReport,
-    ForgetReport,
-    Grain,
-    GrainSize,
-    IngestReport,
-    MapReport,
-    Progress,
-    QueryResult,
-    QuotedHits,
-    ScanResult,
-    SearchHit,
-    SearchRequest,
-    Session,
-    SkippedFile,
-    Status,
-    joined,
-    silent,
-)
+from .model import Progress, SearchRequest, joined, silent
 from .model.bounds import named_arguments
 from .plugins.manager import Plugins
-from .search.service import SearchService
-from .sharing import sources
-from .sharing.reading import OtherMemories, ReadingMemory
+from .sharing.reading import OtherMemories, ReadingMemory, check_names, find_sources
 from .store.state.opening import ServerWorkspace, open_state
-from .summarise.inventory import RetiredNotes
 from .system.deadline import Deadline
-from .upkeep.languages import Languages, other_than_english, unknown_languages
-from .upkeep.schedule import ConsolidationRunner
 from .use.tracker import Usage
 
 if TYPE_CHECKING:
     from .capture.capturer import Turn
-    from .embed.manager import EmbedderChoice
+    from .context.service import ContextService
+    from .embed.manager import EmbedderChoice, EmbedderManager
+    from .embed.vectorizer import Vectorizer
+    from .facts.service import FactService
+    from .forget.operations import Forgetter
+    from .graph.service import ConceptService
+    from .ingest.freshness import Freshness
+    from .ingest.notes import NoteReader, NoteSurvey
+    from .ingest.pipeline import Ingestor
+    from .model import (
+        CaptureReport,
+        ConsolidateReport,
+        ExportReport,
+        FeedbackReport,
+        ForgetReport,
+        Grain,
+        GrainSize,
+        IngestReport,
+        MapReport,
+        QueryResult,
+        QuotedHits,
+        ScanResult,
+        SearchHit,
+        Session,
+        Status,
+    )
     from .model.embedder import Embedder
-    from .sharing.sources import Source
+    from .search.service import SearchService
+    from .sharing.reading import Source
     from .store.api import Store, VectorModel
+    from .summarise.inventory import RetiredNotes
     from .tables.service import MemoryTables
+    from .upkeep.schedule import ConsolidationRunner
 
 log = logging.getLogger("openclaw_memory")
 
 #: Units that show how well the model knows the languages of the notes.
 _LANGUAGE_SAMPLE = 300
+
+T = TypeVar("T")
+
+
+class Part(Generic[T]):
+    """A part of a memory that is imported and built when it is first asked for: most commands need few of them."""
+
+    def __init__(self, build: Callable[[Any], T]) -> None:
+        self._build, self._name = build, build.__name__
+
+    def __get__(self, memory: Memory, owner: type[Memory]) -> T:
+        parts = memory._parts
+        if self._name not in parts:
+            with memory._building:  # two threads must not build two of them
+                if self._name not in parts:
+                    parts[self._name] = self._build(memory)
+        part: T = parts[self._name]
+        return part
 
 
 class Memory(ReadingMemory):
@@ -111,66 +116,142 @@ class Memory(ReadingMemory):
         self.agent = agent
         self.settings = (settings if settings is not None else Settings.load()).for_workspace(self.workspace)
         names = tuple(self.settings.sharing.read_from if read_from is None else read_from)
-        sources.check(self.settings, names)
+        check_names(self.settings, names)
         self.plugins = Plugins(self.settings.plugins.disabled, plugins, allow=self.settings.redaction.allow)
+        #: Parts that were built, by name, shared with copies; ``_building`` is held meanwhile.
+        self._parts: dict[str, Any] = {}
+        self._building = threading.RLock()
         server: ServerWorkspace | None = None
         if store is None or isinstance(store, str):
-            from .index.opening import open_index, server_of
+            from .index.opening import server_of
 
             server = server_of(self.workspace, agent, self.settings, store or db)
-            store = open_index(self.workspace, agent, self.settings, store or db)
-        self._store = store
-        self._models = EmbedderManager(self.settings, embedder) if models is None else models
-        self._models_are_ours = models is None
-        foreign = partial(other_than_english, self.workspace, self.settings.ingest)
-        self._vectorizer = Vectorizer(self.settings, self._store, self.plugins, self._models, foreign)
+            self._place = store or db
+        else:
+            self._parts["store"] = store
+        self._embedder, self._models_are_ours = embedder, models is None
+        if models is not None:
+            self._parts["_models"] = models
         file = expand_home(state) if state is not None else None
         self.state = open_state(self.workspace, self.settings.state, file, server)
         self.usage = Usage(self.state)
         self.forgotten = Tombstones(self.state)
-        retired = RetiredNotes(self.state, self.settings.retention["plan"] != "keep")
-        #: Remarks on the notes that were read.
-        self.survey = NoteSurvey(self._store.sidecar(SURVEY_SUFFIX), max_bytes(self.settings.ingest))
-        ingestor = Ingestor(
+        self.others = OtherMemories(
+            partial(find_sources, self.settings, names, agent, self.workspace),
+            partial(self._open_other_memory, plugins=plugins),
+            peers,
+        )
+
+    # -- parts ------------------------------------------------------------------------------------
+
+    @Part
+    def store(self) -> Store:
+        """The store of the index."""
+        from .index.opening import open_index
+
+        return open_index(self.workspace, self.agent, self.settings, self._place)
+
+    @Part
+    def _models(self) -> EmbedderManager:
+        from .embed.manager import EmbedderManager
+
+        return EmbedderManager(self.settings, self._embedder)
+
+    @Part
+    def _vectorizer(self) -> Vectorizer:
+        from .embed.vectorizer import Vectorizer
+        from .upkeep.languages import other_than_english
+
+        foreign = partial(other_than_english, self.workspace, self.settings.ingest)
+        return Vectorizer(self.settings, self.store, self.plugins, self._models, foreign)
+
+    @Part
+    def _retired(self) -> RetiredNotes:
+        from .summarise.inventory import RetiredNotes
+
+        return RetiredNotes(self.state, self.settings.retention["plan"] != "keep")
+
+    @Part
+    def survey(self) -> NoteSurvey:
+        """Remarks on the notes that were read."""
+        from .ingest.notes import SURVEY_SUFFIX, NoteSurvey
+
+        return NoteSurvey(self.store.sidecar(SURVEY_SUFFIX), max_bytes(self.settings.ingest))
+
+    @Part
+    def _ingestor(self) -> Ingestor:
+        from .forget.masking import mask_for_index
+        from .forget.operations import reread_forgotten
+        from .ingest.pipeline import Ingestor
+
+        return Ingestor(
             workspace=self.workspace,
             settings=self.settings.ingest,
-            store=self._store,
+            store=self.store,
             plugins=self.plugins,
             mask=partial(mask_for_index, self.forgotten),
-            excluded=retired.holds,
-            ready=partial(reread_forgotten, self._store, self.state, self.forgotten),
+            excluded=self._retired.holds,
+            ready=partial(reread_forgotten, self.store, self.state, self.forgotten),
             forgotten=self.forgotten.covers_fact,
             survey=self.survey,
         )
-        #: Reads a file as the index sees it.
-        self.reader = ingestor.reader
-        self._freshness = Freshness(
+
+    @property
+    def reader(self) -> NoteReader:
+        """Reads a file as the index sees it."""
+        return self._ingestor.reader
+
+    @Part
+    def _freshness(self) -> Freshness:
+        from .forget.operations import unfinished
+        from .ingest.freshness import Freshness
+
+        return Freshness(
             workspace=self.workspace,
             settings=self.settings.ingest,
-            store=self._store,
+            store=self.store,
             plugins=self.plugins,
-            ingestor=ingestor,
+            ingestor=self._ingestor,
             vectorizer=self._vectorizer,
             unfinished=partial(unfinished, self.state),
         )
-        self.facts = FactService(
+
+    @Part
+    def facts(self) -> FactService:
+        """Facts that are stated in files or in notes."""
+        from .facts.service import FactService
+        from .knowledge.facts_file import NAME
+
+        return FactService(
             workspace=self.workspace,
-            store=self._store,
+            store=self.store,
             freshen=self.freshen,
-            redact=partial(self.plugins.redact_text, FACTS),
+            redact=partial(self.plugins.redact_text, NAME),
             forgotten=self.forgotten.covers_fact,
             today=self.today,
         )
-        self._questions = SearchService(
+
+    @Part
+    def _questions(self) -> SearchService:
+        from .search.service import SearchService
+
+        return SearchService(
             settings=self.settings,
-            store=self._store,
+            store=self.store,
             vectorizer=self._vectorizer,
             plugins=self.plugins,
             freshen=self._freshness.freshen,
             superseded=self.facts.superseded,
             boosts_on=self.usage.boosts_on,
         )
-        self.concepts = ConceptService(
+
+    @Part
+    def concepts(self) -> ConceptService:
+        """Concepts: those that notes mention, and the curated ones."""
+        from .graph.service import ConceptService
+        from .knowledge.concepts_file import FILE_NAME
+
+        return ConceptService(
             file=self.workspace / FILE_NAME,
             view=self._questions.graph,
             changed=self._freshness.relink,
@@ -178,43 +259,54 @@ class Memory(ReadingMemory):
             redact=partial(self.plugins.redact_text, FILE_NAME),
             forgotten=self.forgotten.covers_name,
         )
-        self._forgetter = Forgetter(
+
+    @Part
+    def _forgetter(self) -> Forgetter:
+        from .forget.operations import Forgetter
+
+        return Forgetter(
             workspace=self.workspace,
             settings=self.settings.ingest,
-            store=self._store,
+            store=self.store,
             reader=self.reader,
             state=self.state,
             tombstones=self.forgotten,
             uses=self.usage,
-            view=self._questions.graph,
+            view=lambda: self._questions.graph(),
             ingest=self.ingest,
             clear=self._vectorizer.forget_questions,
         )
-        self.upkeep = ConsolidationRunner(
+
+    @Part
+    def upkeep(self) -> ConsolidationRunner:
+        """Consolidation, by hand and by itself."""
+        from .upkeep.schedule import ConsolidationRunner
+
+        return ConsolidationRunner(
             workspace=self.workspace,
             settings=self.settings,
-            store=self._store,
+            store=self.store,
             reader=self.reader,
             plugins=self.plugins,
             state=self.state,
-            retired=retired,
+            retired=self._retired,
             ingest=self._ingest_and_scan,
         )
-        self.ambient = ContextService(
+
+    @Part
+    def ambient(self) -> ContextService:
+        """Context for a message."""
+        from .context.service import ContextService
+
+        return ContextService(
             settings=self.settings,
-            store=self._store,
+            store=self.store,
             vectorizer=self._vectorizer,
             index=self._questions.index,
             freshen=self._freshness.freshen,
             facts=self.facts,
             plugins=self.plugins,
             state=self.state,
-        )
-
-        self.others = OtherMemories(
-            partial(sources.sources, self.settings, names, agent, self.workspace),
-            partial(self._open_other_memory, plugins=plugins),
-            peers,
         )
 
     def _open_other_memory(self, source: Source, plugins: Sequence[object]) -> Memory:
@@ -232,14 +324,19 @@ class Memory(ReadingMemory):
 
     def close(self) -> None:
         """Stop background work and release the index and the model; a second call does nothing."""
-        self._freshness.close()
+
+        def end(name: str, method: str = "close") -> None:
+            if (part := self._parts.get(name)) is not None:
+                getattr(part, method)()
+
+        end("_freshness")
         super().close()
-        self.ambient.close()
+        end("ambient")
         self.usage.close()
-        self._vectorizer.stop()
+        end("_vectorizer", "stop")
         if self._models_are_ours:
-            self._models.close()
-        self._store.close()
+            end("_models")
+        end("store")
         self.state.close()
 
     # -- the model --------------------------------------------------------------------------------
@@ -325,18 +422,22 @@ class Memory(ReadingMemory):
         Raises :class:`~openclaw_memory.errors.RequestError` when ``chunk`` names nothing, and
         :class:`~openclaw_memory.errors.WorkspaceError` when the state cannot be written.
         """
-        from .use.feedback import record
+        from .use.tracker import record
 
         self.check_own(chunk)
         self.freshen()
-        return record(self._store, self.usage, chunk, verdict, now or self.today())
+        return record(self.store, self.usage, chunk, verdict, now or self.today())
 
     def replied(self, text: str) -> QuotedHits:
         """Count the hits of recent answers that a reply quotes as used."""
+        from .model import QuotedHits
+
         return QuotedHits(len(self.usage.quoted(text)))
 
     def session_start(self, session: Session | None = None) -> list[Any]:
         """Run the plugins' hooks for the begin of a session; the built-in one ingests."""
+        from .model import Session
+
         return self.plugins.notify(
             "openclaw_memory_session_start", memory=self, session=session or Session("", self.agent)
         )
@@ -391,6 +492,8 @@ class Memory(ReadingMemory):
         ``dry_run`` nothing is changed and the report lists what would go.  Raises
         :class:`~openclaw_memory.errors.RequestError` for an unknown argument, or unless exactly one thing is named.
         """
+        from .forget.selection import ForgetRequest
+
         return self._forgetter.forget(ForgetRequest(path, query, concept, fact, since, until), dry_run)
 
     def _finish_forgetting(self) -> None:
@@ -438,12 +541,12 @@ class Memory(ReadingMemory):
         """
         return self._tables().query(query, limit, timeout)
 
-    def export(self, folder: str | Path, *, overwrite: bool = False, progress: Progress = silent) -> ExportReport:
-        """Write every table as a Parquet file into ``folder``: a new or empty one, or an older export to ``overwrite``.
+    def export(self, folder: str | Path, *, progress: Progress = silent) -> ExportReport:
+        """Write every table as a Parquet file into ``folder``, a new or empty one.
 
         Raises :class:`~openclaw_memory.errors.WorkspaceError` when the folder cannot be used.
         """
-        return self._tables().export(expand_home(folder).absolute(), overwrite, progress)
+        return self._tables().export(expand_home(folder).absolute(), progress)
 
     @named_arguments()
     def map(
@@ -463,12 +566,12 @@ class Memory(ReadingMemory):
 
         return draw(
             self,
-            self._store,
+            self.store,
             self._questions,
             self.facts,
             self.usage,
             self.vectors_in_use,
-            self.upkeep.retired.notes,
+            self._retired.notes,
             file,
             concept=concept,
             since=since,
@@ -478,13 +581,11 @@ class Memory(ReadingMemory):
     def _tables(self) -> MemoryTables:
         from .tables.service import MemoryTables
 
-        return MemoryTables(self._store, self._questions.graph, self.facts, self.usage.rows, self._freshness.freshen)
+        return MemoryTables(self.store, self._questions.graph, self.facts, self.usage.rows, self._freshness.freshen)
 
     def maintain(self, force: bool = False) -> bool:
-        """Compact the index if that is due, and release memory; return true if it was compacted."""
-        compacted = self._store.maintain(force)
-        self._store.shrink()
-        return compacted
+        """Compact the index if that is due; return true if it was."""
+        return self.store.maintain(force)
 
     def grains(self) -> tuple[GrainSize, ...]:
         """Return files, units and bytes of each grain."""
@@ -492,15 +593,18 @@ class Memory(ReadingMemory):
 
     def status(self) -> Status:
         """Return counts, sizes, model, embedding states and problems; opens no note."""
+        from .context.usage import UsageCounters
         from .embed.http import HttpEmbedder
         from .embed.llama import LlamaCppEmbedder
+        from .model import SkippedFile, Status
         from .store.duckdb.extensions import extension_file
+        from .upkeep.languages import Languages, unknown_languages
 
         scanned = scan(self.workspace, self.settings.ingest)
         embedder, model, reason = self.vectors_in_use()
-        with self._store.session():
-            numbers = self._store.statistics()
-            states = self._store.vector_states(model)
+        with self.store.session():
+            numbers = self.store.statistics()
+            states = self.store.vector_states(model)
         notes = self.survey.remarks(scanned.files)
         private = [note.private_lines for note in notes.values() if note.private_lines]
         languages = Languages()
@@ -538,7 +642,7 @@ class Memory(ReadingMemory):
             plugins=tuple(self.plugins.names()),
             plugin_failures=dict(self.plugins.failed),
             http_usage=embedder.usage() if isinstance(embedder, HttpEmbedder) else None,
-            context=self.ambient.use(),
+            context=self._parts.get("ambient", UsageCounters(self.state)).use(),
             grains=self.grains(),
             consolidation=self.upkeep.remark(),
             retention=self.settings.retention["plan"],
@@ -551,25 +655,24 @@ class Memory(ReadingMemory):
             private_lines=sum(private),
             unread_front_matter=tuple(SkippedFile(path, n.untrusted) for path, n in notes.items() if n.untrusted),
             skipped=scanned.skipped,
-            embedding=_is_held(self._store.sidecar(".embedding")),
+            embedding=_is_held(self.store.sidecar(".embedding")),
             found=len(scanned.files),
         )
 
     def remarks(self) -> list[str]:
         """Return problems of the index and the state as messages."""
-        missing_key = [lost_state(self._store, self.forgotten)]
-        return [*self._store.warnings(), *self.state.warnings(), *unfinished(self.state), *filter(None, missing_key)]
+        from .forget.operations import lost_state, unfinished
 
-    @property
-    def store(self) -> Store:
-        """Return the store of the index."""
-        return self._store
+        missing_key = [lost_state(self.store, self.forgotten)]
+        return [*self.store.warnings(), *self.state.warnings(), *unfinished(self.state), *filter(None, missing_key)]
 
 
 def _is_held(file: Path | None) -> bool:
     """Return true if a process holds the lock ``file``, as far as can be seen."""
     if file is None or not file.exists():
         return False
+    from filelock import FileLock, Timeout
+
     try:
         FileLock(file).acquire(timeout=0).lock.release()
     except OSError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import date
 
-from openclaw_memory.ingest.plan import build_units
+from openclaw_memory.ingest.notes import build_units
 from openclaw_memory.model import Grain, Origin
 from openclaw_memory.plugins.manager import Plugins
 from openclaw_memory.summarise.document import LINKER, parse_sentences, render

@@ -118,18 +118,6 @@ def let_go(memory: Memory, idle: float) -> Memory:
     return memory
 
 
-def run_command(notes: Notes, *arguments: str, code: int = 0, given: str | None = None) -> Any:
-    """Run a command of the shell on the index beside the workspace, and assert that it exits with ``code``."""
-    from click.testing import CliRunner
-
-    from openclaw_memory.cli.main import cli
-
-    before = ["--set", "embedding.model=none", "-w", str(notes.root), "--db", str(notes.root.parent / "index.duckdb")]
-    result = CliRunner().invoke(cli, [*before, *arguments], input=given, prog_name="openclaw-memory")
-    assert result.exit_code == code, result.output
-    return result
-
-
 def snippets(memory: Memory, query: str, **options: Any) -> list[str]:
     """What a search by keywords finds."""
     return [hit.snippet for hit in memory.search(query, mode="keyword", **options).results]

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 from openclaw_memory.config.settings import StoreSettings
-from openclaw_memory.ingest.plan import analyse_unit, match_units
+from openclaw_memory.ingest.notes import analyse_unit
 from openclaw_memory.model import Grain, Kind, Origin, Section, SourceFile, Unit
 from openclaw_memory.store.api import DocumentChange, PlannedUnit, VectorModel
 from openclaw_memory.store.duckdb.store import DuckStore
@@ -43,7 +43,7 @@ STORES: weakref.WeakSet[Any] = weakref.WeakSet()
 def open_store(path: Path, extraction: str = "", idle: float = 5.0, **settings: Any) -> Any:
     """A store that keeps its file open between calls unless told otherwise; or the memory of that name on a server."""
     given: dict[str, Any] = {"lock_timeout": 10.0, **settings}
-    common = StoreSettings(**given), analysis.terms, analysis.ANALYSIS_VERSION, extraction
+    common = StoreSettings(**given), analysis.terms, extraction
     if SERVER:
         return closed_later(PostgresStore(SERVER[0], "main", str(path), *common))
     return closed_later(DuckStore(path, *common, idle=idle))
@@ -87,8 +87,7 @@ def put(store: DuckStore, notes: Mapping[str, Sequence[Sequence[str]]], **fields
     for path, sections in notes.items():
         change = note(path, sections, **fields)
         row = documents.by_path.get(path)
-        ids, _ = match_units(change.units, store.stored_units([row.id]) if row else [])
-        changes.append(replace(change, ids=ids, replaces=row.id if row else None))
+        changes.append(replace(change, replaces=row.id if row else None))
     store.apply(changes, documents.version)
 
 

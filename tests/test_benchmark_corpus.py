@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,13 @@ def test_the_days_go_on_in_another_folder(monkeypatch: pytest.MonkeyPatch, tmp_p
     assert {"memory/2022-01-03.md", "memory/agent-1/2022-01-01.md", "memory/agent-2/2022-01-01.md"} <= set(
         contents(tmp_path)
     )
+
+
+def test_words_have_a_long_tail() -> None:
+    words = Counter(re.findall(r"[a-z0-9_.-]{3,}", " ".join(corpus.units(5000)).lower()))
+    assert len(words) > 4500
+    assert sum(1 for count in words.values() if count == 1) > 1200
+    assert len(set(corpus.units(5000))) > 4990
 
 
 def test_queries_repeat_and_have_their_answers_in_the_smallest_corpus() -> None:

@@ -7,15 +7,15 @@ of other people stand in ``memory/captures/2026-03-04-untrusted.md``, whose fron
 
 from __future__ import annotations
 
-import re
 import time
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
+from .. import patterns as re
 from ..config.settings import Settings
 from ..context import prose
 from ..errors import OpenClawMemoryError, WorkspaceError
@@ -75,8 +75,7 @@ class Turn:
     now: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
+class _Candidate(NamedTuple):
     """A sentence as it would be written behind ``- ``; ``key`` is equal for the same words, ``order`` its place."""
 
     text: str
@@ -256,8 +255,7 @@ class Capturer:
             raise WorkspaceError(f"{file}: cannot be read ({error.strerror or error}); make it readable") from error
 
 
-@dataclass(frozen=True, slots=True)
-class _KnownSentence:
+class _KnownSentence(NamedTuple):
     """The terms of a sentence, also with those of its day and its heading, and true if it is negated."""
 
     terms: frozenset[str]

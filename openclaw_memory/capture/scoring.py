@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from datetime import date
 
+from .. import patterns as re
 from ..knowledge.fact_extraction import SectionContext, extract
 from ..model import UNSAID, Unit
 from ..text import analysis, speech

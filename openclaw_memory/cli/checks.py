@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from ..config.settings import Settings
+from ..embed.llama import LlamaCppEmbedder
+from ..embed.manager import EmbedderChoice
 from ..errors import ModelError, OpenClawMemoryError, Problem, RedactionError, SettingsError
-from ..ingest.notes import RawNote
+from ..hosts import HostError
+from ..hosts.openclaw_checks import check_openclaw
+from ..hosts.process import find_program, run_command
+from ..index.opening import url_of
+from ..ingest.notes import RawNote, remarks_on
 from ..ingest.scan import IGNORE_FILE, Unreadable, is_conflict, max_bytes, scan
-from ..ingest.survey import remarks_on
+from ..knowledge import concepts_file, facts_file
 from ..knowledge.linking import Linker
+from ..memory import Memory
 from ..model import Check, ScanResult, SkippedFile, SourceFile, counted
+from ..search.service import check_settings
 from ..store.api import DocumentInfo, Documents, OntologyRows
+from ..store.duckdb.extensions import extension_file
+from ..system import atomic
+from ..text.calendar import now_in
 from ..upkeep.languages import Languages, unknown_languages
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ..config.settings import Settings
-    from ..embed.manager import EmbedderChoice
-    from ..memory import Memory
 
 
 def examine(memory: Memory) -> list[Check]:
     """Return every check of ``doctor``, in the order of ``setup``; reads each note once and changes nothing."""
-    from ..hosts.openclaw_checks import check_openclaw
-
     checks = [
         Check(problem.path or "settings", True, problem.what, problem.next_step, remark=True)
         for problem in memory.settings.ignored
@@ -48,7 +52,8 @@ def examine(memory: Memory) -> list[Check]:
     if documents is not None:
         if scanned is not None:
             checks += freshness(documents, scanned, reading)
-        checks += _vectors(memory)
+        _, model, _ = memory.vectors_in_use()
+        checks += [] if model is None else [vectors(asdict(memory.store.vector_states(model)))]
     registered = {*memory.plugins.names(), *memory.plugins.blocked()}
     checks += [
         Check("plugins", False, f"plugins.disabled names {name}, and there is no such plugin", "mend the name")
@@ -68,10 +73,6 @@ def examine(memory: Memory) -> list[Check]:
 
 def invalid_values(settings: Settings) -> Iterator[SettingsError]:
     """Yield the errors of values that are only checked when they are used."""
-    from ..index.opening import url_of
-    from ..search.service import check_settings
-    from ..text.calendar import now_in
-
     zone = settings.consolidate.time_zone
     for check in (partial(check_settings, settings.search), partial(now_in, zone), partial(url_of, settings)):
         try:
@@ -110,7 +111,7 @@ def read_notes(memory: Memory, scanned: ScanResult, documents: Documents | None)
                 reading.untrusted.append(SkippedFile(file.path, remarks.untrusted))
             reading.guessed += [SkippedFile(file.path, reason) for reason in remarks.guessed]
             if is_changed(file, row):
-                memory.reader.read(file, Linker(OntologyRows()), memory.reader.readable(file, note))
+                memory.reader.read(file, Linker(OntologyRows()), memory.reader.text(file, note))
                 reading.changed.append(file.path)
         except (Unreadable, RedactionError) as error:
             if is_changed(file, row):
@@ -197,11 +198,6 @@ def freshness(documents: Documents, scanned: ScanResult, reading: NoteReading) -
 
 def _sidecars(workspace: Path) -> Iterator[Check]:
     """Check that the workspace's files of ours can be read; a missing one is fine."""
-    import os
-
-    from ..knowledge import concepts_file, facts_file
-    from ..system import atomic
-
     for name, read in ((concepts_file.FILE_NAME, concepts_file.read), (facts_file.NAME, facts_file.read)):
         if os.path.lexists(workspace / name):
             try:
@@ -233,8 +229,6 @@ def model_checks(resolved: EmbedderChoice, settings: Settings) -> list[Check]:
 
 def _llama_cpp(settings: Settings, embedder: object) -> list[Check]:
     """Name the binding in use, the ones that fail here, and a GPU that is idle."""
-    from ..embed.llama import LlamaCppEmbedder
-
     if not isinstance(embedder, LlamaCppEmbedder):
         return []
     checks = [Check("llama.cpp", True, f"{embedder.binding}, proved on this machine")]
@@ -251,9 +245,6 @@ def _llama_cpp(settings: Settings, embedder: object) -> list[Check]:
 
 def _graphics() -> str | None:
     """Return the name of an NVIDIA GPU of this machine."""
-    from ..hosts import HostError
-    from ..hosts.process import find_program, run_command
-
     tool = find_program("nvidia-smi")
     if tool is None:
         return None
@@ -269,8 +260,6 @@ def _graphics() -> str | None:
 
 def _extensions(settings: Settings) -> list[Check]:
     """Name the missing ones of the extensions that the settings need."""
-    from ..store.duckdb.extensions import extension_file
-
     needed = {"fts": settings.store.keyword_index == "fts", "vss": settings.store.vector_index == "vss"}
     return [
         Check(f"extension {name}", False, "missing", f"run: pip install duckdb-extension-{name}")
@@ -292,11 +281,6 @@ def _index(memory: Memory) -> tuple[Documents | None, list[Check]]:
     checks += [Check("index", False, warning, "run: openclaw-memory ingest") for warning in warnings]
     problems = map(Problem.parse, memory.remarks()[len(warnings) :])
     return documents, [*checks, *(Check.from_problem("state", problem) for problem in problems)]
-
-
-def _vectors(memory: Memory) -> list[Check]:
-    _, model, _ = memory.vectors_in_use()
-    return [] if model is None else [vectors(asdict(memory.store.vector_states(model)))]
 
 
 def vectors(count: Mapping[str, int]) -> Check:

@@ -11,11 +11,17 @@ from typing import Any
 
 import click
 
-from ..errors import SettingsError, next_step_for
-from .context import CliContext, common_options, json_option, say, table, without_password
+from ..config.coerce import all_keys
+from ..config.openclaw_home import OpenClawHome, read_text
+from ..config.settings import Settings, check_key, config_path, load, value_of, walk
+from ..config.store_url import hide_password
+from ..errors import SettingsError, writing
+from ..system import atomic, yaml_edit
+from ..system.serialize import to_json
+from .context import CliContext, common_options, json_option, without_password
 
 
-@click.group(short_help="Show and change the settings.")
+@click.group()
 def config() -> None:
     """Show and change the settings.
 
@@ -29,9 +35,6 @@ def config() -> None:
 
 def settings_file(cli: CliContext) -> Path:
     """Return the settings file: the one that is named, that of OpenClaw's plugin if it applies, or the default."""
-    from ..config.openclaw_home import OpenClawHome
-    from ..config.settings import config_path
-
     named = cli.config or os.environ.get("OPENCLAW_MEMORY_CONFIG")
     if named:
         return Path(named)
@@ -45,9 +48,6 @@ def settings_file(cli: CliContext) -> Path:
 
 def _keys(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """Return the settings that complete ``incomplete``."""
-    from ..config.coerce import all_keys
-    from ..config.settings import Settings
-
     return [key for key in all_keys(Settings()) if key.startswith(incomplete)]
 
 
@@ -56,9 +56,6 @@ def _keys(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[s
 @common_options
 def show(cli: CliContext, prefix: str) -> None:
     """Print each setting (that begins with PREFIX), its value and its source."""
-    from ..config.settings import walk
-    from ..config.store_url import hide_password
-
     settings, source = cli.load_settings()
     file = settings_file(cli)
     rows = [
@@ -69,8 +66,6 @@ def show(cli: CliContext, prefix: str) -> None:
     if not rows:
         raise click.UsageError(f"no setting begins with '{prefix}'; 'openclaw-memory config show' lists them all")
     if cli.json:
-        from ..system.serialize import to_json
-
         shown = [
             {"key": key, "value": to_json(value), "source": where, "help": text} for key, value, where, text in rows
         ]
@@ -80,7 +75,7 @@ def show(cli: CliContext, prefix: str) -> None:
         (key, repr(value) if value == "" or not isinstance(value, str) else value, where, text)
         for key, value, where, text in rows
     )
-    cli.out.print(table(cells, "setting", "value", "source", "meaning"), highlight=False)
+    cli.table(cells, "setting", "value", "source", "meaning")
     cli.remark(f"the settings file is {file}" + ("" if file.exists() else ", which is not there yet"))
 
 
@@ -98,9 +93,6 @@ def set_setting(cli: CliContext, key: str, value: str) -> None:
       openclaw-memory config set retention.plan pro
       openclaw-memory config set plugins.disabled '[sessions]'
     """
-    from ..config.settings import Settings, check_key, value_of
-    from ..config.store_url import hide_password
-    from ..system.serialize import to_json
     from .checks import invalid_values
 
     if key == "store.url":
@@ -119,8 +111,7 @@ def set_setting(cli: CliContext, key: str, value: str) -> None:
     if cli.json:
         in_force = to_json(hide_password(key, value_now))
         cli.emit({"file": str(file), "key": key, "value": new, "inForce": in_force, "source": source})
-        return
-    say(f"{file}: {key} is {value}")
+    cli.say(f"{file}: {key} is {value}")
     if to_json(value_now) != new:
         cli.remark(f"it does not count here: {source} says {hide_password(key, value_now)!r}")
 
@@ -130,10 +121,6 @@ def set_setting(cli: CliContext, key: str, value: str) -> None:
 @json_option
 def unset(cli: CliContext, key: str) -> None:
     """Take KEY out of the settings file, so that its default counts again; the rest of the file stays as it is."""
-    from ..config.settings import Settings, check_key, value_of
-    from ..config.store_url import hide_password
-    from ..system.serialize import to_json
-
     try:
         check_key(Settings(), key)
     except SettingsError as error:
@@ -144,16 +131,13 @@ def unset(cli: CliContext, key: str) -> None:
     value, source = to_json(hide_password(key, value_of(now, key))), sources[check_key(now, key)[0]]
     if cli.json:
         cli.emit({"file": str(file), "key": key, "removed": there, "inForce": value, "source": source})
-        return
-    say(f"{file}: {key} {'is taken out' if there else 'is not in it'}; {value!r} counts ({source})")
+    cli.say(f"{file}: {key} {'is taken out' if there else 'is not in it'}; {value!r} counts ({source})")
 
 
 @config.command(short_help="Open the settings file in your editor.")
 @json_option
 def edit(cli: CliContext) -> None:
     """Open the settings file in $VISUAL or $EDITOR, and check it afterwards."""
-    from ..config.settings import load
-    from ..system import atomic
     from .open import open_in_editor
 
     file = settings_file(cli)
@@ -162,8 +146,8 @@ def edit(cli: CliContext) -> None:
     if file.exists():
         ignored = [str(problem) for problem in load(file, {}, {})[0].ignored if problem.path == str(file)]
         cli.note(ignored)
-        if not cli.json and not ignored:
-            say(f"{file}: every setting in it is valid")
+        if not ignored:
+            cli.say(f"{file}: every setting in it is valid")
     if cli.json:
         cli.emit({"file": str(file), "exists": file.exists()})
 
@@ -177,11 +161,8 @@ def set_value(file: Path, key: str, value: Any) -> None:
     ``value`` is a text or number, or a list or mapping of such, which is written in one line.  Raises
     :class:`~openclaw_memory.errors.SettingsError` when the file is not valid before or after.
     """
-    from ..config.settings import Settings, load
-    from ..system import yaml_edit
-
     file = file.resolve()
-    text = _read_text(file)
+    text = read_text(file) or ""
     if file.exists():
         load(file, {key: value}, {})
     else:
@@ -203,10 +184,8 @@ def set_value(file: Path, key: str, value: Any) -> None:
 
 def unset_value(file: Path, key: str) -> bool:
     """Remove the setting ``key`` from the YAML ``file``; false if it is missing.  Raises as :func:`set_value`."""
-    from ..system import yaml_edit
-
     file = file.resolve()
-    text = _read_text(file)
+    text = read_text(file) or ""
     keys = key.split(".", 2)
     held: list[Any] = [_tree(text, file)]
     for name in keys:
@@ -228,13 +207,6 @@ def unset_value(file: Path, key: str) -> bool:
     return True
 
 
-def _read_text(file: Path) -> str:
-    try:
-        return file.read_bytes().decode("utf-8") if file.exists() else ""
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"cannot be read ({error})", "mend or move it", file) from error
-
-
 def _tree(text: str, file: Path) -> dict[str, Any]:
     import yaml
 
@@ -249,10 +221,5 @@ def _tree(text: str, file: Path) -> dict[str, Any]:
 
 
 def _write(file: Path, text: str) -> None:
-    from ..system import atomic
-
-    try:
+    with writing(file, SettingsError):
         atomic.write_bytes(file, text.encode("utf-8"))
-    except OSError as error:
-        step = next_step_for(error, "make its folder writable")
-        raise SettingsError(f"cannot be written ({error.strerror})", step, file) from error

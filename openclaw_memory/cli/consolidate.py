@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import TYPE_CHECKING
 
 import click
 
-from .context import DATE, CliContext, common_options, say, shorten, table
-from .progress import ingest_progress
-
-if TYPE_CHECKING:
-    from ..model import ConsolidateReport
+from ..model import ConsolidateReport, Grain, counted
+from .context import DATE, CliContext, common_options, ingest_progress, say, shorten
 
 
-@click.command(short_help="Turn old notes into short summaries; no note is changed.")
+@click.command()
 @click.option("--dry-run", is_flag=True, help="Only show what would be done.")
 @click.option("--older-than-days", type=click.IntRange(min=0), metavar="N",
               help="Leave periods alone that ended at most N days ago; default 3.")  # fmt: skip
@@ -38,8 +34,6 @@ def consolidate(
     changed: where a summary answers, search leaves out the notes that it covers, unless told --include-archived.  What
     a person has edited there is kept.  What retention.plan does not keep is taken out, and listed.
     """
-    from ..model import Grain
-
     with cli.memory() as memory:
         if automatic is not None:
             memory.upkeep.enable(automatic)
@@ -59,8 +53,6 @@ def consolidate(
 
 
 def _show(cli: CliContext, report: ConsolidateReport, most: int = 12) -> None:
-    from ..model import counted
-
     would = "would be " if report.dry_run else ""
     if report.summaries:
         cells = (
@@ -69,7 +61,7 @@ def _show(cli: CliContext, report: ConsolidateReport, most: int = 12) -> None:
             for plan in report.summaries[:most]
         )  # fmt: skip
         numbers = ("sources", "sentences", "tokens", "source tokens")
-        cli.out.print(table(cells, "summary", *numbers, right=numbers))
+        cli.table(cells, "summary", *numbers, right=numbers)
         if len(report.summaries) > most:
             say(f"… and {len(report.summaries) - most} more")
     for what, paths in (

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
@@ -13,16 +13,21 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
-from ..errors import Problem, substitute_command
+from ..config.openclaw_home import OpenClawHome
+from ..config.settings import Settings, load
+from ..config.store_url import has_password
+from ..config.workspace import find_workspace
+from ..errors import Problem, RequestError, SettingsError, WorkspaceError, substitute_command
+from ..model import Check, Grain, Progress, silent
 from ..system.sanitize import sanitize
+from ..system.serialize import dumps
+from ..text.calendar import bounds
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
+    from rich.text import Text
 
-    from ..config.settings import Settings
     from ..memory import Memory
-    from ..model import Check
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -34,8 +39,6 @@ def say(text: str, err: bool = False) -> None:
 
 def without_password(url: str) -> str:
     """Return ``url``; raise ``UsageError`` if it has a password, as other users can see the command line."""
-    from ..config.store_url import has_password
-
     if has_password(url):
         raise click.UsageError(
             "a password on the command line is seen by everybody on this machine; put it into ~/.pgpass, into the "
@@ -53,8 +56,6 @@ def failure(message: str, otherwise: str = "") -> dict[str, Any]:
 @contextmanager
 def wrong_usage() -> Iterator[None]:
     """Turn a :class:`RequestError` into a usage error (exit code 2)."""
-    from ..errors import RequestError
-
     try:
         yield
     except RequestError as error:
@@ -94,9 +95,6 @@ class CliContext:
         profile: str | None = None,
     ) -> tuple[Settings, dict[str, str]]:
         """Return the settings in force and the source of each; an invalid ``--set`` is wrong usage."""
-        from ..config.settings import load
-        from ..errors import SettingsError
-
         values = {**self.overrides, **(overrides or {})}
         try:
             settings, sources = load(self.config, values, index=index or self.db, profile=profile)
@@ -110,9 +108,6 @@ class CliContext:
 
     def find_workspace(self) -> Path:
         """Return the workspace that the options name; a missing one is wrong usage."""
-        from ..config.workspace import find_workspace
-        from ..errors import WorkspaceError
-
         try:
             return find_workspace(self.workspace, agent=self.agent)
         except WorkspaceError as error:
@@ -146,8 +141,6 @@ class CliContext:
 
     def emit(self, value: Any, one_line: bool = False) -> None:
         """Print ``value`` as the JSON of the contract, on one line if the command prints several documents."""
-        from ..system.serialize import dumps
-
         self.emitted = "line" if one_line else "whole"
         say(dumps(value, None if one_line else 2))
 
@@ -158,10 +151,10 @@ class CliContext:
         else:
             show(self, value, *args)
 
-    def emit_error(self, message: str, otherwise: str = "") -> None:
-        """Print the JSON of a failure, unless the command has printed its document already."""
-        if self.emitted != "whole":
-            self.emit(failure(message, otherwise), one_line=self.emitted == "line")
+    def say(self, text: str) -> None:
+        """Print a line, unless the output is JSON."""
+        if not self.json:
+            say(text)
 
     def remark(self, text: str | None) -> None:
         """Print a remark on stderr, unless the output is JSON."""
@@ -177,17 +170,39 @@ class CliContext:
 
     def show_check(self, check: Check) -> None:
         """Print a check behind its mark, and its next step on the line below."""
-        from rich.text import Text
-
         if not check.ok:
             mark, word, colour = "✗", "wrong", "red"
         else:
             mark, word, colour = ("!", "note", "yellow") if check.remark else ("✓", "ok", "green")
-        line = Text(f"{mark if _has_marks() else word} ", style=colour)
-        line.append(f"{check.name}: ", style="bold").append(substitute_command(check.detail), style="default")
-        self.out.print(line, highlight=False, soft_wrap=True)
+        mark = mark if _has_marks() else word
+        self.line((f"{mark} ", colour), (f"{check.name}: ", "bold"), substitute_command(check.detail), soft_wrap=True)
         if check.fix:
-            self.out.print(Text(f"  {substitute_command(check.fix)}", style="yellow"), highlight=False, soft_wrap=True)
+            self.line((f"  {substitute_command(check.fix)}", "yellow"), soft_wrap=True)
+
+    def line(self, *parts: str | tuple[str, str] | Text, indent: int = 0, soft_wrap: bool | None = None) -> None:
+        """Print a line of texts, or texts with their styles, ``indent`` columns in; a terminal wraps it there too."""
+        from rich.padding import Padding
+        from rich.text import Text
+
+        line, out = Text.assemble(*parts), self.out
+        if indent and out.is_terminal:
+            out.print(Padding(line, (0, 0, 0, indent), expand=False))
+        else:
+            out.print(Text(" " * indent) + line, soft_wrap=soft_wrap)
+
+    def table(
+        self, rows: Iterable[Iterable[str]], *columns: str, right: Sequence[str] = (), caption: str | None = None
+    ) -> None:
+        """Print a table without lines; the columns named in ``right`` are aligned to the right."""
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(box=None, pad_edge=False, caption=caption, caption_justify="left")
+        for column in columns:
+            table.add_column(Text(column), justify="right" if column in right else "left", overflow="fold")
+        for row in rows:
+            table.add_row(*map(Text, row))
+        self.out.print(table)
 
     def must_ask(self, yes: bool, dry_run: bool | None = None) -> bool:
         """Return true if the command must ask first; raise ``UsageError`` if nobody can answer.
@@ -210,8 +225,6 @@ class CliContext:
 
     def note_openclaw(self) -> None:
         """Print the problem of OpenClaw's configuration, if there is one."""
-        from ..config.openclaw_home import OpenClawHome
-
         self.note(OpenClawHome.for_environment().problems())
 
 
@@ -237,43 +250,21 @@ def console(**options: Any) -> Console:
     return InertConsole(**options)
 
 
+def json_option(command: F) -> F:
+    """Add ``--json`` to a command that needs no workspace; the command line is searched for it before it is parsed."""
+    option = click.option("--json", is_flag=True, expose_value=False, help="Print JSON.")
+    return option(click.pass_obj(command))  # type: ignore[return-value]
+
+
 def common_options(command: F) -> F:
     """Add ``--json`` and ``--workspace`` to a command."""
 
-    @json_option
-    @click.option("--workspace", "-w", "in_workspace", metavar="DIR", help="The agent's workspace.")
-    @functools.wraps(command)
-    def wrapped(cli: CliContext, /, in_workspace: str | None, **rest: Any) -> Any:
-        cli.workspace = in_workspace or cli.workspace
-        return command(cli, **rest)
+    def set_workspace(context: click.Context, _: click.Parameter, folder: str | None) -> None:
+        context.obj.workspace = folder or context.obj.workspace
 
-    return wrapped  # type: ignore[return-value]
-
-
-def json_option(command: F) -> F:
-    """Add ``--json`` to a command that needs no workspace."""
-
-    @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-    @click.pass_context
-    @functools.wraps(command)
-    def wrapped(context: click.Context, /, as_json: bool, **rest: Any) -> Any:
-        context.obj.json = context.obj.json or as_json
-        return command(context.obj, **rest)
-
-    return wrapped  # type: ignore[return-value]
-
-
-def table(cells: Iterable[Iterable[str]], *columns: str, right: Sequence[str] = ()) -> Table:
-    """Return a table without lines; the columns named in ``right`` are aligned to the right."""
-    from rich.table import Table
-    from rich.text import Text
-
-    built = Table(box=None, pad_edge=False)
-    for column in columns:
-        built.add_column(column, justify="right" if column in right else "left", overflow="fold")
-    for row in cells:
-        built.add_row(*map(Text, row))
-    return built
+    return click.option(
+        "--workspace", "-w", metavar="DIR", expose_value=False, callback=set_workspace, help="The agent's workspace."
+    )(json_option(command))
 
 
 def yes_option(command: F) -> F:
@@ -300,9 +291,6 @@ class DateOption(click.ParamType[date]):
             return value
         text = str(value).strip()
         if self._end is not None:
-            from ..model import Grain
-            from ..text.calendar import bounds
-
             for grain in Grain:
                 with suppress(ValueError):
                     return bounds(grain, text)[self._end]
@@ -314,3 +302,65 @@ class DateOption(click.ParamType[date]):
 
 
 DATE, SINCE, UNTIL = DateOption(), DateOption(0), DateOption(1)
+
+
+# -- progress on stderr: bars on a terminal, elsewhere a line now and then; none beside JSON -------------------
+
+_TITLES = {
+    "read": "reading files",
+    "export": "reading the export",
+    "embed": "embedding",
+    "consolidated": "consolidating",
+    "map": "drawing",
+}
+#: Seconds between two lines where there is no terminal.
+_EVERY = 10.0
+
+
+def ingest_progress(cli: CliContext) -> AbstractContextManager[Progress]:
+    """Return a callback for ingest: a bar with counts and the time left per stage, or lines."""
+    return _bars(cli, "MofNCompleteColumn")
+
+
+def model_progress(cli: CliContext) -> AbstractContextManager[Progress]:
+    """Return a callback for downloads in bytes: a bar per stage, or lines."""
+    return _bars(cli, "DownloadColumn")
+
+
+def pull_if_missing(cli: CliContext, memory: Memory) -> None:
+    """Download the configured model if it is missing, with a bar; the report of the ingest has a failure."""
+    with model_progress(cli) as show:
+        memory.pull_model(show)
+
+
+def _lines(size: float) -> Progress:
+    """Return a callback that prints a line every ten seconds, in megabytes if ``size`` is a million."""
+    printed = time.monotonic()
+
+    def show(stage: str, done: int, total: int) -> None:
+        nonlocal printed
+        if time.monotonic() - printed >= _EVERY:
+            printed = time.monotonic()
+            amount = f"{done / size:.0f}" + (f" of {total / size:.0f}" if total else "") + (" MB" if size > 1 else "")
+            say(f"{_TITLES.get(stage, stage)}: {amount}", err=True)
+
+    return show
+
+
+@contextmanager
+def _bars(cli: CliContext, amount: str) -> Iterator[Progress]:
+    if not cli.shows_progress:
+        yield silent if cli.json else _lines(1e6 if amount == "DownloadColumn" else 1)
+        return
+    from rich import progress
+
+    columns = (progress.TextColumn("{task.description}"), progress.BarColumn(), getattr(progress, amount)())
+    tasks: dict[str, Any] = {}
+    with progress.Progress(*columns, progress.TimeRemainingColumn(), console=cli.err, transient=True) as bars:
+
+        def show(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = bars.add_task(_TITLES.get(stage, stage), total=total or None)
+            bars.update(tasks[stage], completed=done, total=total or None)
+
+        yield show

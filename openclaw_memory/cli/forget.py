@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from ..model import ForgetReport, counted
+from ..system.shell import join
 from .context import SINCE, UNTIL, CliContext, common_options, say, shorten, wrong_usage, yes_option
 
-if TYPE_CHECKING:
-    from ..model import ForgetReport
 
-
-@click.command(short_help="Forget for good; shows what goes and asks first.")
+@click.command()
 @click.option("--path", metavar="PATH", help="A file, a folder, or lines as they are cited: memory/a.md#L3-L9.")
 @click.option(
     "--query", metavar="WORDS", help="What has all of these words in one paragraph, item or row; all of it goes."
@@ -28,12 +27,7 @@ if TYPE_CHECKING:
 @click.option("--dry-run", is_flag=True, help="Only show what would go.")
 @yes_option
 @common_options
-def forget(
-    cli: CliContext,
-    dry_run: bool,
-    yes: bool,
-    **named: Any,
-) -> None:
+def forget(cli: CliContext, dry_run: bool, yes: bool, **named: Any) -> None:
     """Forget what one of the options names: its text leaves the index, summaries, captures, facts and records of use.
 
     What was forgotten does not come back from a note, a copy or a summary: its words are recognised by keyed hashes.
@@ -49,10 +43,7 @@ def forget(
     with cli.memory() as memory, wrong_usage():
         if dry_run or ask:
             report = memory.forget(dry_run=True, **named)
-            if cli.json:
-                cli.emit(report)
-                return
-            _preview(cli, report)
+            cli.answer(report, _show)
             if dry_run or not report.texts:
                 return
             if not click.confirm("Forget this for good?", default=False):
@@ -62,28 +53,29 @@ def forget(
     cli.answer(report, _show)
 
 
-def _preview(cli: CliContext, report: ForgetReport) -> None:
-    for line in shorten([f"{each.citation}  {' '.join(each.text.split())}" for each in report.texts]):
-        say(line)
-    say(f"would forget {_counts(report)}" if report.texts else "nothing to forget")
-    _remarks(cli, report)
-
-
 def _show(cli: CliContext, report: ForgetReport) -> None:
     if not report.texts:
         say("nothing to forget")
-        _remarks(cli, report)
-        return
-    checked = "; no column and no byte of the index has it any more" if report.verified else ""
-    say(f"forgot {_counts(report)}{checked}; {report.seconds:.1f} s")
-    for line in shorten([f"taken out of {path}" for path in report.edited]):
-        say(line)
-    _remarks(cli, report)
+    elif report.dry_run:
+        for line in shorten([f"{each.citation}  {' '.join(each.text.split())}" for each in report.texts]):
+            say(line)
+        say(f"would forget {_counts(report)}")
+    else:
+        checked = "; no column and no byte of the index has it any more" if report.verified else ""
+        say(f"forgot {_counts(report)}{checked}; {report.seconds:.1f} s")
+        for line in shorten([f"taken out of {path}" for path in report.edited]):
+            say(line)
+    below = [
+        f"the heading over {place} is among them, its lines are not; run: openclaw-memory forget --path {join([place])}"
+        for place in report.below
+    ]
+    remains = [f"still written in {place}; it is yours to edit" for place in report.remains]
+    for remark in (*shorten(below), *shorten(remains)):
+        cli.remark(remark)
+    cli.remark(report.warning)
 
 
 def _counts(report: ForgetReport) -> str:
-    from ..model import counted
-
     numbers = (
         (report.units, "unit", ""),
         (report.vectors, "vector", ""),
@@ -95,17 +87,3 @@ def _counts(report: ForgetReport) -> str:
     parts = [counted(number, noun) + rest for number, noun, rest in numbers if number]
     parts = parts or [counted(len(report.texts), "text")]  # of files that are not in the index
     return f"{', '.join(parts)} in {counted(report.files, 'file')}"
-
-
-def _remarks(cli: CliContext, report: ForgetReport) -> None:
-    from ..system.shell import join
-
-    forget_it = ["openclaw-memory", "forget", "--path"]
-    below = [
-        f"the heading over {place} is among them, its lines are not; run: {join([*forget_it, place])}"
-        for place in report.below
-    ]
-    remains = [f"still written in {place}; it is yours to edit" for place in report.remains]
-    for remark in (*shorten(below), *shorten(remains)):
-        cli.remark(remark)
-    cli.remark(report.warning)

@@ -9,22 +9,24 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import asdict
+from functools import partial
 from itertools import chain, count
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from ..config.workspace import expand_home
 from ..errors import SettingsError, WorkspaceError
-from .context import CliContext, common_options, say, shorten, yes_option
-
-if TYPE_CHECKING:
-    from ..model import ImportReport
+from ..importers import exports, writer
+from ..ingest.scan import max_bytes
+from ..model import ImportReport, Origin, counted
+from .config import set_value, settings_file
+from .context import CliContext, common_options, model_progress, say, shorten, yes_option
 
 _KEY = "ingest.extra_paths"
 
 
-@click.command("import", short_help="Take over memories of other programs; shows what it would write and asks.")
+@click.command("import")
 @click.argument("source", type=click.Choice(["obsidian", "chatgpt", "claude", "mem0", "memory-lancedb", "jsonl"]))
 @click.argument("path", required=False, type=click.Path(path_type=Path))
 @click.option("--trust", type=click.Choice(("untrusted", "agent", "owner")),
@@ -63,14 +65,7 @@ def import_(
 
 
 def _run(cli: CliContext, source: str, path: Path | None, trust: str, undo: bool, dry_run: bool) -> ImportReport:
-    from functools import partial
-
-    from ..config.workspace import expand_home
     from ..forget.masking import mask_for_index
-    from ..importers import exports, writer
-    from ..ingest.scan import max_bytes
-    from ..model import Origin
-    from .progress import model_progress
 
     workspace = cli.find_workspace()
     if undo or path is None:
@@ -80,9 +75,8 @@ def _run(cli: CliContext, source: str, path: Path | None, trust: str, undo: bool
         memory.forgotten.check()
         mask = partial(mask_for_index, memory.forgotten)
         entries = exports.entries(source, expand_home(path), settings.consolidate.time_zone, show)
-        report = writer.write_entries(
-            workspace, source, entries, Origin(trust), max_bytes(settings.ingest), dry_run, mask
-        )
+        most = max_bytes(settings.ingest)
+        report = writer.write_entries(workspace, source, entries, Origin(trust), most, dry_run, mask)
     if not report.entries and report.skipped:
         first = report.skipped[0]
         raise exports.ExportError(
@@ -92,8 +86,6 @@ def _run(cli: CliContext, source: str, path: Path | None, trust: str, undo: bool
 
 
 def _show(cli: CliContext, report: ImportReport) -> None:
-    from ..model import counted
-
     would = "would " if report.dry_run else ""
     for verb, past, paths in (
         ("write", "wrote", report.written),
@@ -122,8 +114,6 @@ def _read_vault(cli: CliContext, vault: Path, trust: str, *, undo: bool, dry_run
     Raises :class:`~openclaw_memory.errors.OpenClawMemoryError` for what is no folder and for a setting that stands
     where this command cannot write it.
     """
-    from .config import set_value, settings_file
-
     folder = os.path.realpath(os.path.expanduser(vault))
     if not undo and not os.path.isdir(folder):
         raise WorkspaceError("no such folder", "name the one that holds the notes of the vault", vault)
@@ -132,29 +122,24 @@ def _read_vault(cli: CliContext, vault: Path, trust: str, *, undo: bool, dry_run
     if source[_KEY] not in ("default", str(file)):
         raise SettingsError(f"{source[_KEY]}: has {_KEY}, which counts above {file}", "add the vault there")
     workspace = cli.find_workspace()
-    before, after, others, kept = [], [], [], None
-    for extra in settings.ingest.extra_paths:
-        root = {key: value for key, value in asdict(extra).items() if value}
-        before.append(root)
-        if extra.belongs_to(workspace) and os.path.realpath(os.path.expanduser(extra.path)) == folder:
-            kept = extra.name
-            continue
-        after.append(root)
-        others += [root] if extra.belongs_to(workspace) else []
+    roots = settings.ingest.extra_paths
+    own = [root for root in roots if root.belongs_to(workspace)]
+    same = [root for root in own if os.path.realpath(os.path.expanduser(root.path)) == folder]
+    before, after = (
+        [{key: value for key, value in asdict(root).items() if value} for root in roots if root not in without]
+        for without in ([], same)
+    )
     if not undo:
-        name = kept or _name(Path(folder), others)
+        name = same[-1].name if same else _name(Path(folder), {root.name.casefold() for root in own})
         after.append({"path": folder, "name": name, "origin": trust, "workspace": os.path.realpath(workspace)})
     changed = sorted(map(str, before)) != sorted(map(str, after))
     done = changed and not dry_run
-    if not cli.json:
-        say(f"{file}: {_KEY} {'is' if not changed else 'would be' if dry_run or ask else 'is now'}")
-        say(
-            "\n".join(
-                f"  {root['path']} as @{root['name']}, {root['origin']}, in {root.get('workspace', 'every workspace')}"
-                for root in after
-            )
-            or "  nothing"
-        )
+    cli.say(f"{file}: {_KEY} {'is' if not changed else 'would be' if dry_run or ask else 'is now'}")
+    for root in after:
+        place = root.get("workspace", "every workspace")
+        cli.say(f"  {root['path']} as @{root['name']}, {root['origin']}, in {place}")
+    if not after:
+        cli.say("  nothing")
     if done and ask and not click.confirm("Write this setting?", default=False):
         say("nothing was changed")
         return
@@ -163,13 +148,12 @@ def _read_vault(cli: CliContext, vault: Path, trust: str, *, undo: bool, dry_run
     if cli.json:
         report = {"source": "obsidian", "config": str(file), "setting": _KEY, "before": before, "after": after}
         cli.emit({**report, "dryRun": dry_run, "changed": changed})
-    elif done:
-        say("next: openclaw-memory ingest")
+    if done:
+        cli.say("next: openclaw-memory ingest")
 
 
-def _name(folder: Path, others: list[dict[str, str]]) -> str:
-    """Name the root as its folder is named, as far as a name may hold it; another root's name gets a number."""
+def _name(folder: Path, taken: set[str]) -> str:
+    """Name the root as its folder is named, as far as a name may hold it; one that is ``taken`` gets a number."""
     name = re.sub(r"[^\w.-]+", "-", folder.name).strip("-.") or "vault"
-    taken = {root["name"].casefold() for root in others}
     names = chain([name], (f"{name}-{number}" for number in count(2)))
     return next(each for each in names if each.casefold() not in taken)

@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .context import CliContext, common_options, offline_option, say
+from ..config.openclaw_home import OpenClawHome, agents_in
+from ..config.settings import Settings
+from ..errors import OpenClawMemoryError
+from ..model import IngestReport, counted
+from ..system.serialize import to_json
+from .context import CliContext, common_options, ingest_progress, offline_option, pull_if_missing, say
 
 if TYPE_CHECKING:
-    from ..config.settings import Settings
     from ..memory import Memory
-    from ..model import IngestReport
 
 
-@click.command(short_help="Read what changed into the index; also called index.")
+@click.command()
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option(
     "--watch", is_flag=True, help="Stay, and ingest whenever a file changes; one line of JSON each time with --json."
@@ -66,8 +69,6 @@ def ingest(cli: CliContext, paths: tuple[str, ...], watch: bool, lazy: bool, off
 
 
 def _read(cli: CliContext, memory: Memory, paths: tuple[str, ...], mode: str) -> IngestReport:
-    from .progress import ingest_progress, pull_if_missing
-
     pull_if_missing(cli, memory)  # with --lazy too: the first search that needs it must not wait for a download
     with ingest_progress(cli) as show:
         return memory.ingest(paths, embed=mode, progress=show)
@@ -75,18 +76,13 @@ def _read(cli: CliContext, memory: Memory, paths: tuple[str, ...], mode: str) ->
 
 def _ingest_all(cli: CliContext, settings: Settings, mode: str) -> None:
     """Ingest the workspace of each agent that OpenClaw is configured for; exits 1 after the last if one failed."""
-    from ..config.openclaw_home import OpenClawHome, agents_in
-    from ..errors import OpenClawMemoryError
-    from ..system.serialize import to_json
-
     home, failed, exists = OpenClawHome.for_environment(), False, False
     for agent in agents_in(home.config()):
         folder = home.workspace(agent)
         if folder is None or not folder.is_dir():
             continue
         exists = True
-        if not cli.json:
-            say(f"agent {agent}")
+        cli.say(f"agent {agent}")
         try:
             with replace(cli, agent=agent, workspace=str(folder)).memory(settings) as memory:
                 report = _read(cli, memory, (), mode)
@@ -108,8 +104,6 @@ def _ingest_all(cli: CliContext, settings: Settings, mode: str) -> None:
 
 def _show(cli: CliContext, report: IngestReport, watch: bool, shown: str | None = None) -> None:
     """Print a report without a warning that was ``shown`` before."""
-    from ..model import counted
-
     if cli.json:
         cli.emit(report, one_line=watch)
         return

@@ -19,49 +19,48 @@ from ..config.store_url import is_url
 from ..errors import substitute_command
 from ..system.sanitize import sanitize
 from ..version import DISTRIBUTION, __version__, build_id
-from .context import CliContext, say, without_password
 
-#: Commands in the order of the help, and their modules, which are imported when a command is run or listed.
+#: Commands in the order of the help, with their modules, which are imported when a command is run, and what each does.
 GROUPS = {
     "Read and ask": {
-        "demo": "demo",
-        "ingest": "ingest",
-        "search": "search",
-        "recall": "recall",
-        "timeline": "search",
-        "get": "search",
-        "open": "open",
-        "context": "ambient",
-        "map": "map",
+        "demo": ("demo", "Ingest, search and recall a small example."),
+        "ingest": ("ingest", "Read what changed into the index; also called index."),
+        "search": ("search", "Find what the memory says about a question."),
+        "recall": ("search", "Follow the thread behind an answer, in order of time."),
+        "timeline": ("search", "Show what was noted when, in order of time."),
+        "get": ("search", "Print lines of a memory file."),
+        "open": ("open", "Open a hit in your editor, at its line."),
+        "context": ("turns", "Say what memory knows about a message."),
+        "map": ("map", "Draw the memory as a page, and open it."),
     },
     "Change what it knows": {
-        "concepts": "concepts",
-        "facts": "facts",
-        "capture": "capture",
-        "feedback": "open",
-        "forget": "forget",
-        "consolidate": "consolidate",
+        "concepts": ("knowledge", "List, search and curate concepts."),
+        "facts": ("knowledge", "Ask for facts, and state them."),
+        "capture": ("turns", "Keep what is worth remembering of a text."),
+        "feedback": ("open", "Say whether a hit was of use."),
+        "forget": ("forget", "Forget for good; shows what goes and asks first."),
+        "consolidate": ("consolidate", "Turn old notes into short summaries; no note is changed."),
     },
     "Look inside and keep safe": {
-        "status": "status",
-        "doctor": "status",
-        "sql": "sql",
-        "export": "sql",
-        "import": "import_",
-        "state": "state",
-        "backup": "backup",
-        "restore": "backup",
+        "status": ("status", "Show what is remembered, what is not, and what to do next."),
+        "doctor": ("status", "Look for what is wrong and say how to mend it."),
+        "sql": ("sql", "Ask the index with SQL that only reads."),
+        "export": ("sql", "Write the memory as Parquet files."),
+        "import": ("import_", "Take over memories of other programs; shows its plan and asks."),
+        "state": ("state", "What was forgotten, judged and allowed: show or delete it."),
+        "backup": ("state", "Write state, curated files and settings to one file."),
+        "restore": ("state", "Put a backup in its place; replaces nothing unasked."),
     },
     "Set up": {
-        "setup": "setup",
-        "serve": "serve",
-        "config": "config",
-        "model": "model",
-        "completion": "help",
-        "help": "help",
+        "setup": ("setup", "Connect OpenClaw or another host with this memory."),
+        "serve": ("serve", "Serve this memory to MCP clients on stdin and stdout."),
+        "config": ("config", "Show and change the settings."),
+        "model": ("model", "List, pull and choose embedding models."),
+        "completion": ("main", "Print what makes bash, zsh or fish complete commands."),
+        "help": ("main", "Show the help of a command."),
     },
 }
-COMMANDS = {name: module for group in GROUPS.values() for name, module in group.items()}
+COMMANDS = {name: module for group in GROUPS.values() for name, (module, _) in group.items()}
 #: Names of commands in other programs.
 ALIASES = {"index": "ingest"}
 
@@ -88,14 +87,10 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands in their groups."""
-        for title, names in GROUPS.items():
-            commands = [(name, command) for name in names if (command := self.get_command(ctx, name)) is not None]
-            width = formatter.width - 6 - max(map(len, COMMANDS))
+        for title, commands in GROUPS.items():
             with formatter.section(title):
-                formatter.write_dl(
-                    [(name, command.get_short_help_str(width)) for name, command in commands],
-                    col_max=max(map(len, COMMANDS)) + 2,
-                )
+                rows = [(name, summary) for name, (_, summary) in commands.items()]
+                formatter.write_dl(rows, col_max=max(map(len, COMMANDS)) + 2)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -115,12 +110,12 @@ class LazyGroup(click.Group):
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
         """Parse the global options, and print wrong usage on one line."""
-        as_json = _wants_json(args)  # parsing takes from them
+        as_json = "--json" in (args[: args.index("--")] if "--" in args else args)  # parsing takes from them
         try:
             ctx = super().make_context(info_name, args, parent, **extra)
         except click.UsageError as error:
             raise _in_one_line(error, as_json) from error
-        ctx.meta[_JSON] = as_json
+        ctx.meta[_JSON] = as_json or ctx.params.get("as_json", False)
         return ctx
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -128,19 +123,17 @@ class LazyGroup(click.Group):
         from ..errors import OpenClawMemoryError, next_step_for
 
         def fail(message: str) -> NoReturn:
-            _print_failure(message, _is_json(ctx), ctx)
+            _print_failure(message, ctx.meta[_JSON], ctx)
             ctx.exit(1)
 
         try:
             return super().invoke(ctx)
         except click.UsageError as error:
-            raise _in_one_line(error, _is_json(ctx), ctx) from error
+            raise _in_one_line(error, ctx.meta[_JSON], ctx) from error
         except OpenClawMemoryError as error:
             fail(str(error) or type(error).__name__)
         except KeyboardInterrupt:
-            interrupted = "interrupted: what was written is kept; run it again to go on"
-            _print_failure(interrupted, _is_json(ctx), ctx, "")
-            ctx.exit(1)
+            fail("interrupted: what was written is kept; run it again to go on")
         except MemoryError:
             fail("out of memory; close other programs, or choose a smaller embedding.model")
         except OSError as error:
@@ -153,10 +146,8 @@ class LazyGroup(click.Group):
         except Exception as error:
             if ctx.params.get("verbose"):
                 raise
-            fail(
-                f"a defect of openclaw-memory ({type(error).__name__}: {error}); "
-                "run it with -v and report what it prints"
-            )
+            defect = f"a defect of openclaw-memory ({type(error).__name__}: {error})"
+            fail(f"{defect}; run it with -v and report what it prints")
 
 
 class _Lines(logging.Formatter):
@@ -164,15 +155,6 @@ class _Lines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         return sanitize(super().format(record))
-
-
-def _wants_json(args: list[str]) -> bool:
-    """Return true if ``--json`` is among the options of a command line."""
-    return "--json" in (args[: args.index("--")] if "--" in args else args)
-
-
-def _is_json(ctx: click.Context) -> bool:
-    return bool(ctx.params.get("as_json") or ctx.meta.get(_JSON))
 
 
 def _in_one_line(error: click.UsageError, as_json: bool, ctx: click.Context | None = None) -> Exception:
@@ -183,20 +165,23 @@ def _in_one_line(error: click.UsageError, as_json: bool, ctx: click.Context | No
     return click.exceptions.Exit(error.exit_code)
 
 
-def _print_failure(
-    message: str, as_json: bool, ctx: click.Context | None, begin: str = "error: ", end: str = ""
-) -> None:
+def _print_failure(message: str, as_json: bool, ctx: click.Context | None, end: str = "") -> None:
     """Print a failure on one line of stderr, and with ``as_json`` as a document on stdout unless there is one."""
+    from .context import CliContext, failure, say
+
     message, end = substitute_command(" ".join(message.split())), substitute_command(end)
     if as_json:
-        obj = None if ctx is None else ctx.obj
-        (obj if isinstance(obj, CliContext) else CliContext(json=True)).emit_error(message, end.strip(" ()"))
-    say(f"{begin}{message}{end}", err=True)
+        obj = ctx.obj if ctx is not None and isinstance(ctx.obj, CliContext) else CliContext(json=True)
+        if obj.emitted != "whole":
+            obj.emit(failure(message, end.strip(" ()")), one_line=obj.emitted == "line")
+    say(f"error: {message}{end}", err=True)
 
 
 def _show_version(ctx: click.Context, option: click.Parameter, requested: bool) -> None:
     if not requested or ctx.resilient_parsing:
         return
+    from .context import say
+
     # Only where --json is given: a variable must not change what other programs read.
     if ctx.get_parameter_source("as_json") is click.core.ParameterSource.COMMANDLINE:
         say(json.dumps({"name": DISTRIBUTION, "version": __version__, "build": build_id()}))
@@ -245,13 +230,15 @@ def cli(
       openclaw-memory ingest
       openclaw-memory search "why did we move the backups?"
     """
+    from .context import CliContext, without_password
+
     handler = logging.StreamHandler()
     if not verbose:
         # What these warn of is in the result too, and is shown from there.
         handler.addFilter(lambda record: record.name not in ("openclaw_memory", "openclaw_memory.store"))
     handler.setFormatter(_Lines("%(name)s: %(message)s"))
     logging.basicConfig(level=logging.DEBUG if verbose else logging.WARNING, handlers=[handler])
-    for chatty in ("httpx", "httpcore", "watchfiles", "filelock", "markdown_it"):
+    for chatty in ("httpx", "httpcore", "filelock", "markdown_it"):
         logging.getLogger(chatty).setLevel(logging.ERROR)
     overrides: dict[str, Any] = {}
     for assignment in assignments:
@@ -264,7 +251,37 @@ def cli(
         if ctx.get_parameter_source("db") is click.core.ParameterSource.COMMANDLINE:
             without_password(db)
         overrides["store.url"], db = db, None
-    ctx.obj = CliContext(as_json, workspace, agent, db, config, overrides)
+    ctx.obj = CliContext(ctx.meta.get(_JSON, as_json), workspace, agent, db, config, overrides)
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[COMMAND]...")
+@click.pass_context
+def help(ctx: click.Context, names: tuple[str, ...]) -> None:  # noqa: A001 - a command is the function of its name
+    """Show the help of COMMAND, as of "config set"; without one, what commands there are."""
+    root = ctx.find_root().command
+    path = "openclaw-memory"
+    ctx.exit(root.main([*names, "--help"], prog_name=path, standalone_mode=False) or 0)
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(ctx: click.Context, shell: str) -> None:
+    """Print the script that makes SHELL complete commands and options; it changes nothing by itself.
+
+    \b
+      openclaw-memory completion bash >> ~/.bashrc
+      openclaw-memory completion zsh >> ~/.zshrc
+      openclaw-memory completion fish > ~/.config/fish/completions/openclaw-memory.fish
+    """
+    from click.shell_completion import get_completion_class
+
+    root, kind = ctx.find_root().command, get_completion_class(shell)
+    assert kind is not None
+    from .context import say
+
+    say(click.shell_completion.ShellComplete.source(kind(root, {}, "openclaw-memory", "_OPENCLAW_MEMORY_COMPLETE")))
 
 
 def _open_streams() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from datetime import date
@@ -9,10 +10,11 @@ from pathlib import Path
 
 import click
 
-from .context import SINCE, CliContext, common_options, say, wrong_usage
+from ..model import counted
+from .context import SINCE, CliContext, common_options, ingest_progress, say, wrong_usage
 
 
-@click.command(short_help="Draw the memory as a page, and open it.")
+@click.command()
 @click.option("--out", "-o", metavar="FILE", type=click.Path(path_type=Path),
               help="Write the page here; default: beside the index.")  # fmt: skip
 @click.option("--no-open", is_flag=True, help="Do not open it in the browser.")
@@ -28,14 +30,11 @@ def map(  # noqa: A001 - a command is the function of its name
     It is one HTML file that needs no network.  It holds your notes, so only you can read it: look before you share
     it.  With --json nothing is opened.
     """
-    from ..model import counted
-    from .progress import ingest_progress
-
     with cli.memory() as memory, ingest_progress(cli) as show, wrong_usage():
         report = memory.map(out, concept=concept, since=since, progress=show)
     if cli.json:
         cli.emit(report)
-        return
+        return  # and nothing is opened
     shown = ((report.lines, report.total_lines, "line"), (report.concepts, report.total_concepts, "concept"))
     parts = [f"{f'{some} of ' if some < every else ''}{counted(every, what)}" for some, every, what in shown]
     parts.append(counted(report.facts, "fact"))
@@ -48,7 +47,6 @@ def map(  # noqa: A001 - a command is the function of its name
 
 def _open_page(file: Path) -> bool:
     """Open the file in a browser; return false without a screen, where a browser in the terminal shows nothing."""
-    import contextlib
     import webbrowser
 
     screen = sys.platform in ("win32", "darwin") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")

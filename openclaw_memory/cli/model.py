@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
 
-from .context import console, json_option, say
+from ..embed import registry
+from .config import set_value, settings_file
+from .context import CliContext, json_option, model_progress
 
 
 @click.group()
@@ -18,13 +19,12 @@ def model() -> None:
 
 @model.command("list")
 @json_option
-def list_models(obj: Any) -> None:
+def list_models(cli: CliContext) -> None:
     """Show the models that are known by name and those that are in the cache."""
-    from ..embed import registry
     from ..embed.pull import list_installed
 
     cached = {file.name: file for file in list_installed()}
-    chosen = obj.settings().embedding.model
+    chosen = cli.settings().embedding.model
     in_use = registry.candidate_names(chosen.lower())
     rows = []
     for name in dict.fromkeys([*(entry.name for entry in registry.ENTRIES), *cached]):
@@ -45,93 +45,17 @@ def list_models(obj: Any) -> None:
             "inUse": name in in_use,
         }
         rows.append(row)
-    if obj.json:
-        say(json.dumps({"models": rows}))
-        return
-    _table(rows)
+    cli.answer({"models": rows}, _show)
     if len(in_use) > 1:
         english, many = in_use
-        say(f"embedding.model is {chosen}: {english} for notes in English, {many} for others; 'status' says which")
+        cli.say(f"embedding.model is {chosen}: {english} for notes in English, {many} for others; 'status' says which")
     elif not any(row["inUse"] for row in rows):
-        say(f"embedding.model is {chosen}")
+        cli.say(f"embedding.model is {chosen}")
 
 
-@model.command("pull")
-@click.argument("name", required=False, metavar="[NAME|URL]")
-@click.option("--sha256", metavar="HEX", help="What the file must have; a mismatch is an error.")
-@json_option
-def pull_model(obj: Any, name: str | None, sha256: str | None) -> None:
-    """Fetch a model, check it and put it into the cache.
-
-    Without NAME: the model of the configuration, or the two that 'auto' chooses from.  A URL is that of a GGUF file.
-    """
-    from ..embed import registry
-    from ..embed.manager import is_path
-    from ..embed.pull import pull
-    from .progress import model_progress
-
-    settings = obj.settings()
-    chosen = name or settings.embedding.model
-    if name is None and (chosen.lower() == "none" or is_path(chosen)):
-        chosen = registry.DEFAULT.name
-    rows = []
-    for each in registry.candidate_names(chosen)[: 1 if sha256 else None]:
-        with model_progress(obj) as tell:
-            pulled = pull(each, progress=tell, offline=settings.embedding.offline, sha256=sha256)
-        row = {"name": pulled.name, "path": str(pulled.path), "size": pulled.size, "sha256": pulled.sha256}
-        rows.append({**row, "sourceSha256": pulled.source_sha256, "verified": pulled.verified})
-        if obj.json:
-            continue
-        say(f"{pulled.name}: {pulled.path}")
-        if not pulled.verified:
-            say(f"not verified: its sha256 {pulled.source_sha256} was pinned on first use", err=True)
-    if obj.json:
-        say(json.dumps(rows[0] if len(rows) == 1 else {**rows[0], "further": rows[1:]}))
-
-
-@model.command("use")
-@click.argument("name", metavar="NAME|PATH")
-@json_option
-def use_model(obj: Any, name: str) -> None:
-    """Make NAME (or a GGUF file, 'none', or 'auto' by the notes' languages) the model of the configuration file."""
-    from ..embed import registry
-    from ..embed.gguf_file import check_gguf
-    from ..embed.manager import is_path
-    from ..embed.pull import PULL_COMMAND, find_installed
-    from .config import set_value, settings_file
-
-    value, present = name, True
-    if is_path(name):
-        file = Path(name).expanduser().resolve()
-        check_gguf(file)
-        value = str(file)
-    elif name.lower() not in ("none", registry.AUTO):
-        value = name.lower()
-        present = find_installed(value) is not None
-        if not present and registry.get(value) is None:
-            names = ", ".join(["none", registry.AUTO, *(entry.name for entry in registry.ENTRIES)])
-            raise click.UsageError(f"no model is called {name!r}; give one of {names}, or the path of a GGUF file")
-    file = settings_file(obj)
-    before = obj.settings().embedding.model
-    set_value(file, "embedding.model", value)
-    if obj.json:
-        say(json.dumps({"model": value, "before": before, "config": str(file), "present": present}))
-        return
-    say(f"{file}: embedding.model is {value}")
-    if not present:
-        say(f"it is not here yet; run '{PULL_COMMAND} {value}'")
-    if value != before:
-        say("what is indexed gets new vectors with the next 'openclaw-memory ingest'")
-
-
-def _table(rows: list[dict[str, Any]]) -> None:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    for heading in ("", "model", "dims", "context", "download", "lang", "licence", "checked", "here"):
-        table.add_column(heading, justify="right" if heading in ("dims", "context", "download") else "left")
-    for row in rows:
-        table.add_row(
+def _show(cli: CliContext, answer: dict[str, list[dict[str, Any]]]) -> None:
+    cells = (
+        (
             "*" if row["inUse"] else "",
             row["name"],
             str(row["dimensions"] or ""),
@@ -142,4 +66,68 @@ def _table(rows: list[dict[str, Any]]) -> None:
             "yes" if row["verified"] else "no",
             "yes" if row["path"] else "",
         )
-    console(soft_wrap=True).print(table)
+        for row in answer["models"]
+    )
+    right = ("dims", "context", "download")
+    cli.table(cells, "", "model", *right, "lang", "licence", "checked", "here", right=right)
+
+
+@model.command("pull")
+@click.argument("name", required=False, metavar="[NAME|URL]")
+@click.option("--sha256", metavar="HEX", help="What the file must have; a mismatch is an error.")
+@json_option
+def pull_model(cli: CliContext, name: str | None, sha256: str | None) -> None:
+    """Fetch a model, check it and put it into the cache.
+
+    Without NAME: the model of the configuration, or the two that 'auto' chooses from.  A URL is that of a GGUF file.
+    """
+    from ..embed.manager import is_path
+    from ..embed.pull import pull
+
+    settings = cli.settings()
+    chosen = name or settings.embedding.model
+    if name is None and (chosen.lower() == "none" or is_path(chosen)):
+        chosen = registry.DEFAULT.name
+    rows: list[dict[str, Any]] = []
+    for each in registry.candidate_names(chosen)[: 1 if sha256 else None]:
+        with model_progress(cli) as progress:
+            pulled = pull(each, progress=progress, offline=settings.embedding.offline, sha256=sha256)
+        row = {"name": pulled.name, "path": str(pulled.path), "size": pulled.size, "sha256": pulled.sha256}
+        rows.append({**row, "sourceSha256": pulled.source_sha256, "verified": pulled.verified})
+        cli.say(f"{pulled.name}: {pulled.path}")
+        if not pulled.verified:
+            cli.remark(f"not verified: its sha256 {pulled.source_sha256} was pinned on first use")
+    if cli.json:
+        cli.emit(rows[0] if len(rows) == 1 else {**rows[0], "further": rows[1:]})
+
+
+@model.command("use")
+@click.argument("name", metavar="NAME|PATH")
+@json_option
+def use_model(cli: CliContext, name: str) -> None:
+    """Make NAME (or a GGUF file, 'none', or 'auto' by the notes' languages) the model of the configuration file."""
+    from ..embed.gguf_file import check_gguf
+    from ..embed.manager import is_path
+    from ..embed.pull import PULL_COMMAND, find_installed
+
+    value, present = name, True
+    if is_path(name):
+        path = Path(name).expanduser().resolve()
+        check_gguf(path)
+        value = str(path)
+    elif name.lower() not in ("none", registry.AUTO):
+        value = name.lower()
+        present = find_installed(value) is not None
+        if not present and registry.get(value) is None:
+            names = ", ".join(["none", registry.AUTO, *(entry.name for entry in registry.ENTRIES)])
+            raise click.UsageError(f"no model is called {name!r}; give one of {names}, or the path of a GGUF file")
+    file = settings_file(cli)
+    before = cli.settings().embedding.model
+    set_value(file, "embedding.model", value)
+    if cli.json:
+        cli.emit({"model": value, "before": before, "config": str(file), "present": present})
+    cli.say(f"{file}: embedding.model is {value}")
+    if not present:
+        cli.say(f"it is not here yet; run '{PULL_COMMAND} {value}'")
+    if value != before:
+        cli.say("what is indexed gets new vectors with the next 'openclaw-memory ingest'")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,24 +12,27 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .. import patterns as re
 from ..errors import OpenClawMemoryError, RequestError, WorkspaceError
+from ..ingest.scan import scan
+from ..model import FeedbackReport, SearchHit
+from ..model.reports import LAST_SHOWN
+from ..system import atomic, shell
+from ..system.child import find_programs, start
 from .context import CliContext, common_options, say
 
 if TYPE_CHECKING:
     from ..memory import Memory
-    from ..model import FeedbackReport, SearchHit
 
 #: Number of a hit.
 NUMBER = re.compile(r"[0-9]{1,4}")
 
 
 # A command is the function of its name.
-@click.command("open", short_help="Open a hit in your editor, at its line.")
+@click.command("open")
 @click.argument("hit")
 @common_options
-def open(  # noqa: A001
-    cli: CliContext, hit: str
-) -> None:
+def open(cli: CliContext, hit: str) -> None:  # noqa: A001
     """Open HIT in $VISUAL or $EDITOR, at its line.
 
     HIT is what a search shows: the number of a hit of the last search or timeline, memory/a.md:3-9,
@@ -41,8 +43,7 @@ def open(  # noqa: A001
       openclaw-memory open memory/2026-03-03.md:12
       EDITOR='code --wait' openclaw-memory open MEMORY.md
     """
-    from ..ingest.scan import scan
-    from ..use.feedback import line_of
+    from ..use.tracker import line_of
 
     with cli.memory() as memory:
         named, line, unit = hit.strip(), None, ""
@@ -64,9 +65,8 @@ def open(  # noqa: A001
         files = scan(memory.workspace, memory.settings.ingest).files
         place = next((file.absolute for file in files if file.path == text.path), None)
         if place is None:
-            raise WorkspaceError(
-                f"{hit}: not among the memory files", "'openclaw-memory search' names paths as they are"
-            )
+            step = "'openclaw-memory search' names paths as they are"
+            raise WorkspaceError(f"{hit}: not among the memory files", step)
     open_in_editor(Path(place), text.from_line)
     if cli.json:
         cli.emit({"path": text.path, "file": str(place), "line": text.from_line})
@@ -78,9 +78,6 @@ def save_hits(memory: Memory, hits: Iterable[SearchHit], as_of: str | None) -> N
     Nothing is kept if something was forgotten since ``usage.forget_version()`` was ``as_of``, before the search.  A hit
     in another memory is kept as the name of that memory alone, as what is forgotten there is unknown here.
     """
-    from ..model.reports import LAST_SHOWN
-    from ..system import atomic
-
     if (file := memory.store.sidecar(LAST_SHOWN)) is not None:
         rows = [[f"@{hit.memory}", 0, ""] if hit.memory else [hit.path, hit.start_line, hit.id] for hit in hits]
         with contextlib.suppress(OSError):
@@ -91,8 +88,6 @@ def save_hits(memory: Memory, hits: Iterable[SearchHit], as_of: str | None) -> N
 
 def load_hit(memory: Memory, number: int) -> tuple[str, int, str]:
     """Return path, line and id of hit ``number``, counted from 1, of the last search."""
-    from ..model.reports import LAST_SHOWN
-
     file = memory.store.sidecar(LAST_SHOWN)
     if file is None:
         raise WorkspaceError("hits have no numbers while the index is on a server", "name the file and line of one")
@@ -104,9 +99,8 @@ def load_hit(memory: Memory, number: int) -> tuple[str, int, str]:
         raise WorkspaceError(f"there is no hit {number}, {held}", "run: openclaw-memory search QUESTION")
     path, line, unit = rows[number - 1]
     if not unit:
-        raise WorkspaceError(
-            f"hit {number} is in the memory {path}, which is only read here", "run: openclaw-memory get"
-        )
+        what = f"hit {number} is in the memory {path}, which is only read here"
+        raise WorkspaceError(what, "run: openclaw-memory get")
     return path, line, unit
 
 
@@ -118,9 +112,6 @@ def open_in_editor(file: Path, line: int | None = None) -> None:
 
     Raises :class:`~openclaw_memory.errors.OpenClawMemoryError` when there is no such program, or it fails.
     """
-    from ..system import shell
-    from ..system.child import find_programs, start
-
     chosen = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     command = shell.split(chosen) if chosen else _default_editor()
     name = Path(command[0]).stem.lower()
@@ -140,16 +131,13 @@ def open_in_editor(file: Path, line: int | None = None) -> None:
         with start([program, *command[1:], *place], stdout=stdout) as editor:
             code = editor.wait()
     except OSError as error:
-        raise OpenClawMemoryError(
-            f"{command[0]} cannot be started ({error.strerror or error})", "set EDITOR to your editor"
-        ) from error
+        what = f"{command[0]} cannot be started ({error.strerror or error})"
+        raise OpenClawMemoryError(what, "set EDITOR to your editor") from error
     if code:
         raise OpenClawMemoryError(f"{command[0]} ended with exit code {code}", "set EDITOR to your editor")
 
 
 def _default_editor() -> list[str]:
-    from ..system.child import find_programs
-
     names = ["notepad"] if os.name == "nt" else ["sensible-editor", "nano", "vim", "vi"]
     program = next((file for name in names for file in find_programs(name)), None)
     if program is None:
@@ -160,7 +148,7 @@ def _default_editor() -> list[str]:
 # -- feedback -------------------------------------------------------------------------------------------
 
 
-@click.command(short_help="Say whether a hit was of use.")
+@click.command()
 @click.argument("chunk")
 @click.argument("verdict", type=click.Choice(["useful", "irrelevant"]))
 @common_options
@@ -168,8 +156,7 @@ def feedback(cli: CliContext, chunk: str, verdict: str) -> None:
     """Say that CHUNK was useful or irrelevant: it will rank a little higher or lower, ever less so as time passes.
 
     CHUNK is the number of a hit of the last search or timeline, its id, as --json shows it, or its lines:
-    memory/a.md:3-9 or memory/a.md#L3-L9.  Of several
-    units in those lines the one is meant that a search showed last.
+    memory/a.md:3-9 or memory/a.md#L3-L9.  Of several units in those lines the one is meant that a search showed last.
     """
     with cli.memory() as memory:
         if NUMBER.fullmatch(chunk.strip()):

@@ -1,48 +1,54 @@
-"""``search``, ``timeline`` and ``get``: find notes by question or by time, and read cited lines."""
+"""``search``, ``recall``, ``timeline`` and ``get``: find notes by question or by time, and read cited lines."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from .context import DATE, SINCE, UNTIL, CliContext, common_options, failure, say, wrong_usage
+from ..errors import WorkspaceError
+from ..model import Grain, Kind, RecallHit, SearchHit, SearchRequest, SearchResult, counted
+from ..system.serialize import to_json
+from ..text import calendar
+from .context import DATE, SINCE, UNTIL, CliContext, F, common_options, failure, say, wrong_usage
 from .open import save_hits
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.text import Text
 
-    from ..model import SearchHit, SearchRequest, SearchResult
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-#: Function that marks words of a line in place.
-Mark = Callable[["Text"], None]
+#: Function that returns a line with some words marked.
+Mark = Callable[[str], "Text"]
 
 
 def marking(question: str) -> Mark:
     """Return a function that marks the words of ``question``, in any form that search takes for the same."""
+    from rich.text import Text
+
     from ..text.analysis import occurrences
 
-    def mark(line: Text) -> None:
-        for start, end in occurrences(question, line.plain):
-            line.stylize("bold magenta", start, end)
+    def mark(line: str) -> Text:
+        text = Text(line)
+        for start, end in occurrences(question, line):
+            text.stylize("bold magenta", start, end)
+        return text
 
     return mark
 
 
-def show_line(out: Console, line: Text, indent: int) -> None:
-    """Print a line ``indent`` columns in; a terminal wraps it there too."""
-    from rich.padding import Padding
+def question_text(words: tuple[str, ...]) -> str:
+    """Return the words of a command line as a question; none are wrong usage."""
+    text = " ".join(words)
+    if not text.strip():
+        raise click.UsageError("the query is empty")
+    return text
 
-    if out.is_terminal:
-        out.print(Padding(line, (0, 0, 0, indent), expand=False))
-    else:
-        out.print(" " * indent, end="")
-        out.print(line)
+
+concept_option = click.option(
+    "--concept", "concepts", metavar="NAME", multiple=True,
+    help="Only what mentions this concept, or one that is a kind of it; may be repeated.",
+)  # fmt: skip
 
 
 def filter_options(command: F) -> F:
@@ -74,9 +80,7 @@ def filter_options(command: F) -> F:
 
 def build_request(cli: CliContext, query: str, options: dict[str, Any]) -> SearchRequest:
     """Build the request from the options of a command; a range without days is wrong usage."""
-    from ..model import Grain, Kind, SearchRequest
     from ..search.timeline import bounded
-    from ..text import calendar
 
     values = {name: value for name, value in options.items() if value is not None}
     if "max_results" in values and "budget" in values:
@@ -88,7 +92,7 @@ def build_request(cli: CliContext, query: str, options: dict[str, Any]) -> Searc
         return bounded(SearchRequest(query, kinds=kinds, grains=grains, **values), least, most, today)
 
 
-@click.command(short_help="Find what the memory says about a question.")
+@click.command()
 @click.argument("query", nargs=-1, required=True)
 @click.option("--min-score", type=click.FloatRange(0, 1), help="Leave out hits that are less sure than this (0-1).")
 @click.option(
@@ -97,8 +101,7 @@ def build_request(cli: CliContext, query: str, options: dict[str, Any]) -> Searc
     help="What finds notes: words and meaning (hybrid), or one of them.",
 )
 @filter_options
-@click.option("--concept", "concepts", metavar="NAME", multiple=True,
-              help="Only what mentions this concept, or one that is a kind of it; may be repeated.")  # fmt: skip
+@concept_option
 @click.option("--near", metavar="CONCEPT", multiple=True,
               help="Rank what hangs together with this concept higher; may be repeated.")  # fmt: skip
 @click.option("--explain", is_flag=True, help="Say what each signal contributed.")
@@ -112,9 +115,7 @@ def search(cli: CliContext, query: tuple[str, ...], explain: bool, full: bool, *
       openclaw-memory search dentist --since 2026-01-01 -n 3
       openclaw-memory search "what runs on the NAS" --explain --json
     """
-    text = " ".join(query)
-    if not text.strip():
-        raise click.UsageError("the query is empty")
+    text = question_text(query)
     request = build_request(cli, text, {**options, "explain": explain})
     with cli.memory() as memory:
         as_of = memory.usage.forget_version()
@@ -127,7 +128,65 @@ def search(cli: CliContext, query: tuple[str, ...], explain: bool, full: bool, *
         show(cli, result, text, None if full else 1)
 
 
-@click.command(short_help="Show what was noted when, in order of time.")
+#: Lines shown of each result, and characters of each line.
+LINES, _CHARS = 2, 150
+
+
+@click.command()
+@click.argument("query", nargs=-1, required=True)
+@click.option(
+    "--hops", type=click.IntRange(1, 4), default=2, show_default=True, help="Steps from the best hits at most."
+)
+@filter_options
+@concept_option
+@click.option("--full", is_flag=True, help="Print every line of each result rather than its first ones.")
+@common_options
+def recall(cli: CliContext, query: tuple[str, ...], hops: int, full: bool, **options: Any) -> None:
+    """Follow the thread behind the answer to QUERY, in order of time.
+
+    Starts from the best hits and goes on over the concepts that notes share, over related, parent and child
+    concepts, and to what came before and after; each result says how it was reached. Where no note
+    is a good match there is no thread: the nearest ones are shown. With --json all is told.
+
+    \b
+      openclaw-memory recall "how did the move of the backups go?"
+      openclaw-memory recall backups --hops 3 --full
+    """
+    text = question_text(query)
+    request = build_request(cli, text, options)
+    with cli.memory() as memory:
+        result = memory.recall(request, hops=hops)
+    if cli.json:
+        cli.emit(result)
+        return
+    near = sorted((replace(hit, score=hit.relevance) for hit in result.results), key=lambda hit: -hit.score)
+    if near and not result.good_match:  # a thread needs a hit that answers
+        show(cli, replace(result, results=tuple(near[:3])), text)
+        return
+    mark = marking(corrected_question(cli, result, text))
+    if not result.results:
+        warn_if_unanswered(result, text)
+    for hit in result.results:
+        show_stop(cli, hit, None if full else LINES, mark)
+    cli.remark_on(result)
+
+
+def show_stop(cli: CliContext, hit: RecallHit, most: int | None, mark: Mark) -> None:
+    """Print a result of a thread: its day and heading, its first lines, and the steps that lead to it."""
+    day = f"{hit.date.isoformat() if hit.date else ' ' * 10}  "
+    cli.line((day, "bold"), (f"{hit.heading or hit.path}  ", "bold cyan"), (hit.citation, "dim"))
+    for edge in hit.via:
+        cli.line((f"↳ {edge.text}", "yellow"), indent=12)
+    lines = [line for line in hit.snippet.split("\n") if line.strip()]
+    text = [line for line in lines if not line.lstrip().startswith("#")] or lines
+    for line in lines if most is None else text[:most]:
+        cut = most is not None and len(line) > _CHARS
+        cli.line(mark(f"{line[: _CHARS - 2].rstrip()} …" if cut else line), indent=12)
+    show_remarks(cli, hit, 12)
+    cli.line()
+
+
+@click.command()
 @click.argument("query", nargs=-1)
 @filter_options
 @common_options
@@ -137,8 +196,6 @@ def timeline(cli: CliContext, query: tuple[str, ...], **options: Any) -> None:
     Without QUERY: the newest sections of the range, one hit each.  Sections whose file name, heading or
     front matter states a day come before those that have only the day of the file's last change.
     """
-    from ..model import counted
-
     text = " ".join(query).strip()
     request = build_request(cli, text, options)
     with cli.memory() as memory:
@@ -172,7 +229,7 @@ def show(cli: CliContext, result: SearchResult, question: str = "", around: int 
     mark = marking(corrected_question(cli, result, question))
     warn_if_unanswered(result, question)
     for rank, hit in enumerate(result.results, 1):
-        _show_hit(cli.out, rank, hit, mark, around)
+        show_hit(cli, rank, hit, mark, around)
     cli.remark_on(result)
 
 
@@ -202,33 +259,33 @@ def _lines(hit: SearchHit, around: int | None) -> list[str]:
     return [*above[-around if around else None :], lines[at], *below[:around]]
 
 
-def _show_hit(out: Any, rank: int, hit: SearchHit, mark: Mark, around: int | None) -> None:
+def show_hit(cli: CliContext, rank: int, hit: SearchHit, mark: Mark, around: int | None) -> None:
     """Print a hit: its place, its lines, and remarks on them."""
-    from rich.text import Text
-
-    head = Text(f"{rank:>2}  ", style="bold")
-    head.append(f"{hit.score:.2f}  ", style="green")
     lines = f"{hit.start_line}-{hit.end_line}" if hit.end_line > hit.start_line else f"{hit.start_line}"
-    head.append(f"{hit.path}:{lines}", style="cyan")
-    tail = [part for part in (hit.heading, hit.date.isoformat() if hit.date else "") if part]
-    head.append("  " + " · ".join(tail), style="dim")
-    out.print(head)
-    lines_shown = [Text(line) for line in _lines(hit, around)]
-    for line in lines_shown:
-        mark(line)
-    lines_shown += [Text(f"superseded: {words}", style="red") for words in hit.superseded]
+    tail = " · ".join(part for part in (hit.heading, hit.date.isoformat() if hit.date else "") if part)
+    place = f"{hit.path}:{lines}"
+    cli.line((f"{rank:>2}  ", "bold"), (f"{hit.score:.2f}  ", "green"), (place, "cyan"), (f"  {tail}", "dim"))
+    for line in _lines(hit, around):
+        cli.line(mark(line), indent=6)
+    show_remarks(cli, hit, 6)
+    cli.line()
+
+
+def show_remarks(cli: CliContext, hit: SearchHit, indent: int) -> None:
+    """Print below a hit what replaces its lines, where else they stand, and why it was found."""
+    for words in hit.superseded:
+        cli.line((f"superseded: {words}", "red"), indent=indent)
+    if hit.superseded_by is not None:
+        cli.line((f"older, see {hit.superseded_by.path}:{hit.superseded_by.start_line}", "red"), indent=indent)
     if hit.also:
-        lines_shown.append(Text(format_other_places(hit), style="dim"))
+        cli.line((format_other_places(hit), "dim"), indent=indent)
     if hit.archived:
-        lines_shown.append(Text("archived: a summary covers this note", style="dim"))
+        cli.line(("archived: a summary covers this note", "dim"), indent=indent)
     if hit.why:
-        lines_shown.append(Text(f"why: {hit.why}", style="yellow"))
-    for line in lines_shown:
-        show_line(out, line, 6)
-    out.print()
+        cli.line((f"why: {hit.why}", "yellow"), indent=indent)
 
 
-@click.command(short_help="Print lines of a memory file.")
+@click.command()
 @click.argument("path")
 @click.option("--from", "from_line", type=click.IntRange(min=1), metavar="N", help="First line, counted from 1.")
 @click.option("--lines", type=click.IntRange(min=1), metavar="N", help="How many lines.")
@@ -238,9 +295,6 @@ def get(cli: CliContext, path: str, from_line: int | None, lines: int | None) ->
 
     PATH may carry the lines that the result names: memory/a.md:3-9 or memory/a.md#L3-L9.
     """
-    from ..errors import WorkspaceError
-    from ..system.serialize import to_json
-
     with cli.memory() as memory:
         text = memory.get(path, from_line, lines)
     wrong = None

@@ -6,10 +6,12 @@ import sys
 
 import click
 
+from ..config.workspace import find_workspace
+from ..errors import WorkspaceError
 from .context import CliContext, offline_option
 
 
-@click.command(short_help="Serve this memory to MCP clients on stdin and stdout.")
+@click.command()
 @click.option("--for-host", is_flag=True, help="Offer the tools that only a host such as OpenClaw should call, too.")
 @offline_option
 @click.option("--workspace", "-w", metavar="DIR", help="The workspace of calls that name none.")
@@ -22,9 +24,6 @@ def serve(cli: CliContext, for_host: bool, offline: bool, workspace: str | None)
 
     claude mcp add memory -- openclaw-memory serve --workspace ~/notes
     """
-    from ..config.workspace import find_workspace
-    from ..errors import WorkspaceError
-
     cli.note_openclaw()
     settings = cli.settings(embedding__offline=True if offline else None)
     folder = workspace or cli.workspace

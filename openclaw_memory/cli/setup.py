@@ -16,20 +16,34 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..hosts import HOSTS, NAME, HostError
-from ..system import shell
-from .context import CliContext, common_options, offline_option, say, yes_option
+from ..config.openclaw_home import is_plain_json, value_at
+from ..config.settings import Settings
+from ..errors import OpenClawMemoryError, writing
+from ..hosts import HOSTS, NAME, HostError, claude_code, codex
+from ..hosts.config_file import read_text
+from ..hosts.mcp import JSON_HOSTS, SERVERS, Server
+from ..hosts.openclaw import Agent, OpenClaw, find_openclaw
+from ..hosts.openclaw_config import (
+    SLOT,
+    ConfigSnapshot,
+    KeyChange,
+    disable_before_install,
+    memory_search_enabled,
+    setup_changes,
+)
+from ..hosts.plugin_files import list_environments, plugin_version, remove_unused_environments, same_files
+from ..hosts.process import own_command
+from ..model import Check, counted
+from ..system import atomic, shell
+from ..version import __version__
+from .context import CliContext, common_options, ingest_progress, offline_option, pull_if_missing, say, yes_option
+from .search import show
 
 if TYPE_CHECKING:
-    from ..config.settings import Settings
-    from ..hosts.mcp import Server
-    from ..hosts.openclaw import Agent, OpenClaw
-    from ..hosts.openclaw_config import KeyChange
     from ..memory import Memory
-    from ..model import Check
 
 
-@click.command(short_help="Connect OpenClaw or another host with this memory.")
+@click.command()
 @click.argument("host", required=False, type=click.Choice(HOSTS))
 @yes_option
 @click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
@@ -50,73 +64,62 @@ def setup(cli: CliContext, host: str | None, project: Path | None, printed: bool
     installs the plugin, gives it the memory slot, reads the notes of every agent and ends with a search.
     The other hosts are told of the MCP server 'openclaw-memory serve'; --print shows how, for clients not named here.
     """
+    if printed and host is not None:
+        raise click.UsageError(f"--print goes without a host; 'setup {host} --dry-run' shows its change")
     if printed:
-        _print(cli, host)
+        cli.emit({SERVERS: {NAME: _server(cli).entry()}})
         return
-    setup_options = SetupOptions(host or "openclaw", host is not None, project=project, **options)
-    if setup_options.host == "openclaw" and project is not None:
+    run = SetupRun(cli, host or "openclaw", host is not None, project=project, **options)
+    if run.host != "openclaw":
+        _register(run)
+    elif project is not None:
         raise click.UsageError("--project is for the other hosts; name one, such as claude-code")
-    reporter = Reporter(cli, setup_options)
-    if setup_options.host == "openclaw":
-        (uninstall if setup_options.uninstall else install)(cli, setup_options, reporter)
+    elif run.uninstall:
+        uninstall(run)
     else:
-        _register(cli, setup_options, reporter)
-    reporter.end()
+        install(run)
+    run.end()
 
 
-def _register(cli: CliContext, options: SetupOptions, reporter: Reporter) -> None:
+def _register(run: SetupRun) -> None:
     """Add the MCP server to a host's configuration, or remove it."""
-    from importlib import import_module
-
-    from ..hosts.mcp import JSON_HOSTS, Registration
-
     for option, value in (
-        ("--openclaw", options.executable), ("--profile", options.profile), ("--query", options.query),
-        ("--offline", options.offline), ("--installed", options.installed),
+        ("--openclaw", run.executable), ("--profile", run.profile), ("--query", run.query),
+        ("--offline", run.offline), ("--installed", run.installed),
     ):  # fmt: skip
         if value:
             raise click.UsageError(f"{option} is for openclaw")
-    host: Any = JSON_HOSTS.get(options.host) or import_module(f"openclaw_memory.hosts.{options.host.replace('-', '_')}")
-    project = options.project.absolute() if options.project is not None else None
-    if options.uninstall:
-        change: Registration = host.unregister(project)
-    else:
-        change = host.register(_server(cli), project)
-    if not change.needed:
-        what = "not there" if options.uninstall else "there already"
-        reporter.step(host.TITLE, f"{change.location}: our entry is {what}; nothing to change")
+    host: Any = {**JSON_HOSTS, "claude-code": claude_code, "codex": codex}[run.host]
+    project = run.project.absolute() if run.project is not None else None
+    change = host.unregister(project) if run.uninstall else host.register(_server(run.cli), project)
+    if not change.diff:
+        what = "not there" if run.uninstall else "there already"
+        run.step(host.TITLE, f"{change.location}: our entry is {what}; nothing to change")
         return
-    reporter.plan(change.location, change.diff)
-    if not reporter.confirm(f"Change {host.TITLE}'s configuration?"):
+    run.plan(change.location, change.diff)
+    if not run.confirm(f"Change {host.TITLE}'s configuration?"):
         return
     change.apply()
-    reporter.record["applied"] = True
-    reporter.step(host.TITLE, f"{change.location}: {'removed' if options.uninstall else 'written'}")
-    reporter.next_step(change.next_step)
-
-
-def _print(cli: CliContext, host: str | None) -> None:
-    from ..hosts.mcp import SERVERS
-
-    if host is not None:
-        raise click.UsageError(f"--print goes without a host; 'setup {host} --dry-run' shows its change")
-    cli.emit({SERVERS: {NAME: _server(cli).entry()}})
+    run.record["applied"] = True
+    run.step(host.TITLE, f"{change.location}: {'removed' if run.uninstall else 'written'}")
+    run.next_step(change.next_step)
 
 
 def _server(cli: CliContext) -> Server:
-    from ..hosts.mcp import Server
-    from ..hosts.process import own_command
-
     return Server(own_command(), cli.find_workspace(), cli.agent, cli.config)
 
 
 # -- output ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class SetupOptions:
-    """Options of ``setup``; ``named`` is true if the host was given."""
+@dataclass
+class SetupRun:
+    """One run of ``setup`` with its options; prints checks, plans and steps, with ``--json`` one document at the end.
 
+    ``named`` is true if the host was given.
+    """
+
+    cli: CliContext
     host: str
     named: bool
     yes: bool = False
@@ -128,23 +131,13 @@ class SetupOptions:
     offline: bool = False
     query: str | None = None
     project: Path | None = None
-
-
-@dataclass
-class Reporter:
-    """Prints checks, plans and steps; with ``--json`` one document at the end."""
-
-    cli: CliContext
-    options: SetupOptions
     record: dict[str, Any] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.record = {"host": self.options.host, "steps": [], "changes": [], "applied": False, "next": None}
+        self.record = {"host": self.host, "steps": [], "changes": [], "applied": False, "next": None}
 
     def step(self, name: str, detail: str) -> None:
         """Print a step that was checked or done."""
-        from ..model import Check
-
         self.check(Check(name, True, detail))
 
     def check(self, check: Check) -> None:
@@ -158,41 +151,33 @@ class Reporter:
         self.record["changes"].append({"where": where, "lines": lines})
         if self.cli.json:
             return
-        from rich.text import Text
-
-        self.say(f"\n{where}")
+        say(f"\n{where}")
         colours = {"+": "green", "-": "red", "~": "yellow"}
         for line in lines:
-            shown = Text("  ") + Text(line, style=colours.get(line[:1], ""))
-            self.cli.out.print(shown, highlight=False, soft_wrap=True)
-
-    def say(self, text: str) -> None:
-        """Print a line for people."""
-        if not self.cli.json:
-            say(text)
+            self.cli.line("  ", (line, colours.get(line[:1], "")), soft_wrap=True)
 
     def confirm(self, question: str) -> bool:
         """Ask to go on; false with ``--dry-run``, true with ``--yes``.  Exits 2 if nobody can answer, 1 if refused."""
-        if self.options.dry_run:
-            self.say("\nnothing was changed (--dry-run)")
+        if self.dry_run:
+            self.cli.say("\nnothing was changed (--dry-run)")
             return False
-        if self.options.yes:
+        if self.yes:
             return True
         if self.cli.json or not sys.stdin.isatty():
             self.record["next"] = "run the same again with --yes"
             self.end()
             say("nothing was changed: nobody is here to agree; run the same again with --yes", err=True)
             raise SystemExit(2)
-        self.say("")
+        self.cli.say("")
         if click.confirm(question):
             return True
-        self.say("nothing was changed")
+        self.cli.say("nothing was changed")
         raise SystemExit(1)
 
     def next_step(self, text: str) -> None:
         """Print the next step."""
         self.record["next"] = text
-        self.say(f"next: {text}")
+        self.cli.say(f"next: {text}")
 
     def end(self) -> None:
         """Print the JSON document."""
@@ -203,57 +188,52 @@ class Reporter:
 # -- OpenClaw -------------------------------------------------------------------------------------------
 
 
-def install(cli: CliContext, options: SetupOptions, reporter: Reporter) -> None:
+def install(run: SetupRun) -> None:
     """Put this memory into OpenClaw's memory slot, and run a search."""
-    from ..hosts.openclaw_config import disable_before_install, setup_changes
-    from ..hosts.plugin_files import same_files
-
-    if cli.db is not None:
+    if run.cli.db is not None:
         raise click.UsageError("--db cannot be given: the plugin chooses the index file, and setup fills that one")
-    host = _find_host(options, reporter)
-    settings = _settings(cli, options, host)
+    host = _find_host(run)
+    settings = _settings(run, host)
     host.validate()
-    command, config = _command(host), host.home.config()
-    changes, folder, agents = setup_changes(config, command), host.plugin_folder(), _agents(cli, host)
-    installs = not options.installed and (folder is None or not same_files(folder))
+    executable, config = Path(own_command()), host.home.config()
+    # In an environment that the plugin made, it finds the command to start itself.
+    found = any(map(executable.is_relative_to, list_environments(host.home.plugin_state)))
+    command = None if found else str(executable)
+    changes, folder, agents = setup_changes(config, command), host.plugin_folder(), _agents(run, host)
+    installs = not run.installed and (folder is None or not same_files(folder))
     if not (changes or installs):
-        reporter.step("openclaw", "the plugin is installed and has the memory slot; nothing to change")
-        if not options.dry_run:
-            _read_and_search(cli, options, reporter, settings, _agents_to_read(reporter, host, agents))
-            if options.installed:
-                _remove_old_environments(reporter, host)
+        run.step("openclaw", "the plugin is installed and has the memory slot; nothing to change")
+        if not run.dry_run:
+            _read_and_search(run, settings, host, agents)
+            if run.installed:
+                _remove_old_environments(run, host)
         return
-    _show(reporter, host, changes, _plugin_lines(folder) if installs else [])
-    _refuse_read_only(options, host)
-    if not reporter.confirm("Install the plugin and change OpenClaw's configuration?"):
+    _plan(run, host, changes, _plugin_lines(folder) if installs else [])
+    if not run.confirm("Install the plugin and change OpenClaw's configuration?"):
         return
-    home = _home(host, config, installed=folder is not None or options.installed)
-    with _restore_on_failure(options, host):
+    home = _home(host, config, installed=folder is not None or run.installed)
+    with _restore_on_failure(run, host):
         if installs:
-            reporter.say("\ninstalling the plugin …")
+            run.cli.say("\ninstalling the plugin …")
             host.change(disable_before_install(config))
             host.install_plugin()
-            reporter.step("plugin", f"installed in {host.plugin_folder()}")
+            run.step("plugin", f"installed in {host.plugin_folder()}")
         # The slot comes last: until this memory has answered, OpenClaw keeps the one that it has.
-        _read_and_search(cli, options, reporter, settings, _agents_to_read(reporter, host, agents))
+        _read_and_search(run, settings, host, agents)
         host.change(setup_changes(host.home.config(), command))
         if left := setup_changes(host.home.config(), command):
             keys = ", ".join(".".join(change.path) for change in left)
             raise HostError(f"OpenClaw did not take {keys}", "run: openclaw doctor", host.home.config_file)
-    reporter.record["applied"] = True
-    reporter.step("configuration", f"{host.home.config_file}; what it was before is kept in {home / 'setup.json'}")
-    if options.installed:
-        _remove_old_environments(reporter, host)
-    _next(reporter, host, bool(host.outputs))
+    run.record["applied"] = True
+    run.step("configuration", f"{host.home.config_file}; what it was before is kept in {home / 'setup.json'}")
+    if run.installed:
+        _remove_old_environments(run, host)
+    _next(run, host)
 
 
-def uninstall(cli: CliContext, options: SetupOptions, reporter: Reporter) -> None:
+def uninstall(run: SetupRun) -> None:
     """Restore OpenClaw's configuration, and remove the plugin."""
-    from ..config.openclaw_home import value_at
-    from ..hosts.openclaw_config import SLOT, ConfigSnapshot
-    from ..hosts.plugin_files import list_environments
-
-    host = _find_host(options, reporter)
+    host = _find_host(run)
     host.validate()
     config, home = host.home.config(), host.home.plugin_state
     before, folder = ConfigSnapshot.load(home), host.plugin_folder()
@@ -265,108 +245,82 @@ def uninstall(cli: CliContext, options: SetupOptions, reporter: Reporter) -> Non
     changes = before.restoring_changes(config)
     removes = folder is not None and not before.plugin_installed
     if removes or changes:
-        _show(reporter, host, changes, [f"- plugin in {folder}"] if removes else [])
-        _refuse_read_only(options, host)
-    states = _states(cli, options, host)
+        _plan(run, host, changes, [f"- plugin in {folder}"] if removes else [])
+    states = _states(run, host)
     if not (removes or changes):
-        reporter.step("openclaw", "nothing of openclaw-memory is set up here; nothing to put back")
-    elif not reporter.confirm("Put OpenClaw's configuration back and remove the plugin?"):
+        run.step("openclaw", "nothing of openclaw-memory is set up here; nothing to put back")
+    elif not run.confirm("Put OpenClaw's configuration back and remove the plugin?"):
         return
     else:
         if removes:
-            reporter.say("\nremoving the plugin …")
+            run.cli.say("\nremoving the plugin …")
             host.uninstall_plugin()
         host.change(before.restoring_changes(host.home.config()))
-        reporter.record["applied"] = True
+        run.record["applied"] = True
         what = "what concerns this memory is as it was before setup; the notes were not touched"
-        reporter.step("configuration", f"{host.home.config_file}: {what}")
+        run.step("configuration", f"{host.home.config_file}: {what}")
         if (copy := _copy(home, host)).is_file():
-            reporter.step("comments", f"the file as it was before setup, with its comments, is {copy}")
-    if options.dry_run:
+            run.step("comments", f"the file as it was before setup, with its comments, is {copy}")
+    if run.dry_run:
         return
     ConfigSnapshot.delete(home)
     if folder is not None and before.plugin_installed:
-        reporter.step("plugin", f"it was there before setup and stays; to remove it: openclaw plugins uninstall {NAME}")
+        run.step("plugin", f"it was there before setup and stays; to remove it: openclaw plugins uninstall {NAME}")
     if any((home / "index").glob("*/*.duckdb")):
-        reporter.step("index", f"kept in {home / 'index'}; to remove it: delete that folder")
+        run.step("index", f"kept in {home / 'index'}; to remove it: delete that folder")
     for workspace, state in states.items():
         purge = shell.join(["openclaw-memory", "-w", str(workspace), "state", "purge"])
-        reporter.step("state", f"kept in {state}; to remove it: {purge}")
+        run.step("state", f"kept in {state}; to remove it: {purge}")
     for environment in list_environments(home):
-        reporter.step("environment", f"kept in {environment}; to remove it: delete that folder")
-    _next(reporter, host, bool(host.outputs), gone=True)
+        run.step("environment", f"kept in {environment}; to remove it: delete that folder")
+    _next(run, host, gone=True)
 
 
 # -- checks -----------------------------------------------------------------------------------------
 
 
-def _find_host(options: SetupOptions, reporter: Reporter) -> OpenClaw:
-    from ..hosts.openclaw import OpenClaw, find_openclaw
-
-    command = find_openclaw(options.executable)
+def _find_host(run: SetupRun) -> OpenClaw:
+    command = find_openclaw(run.executable)
     if command is None:
-        where = f"{options.executable}: no such program" if options.executable else "openclaw is not on PATH"
-        others = "" if options.named else "; for another host: openclaw-memory setup claude-code, codex or cursor"
+        where = f"{run.executable}: no such program" if run.executable else "openclaw is not on PATH"
+        others = "" if run.named else "; for another host: openclaw-memory setup claude-code, codex or cursor"
         raise HostError(
             where, f"install OpenClaw (npm install -g openclaw) or give its command with --openclaw PATH{others}"
         )
-    host = OpenClaw(command, options.profile)
+    host = OpenClaw(command, run.profile)
     version = ".".join(map(str, host.version()))
-    reporter.step("openclaw", f"{version} at {command}, state in {host.home.state}")
+    run.step("openclaw", f"{version} at {command}, state in {host.home.state}")
     return host
 
 
-def _refuse_read_only(options: SetupOptions, host: OpenClaw) -> None:
-
-    reason = host.read_only()
-    if reason and not options.dry_run:
-        raise HostError(reason, "make the change above there, and install the plugin there")
-
-
-def _agents(cli: CliContext, host: OpenClaw) -> list[Agent]:
-    from ..hosts.openclaw import Agent
-
+def _agents(run: SetupRun, host: OpenClaw) -> list[Agent]:
     agents = host.agents()
-    if cli.workspace is None:
+    if run.cli.workspace is None:
         return agents
-    folder = Path(os.path.expanduser(cli.workspace)).resolve()
+    folder = Path(os.path.expanduser(run.cli.workspace)).resolve()
     matching = [agent for agent in agents if agent.workspace.resolve() == folder]
-    return matching or [Agent(cli.agent, folder, True)]
+    return matching or [Agent(run.cli.agent, folder, True)]
 
 
-def _settings(cli: CliContext, options: SetupOptions, host: OpenClaw) -> Settings:
+def _settings(run: SetupRun, host: OpenClaw) -> Settings:
     """Return the settings in force with the plugin's folder of index files, so that both use the same ones."""
-    overrides = {"embedding.offline": True} if options.offline else {}
+    overrides = {"embedding.offline": True} if run.offline else {}
     folder = host.home.plugin_state / "index"
-    settings, source = cli.load_settings(overrides, folder, options.profile)
+    settings, source = run.cli.load_settings(overrides, folder, run.profile)
     if os.environ.get("OPENCLAW_MEMORY_STORE_FOLDER") or source["store.folder"] == host.home.plugin_key("settings"):
         return settings
     return settings.with_values({"store.folder": str(folder)})
 
 
-def _command(host: OpenClaw) -> str | None:
-    """Return the command for the plugin to start; ``None`` in an environment that the plugin made and finds itself."""
-    from ..hosts.plugin_files import list_environments
-    from ..hosts.process import own_command
-
-    command = Path(own_command())
-    return None if any(map(command.is_relative_to, list_environments(host.home.plugin_state))) else str(command)
-
-
-def _remove_old_environments(reporter: Reporter, host: OpenClaw) -> None:
-    from ..hosts.plugin_files import remove_unused_environments
-
+def _remove_old_environments(run: SetupRun, host: OpenClaw) -> None:
     for environment in remove_unused_environments(host.home.plugin_state):
-        reporter.step("environment", f"removed {environment}: another one is in use, and nothing ran from it")
+        run.step("environment", f"removed {environment}: another one is in use, and nothing ran from it")
 
 
 # -- the change -------------------------------------------------------------------------------------
 
 
 def _plugin_lines(folder: Path | None) -> list[str]:
-    from ..hosts.plugin_files import plugin_version
-    from ..version import __version__
-
     if folder is None:
         return [f"+ plugin {__version__}"]
     version = plugin_version(folder)
@@ -375,48 +329,37 @@ def _plugin_lines(folder: Path | None) -> list[str]:
     return [f"~ plugin {version} → {__version__} in {folder}"]
 
 
-def _show(reporter: Reporter, host: OpenClaw, changes: list[KeyChange], plugin: list[str]) -> None:
-    from ..config.openclaw_home import is_plain_json
-
+def _plan(run: SetupRun, host: OpenClaw, changes: list[KeyChange], plugin: list[str]) -> None:
+    """Print the planned changes; raise ``HostError`` if the configuration must be changed elsewhere."""
     file = host.home.config_file
     if plugin:
-        reporter.plan("plugins of OpenClaw", plugin)
+        run.plan("plugins of OpenClaw", plugin)
     if changes:
-        reporter.plan(str(file), [line for change in changes for line in change.lines()])
+        run.plan(str(file), [line for change in changes for line in change.lines()])
     if not is_plain_json(file):
-        reporter.say(
+        run.cli.say(
             f"\nnote: OpenClaw writes {file.name} as plain JSON; comments in it are lost, now or at its next change"
         )
+    if (reason := host.read_only()) and not run.dry_run:
+        raise HostError(reason, "make the change above there, and install the plugin there")
 
 
 def _home(host: OpenClaw, config: dict[str, object], installed: bool) -> Path:
     """Return our folder in OpenClaw's state after recording the configuration there, unless an earlier setup did."""
-    from ..config.openclaw_home import is_plain_json, value_at
-    from ..errors import next_step_for
-    from ..hosts.config_file import read_text
-    from ..hosts.openclaw_config import SLOT, ConfigSnapshot
-    from ..system import atomic
-
     home, file = host.home.plugin_state, host.home.config_file
-    try:
+    with writing(home, HostError, f"make {host.home.state} writable"):
         atomic.make_folder(home, 0o700)
         ours = installed or value_at(config, SLOT) == NAME
         if ConfigSnapshot.load(home) is None or not ours:
             ConfigSnapshot.take(config, file, installed).save(home)
             if not is_plain_json(file):
                 atomic.write_bytes(_copy(home, host), (read_text(file) or "").encode("utf-8"), 0o600)
-    except OSError as error:
-        step = next_step_for(error, f"make {host.home.state} writable")
-        raise HostError(error.strerror or error, step, home) from error
     return home
 
 
 @contextlib.contextmanager
-def _restore_on_failure(options: SetupOptions, host: OpenClaw) -> Iterator[None]:
+def _restore_on_failure(run: SetupRun, host: OpenClaw) -> Iterator[None]:
     """Restore OpenClaw's configuration when the block fails, and add the next step to the error."""
-    from ..errors import OpenClawMemoryError
-    from ..hosts.openclaw_config import ConfigSnapshot
-
     before = ConfigSnapshot.take(host.home.config(), host.home.config_file, plugin_installed=False)
     try:
         yield
@@ -425,7 +368,7 @@ def _restore_on_failure(options: SetupOptions, host: OpenClaw) -> Iterator[None]
             host.change(before.restoring_changes(host.home.config()))
         if not isinstance(error, OpenClawMemoryError):
             raise
-        profile = f" --profile {options.profile}" if options.profile else ""
+        profile = f" --profile {run.profile}" if run.profile else ""
         raise HostError(
             f"{error}; OpenClaw keeps the memory that it had; "
             f"run this again, or put everything back: openclaw-memory setup openclaw{profile} --uninstall"
@@ -437,85 +380,72 @@ def _copy(home: Path, host: OpenClaw) -> Path:
     return home / f"{host.home.config_file.name}.before"
 
 
-def _states(cli: CliContext, options: SetupOptions, host: OpenClaw) -> dict[Path, Path]:
+def _states(run: SetupRun, host: OpenClaw) -> dict[Path, Path]:
     """Return the state files of the agents' workspaces that exist, by workspace."""
     from ..store.state.opening import open_state
 
-    settings = _settings(cli, options, host)
-    states = {agent.workspace: open_state(agent.workspace, settings.state).file for agent in _agents(cli, host)}
+    settings = _settings(run, host)
+    states = {agent.workspace: open_state(agent.workspace, settings.state).file for agent in _agents(run, host)}
     return {workspace: file for workspace, file in states.items() if file is not None and file.exists()}
 
 
 # -- the first ingest and search --------------------------------------------------------------------
 
 
-def _agents_to_read(reporter: Reporter, host: OpenClaw, agents: list[Agent]) -> list[Agent]:
-    """Return the agents whose notes may be read."""
-    from ..hosts.openclaw_config import memory_search_enabled
-
-    config = host.home.config()
-    for agent in agents:
-        if not memory_search_enabled(config, agent.id):
-            reporter.step(f"notes of {agent.id}", "not read: memory search is off for this agent")
-    return [agent for agent in agents if memory_search_enabled(config, agent.id)]
-
-
-def _read_and_search(
-    cli: CliContext, options: SetupOptions, reporter: Reporter, settings: Settings, agents: list[Agent]
-) -> None:
-    """Ingest the notes of every agent, then search those of the first one that has any."""
+def _read_and_search(run: SetupRun, settings: Settings, host: OpenClaw, agents: list[Agent]) -> None:
+    """Ingest the notes of every agent that has memory search, then search those of the first one that has any."""
     from ..memory import Memory
-    from .search import show
 
-    reporter.record["ingest"] = []
+    run.record["ingest"] = []
+    config = host.home.config()
     with contextlib.ExitStack() as stack:
         searched: Memory | None = None
         for agent in agents:
+            if not memory_search_enabled(config, agent.id):
+                run.step(f"notes of {agent.id}", "not read: memory search is off for this agent")
+                continue
             if not agent.workspace.is_dir():
-                detail = f"{agent.workspace} is not there yet; its first session reads it"
-                reporter.step(f"notes of {agent.id}", detail)
+                run.step(f"notes of {agent.id}", f"{agent.workspace} is not there yet; its first session reads it")
                 continue
             with contextlib.ExitStack() as until_read:
                 memory = until_read.enter_context(Memory(agent.workspace, agent=agent.id, settings=settings))
-                if _ingest(cli, reporter, memory, agent) and searched is None:
+                if _ingest(run, memory, agent) and searched is None:
                     searched = memory
                     stack.push(until_read.pop_all())
-        query = (options.query or _query(searched)) if searched is not None else None
+        query = (run.query or _query(searched)) if searched is not None else None
         if searched is None or not query:
-            reporter.say("no notes to search yet: the agent writes them as you talk to it")
+            run.cli.say("no notes to search yet: the agent writes them as you talk to it")
             return
         result = searched.search(query, max_results=3)
-    reporter.record["search"] = {"query": query, "agent": searched.agent, "result": result}
-    reporter.say(f"\nsearch: {query}\n")
-    if not cli.json:
-        show(cli, result)
+    run.record["search"] = {"query": query, "agent": searched.agent, "result": result}
+    run.cli.say(f"\nsearch: {query}\n")
+    if not run.cli.json:
+        show(run.cli, result)
 
 
-def _ingest(cli: CliContext, reporter: Reporter, memory: Memory, agent: Agent) -> bool:
+def _ingest(run: SetupRun, memory: Memory, agent: Agent) -> bool:
     """Ingest the notes of one agent; return true if there are any."""
-    from ..model import counted
     from .checks import model_checks
-    from .progress import ingest_progress, pull_if_missing
 
-    pull_if_missing(cli, memory)
+    pull_if_missing(run.cli, memory)
     resolved = memory.prove_embedder()
-    if not reporter.record["ingest"]:
+    if not run.record["ingest"]:
         for check in model_checks(resolved, memory.settings):
-            reporter.check(check)
-    with ingest_progress(cli) as show:
-        report = memory.ingest(embed="eager", progress=show)
-    reporter.record["ingest"].append({"agent": agent.id, "workspace": str(memory.workspace), "report": report})
+            run.check(check)
+    with ingest_progress(run.cli) as progress:
+        report = memory.ingest(embed="eager", progress=progress)
+    run.record["ingest"].append({"agent": agent.id, "workspace": str(memory.workspace), "report": report})
     if not report.files:
-        reporter.step(f"notes of {agent.id}", f"none in {memory.workspace} yet")
+        run.step(f"notes of {agent.id}", f"none in {memory.workspace} yet")
         return False
     pending = f", {report.pending} still to embed" if report.pending and resolved.embedder is not None else ""
-    reporter.step(
+    run.step(
         f"notes of {agent.id}",
         f"{counted(report.files, 'file')} in {memory.workspace}, {counted(report.chunks, 'unit')}, "
         f"{report.embedded} embedded{pending}, {report.seconds:.1f} s",
     )
     if report.warning != resolved.reason:  # the search prints that reason
-        cli.remark(report.warning)
+        run.cli.remark(report.warning)
     return True
 
 
@@ -523,25 +453,22 @@ def _query(memory: Memory) -> str | None:
     """Return a heading of the newest note below its title, which often is its date; else a line of it."""
     from ..ingest.scan import scan
 
-    files = sorted(scan(memory.workspace, memory.settings.ingest).files, key=lambda file: -file.mtime_ns)
-    lines = []
-    for file in files[:20]:
-        text = memory.get(file.path).text.split("\n")
-        lines += [line.strip() for line in text if re.search(r"[^\W\d_]{3}", line)]
-    headings = [line for line in lines if line.startswith("##")]
-    plain = [line for line in lines if not line.startswith("#")]
-    words = [" ".join(re.sub(r"[*_`\[\]>#|-]+", " ", line).split())[:80] for line in [*headings, *plain, *lines]]
-    return next((each for each in words if each), None)
+    files = sorted(scan(memory.workspace, memory.settings.ingest).files, key=lambda file: -file.mtime_ns)[:20]
+    lines = [line.strip() for file in files for line in memory.get(file.path).text.split("\n")]
+    lines = [line for line in lines if re.search(r"[^\W\d_]{3}", line)]
+    lines.sort(key=lambda line: 0 if line.startswith("##") else 2 if line.startswith("#") else 1)
+    words = (" ".join(re.sub(r"[*_`\[\]>#|-]+", " ", line).split())[:80] for line in lines)
+    return next(filter(None, words), None)
 
 
-def _next(reporter: Reporter, host: OpenClaw, changed: bool, gone: bool = False) -> None:
-    if not changed:
+def _next(run: SetupRun, host: OpenClaw, gone: bool = False) -> None:
+    if not host.outputs:
         return
     openclaw = "openclaw" + (f" --profile {host.profile}" if host.profile else "")
     if not host.gateway_runs():
         if not gone:
-            reporter.next_step(f"start the gateway: {openclaw} gateway")
+            run.next_step(f"start the gateway: {openclaw} gateway")
     elif host.wants_restart:
-        reporter.next_step(f"restart the gateway: {openclaw} gateway restart")
+        run.next_step(f"restart the gateway: {openclaw} gateway restart")
     else:
-        reporter.step("gateway", "it runs, and has taken the change over without a restart")
+        run.step("gateway", "it runs, and has taken the change over without a restart")

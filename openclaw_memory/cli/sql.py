@@ -7,25 +7,22 @@ import io
 import json
 import math
 import sys
-from collections.abc import Sequence
 from datetime import date, time
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from ..model import QueryResult, counted
 from ..system.sanitize import escape_json, sanitize
-from .context import CliContext, common_options, say
-
-if TYPE_CHECKING:
-    from ..model import QueryResult
+from .context import CliContext, common_options, ingest_progress, say
 
 #: Default number of rows for people.
 _ROWS = 100
 
 
-@click.command(short_help="Ask the index with SQL that only reads.")
+@click.command()
 @click.argument("query", required=False)
 @click.option("--csv", "as_csv", is_flag=True, help="Print comma-separated values with a header line.")
 @click.option("--limit", "-n", type=click.IntRange(min=1), metavar="N",
@@ -82,8 +79,6 @@ def _plain(value: Any) -> Any:
         return value if math.isfinite(value) else None
     if isinstance(value, Decimal):
         return float(value)
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
     if isinstance(value, (date, time)):
         return value.isoformat()
     if isinstance(value, dict):
@@ -92,7 +87,7 @@ def _plain(value: Any) -> Any:
         return [_plain(inner) for inner in value]
     if isinstance(value, (bytes, bytearray)):
         return value.hex()
-    return str(value)
+    return value if value is None or isinstance(value, (bool, int, str)) else str(value)
 
 
 def _json(result: QueryResult) -> str:
@@ -112,79 +107,50 @@ def _csv(result: QueryResult) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(result.columns)
     for row in result.rows:
-        writer.writerow(_csv_cell(value) for value in row)
+        writer.writerow(_cell(_plain(value)) for value in row)
     return text.getvalue()
 
 
-def _csv_cell(value: Any) -> Any:
-    plain = _plain(value)
-    if isinstance(plain, bool):
-        return str(plain).lower()
-    return json.dumps(plain, ensure_ascii=False) if isinstance(plain, (dict, list)) else plain
+def _cell(plain: Any) -> Any:
+    """Return a JSON value as the cell of a table: lists and mappings stay JSON."""
+    if isinstance(plain, (bool, dict, list)):
+        return json.dumps(plain, ensure_ascii=False)
+    return "" if plain is None else plain
 
 
-def _show(cli: CliContext, result: QueryResult) -> None:
-    """Print rows for people as a table."""
-    from rich.table import Table
-    from rich.text import Text
-
-    from ..model import counted
-
-    table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, pad_edge=False)
-    for at, name in enumerate(result.columns):
-        right = _are_numbers([row[at] for row in result.rows])
-        table.add_column(
-            Text(_table_cell(name)), justify="right" if right else "left", no_wrap=True, overflow="ellipsis"
-        )
-    for row in result.rows:
-        table.add_row(*(Text(_table_cell(value)) for value in row))
+def _show(cli: CliContext, result: QueryResult, most: int = 120) -> None:
+    """Print rows for people as a table, with at most ``most`` characters of each cell."""
+    rows = [[_plain(value) for value in row] for row in result.rows]
+    right = [
+        name
+        for name, *values in zip(result.columns, *rows, strict=True)
+        if {type(value) for value in values if value is not None} in ({int}, {float}, {int, float})
+    ]
     if result.columns:
-        cli.out.print(table)
-    say(f"({counted(len(result.rows), 'row')})")
+        shown = ([f"{cell:.6g}" if isinstance(cell, float) else _cell(cell) for cell in row] for row in rows)
+        cells = ([_shorten(cell, most) for cell in row] for row in shown)
+        cli.table(cells, *(_shorten(name, most) for name in result.columns), right=right)
+    say(f"({counted(len(rows), 'row')})")
 
 
-def _are_numbers(values: Sequence[Any]) -> bool:
-    present = [value for value in values if value is not None]
-    return bool(present) and all(
-        isinstance(value, (int, float, Decimal)) and not isinstance(value, bool) for value in present
-    )
-
-
-def _table_cell(value: Any, most: int = 120) -> str:
-    plain = _plain(value)
-    if plain is None:
-        return ""
-    if isinstance(plain, bool):
-        return str(plain).lower()
-    if isinstance(plain, float):
-        return f"{plain:.6g}"
-    if isinstance(plain, list):
-        plain = ", ".join(map(_table_cell, plain))
-    elif isinstance(plain, dict):
-        plain = json.dumps(plain, ensure_ascii=False)
-    text = " ".join(str(plain).split())
+def _shorten(value: Any, most: int) -> str:
+    text = " ".join(str(value).split())
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-@click.command(short_help="Write the memory as Parquet files.")
+@click.command()
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-@click.option("--overwrite", is_flag=True, help="Replace an older export in DIR; other files there are left alone.")
 @common_options
-def export(cli: CliContext, folder: Path, overwrite: bool) -> None:
+def export(cli: CliContext, folder: Path) -> None:
     """Write memories, documents, concepts, edges, facts and usage as Parquet files into DIR.
 
-    DIR is new or empty; it is there as a whole or not at all.  A manifest.json names the files, their columns and
-    how many rows they have.
+    DIR is new or empty; it is there as a whole or not at all.
     """
-    from ..model import counted
-    from .progress import ingest_progress
-
     with cli.memory() as memory, ingest_progress(cli) as show:
-        report = memory.export(folder, overwrite=overwrite, progress=show)
+        report = memory.export(folder, progress=show)
     if cli.json:
         cli.emit(report)
-        return
     for table in report.tables:
-        say(f"{table.name:<10} {counted(table.rows, 'row'):>12}  {table.bytes / 1e3:>9.1f} kB")
-    say(f"{report.folder}: written in {report.seconds:.2f} s")
+        cli.say(f"{table.name:<10} {counted(table.rows, 'row'):>12}  {table.bytes / 1e3:>9.1f} kB")
+    cli.say(f"{report.folder}: written in {report.seconds:.2f} s")
     cli.remark_on(report)

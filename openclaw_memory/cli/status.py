@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
 
 from ..errors import substitute_command
-from .context import CliContext, common_options, say, table
+from ..model import Check, Grain, Status, counted
+from ..system.serialize import to_json
+from .context import CliContext, common_options, say
 
 if TYPE_CHECKING:
     from ..memory import Memory
-    from ..model import Check, ContextUse, Status
 
 
-@click.command(short_help="Show what is remembered, what is not, and what to do next.")
-@click.option("--verbose", "-v", is_flag=True, help="Show the inside too: files, counts, indexes, plugins.")
+@click.command()
+@click.option("--verbose", "-v", is_flag=True, help="Show the inside too, by the names of --json.")
 @common_options
 def status(cli: CliContext, verbose: bool) -> None:
     """Show what is remembered and since when, what is not read and why, the model, and what to do next."""
@@ -44,7 +46,6 @@ def _show(cli: CliContext, state: Status, checks: Sequence[Check], verbose: bool
 def status_checks(memory: Memory, state: Status) -> list[Check]:
     """Return the state as checks in the order of ``doctor``; opens no note and proves no model."""
     from ..ingest.scan import scan
-    from ..model import Check, Grain, counted
     from .checks import find_changed_notes, freshness, unread_files, vectors
 
     knows = [name.title() for name, share in state.model_knows.items() if share >= 0.5]
@@ -79,31 +80,14 @@ def status_checks(memory: Memory, state: Status) -> list[Check]:
 
 
 def _show_inside(cli: CliContext, state: Status) -> None:
-    from ..model import Grain, counted
-
-    sort = f", {state.dimensions} dimensions" if state.dimensions else ""
-    extensions = (f"{name} {'installed' if present else 'missing'}" for name, present in state.extensions.items())
-    kinds = f" ({_counts(state.by_kind)})" if state.by_kind else ""
-    rows: list[tuple[str, Any]] = [
-        ("agent", state.agent),
-        ("index", f"{state.database} ({state.bytes / 1e6:.1f} MB, schema {state.schema})"),
-        ("files", state.files),
-        ("units", f"{state.chunks} in {counted(state.sections, 'section')}{kinds}"),
-        ("model", f"{state.model or 'none'} ({state.binding or state.provider}{sort})"),
-        ("languages", ", ".join(f"{share:.0%} {name}" for name, share in state.languages.items()) or "none"),
-        ("vectors", _counts({"of another model" if k == "outdated" else k: v for k, v in state.vectors.items()})),
-        ("postings", f"{state.postings} compacted, {state.postings_delta} new"),
-        ("indexes", f"keyword {state.keyword_index}, vector {state.vector_index}"),
-        ("extensions", ", ".join(extensions)),
-        ("plugins", ", ".join(state.plugins) or "none"),
-        ("upkeep", state.consolidation),
-        ("retention", state.retention),
-        ("context", _context_use(state.context)),
-    ]
-    if state.http_usage:
-        rows.append(("http usage", _counts(state.http_usage)))
-    for name, value in rows:
-        say(f"{name:<11} {value}")
+    """Print what ``--json`` has beside problems, a line per field, and the grains as a table."""
+    for name, value in to_json(replace(state, skipped=(), grains=(), fallback=None, warning=None)).items():
+        if isinstance(value, dict):
+            value = ", ".join(f"{key} {number}" for key, number in value.items())
+        elif isinstance(value, list):
+            value = ", ".join(map(str, value))
+        if value not in (None, ""):
+            say(f"{name:<17} {value}")
     if any(use.grain is not Grain.WORKING for use in state.grains):
         cells = (
             (use.grain.value, str(use.files), str(use.units), str(use.archived), str(use.hidden),
@@ -111,21 +95,10 @@ def _show_inside(cli: CliContext, state: Status) -> None:
             for use in state.grains
         )  # fmt: skip
         numbers = ("files", "units", "archived", "hidden", "kB")
-        cli.out.print(table(cells, "grain", *numbers, "from", "to", right=numbers))
+        cli.table(cells, "grain", *numbers, "from", "to", right=numbers)
 
 
-def _context_use(use: ContextUse | None) -> str:
-    if use is None or not use.messages:
-        return "no message has asked yet"
-    usage = f"given to {use.with_context} of {use.messages} messages since {use.since} ({use.share:.0%})"
-    return f"{usage}, {use.tokens_per_context:.0f} tokens each, {use.late} late"
-
-
-def _counts(counts: dict[str, Any]) -> str:
-    return ", ".join(f"{value} {name}" for name, value in counts.items())
-
-
-@click.command(short_help="Look for what is wrong and say how to mend it.")
+@click.command()
 @common_options
 def doctor(cli: CliContext) -> None:
     """Look for what is wrong and say how to mend it; exits 1 when something is.

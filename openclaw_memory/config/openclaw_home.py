@@ -111,17 +111,15 @@ class OpenClawHome:
             config = self.config()
         except HostError:
             return None, {}
-        file, settings = (value_at(config, (*_PLUGIN, name)) for name in ("configFile", "settings"))
-        for name, value, kind, noun in (("configFile", file, str, "text"), ("settings", settings, dict, "an object")):
+        values: list[Any] = []
+        for name, kind, noun in (("configFile", str, "text"), ("settings", dict, "an object")):
+            value = value_at(config, (*_PLUGIN, name))
             if value is not MISSING and not isinstance(value, kind):
                 raise SettingsError(f"{self.plugin_key(name)} must be {noun}, not {value!r}", "mend it")
-        return (
-            self.path(file, config) if isinstance(file, str) and file.strip() else None,
-            {
-                key: self.substitute_variables(value, config) if isinstance(value, str) else value
-                for key, value in (settings.items() if isinstance(settings, dict) else ())
-            },
-        )
+            values.append(kind() if value is MISSING else value)
+        file, settings = values
+        texts = {k: self.substitute_variables(v, config) if isinstance(v, str) else v for k, v in settings.items()}
+        return self.path(file, config) if file.strip() else None, texts
 
     def plugin_key(self, name: str) -> str:
         """Return the name of a key of the plugin's configuration for messages."""

@@ -153,8 +153,7 @@ class ConsolidateSettings:
     )
     older_than_days: int = setting(3, "periods that ended at most this many days ago are left alone", minimum=0)
     time_zone: str = setting(
-        "",
-        "IANA name of the zone whose days count; empty = the system's, in a container often UTC",
+        "", "IANA name of the zone whose days count; empty = the system's, in a container often UTC"
     )
     budgets: dict[str, float] = setting(
         {},
@@ -181,8 +180,7 @@ class StoreSettings:
         "", "the workspace's name on the server, alike on all machines that have it; empty = by path and machine"
     )
     folder: str = setting(
-        "",
-        "folder of the index files; empty = the OpenClaw plugin's if it is installed, else the data folder",
+        "", "folder of the index files; empty = the OpenClaw plugin's if it is installed, else the data folder"
     )
     vector_index: Literal["auto", "exact", "vss"] = setting(
         "auto", "auto and exact score every vector; vss builds DuckDB's HNSW graph in memory, slower below millions"
@@ -359,9 +357,27 @@ def _merge(sources: list[_Source]) -> tuple[Settings, dict[str, str]]:
 
 
 def _from_file(file: Path, otherwise: str = "") -> list[_Source]:
+    import yaml
+
     if not file.exists() or file.is_dir():
         raise SettingsError("no such configuration file", f"create it or {otherwise}", file)
-    return [(key, value, str(file)) for key, value in _read_yaml(file)]
+    try:
+        tree = yaml.safe_load(file.read_text(encoding="utf-8")) or {}
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        reason = " ".join(str(error).split())
+        raise SettingsError(f"cannot be read as YAML ({reason})", "mend or move it", file) from error
+    if not isinstance(tree, dict):
+        raise SettingsError(f"{file}: the top level must be a mapping such as 'search:'")
+    groups = {key.partition(".")[0] for key, _, _ in walk(Settings())}
+    rows: list[_Source] = []
+    for group, inner in tree.items():
+        if group not in groups:
+            rows.append((str(group), None, str(file)))
+        elif isinstance(inner, dict):
+            rows += [(f"{group}.{key}", value, str(file)) for key, value in inner.items()]
+        elif inner is not None:
+            raise SettingsError(f"'{group}' must be a mapping of settings", "write them below it", file)
+    return rows
 
 
 def _is_plugin_index(home: OpenClawHome, settings: Settings, index: str | Path | None) -> bool:
@@ -396,24 +412,3 @@ def _from_environment(environ: Mapping[str, str]) -> tuple[list[_Source], list[P
         elif environ[variable].strip():  # containers and scripts write "not set" as an empty text
             rows.append((key, environ[variable], f"environment {variable}"))
     return rows, unknown
-
-
-def _read_yaml(file: Path) -> list[tuple[str, Any]]:
-    import yaml
-
-    try:
-        tree = yaml.safe_load(file.read_text(encoding="utf-8")) or {}
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        reason = " ".join(str(error).split())
-        raise SettingsError(f"cannot be read as YAML ({reason})", "mend or move it", file) from error
-    if not isinstance(tree, dict):
-        raise SettingsError(f"{file}: the top level must be a mapping such as 'search:'")
-    groups = {key.partition(".")[0] for key, _, _ in walk(Settings())}
-    rows: list[tuple[str, Any]] = []
-    for group, inner in tree.items():
-        if group in groups and inner is None:
-            continue
-        if group in groups and not isinstance(inner, dict):
-            raise SettingsError(f"'{group}' must be a mapping of settings", "write them below it", file)
-        rows += [(f"{group}.{key}", value) for key, value in inner.items()] if group in groups else [(str(group), None)]
-    return rows

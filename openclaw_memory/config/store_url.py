@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
+from .. import patterns as re
 
 _URL = re.compile(r"postgres(ql)?://", re.IGNORECASE)
-#: Text that begins like a URL, or has a user and a password.
-_LIKE_A_URL = re.compile(r"[A-Za-z][\w.+-]+:/|[^@]*:[^/\\@]*@|[^:]{2,}//[^@]*@")
 
 
 def is_url(text: object) -> bool:
@@ -16,7 +14,8 @@ def is_url(text: object) -> bool:
 
 def is_like_url(text: object) -> bool:
     """Return true for a possibly mistyped URL: a file of that name would show its password."""
-    return _LIKE_A_URL.match(str(text)) is not None
+    # It begins like a URL, or has a user and a password.
+    return re.match(r"[A-Za-z][\w.+-]+:/|[^@]*:[^/\\@]*@|[^:]{2,}//[^@]*@", str(text)) is not None
 
 
 def redact_url(url: str) -> str:

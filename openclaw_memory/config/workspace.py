@@ -1,15 +1,19 @@
-"""Find the agent's workspace, convert paths to names in the index, and cut lines out of a file."""
+"""Find the agent's workspace and its index files, convert paths to names in the index, and cut lines out of a file."""
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 import unicodedata
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from ..errors import WorkspaceError
 from ..model import FileText
 from .openclaw_home import OpenClawHome
+from .settings import data_dir
 
 
 def expand_home(path: str | Path) -> Path:
@@ -91,3 +95,46 @@ def excerpt(path: str, text_lines: list[str], start: int | None, count: int | No
         next_from=following if following <= len(text_lines) else None,
         truncated=following <= len(text_lines),
     )
+
+
+# -- index files -------------------------------------------------------------------------------------
+
+
+def default_path(workspace: Path, agent: str, folder: str = "") -> Path:
+    """Return the index file of an agent and workspace below :func:`index_folder`, with a readable name."""
+    return index_folder(folder) / _owner(agent) / _name(workspace)
+
+
+def index_files(workspace: Path, folder: str = "") -> list[Path]:
+    """Return the index files of all agents of a workspace, also from before OpenClaw's plugin was installed."""
+    files: list[Path] = []
+    for root in dict.fromkeys((index_folder(folder), data_dir())):
+        with suppress(OSError):
+            files += [root / agent / _name(workspace) for agent in sorted(os.listdir(root))]
+    return files
+
+
+def index_folder(folder: str = "", environ: Mapping[str, str] | None = None) -> Path:
+    """Return ``folder``, else that of the OpenClaw plugin if it is installed, else the data folder."""
+    if folder:
+        return expand_home(folder).absolute()
+    plugin = OpenClawHome.for_environment(environ).plugin_state
+    return plugin / "index" if plugin.is_dir() else data_dir()
+
+
+def _name(workspace: Path) -> str:
+    real = workspace.expanduser().resolve()
+    readable = re.sub(r"[^A-Za-z0-9]+", "-", real.name).strip("-")[:40] or "workspace"
+    return f"{readable}-{_digest(os.fsencode(real))}.duckdb"
+
+
+def _owner(agent: str) -> str:
+    """Return the folder name of an agent: its name, with a hash where another agent's folder may have the same."""
+    readable = re.sub(r"[^A-Za-z0-9._-]+", "-", agent).strip(".-") or "main"
+    if (agent or "main") == readable.lower() and len(readable) <= 100:
+        return readable
+    return f"{readable[:40]}~{_digest(agent.encode('utf-8', 'surrogatepass'))}"
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:12]

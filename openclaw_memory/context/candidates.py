@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from ..embed.smalltalk import SmalltalkMatch
 from ..graph.view import GraphView
 from ..model import TRUSTED, Kind
 from ..search.confidence import assess
+from ..search.current import find_successors
 from ..search.hits import Range, Scores, ranked_rows
 from ..search.ranking import Query, Ranking, rank
 from ..search.resident import ResidentIndex
@@ -27,6 +29,8 @@ from .relevance import RELEVANT, Evidence, extract_features, probability
 _ENTITIES = 5
 #: Numbers of rows looked at: the best of the search, and the best and the latest that mention a concept.
 _SEARCHED, _BEST, _LATEST = 20, 20, 8
+#: Rows below a line that replaced another one that are told with it.
+_BELOW = 2
 #: A row without a word of the message is related if its cosine reaches the noise of the question (of the model, if
 #: there are few notes) less this margin; and the least language coverage at which cosines decide this.
 _MARGIN, _MIN_COVERAGE = 0.02, 0.6
@@ -34,8 +38,7 @@ _MARGIN, _MIN_COVERAGE = 0.02, 0.6
 THRESHOLD = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class Entity:
+class Entity(NamedTuple):
     """A concept that a message names: its place in the graph, name and weight; ``rarity`` is its idf in [0, 1]."""
 
     place: int
@@ -45,8 +48,7 @@ class Entity:
     rarity: float
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A row of the corpus: its score in [0, 1], the value it is ordered by, the reason, and its concepts."""
 
     row: int
@@ -57,8 +59,7 @@ class Candidate:
     places: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class RankedMessage:
+class RankedMessage(NamedTuple):
     """A message with the ranking of all rows for it; arrays are over the rows of the corpus.
 
     ``best`` are the best rows that may be given, ``probability`` is that of the message being about the notes.  ``low``
@@ -223,6 +224,28 @@ def find_candidates(message: RankedMessage) -> list[Candidate]:
                 other = passed.get(candidate.row)
                 passed[candidate.row] = candidate if other is None or candidate.score > other.score else other
     return sorted(passed.values(), key=lambda candidate: (-candidate.order, candidate.row))
+
+
+def replace_superseded(
+    index: ResidentIndex, message: RankedMessage, candidates: Sequence[Candidate]
+) -> list[Candidate]:
+    """Return ``candidates`` with what holds now in the place of rows that no longer hold, each row once."""
+    rows = np.array([candidate.row for candidate in candidates], np.int32)
+    question = message.ranking.query.question
+    successors = find_successors(question, index, rows, rows, message.allowed) if len(rows) else {}
+    current: dict[int, Candidate] = {}
+    for candidate in candidates:
+        row = candidate.row
+        while row in successors:
+            row = successors[row]
+        section = message.view.corpus.shape.section
+        last = row
+        if row != candidate.row:  # what replaced a line is told with what stands below it
+            while last + 1 < len(section) and last - row < _BELOW and section[last + 1] == section[row]:
+                last += 1
+        for told in range(row, last + 1):
+            current.setdefault(told, candidate._replace(row=told))
+    return list(current.values())
 
 
 # -- rows that answer the message -------------------------------------------------------------------

@@ -45,8 +45,7 @@ class Item:
     fact: FactRow | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Composition:
+class Composition(NamedTuple):
     """The text of a context, and the items in it, best first."""
 
     text: str = ""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from datetime import date
 from pathlib import PurePosixPath
 
 import numpy as np
 
+from .. import patterns as re
 from ..facts.periods import STATED
 from ..graph.view import GraphView
 from ..ingest.summary_files import DATED, parse_line

@@ -8,7 +8,6 @@ of messages and the results on others; ``benchmarks/relevance.py`` fits them aga
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from math import exp, log, log1p
@@ -16,6 +15,7 @@ from math import exp, log, log1p
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import patterns as re
 from ..embed.smalltalk import SmalltalkMatch
 from ..search.bm25 import KeywordScores
 from ..search.hits import Scores

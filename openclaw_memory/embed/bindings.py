@@ -33,7 +33,7 @@ class ModelOptions:
 
 
 class EngineSession(Protocol):
-    """A loaded model, for one thread at a time.
+    """A loaded model, for one thread at a time, until the process ends.
 
     It runs in the worker, which does without numpy: that would be a fifth of the worker's memory.
     """
@@ -51,9 +51,6 @@ class EngineSession(Protocol):
 
     def set_threads(self, count: int) -> None:
         """Use ``count`` CPU threads from the next batch on."""
-
-    def free(self) -> None:
-        """Release the memory; calling twice is harmless."""
 
 
 @dataclass(frozen=True, slots=True)

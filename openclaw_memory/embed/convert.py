@@ -150,19 +150,6 @@ def _add_bert_tensors(writer: Any, file: Path, layers: int) -> None:
             writer.add_tensor(name, gguf.quants.quantize(tensor, kind), raw_dtype=kind)
 
 
-@dataclass(frozen=True, slots=True)
-class _Vocabulary:
-    """Pieces and their scores, the positions of the special ones, and the normal form of each character."""
-
-    pieces: list[bytes]
-    scores: list[float]
-    begin: int
-    end: int
-    pad: int
-    unknown: int
-    normal: dict[str, str]
-
-
 def convert_packed(source: Path, target: Path, *, name: str, licence: str) -> None:
     """Write the packed model ``source`` as the GGUF file ``target``; the same input gives the same bytes."""
     import gguf
@@ -170,19 +157,22 @@ def convert_packed(source: Path, target: Path, *, name: str, licence: str) -> No
     packed = _Packed(source.read_bytes())
     kind = gguf.LlamaFileType.MOSTLY_Q4_0
     with _gguf_writer(target, packed.shape, packed.epsilon, kind, name, licence) as writer:
-        _add_sentencepiece(writer, packed.vocabulary, packed.shape.vocabulary)
+        _add_sentencepiece(writer, packed)
         _add_packed_tensors(writer, packed)
 
 
 class _Packed:
-    """A packed file, read up to its tensors."""
+    """A packed file, read up to its tensors.
+
+    It has pieces and their scores, the positions of the special ones, and the normal form of each character.
+    """
 
     def __init__(self, data: bytes) -> None:
         self._data = data
         self._at = 8  # behind the name of the format and its version
         self.shape = _Shape(*self._take("7i"))
         self.epsilon, _ = self._take("fi")
-        self.vocabulary = self._vocabulary()
+        self._read_vocabulary()
         self._places: dict[str, int] = {}
         for _ in range(self._take("i")[0]):
             name = self._bytes(self._take("H")[0]).decode()
@@ -197,19 +187,18 @@ class _Packed:
         self._at += size
         return self._data[self._at - size : self._at]
 
-    def _vocabulary(self) -> _Vocabulary:
-        count, begin, end, pad, unknown = self._take("5i")
+    def _read_vocabulary(self) -> None:
+        count, self.begin, self.end, self.pad, self.unknown = self._take("5i")
         (size,) = self._take("Q")
         ends = np.frombuffer(self._bytes(4 * (count + 1)), "<u4").tolist()
-        scores = np.frombuffer(self._bytes(4 * count), "<f4").tolist()
+        self.scores: list[float] = np.frombuffer(self._bytes(4 * count), "<f4").tolist()
         text = self._bytes(size)
-        pieces = [text[first:last] for first, last in pairwise(ends)]
+        self.pieces = [text[first:last] for first, last in pairwise(ends)]
         characters, _ = self._take("iI")
-        normal: dict[str, str] = {}
+        self.normal: dict[str, str] = {}
         for _ in range(characters):
             character, length = self._take("IB")
-            normal[chr(character)] = "".join(map(chr, self._take(f"{length}I")))
-        return _Vocabulary(pieces, scores, begin, end, pad, unknown, normal)
+            self.normal[chr(character)] = "".join(map(chr, self._take(f"{length}I")))
 
     def floats(self, name: str, *shape: int) -> NDArray[np.float32]:
         """Return a tensor of plain numbers."""
@@ -224,17 +213,19 @@ class _Packed:
         return np.frombuffer(self._data, np.uint8, rows * width, self._places[name]).reshape(rows, width)
 
 
-def _add_sentencepiece(writer: Any, words: _Vocabulary, size: int) -> None:
+def _add_sentencepiece(writer: Any, words: _Packed) -> None:
     import gguf
 
-    spare = size - len(words.pieces)
+    spare = words.shape.vocabulary - len(words.pieces)
     special = {words.begin, words.end, words.pad}
     kinds = [gguf.TokenType.CONTROL if at in special else gguf.TokenType.NORMAL for at in range(len(words.pieces))]
     kinds[words.unknown] = gguf.TokenType.UNKNOWN
     # The embedding matrix may have rows for more tokens than there are pieces.
     writer.add_tokenizer_model("t5")
     writer.add_tokenizer_pre("default")
-    writer.add_token_list([*words.pieces, *(b"[PAD%d]" % at for at in range(len(words.pieces), size))])
+    writer.add_token_list(
+        [*words.pieces, *(b"[PAD%d]" % at for at in range(len(words.pieces), words.shape.vocabulary))]
+    )
     writer.add_token_scores([*words.scores, *[-10_000.0] * spare])  # no text holds them
     writer.add_token_types([*kinds, *[gguf.TokenType.UNUSED] * spare])
     writer.add_bos_token_id(words.begin)

@@ -33,11 +33,17 @@ def is_reranker(path: Path) -> bool:
     return list(metadata(path, ".pooling_type").values()) == [4]  # llama.cpp's LLAMA_POOLING_TYPE_RANK
 
 
-def is_causal(path: Path) -> bool:
-    """Return true if the model is a decoder, whose last token has seen all the others."""
+def pooling(path: Path) -> str:
+    """Return how a model makes one vector of a text: ``MEAN``, ``CLS`` or ``LAST``, as llama.cpp names them.
+
+    Of a file that does not say it a decoder takes the last token, which has seen all the others.
+    """
+    for kind in metadata(path, ".pooling_type").values():
+        if kind in (1, 2, 3):
+            return ("MEAN", "CLS", "LAST")[kind - 1]
     values = metadata(path, "general.architecture", ".attention.causal")
     architecture = values.pop("general.architecture", b"")
-    return b"bert" not in architecture and all(values.values())
+    return "LAST" if b"bert" not in architecture and all(values.values()) else "MEAN"
 
 
 def metadata(path: Path, *endings: str) -> dict[str, Any]:

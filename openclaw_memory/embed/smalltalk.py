@@ -13,12 +13,11 @@ of multiple measurements in taxonomic problems", over the vectors of both kinds 
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
 from importlib.resources import files
 from math import ceil
-from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,8 +28,7 @@ from ..system import atomic
 from .vocabulary import language_coverage
 
 
-@dataclass(frozen=True, slots=True)
-class SmalltalkMatch:
+class SmalltalkMatch(NamedTuple):
     """Cosines of a message to the texts of the closest language: their mean, and the highest.
 
     ``vectors`` are those of the texts, ``float32[n, d]``.  ``personal`` is the distance of the message from the middle
@@ -43,8 +41,7 @@ class SmalltalkMatch:
     personal: float
 
 
-@dataclass(frozen=True, slots=True)
-class Cohort:
+class Cohort(NamedTuple):
     """Vectors ``float32[n, d]`` of the small talk in each language, and the discriminant of personal questions.
 
     That is a direction, ``axis`` (``float32[d]``), and ``middle``, the point between both along it.
@@ -103,8 +100,10 @@ def _discriminant(a: Vectors, b: Vectors) -> tuple[Vectors, float]:
 
 def _embed(embedder: Embedder, lines: tuple[str, ...], batch: int = 16) -> Vectors:
     """Embed the texts, or read them from the cache; a waiting question has its turn after each ``batch``."""
-    file = _cache_file(embedder, lines) if isinstance(embedder, LocalModel) else None
-    if file is not None:
+    file = None
+    if isinstance(embedder, LocalModel):
+        key = repr((embedder.model, embedder.dimensions, lines)).encode()
+        file = cache_dir() / "general" / f"{blake2b(key, digest_size=16).hexdigest()}.f32"
         with suppress(OSError, ValueError):
             return np.frombuffer(file.read_bytes(), "<f4").reshape(len(lines), embedder.dimensions)
     parts = [embedder.embed_query(lines[at : at + batch]) for at in range(0, len(lines), batch)]
@@ -113,11 +112,6 @@ def _embed(embedder: Embedder, lines: tuple[str, ...], batch: int = 16) -> Vecto
         with suppress(OSError):  # where nothing can be written they are embedded again
             atomic.write_bytes(file, vectors.astype("<f4").tobytes())
     return vectors
-
-
-def _cache_file(embedder: Embedder, lines: tuple[str, ...]) -> Path:
-    key = repr((embedder.model, embedder.dimensions, lines)).encode()
-    return cache_dir() / "general" / f"{blake2b(key, digest_size=16).hexdigest()}.f32"
 
 
 def compare(vector: Vectors, cohort: Cohort | None) -> SmalltalkMatch | None:

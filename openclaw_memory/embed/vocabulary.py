@@ -6,20 +6,16 @@ alike to it.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from functools import lru_cache
 from pathlib import Path
 
+from .. import patterns as re
 from ..model import script_of
 from ..model.embedder import Embedder, LocalModel
 from ..text.scripts import HANGUL, UNSPACED
 from . import gguf_file, registry
 
-#: Characters per piece at which a language is unknown, and at which it is known: of scripts with letters, and of those
-#: with words of one or two characters.  To an English model its language has 3.4 and more, French, Spanish or German
-#: 2.5 to 2.8, Polish or Vietnamese 2.1, Russian or Chinese 1.
-_LETTERS, _CHARACTERS = (1.7, 3.0), (1.0, 1.4)
 _IDEOGRAPHS = re.compile(f"[{UNSPACED}{HANGUL}]")
 
 
@@ -35,7 +31,10 @@ def language_coverage(embedder: Embedder, text: str) -> float:
     covered = total = 0.0
     for group in _by_alphabet(words):
         letters = sum(map(len, group))
-        least, enough = _CHARACTERS if _IDEOGRAPHS.search(group[0]) else _LETTERS
+        # Characters per piece at which a language is unknown, and at which it is known.  To an English model its
+        # language has 3.4 and more, French, Spanish or German 2.5 to 2.8, Polish or Vietnamese 2.1, Russian or
+        # Chinese 1; words of ideographs have one or two characters.
+        least, enough = (1.0, 1.4) if _IDEOGRAPHS.search(group[0]) else (1.7, 3.0)
         piece_length = letters / sum(_count_pieces(word, pieces) for word in group)
         covered += letters * min(1.0, max(0.0, (piece_length - least) / (enough - least)))
         total += letters

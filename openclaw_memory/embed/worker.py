@@ -9,12 +9,12 @@ import math
 import operator
 import struct
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..errors import EngineError, ModelError
 from ..system.child import serve, write_frame
-
-if TYPE_CHECKING:
-    from .bindings import EngineSession
+from .bindings import BINDINGS, EngineSession, ModelOptions
+from .gguf_file import is_reranker
 
 #: Two texts that no model confuses; their vectors prove that a build computes on this CPU.
 _PROBES = ("The cat sleeps on the warm roof.", "Invoice 2210 was paid twice by mistake.")
@@ -34,15 +34,14 @@ def main() -> None:
                 assert session is not None
                 session.set_threads(request["threads"])
                 write_frame(answers, {}, b"".join(session.embed(request["texts"])))
+        except ModelError as error:
+            kind = "engine" if isinstance(error, EngineError) else "model"
+            write_frame(answers, {"kind": kind, "error": str(error)})
         except Exception as error:
-            write_frame(answers, _describe(error))
+            write_frame(answers, {"kind": "defect", "error": f"{type(error).__name__}: {error}"})
 
 
 def _open(request: dict[str, Any]) -> EngineSession:
-    from ..errors import ModelError
-    from .bindings import BINDINGS, ModelOptions
-    from .gguf_file import is_reranker
-
     path = Path(request["options"]["path"])
     if is_reranker(path):  # llama.cpp would end the process, or return uninitialised memory as a vector
         raise ModelError(f"{path}: is a reranker, not an embedding model; choose another")
@@ -54,8 +53,6 @@ def _open(request: dict[str, Any]) -> EngineSession:
 
 def _check_computation(session: EngineSession, binding: str) -> None:
     """Raise :class:`EngineError` unless texts have the same vectors alone and together, and each its own."""
-    from ..errors import EngineError
-
     together = [_unit(row) for row in session.embed(_PROBES)]
     alone = [_unit(session.embed([text])[0]) for text in _PROBES]
     if not all(math.isfinite(value) for row in together for value in row):
@@ -72,11 +69,3 @@ def _unit(row: bytes) -> list[float]:
 
 def _dot(a: list[float], b: list[float]) -> float:
     return float(sum(map(operator.mul, a, b)))
-
-
-def _describe(error: Exception) -> dict[str, Any]:
-    from ..errors import EngineError, ModelError
-
-    if isinstance(error, ModelError):
-        return {"kind": "engine" if isinstance(error, EngineError) else "model", "error": str(error)}
-    return {"kind": "defect", "error": f"{type(error).__name__}: {error}"}

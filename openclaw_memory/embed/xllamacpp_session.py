@@ -21,7 +21,7 @@ from typing import Any
 
 from ..errors import EngineError, ModelError
 from .bindings import CHARS_PER_TOKEN, PREBUILT, ModelOptions
-from .gguf_file import check_gguf, is_causal
+from .gguf_file import check_gguf, pooling
 
 
 class EngineSession:
@@ -40,18 +40,9 @@ class EngineSession:
         self.gpu = any(device["type"] in accelerators for device in x.get_device_info())
         self.max_tokens = max(8, min(options.max_tokens, options.context or options.max_tokens))
         self._options = options
-        self._pooling = "unspecified"
+        self._pooling = getattr(x.llama_pooling_type, f"LLAMA_POOLING_TYPE_{pooling(path)}")
         self._server = self._open()
-        try:
-            probe = self._request(["a"])[0]
-        except ModelError as error:
-            if "ooling" not in str(error):
-                raise
-            # The file does not name its pooling.
-            self._pooling = "last" if is_causal(path) else "mean"
-            self._server = self._open()
-            probe = self._request(["a"])[0]
-        self.dimensions = len(probe) // 4
+        self.dimensions = len(self._request(["a"])[0]) // 4
 
     def _open(self) -> Any:
         x, options = self._x, self._options
@@ -59,7 +50,7 @@ class EngineSession:
         params.model.path = options.path
         params.embedding = True
         params.embd_normalize = -1
-        params.pooling_type = getattr(x.llama_pooling_type, f"LLAMA_POOLING_TYPE_{self._pooling.upper()}")
+        params.pooling_type = self._pooling
         size = max(options.batch_tokens, self.max_tokens)
         params.n_ctx = params.n_batch = params.n_ubatch = size
         params.n_parallel = 1  # else the vector of a text depends on those beside it
@@ -126,10 +117,6 @@ class EngineSession:
             self._options = replace(self._options, threads=count)
             self._server = None  # two at a time would take twice the memory
             self._server = self._open()
-
-    def free(self) -> None:
-        """Release the memory; calling twice is harmless."""
-        self._server = None
 
 
 class _TooLongError(Exception):

@@ -16,7 +16,6 @@ A *period* is one value of one subject's relation over some days; a later one en
 from __future__ import annotations
 
 import posixpath
-import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,6 +24,7 @@ from datetime import date
 from pathlib import Path
 from urllib.parse import unquote
 
+from .. import patterns as re
 from ..ingest.summary_files import parse_line
 from ..knowledge.predicates import is_single, normalise
 from ..model import FactRow, Grain, Origin

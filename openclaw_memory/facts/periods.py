@@ -8,7 +8,6 @@ days out of the observed periods.
 from __future__ import annotations
 
 import hashlib
-import re
 import unicodedata
 from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
@@ -17,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import lru_cache
 
+from .. import patterns as re
 from ..knowledge.concept_keys import concept_key
 from ..knowledge.headings import ASIDE
 from ..knowledge.predicates import kind_of_key, normalise

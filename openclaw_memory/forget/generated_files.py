@@ -25,7 +25,7 @@ from ..text.dates import date_in_name
 from ..text.lines import split_lines
 from .masking import READ_MARK, mask
 from .tombstones import Matcher, Tombstones
-from .words import leading_marks
+from .words import leading_marks, split_words
 
 log = logging.getLogger("openclaw_memory")
 
@@ -37,7 +37,12 @@ def edit_notes(workspace: Path, matcher: Matcher, notes: Iterable[str]) -> list[
     tags go along, and it is due to be made again, as are those of the days of ``notes``.  The caller keeps others from
     consolidating.  Raises :class:`~openclaw_memory.errors.WorkspaceError` when a file cannot be written.
     """
-    due = {path for note in notes if not note.startswith(f"{SUMMARIES}/") for path in _summaries_of(note)}
+    due = {
+        calendar.path_of(grain, calendar.period_of(day, grain))
+        for note in notes
+        if not note.startswith(f"{SUMMARIES}/") and (day := date_in_name(note)) is not None
+        for grain in tuple(Grain)[1:]
+    }
     changed = []
     with atomic.locked(workspace / CAPTURES, root=workspace):
         atomic.delete_leftovers(workspace)
@@ -94,16 +99,12 @@ def check_readable(workspace: Path) -> None:
 
 
 def remaining_entries(
-    workspace: Path,
-    matches_text: Callable[[str], bool],
-    removed: Collection[str],
-    matches_comment: Callable[[str], bool],
+    workspace: Path, matches_text: Callable[[str], bool], removed: Collection[str], matcher: Matcher
 ) -> list[str]:
     """List the entries of the two YAML files that contain forgotten words and stay: concepts, names, facts, comments.
 
-    ``removed`` are the slugs and ids of removed entries.  A comment for which ``matches_comment`` is true is removed
-    from ``facts.yaml`` too.
-    Raises as :func:`check_readable`.
+    ``removed`` are the slugs and ids of removed entries.  A comment in which ``matcher`` finds anything is removed from
+    ``facts.yaml`` too.  Raises as :func:`check_readable`.
     """
     curated = concepts_file.read(workspace / concepts_file.FILE_NAME)
     entries = [
@@ -121,21 +122,13 @@ def remaining_entries(
         if fact.id not in removed and matches_text(text):
             remaining.append(f"{facts.NAME} (the fact {fact.id})")
     for path in (concepts_file.FILE_NAME, facts.NAME):
-        for number, comment in _comments(workspace / path):
-            if matches_text(comment) and not (path == facts.NAME and matches_comment(comment)):
-                remaining.append(citation(path, number, number))
+        lines = split_lines((workspace / path).read_text("utf-8")) if (workspace / path).exists() else []
+        for number, line in enumerate(lines, 1):
+            comment = re.search(r"(?:^|\s)#(.*)$", line)
+            if comment is not None and matches_text(comment[1]):
+                if path != facts.NAME or not matcher.find(split_words(comment[1]), ""):
+                    remaining.append(citation(path, number, number))
     return remaining
-
-
-def _comments(file: Path) -> Iterator[tuple[int, str]]:
-    """Yield number and text of the comments of a YAML file."""
-    try:
-        lines = split_lines(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return
-    for number, line in enumerate(lines, 1):
-        if comment := re.search(r"(?:^|\s)#(.*)$", line):
-            yield number, comment[1].strip()
 
 
 def _generated(workspace: Path) -> Iterator[tuple[str, Path]]:
@@ -180,14 +173,6 @@ def _drop_tags(lines: list[str], at: int) -> None:
         if is_tag_line(lines[at]):
             lines[at] = ""
         at -= 1
-
-
-def _summaries_of(note: str) -> list[str]:
-    """Return the paths of the summaries that the day of a note belongs to."""
-    day = date_in_name(note)
-    if day is None:
-        return []
-    return [calendar.path_of(grain, calendar.period_of(day, grain)) for grain in tuple(Grain)[1:]]
 
 
 def _ends(store: Store, entries: Sequence[StatedFact], removed: set[str]) -> list[StatedFact]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
+from .. import patterns as re
 from ..ingest.scan import CAPTURES
 from ..text.calendar import FOLDER as SUMMARIES
 from ..text.front_matter import front_matter_end, parse_front_matter
@@ -20,8 +20,6 @@ INDEX_MARK = "[…]"
 READ_MARK = "[forgotten]"
 
 _BREAK = re.compile(r"(\r\n|\r|\n)")
-#: Keys of front matter that decide how far a file is trusted, when it is from, and whether it is read at all.
-_KEPT = ("origin", "date", "memory", "private")
 
 
 def mask(text: str, path: str, matcher: Matcher, mark: str = INDEX_MARK) -> str:
@@ -94,7 +92,10 @@ def _replace(text: str, spans: Sequence[tuple[int, int]], path: str, mark: str) 
     parts: list[str] = []
     copied = 0
     for start, end in spans:
-        parts += (text[copied:start], _cover(text[start:end], mark))
+        # The borders of cells and lines stay.
+        covered = _BREAK.split(text[start:end])
+        covered[::2] = [" |" * line.count("|") for line in covered[::2]]
+        parts += (text[copied:start], mark, *covered)
         copied = max(copied, end)
     masked = _BREAK.split("".join([*parts, text[copied:]]))
     raw = _BREAK.split(text)
@@ -108,13 +109,6 @@ def _replace(text: str, spans: Sequence[tuple[int, int]], path: str, mark: str) 
     return "".join(masked)
 
 
-def _cover(text: str, mark: str) -> str:
-    """Return the mark, and the borders of cells and lines in ``text``."""
-    lines = _BREAK.split(text)
-    lines[::2] = [" |" * line.count("|") for line in lines[::2]]
-    return mark + "".join(lines)
-
-
 def _keep_trust(raw: Sequence[str], masked: list[str], path: str) -> list[str]:
     """Return the masked lines with front matter that states the same trust as that of the raw ones."""
     end = _front_end(raw, path)
@@ -122,10 +116,13 @@ def _keep_trust(raw: Sequence[str], masked: list[str], path: str) -> list[str]:
         return masked
     if path.startswith(f"{SUMMARIES}/"):
         return [*raw[:end], *masked[end:]]  # generated, of paths and hashes
-    before, after = parse_front_matter(raw).values, parse_front_matter(masked).values
-    if front_matter_end(masked) == end and all(before.get(key) == after.get(key) for key in _KEPT):
+    # These keys decide how far a file is trusted, when it is from, and whether it is read at all.
+    kept, after = (
+        {key: values[key] for key in ("origin", "date", "memory", "private") if key in values}
+        for values in (parse_front_matter(raw).values, parse_front_matter(masked).values)
+    )
+    if front_matter_end(masked) == end and kept == after:
         return masked
-    kept = {key: before[key] for key in _KEPT if key in before}
     return [json.dumps(kept, ensure_ascii=False), *[""] * (end - 1), *masked[end:]]
 
 

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 
 from ..config.settings import IngestSettings
 from ..errors import RedactionError, WorkspaceError
-from ..ingest.notes import NoteReader
-from ..ingest.survey import SURVEY_SUFFIX
+from ..ingest.notes import SURVEY_SUFFIX, NoteReader
 from ..knowledge.concepts_file import FILE_NAME as CONCEPTS
 from ..knowledge.facts_file import NAME as FACTS
 from ..model import ForgetReport, joined
@@ -27,8 +26,8 @@ from ..system import atomic
 from ..text import calendar
 from . import generated_files, masking
 from .planner import Plan, Planner, documents_holding
-from .selection import ForgetRequest, GraphView, Snapshot
-from .tombstones import NAME, Matcher, Tombstones, insert_tombstones
+from .selection import ForgetRequest, GraphView, Snapshot, find_concept
+from .tombstones import NAME, Tombstones, insert_tombstones
 
 if TYPE_CHECKING:
     from ..use.tracker import Usage
@@ -71,14 +70,13 @@ class Forgetter:
         self.tombstones.check()
         self.ingest()
         key = self.state.key()
-        planner = Planner(self.workspace, self.settings, self.store, self.reader, self.view, self.uses)
         if dry_run:
-            plan = planner.plan(request, key)
+            plan = self._plan(request, key)
             report = plan.report
         else:
             with self._exclude_others(_LOCK_TIMEOUT):
                 self._finish_others()
-                plan = planner.plan(request, key)
+                plan = self._plan(request, key)
                 report = replace(plan.report, dry_run=False)
                 if report.texts:
                     self._begin(plan, key)
@@ -114,14 +112,16 @@ class Forgetter:
 
     # -- the steps ----------------------------------------------------------------------------------
 
+    def _plan(self, request: ForgetRequest, key: bytes) -> Plan:
+        concept = None if request.concept is None else find_concept(request.concept, self.view)
+        with self.store.session():
+            return Planner(self, key).plan(request, concept)
+
     def _begin(self, plan: Plan, key: bytes) -> None:
         """Write down the tombstones, and how to finish."""
         self.state.add_key(key)
-        # A concept's name is a text too.
-        concepts = [Matcher(key).concept_digest(slug) for slug in plan.concepts]
         with self.state.writing(NAME) as connection:
-            todo = {"ids": plan.ids, "paths": plan.paths, "notes": plan.notes, "concepts": concepts}
-            connection.execute("INSERT INTO forgetting VALUES (?, ?, ?)", _todo_row(todo))
+            connection.execute("INSERT INTO forgetting VALUES (?, ?, ?)", _todo_row(plan.todo))
             insert_tombstones(connection, key, plan.hashes)
 
     def _finish(self) -> list[str]:
@@ -146,7 +146,7 @@ class Forgetter:
             edited.append(CONCEPTS)
         with self.store.session():
             snapshot = Snapshot(self.store)
-            affected = documents_holding(self.store, snapshot, matcher)
+            affected = documents_holding(snapshot, matcher)
             affected |= {snapshot.by_path[path] for path in paths if path in snapshot.by_path}
             self.store.schedule_reread(sorted(affected), version)
         self.ingest()

@@ -4,39 +4,26 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..config.settings import IngestSettings
 from ..errors import OpenClawMemoryError
-from ..ingest.notes import NoteReader
 from ..ingest.scan import max_bytes, read_text, scan
 from ..knowledge.concepts_file import FILE_NAME as CONCEPTS
 from ..knowledge.facts_file import NAME as FACTS
 from ..knowledge.linking import Linker
-from ..model import ForgetReport, ForgottenText, Grain, SourceFile, citation
-from ..store.api import Bools, OntologyRows, StatedFact, Store, UnitText, batches
+from ..model import ForgetReport, ForgottenText, Grain, citation
+from ..store.api import Bools, OntologyRows, UnitText, batches
 from ..text.analysis import hit_id
 from ..text.dates import date_in_heading, merely_states
 from ..text.lines import split_lines
 from .generated_files import remaining_entries
 from .masking import is_generated, masked_lines
-from .selection import (
-    ForgetRequest,
-    GraphView,
-    Selection,
-    Snapshot,
-    find_concept,
-    find_facts_citing_only,
-    holds,
-    select,
-    with_derived,
-)
+from .selection import ForgetRequest, NamedConcept, Selection, Snapshot, holds, select, with_derived
 from .tombstones import Matcher, Scope
 from .words import (
     DISTINCTIVE_WEIGHT,
@@ -50,35 +37,26 @@ from .words import (
 )
 
 if TYPE_CHECKING:
-    from ..use.tracker import Usage
-
-#: Forms of units that name what is below them: other notes have the same titles over other contents.
-_TITLES = ("heading", "title")
-#: Keys of front matter that describe the file rather than its subject.
-_FILE_KEYS = ("origin", "date", "grain", "period", "format", "digest", "content", "sources")
+    from .operations import Forgetter
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """The steps that are written down before anything is done, and the report of what they come to.
 
-    ``hashes`` are tombstones; ``ids`` and ``paths`` those of access records; ``concepts`` slugs; ``notes`` the files
-    whose units go; ``needles`` texts that must not occur in the index afterwards.  ``remaining_names()`` reads the
-    files after forgetting, and lists the file names and entries that still contain the words.
+    ``hashes`` are tombstones.  ``todo`` is what an interrupted run is finished from: ``ids`` and ``paths`` of access
+    records, the ``notes`` whose units go, and digests of ``concepts``.  ``needles`` are texts that must not occur in
+    the index afterwards.  ``remaining_names()`` reads the files after forgetting, and lists the file names and entries
+    that still contain the words.
     """
 
     report: ForgetReport
-    hashes: tuple[str, ...]
-    ids: tuple[str, ...]
-    paths: tuple[str, ...]
-    concepts: tuple[str, ...]
-    notes: tuple[str, ...]
-    needles: tuple[str, ...]
+    hashes: Collection[str]
+    todo: dict[str, Sequence[str]]
+    needles: Sequence[str]
     remaining_names: Callable[[], list[str]]
 
 
-@dataclass(frozen=True, slots=True)
-class ForgottenUnit:
+class ForgottenUnit(NamedTuple):
     """A unit of the file ``path`` to forget; ``row`` is its row of the snapshot, ``None`` outside the index."""
 
     path: str
@@ -88,12 +66,16 @@ class ForgottenUnit:
 
     @property
     def is_heading(self) -> bool:
-        """Return true for a heading or a title."""
-        return self.unit.form in _TITLES
+        """Return true for a heading or a title: other notes have the same ones over other contents."""
+        return self.unit.form in ("heading", "title")
+
+    @property
+    def citation(self) -> str:
+        """Return the citation of its lines."""
+        return citation(self.path, self.unit.start_line, self.unit.end_line)
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(NamedTuple):
     """Lines of a document of the index; ``alone``: the words are no part of a longer sentence there."""
 
     document: int
@@ -102,53 +84,71 @@ class Passage:
     alone: bool
 
 
-@dataclass(frozen=True, slots=True)
 class Planner:
-    """Plans for one workspace and its index, which the caller has brought up to date with the files."""
+    """Plans one request to forget with tombstones made with ``key``.
 
-    workspace: Path
-    settings: IngestSettings
-    store: Store
-    reader: NoteReader
-    view: GraphView
-    uses: Usage
+    It is made and used within a session of a store that is in step with the files.
+    """
 
-    def plan(self, request: ForgetRequest, key: bytes) -> Plan:
-        """Plan ``request`` with tombstones made with ``key``.
+    def __init__(self, forgetter: Forgetter, key: bytes) -> None:
+        self._forgetter = forgetter
+        self._store = forgetter.store
+        self._files = {file.path: file for file in scan(forgetter.workspace, forgetter.settings).files}
+        self._snapshot = Snapshot(self._store)
+        self._matcher = Matcher(key)
 
-        Raises :class:`~openclaw_memory.errors.RequestError` when it names nothing that exists.
-        """
-        files = {file.path: file for file in scan(self.workspace, self.settings).files}
-        concept, unknown = None, None
-        if request.concept is not None:
-            concept, unknown = find_concept(request.concept, self.view)
-        with self.store.session():
-            snapshot = Snapshot(self.store)
-            selection = select(request, self.store, snapshot, self.workspace, files, concept)
-            outside, selection = self._outside_index(selection, snapshot, files)
-            if unknown is not None and not outside:
-                raise unknown
-            selection = with_derived(selection, snapshot)
-            selection = replace(
-                selection, facts=selection.facts | find_facts_citing_only(selection, snapshot, self.store)
+    def plan(self, request: ForgetRequest, concept: NamedConcept | None) -> Plan:
+        """Plan ``request``; raises :class:`~openclaw_memory.errors.RequestError` when it names nothing that exists."""
+        snapshot = self._snapshot
+        selection = select(request, snapshot, self._forgetter.workspace, self._files, concept)
+        outside, selection = self._outside_index(selection)
+        if concept is not None and concept.unknown is not None and not outside:
+            raise concept.unknown
+        selection = with_derived(selection, snapshot)
+        targets = [*self._in_index(selection), *outside]
+        tombstones = _TombstonePlan(targets, selection, snapshot, self._matcher.key)
+        whole_files = self._whole_files(selection)
+        hashes = dict.fromkeys(
+            [
+                *tombstones.hashes,
+                *(self._matcher.tombstone_of_text(text, path) for path in whole_files for text in self._texts(path)),
+                *map(self._matcher.tombstone_of_fact, sorted(selection.facts)),
+            ]
+        )
+        for tombstone in hashes:
+            self._matcher.add(tombstone)
+        units_to_forget = self._with_copies(targets, tombstones.passages, whole_files)
+        ids = {hit_id(target.path, target.unit.hash, target.unit.occurrence) for target in units_to_forget}
+        report = self._report(units_to_forget, selection, whole_files, ids)
+        if tombstones.common:
+            common = (
+                f"other notes too have {tombstones.common} of these texts and keep them; to forget one everywhere, "
+                "name its words with --query"
             )
-            targets = [*self._in_index(selection, snapshot, files), *outside]
-            return self._plan_targets(targets, selection, snapshot, files, Matcher(key))
+            report = replace(report, warning=common)
+        todo: dict[str, Sequence[str]] = {
+            "ids": sorted(ids),
+            "paths": whole_files,
+            "notes": sorted({*whole_files, *(target.path for target in units_to_forget)}),
+            # A concept's name is a text too.
+            "concepts": [self._matcher.concept_digest(slug) for slug in selection.concepts],
+        }
+        return Plan(
+            report, hashes if report.texts else (), todo, tombstones.needles, lambda: self._remaining_names(selection)
+        )
 
     # -- the two scopes: units of the index, and of files that are not in it ------------------------
 
-    def _in_index(
-        self, selection: Selection, snapshot: Snapshot, files: Mapping[str, SourceFile]
-    ) -> list[ForgottenUnit]:
+    def _in_index(self, selection: Selection) -> list[ForgottenUnit]:
         targets = []
         written: dict[str, list[str]] = {}
-        for unit in self.store.unit_texts(snapshot.rows.unit_id[selection.rows].tolist()):
-            row = snapshot.row_of[unit.id]
-            path = snapshot.info(row).path
+        for unit in self._store.unit_texts(self._snapshot.rows.unit_id[selection.rows].tolist()):
+            row = self._snapshot.row_of[unit.id]
+            path = self._snapshot.info(row).path
             if path not in written:
-                written[path] = split_lines(self._texts(files[path])[-1]) if path in files else []
+                written[path] = split_lines(self._texts(path)[-1])
             spoken = unit_phrases(unit)
-            if snapshot.is_summary(row) and unit.form in _TITLES:
+            if self._snapshot.is_summary(row) and unit.form in ("heading", "title"):
                 # The others name a period.
                 spoken = [phrase for phrase in spoken if selection.matches_text(" ".join(phrase.words))]
             elif spoken:
@@ -159,15 +159,13 @@ class Planner:
                 targets.append(ForgottenUnit(path, unit, spoken, row))
         return targets
 
-    def _outside_index(
-        self, selection: Selection, snapshot: Snapshot, files: Mapping[str, SourceFile]
-    ) -> tuple[list[ForgottenUnit], Selection]:
+    def _outside_index(self, selection: Selection) -> tuple[list[ForgottenUnit], Selection]:
         """Return the targets in files that are not in the index, and ``selection`` with their lines."""
         targets: list[ForgottenUnit] = []
         lines: defaultdict[str, list[tuple[int, int, bool]]] = defaultdict(list)
-        for path in sorted(files.keys() - snapshot.by_path.keys()):
+        for path in sorted(self._files.keys() - self._snapshot.by_path.keys()):
             try:
-                note = self.reader.read(files[path], Linker(OntologyRows()))
+                note = self._forgetter.reader.read(self._files[path], Linker(OntologyRows()))
             except OpenClawMemoryError:
                 continue  # what cannot be read was never read
             for planned in note.units:
@@ -192,94 +190,66 @@ class Planner:
 
     # -- what follows for both ----------------------------------------------------------------------
 
-    def _plan_targets(
-        self,
-        targets: Sequence[ForgottenUnit],
-        selection: Selection,
-        snapshot: Snapshot,
-        files: Mapping[str, SourceFile],
-        matcher: Matcher,
-    ) -> Plan:
-        tombstones = _TombstonePlan(targets, selection, snapshot, self.store, matcher.key)
-        whole_files = _whole_files(selection, snapshot, files)
-        hashes = dict.fromkeys(
-            [
-                *tombstones.hashes,
-                *(matcher.tombstone_of_text(text, path) for path in whole_files for text in self._texts(files[path])),
-                *map(matcher.tombstone_of_fact, sorted(selection.facts)),
-            ]
-        )
-        for tombstone in hashes:
-            matcher.add(tombstone)
-        units_to_forget = self._with_copies(targets, tombstones.passages, whole_files, snapshot, matcher)
-        ids = {hit_id(target.path, target.unit.hash, target.unit.occurrence) for target in units_to_forget}
-        report = self._report(units_to_forget, selection, snapshot, files, whole_files, ids, matcher)
-        common = (
-            f"other notes too have {tombstones.common} of these texts and keep them; to forget one everywhere, name "
-            "its words with --query"
-        )
-        return Plan(
-            replace(report, warning=common if tombstones.common else None),
-            tuple(hashes) if report.texts else (),
-            tuple(sorted(ids)),
-            tuple(whole_files),
-            selection.concepts,
-            tuple(sorted({*whole_files, *(target.path for target in units_to_forget)})),
-            tombstones.needles,
-            lambda: self._remaining_names(selection, files, matcher),
-        )
-
     def _report(
         self,
         units_to_forget: Sequence[ForgottenUnit],
         selection: Selection,
-        snapshot: Snapshot,
-        files: Mapping[str, SourceFile],
         whole_files: Sequence[str],
         ids: Collection[str],
-        matcher: Matcher,
     ) -> ForgetReport:
-        rows = [target.row for target in units_to_forget if target.row is not None]
-        dependents = self.store.count_dependents(
-            [target.unit.id for target in units_to_forget if target.row is not None]
-        )
-        stated = [entry for entry in self.store.stated_facts() if entry.id in selection.facts]
+        indexed = {target.row: target for target in units_to_forget if target.row is not None}
+        dependents = self._store.count_dependents([target.unit.id for target in indexed.values()])
+        stated = [entry for entry in self._store.stated_facts() if entry.id in selection.facts]
+        texts = [
+            ForgottenText(
+                target.citation,
+                target.unit.text,
+                Grain.WORKING if target.row is None else self._snapshot.info(target.row).grain,
+            )
+            for target in sorted(
+                units_to_forget,
+                key=lambda target: (target.row is None, target.path, target.unit.start_line, target.unit.id),
+            )
+        ]
+        for entry in stated:
+            words = " · ".join(filter(None, (entry.subject, entry.predicate, entry.object)))
+            texts.append(ForgottenText(FACTS, words or f"ends {entry.retracts}", Grain.WORKING))
+        texts += [ForgottenText(CONCEPTS, slug, Grain.WORKING) for slug in selection.concepts]
+        last_days = self._forgetter.uses.last_days()
         return ForgetReport(
-            units=len(rows),
+            units=len(indexed),
             vectors=dependents.vectors,
             mentions=dependents.mentions,
             facts=dependents.facts + len(stated),
-            summary_sentences=sum(map(snapshot.is_summary, rows)),
-            access_records=sum(unit in ids or path in whole_files for unit, (path, _) in self.uses.last_days().items()),
+            summary_sentences=sum(map(self._snapshot.is_summary, indexed)),
+            access_records=sum(unit in ids or path in whole_files for unit, (path, _) in last_days.items()),
             files=len({target.path for target in units_to_forget}),
-            texts=(
-                *(_listed(target, snapshot) for target in sorted(units_to_forget, key=_reading_order)),
-                *(ForgottenText(FACTS, _as_text(entry), Grain.WORKING) for entry in stated),
-                *(ForgottenText(CONCEPTS, slug, Grain.WORKING) for slug in selection.concepts),
-            ),
-            remains=tuple(self._remaining(units_to_forget, whole_files, snapshot, files, matcher)),
-            below=tuple(_below_headings(snapshot, rows)),
+            texts=tuple(texts),
+            remains=tuple(self._remaining(indexed.values(), whole_files)),
+            below=tuple(_below_headings(self._snapshot, list(indexed))),
             dry_run=True,
         )
 
-    def _texts(self, file: SourceFile) -> list[str]:
+    def _texts(self, path: str) -> list[str]:
         """Return a file's text as it is, and as ingest reads it; an empty one when it cannot be read now."""
         try:
-            text = read_text(file, max_bytes(self.settings))
-            return list(dict.fromkeys((text, self.reader.readable_text(file.path, text))))
-        except OpenClawMemoryError:
+            text = read_text(self._files[path], max_bytes(self._forgetter.settings))
+            return list(dict.fromkeys((text, self._forgetter.reader.readable_text(path, text))))
+        except (KeyError, OpenClawMemoryError):
             return [""]
 
+    def _whole_files(self, selection: Selection) -> list[str]:
+        """Return the paths of a person's files of which every unit goes."""
+        documents = self._snapshot.rows.document_id
+        entire = set(documents[selection.rows].tolist()) - set(documents[~selection.rows].tolist())
+        paths = [self._snapshot.documents[document].path for document in entire]
+        return sorted(path for path in paths if path in self._files and not is_generated(path))
+
     def _with_copies(
-        self,
-        targets: Sequence[ForgottenUnit],
-        passages: Iterable[Passage],
-        whole_files: Sequence[str],
-        snapshot: Snapshot,
-        matcher: Matcher,
+        self, targets: Sequence[ForgottenUnit], passages: Iterable[Passage], whole_files: Sequence[str]
     ) -> list[ForgottenUnit]:
         """Return the targets and every other unit of the index with the same words: by row, then those outside."""
-        rows = snapshot.rows
+        snapshot, rows = self._snapshot, self._snapshot.rows
         indexed = {target.row: target for target in targets if target.row is not None}
         documents = {snapshot.by_path[path] for path in whole_files}
         certain = set(np.flatnonzero(np.isin(rows.document_id, list(documents))).tolist())
@@ -292,48 +262,38 @@ class Planner:
                     inside = (rows.start_line[on] >= passage.first) & (rows.end_line[on] <= passage.last)
                     certain.update(on[inside].tolist())
         others = sorted((possible | certain) - indexed.keys())
-        for unit in self.store.unit_texts([int(rows.unit_id[row]) for row in others]):
+        for unit in self._store.unit_texts([int(rows.unit_id[row]) for row in others]):
             row = snapshot.row_of[unit.id]
             path = snapshot.info(row).path
-            if row in certain or matcher.find(split_words(unit.text), path):
+            if row in certain or self._matcher.find(split_words(unit.text), path):
                 indexed[row] = ForgottenUnit(path, unit, row=row)
         return [*(indexed[row] for row in sorted(indexed)), *(target for target in targets if target.row is None)]
 
-    def _remaining(
-        self,
-        units_to_forget: Sequence[ForgottenUnit],
-        whole_files: Sequence[str],
-        snapshot: Snapshot,
-        files: Mapping[str, SourceFile],
-        matcher: Matcher,
-    ) -> list[str]:
+    def _remaining(self, indexed: Collection[ForgottenUnit], whole_files: Sequence[str]) -> list[str]:
         """List the places in a person's files that hold what goes, and copies of the index."""
         places = {
-            target.path if target.path in whole_files else _cite(target)
-            for target in units_to_forget
-            if target.row is not None and target.path in files and not is_generated(target.path)
+            target.path if target.path in whole_files else target.citation
+            for target in indexed
+            if target.path in self._files and not is_generated(target.path)
         }
-        for path, file in files.items():
-            if path not in snapshot.by_path and not is_generated(path):
-                for first, last in masked_lines(self._texts(file)[-1], path, matcher):
+        for path in self._files.keys() - self._snapshot.by_path.keys():
+            if not is_generated(path):
+                for first, last in masked_lines(self._texts(path)[-1], path, self._matcher):
                     places.add(citation(path, first + 1, last + 1))
-        indexed = any(target.row is not None for target in units_to_forget)
-        return [*sorted(places), *(self.store.leftovers() if indexed else ())]
+        return [*sorted(places), *(self._store.leftovers() if indexed else ())]
 
-    def _remaining_names(self, selection: Selection, files: Iterable[str], matcher: Matcher) -> list[str]:
+    def _remaining_names(self, selection: Selection) -> list[str]:
         """List the names of files that say what was forgotten, and what stays of the two YAML files."""
         names = [
             f"{path} (its name)"
-            for path in files
+            for path in self._files
             if "/" in path
             and not is_generated(path)
             and selection.matches_text(path.removeprefix("memory/").removesuffix(".md"))
         ]
         if selection.includes_names:
             kept = {*selection.concepts, *selection.facts}
-            names += remaining_entries(
-                self.workspace, selection.matches_text, kept, lambda text: bool(matcher.find(split_words(text), ""))
-            )
+            names += remaining_entries(self._forgetter.workspace, selection.matches_text, kept, self._matcher)
         return names
 
 
@@ -350,15 +310,13 @@ class _TombstonePlan:
     as a part of a longer sentence.  Build it within a session.
     """
 
-    def __init__(
-        self, targets: Sequence[ForgottenUnit], selection: Selection, snapshot: Snapshot, store: Store, key: bytes
-    ) -> None:
+    def __init__(self, targets: Sequence[ForgottenUnit], selection: Selection, snapshot: Snapshot, key: bytes) -> None:
         phrase_matcher = Matcher(key)
         for words in {phrase.words for target in targets for phrase in target.phrases}:
             phrase_matcher.add(phrase_matcher.tombstone(words, "anywhere", ""))
         self.hashes: dict[str, None] = {}
         self.passages: list[Passage] = []
-        occurrences = _Occurrences(snapshot, selection.rows, store, phrase_matcher)
+        occurrences = _Occurrences(snapshot, selection.rows, phrase_matcher)
         copies = _copies(targets, occurrences, phrase_matcher)
         removed_digests: set[bytes] = set()
         common: set[tuple[str, int]] = set()
@@ -392,7 +350,7 @@ class _TombstonePlan:
 class _Occurrences:
     """Passages of the index that hold phrases, by digest: ``every`` one, and those ``elsewhere`` than chosen rows."""
 
-    def __init__(self, snapshot: Snapshot, chosen: Bools, store: Store, phrase_matcher: Matcher) -> None:
+    def __init__(self, snapshot: Snapshot, chosen: Bools, phrase_matcher: Matcher) -> None:
         self._grain = {document: info.grain for document, info in snapshot.documents.items()}
         lines: defaultdict[int, set[int]] = defaultdict(set)
         rows = snapshot.rows
@@ -400,7 +358,7 @@ class _Occurrences:
             lines[int(rows.document_id[row])].update(range(int(rows.start_line[row]), int(rows.end_line[row]) + 1))
         self.every: defaultdict[bytes, list[Passage]] = defaultdict(list)
         self.elsewhere: defaultdict[bytes, list[Passage]] = defaultdict(list)
-        for document, start, words in _sections(store, snapshot) if phrase_matcher else ():
+        for document, start, words in _sections(snapshot) if phrase_matcher else ():
             if matches := phrase_matcher.find(words, "", every=True):
                 breaks = [match.start() for match in re.finditer("\n", words.text)]
                 for match in matches:
@@ -420,11 +378,11 @@ class _Occurrences:
         }
 
 
-def documents_holding(store: Store, snapshot: Snapshot, matcher: Matcher) -> set[int]:
+def documents_holding(snapshot: Snapshot, matcher: Matcher) -> set[int]:
     """Return the documents of the index that hold anything that ``matcher`` finds; called within a session."""
     holding: set[int] = set()
     texts: defaultdict[int, list[str]] = defaultdict(list)
-    for document, _, words in _sections(store, snapshot):
+    for document, _, words in _sections(snapshot):
         if document not in holding and matcher.find(words, snapshot.documents[document].path):
             holding.add(document)
         if matcher.has_texts:
@@ -435,12 +393,12 @@ def documents_holding(store: Store, snapshot: Snapshot, matcher: Matcher) -> set
     return holding
 
 
-def _sections(store: Store, snapshot: Snapshot) -> Iterator[tuple[int, int, Words]]:
+def _sections(snapshot: Snapshot) -> Iterator[tuple[int, int, Words]]:
     """Yield document, first line and words of every section; called within a session."""
     rows = snapshot.rows
     document_of = dict(zip(rows.section_id.tolist(), rows.document_id.tolist(), strict=True))
     for some in batches(list(document_of), 400):
-        for section, text in store.section_texts(some).items():
+        for section, text in snapshot.store.section_texts(some).items():
             yield document_of[section], text.start_line, split_words("\n".join(text.lines))
 
 
@@ -452,8 +410,8 @@ def unit_phrases(unit: UnitText) -> list[Phrase]:
     if unit.form != "meta":
         return extract_phrases(unit.text, unit.speaker, code=unit.form == "code")
     name, colon, _ = unit.text.partition(":")
-    if name.strip().casefold() in _FILE_KEYS:
-        return []
+    if name.strip().casefold() in ("origin", "date", "grain", "period", "format", "digest", "content", "sources"):
+        return []  # these describe the file rather than its subject
     return extract_phrases(unit.text, name if colon else None, code=True)
 
 
@@ -468,10 +426,7 @@ def _copies(
         }
     copies: dict[str, set[int]] = {}
     for path, digests in digests_of.items():
-        times: defaultdict[int, int] = defaultdict(int)
-        for digest in digests:
-            for document in occurrences.notes(digest, inside_longer=True):
-                times[document] += 1
+        times = Counter(document for digest in digests for document in occurrences.notes(digest, inside_longer=True))
         copies[path] = {document for document, n in times.items() if n >= max(2, len(digests))}
     return copies
 
@@ -483,39 +438,10 @@ def _needles(targets: Sequence[ForgottenUnit], removed_digests: set[bytes], phra
         entirely = all(phrase_matcher.digest("a", phrase.words) in removed_digests for phrase in target.phrases)
         for needle in extract_needles(target.unit.text, target.unit.speaker):
             words = split_words(needle).folded
-            if (entirely and weight(words) >= DISTINCTIVE_WEIGHT) or phrase_matcher.digest(
-                "a", words
-            ) in removed_digests:
+            by_itself = phrase_matcher.digest("a", words) in removed_digests
+            if by_itself or (entirely and weight(words) >= DISTINCTIVE_WEIGHT):
                 texts[needle] = None
     return tuple(texts)
-
-
-# -- the report -------------------------------------------------------------------------------------
-
-
-def _whole_files(selection: Selection, snapshot: Snapshot, files: Mapping[str, SourceFile]) -> list[str]:
-    """Return the paths of a person's files of which every unit goes."""
-    documents = snapshot.rows.document_id
-    entire = set(documents[selection.rows].tolist()) - set(documents[~selection.rows].tolist())
-    paths = [snapshot.documents[document].path for document in entire]
-    return sorted(path for path in paths if path in files and not is_generated(path))
-
-
-def _reading_order(target: ForgottenUnit) -> tuple[bool, str, int, int]:
-    return target.row is None, target.path, target.unit.start_line, target.unit.id
-
-
-def _listed(target: ForgottenUnit, snapshot: Snapshot) -> ForgottenText:
-    grain = Grain.WORKING if target.row is None else snapshot.info(target.row).grain
-    return ForgottenText(_cite(target), target.unit.text, grain)
-
-
-def _cite(target: ForgottenUnit) -> str:
-    return citation(target.path, target.unit.start_line, target.unit.end_line)
-
-
-def _as_text(entry: StatedFact) -> str:
-    return " · ".join(filter(None, (entry.subject, entry.predicate, entry.object))) or f"ends {entry.retracts}"
 
 
 def _below_headings(snapshot: Snapshot, removed_rows: Sequence[int]) -> list[str]:

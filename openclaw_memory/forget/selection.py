@@ -71,17 +71,18 @@ class Snapshot:
     """The units of the index in reading order and the citations of its summaries; taken within a session."""
 
     def __init__(self, store: Store) -> None:
+        self.store = store
         self.documents: dict[int, DocumentInfo] = {info.id: info for info in store.document_infos()}
         self.by_path = {info.path: info.id for info in self.documents.values()}
         self.rows = store.unit_rows(None)
         self.row_of = {unit: row for row, unit in enumerate(self.rows.unit_id.tolist())}
         #: Path, first and last line of the places that a row of a summary cites.
-        self.parse_citation: dict[int, list[tuple[str, int, int]]] = {}
+        self.citations: dict[int, list[tuple[str, int, int]]] = {}
         derived = store.summary_citations()
         places = zip(derived.path, derived.start_line.tolist(), derived.end_line.tolist(), strict=True)
         for unit, place in zip(derived.unit_id.tolist(), places, strict=True):
             if unit in self.row_of:
-                self.parse_citation.setdefault(self.row_of[unit], []).append(place)
+                self.citations.setdefault(self.row_of[unit], []).append(place)
         # The rows of a document lie side by side.
         documents, first, count = np.unique(self.rows.document_id, return_index=True, return_counts=True)
         #: First row and count of rows of each document.
@@ -89,6 +90,12 @@ class Snapshot:
 
     def __len__(self) -> int:
         return len(self.rows.unit_id)
+
+    def stated(self, is_selected: Callable[[StatedFact], bool]) -> frozenset[str]:
+        """Return the ids of the stated facts that go, and of the entries that end them, which repeat them."""
+        entries = self.store.stated_facts()
+        removed = {entry.id for entry in entries if is_selected(entry)}
+        return frozenset(removed | {entry.id for entry in entries if entry.retracts in removed})
 
     def info(self, row: int) -> DocumentInfo:
         """Return the document of a row."""
@@ -133,12 +140,7 @@ class Selection:
 
 
 def select(
-    request: ForgetRequest,
-    store: Store,
-    snapshot: Snapshot,
-    workspace: Path,
-    files: Collection[str],
-    concept: NamedConcept | None,
+    request: ForgetRequest, snapshot: Snapshot, workspace: Path, files: Collection[str], concept: NamedConcept | None
 ) -> Selection:
     """Select what ``request`` names; ``files`` are the paths of a scan, ``concept`` is that of the request.
 
@@ -146,41 +148,31 @@ def select(
     Called within a session.
     """
     if request.path is not None:
-        return _by_path(request.path, store, snapshot, workspace, files)
+        return _by_path(request.path, snapshot, workspace, files)
     if request.query is not None:
-        return _by_query(request.query, store, snapshot)
+        return _by_query(request.query, snapshot)
     if concept is not None:
-        return _by_concept(concept, store, snapshot)
+        return _by_concept(concept, snapshot)
     if request.fact is not None:
-        return _by_fact(request.fact, store, snapshot)
-    return _by_days(request.since or date.min, request.until or date.max, store, snapshot)
+        return _by_fact(request.fact, snapshot)
+    return _by_days(request.since or date.min, request.until or date.max, snapshot)
 
 
 def with_derived(selection: Selection, snapshot: Snapshot) -> Selection:
-    """Return ``selection`` with the rows of summaries that cite nothing but what is selected."""
+    """Return ``selection`` with the summaries' rows and the stated facts that cite nothing but what is selected."""
     for _ in Grain:  # a line that a person wrote into a summary is cited by the next coarser one
         rows = selection.rows.copy()
-        rows[
-            [
-                row
-                for row, places in snapshot.parse_citation.items()
-                if all(selection.selects_lines(snapshot, *place) for place in places)
-            ]
-        ] = True
+        for row, places in snapshot.citations.items():
+            rows[row] |= all(selection.selects_lines(snapshot, *place) for place in places)
         if np.array_equal(rows, selection.rows):
             break
         selection = replace(selection, rows=rows)
-    return selection
-
-
-def find_facts_citing_only(selection: Selection, snapshot: Snapshot, store: Store) -> frozenset[str]:
-    """Return the ids of the stated facts that cite nothing but what is selected."""
 
     def is_derived(fact: StatedFact) -> bool:
         place = parse_citation(fact.source) if fact.source else None
         return place is not None and selection.selects_lines(snapshot, *place)
 
-    return _stated(store, is_derived)
+    return replace(selection, facts=selection.facts | snapshot.stated(is_derived))
 
 
 def holds(words: Sequence[str], phrase: Sequence[str]) -> bool:
@@ -199,18 +191,11 @@ def _contains_any(texts: Collection[str]) -> Callable[[str], bool]:
     return matches_text
 
 
-def _stated(store: Store, is_selected: Callable[[StatedFact], bool]) -> frozenset[str]:
-    """Return the ids of the stated facts that go, and of the entries that end them, which say the same once more."""
-    entries = store.stated_facts()
-    removed = {entry.id for entry in entries if is_selected(entry)}
-    return frozenset(removed | {entry.id for entry in entries if entry.retracts in removed})
-
-
 # -- by path ----------------------------------------------------------------------------------------
 
 
-def _by_path(path: str, store: Store, snapshot: Snapshot, workspace: Path, files: Collection[str]) -> Selection:
-    paths = {*snapshot.by_path, *files, *(place[0] for places in snapshot.parse_citation.values() for place in places)}
+def _by_path(path: str, snapshot: Snapshot, workspace: Path, files: Collection[str]) -> Selection:
+    paths = {*snapshot.by_path, *files, *(place[0] for places in snapshot.citations.values() for place in places)}
     name, below = _resolve(path, workspace, paths)
     first = last = 0
     if not below and (place := parse_citation(path)) is not None:
@@ -226,7 +211,7 @@ def _by_path(path: str, store: Store, snapshot: Snapshot, workspace: Path, files
         )
     if not last and all(each.startswith(f"{SUMMARIES}/") for each in below):
         # What it says is in the notes, and would be forgotten there too.
-        if below - {info.path for info in store.summaries() if info.edited}:
+        if below - {info.path for info in snapshot.store.summaries() if info.edited}:
             raise RequestError(
                 f"{path}: is made from notes; forget those, or lines of it: they go in the notes too. "
                 "To be rid of the file alone, delete it"
@@ -259,7 +244,7 @@ def _resolve(path: str, workspace: Path, paths: Collection[str]) -> tuple[str, s
 # -- by words ---------------------------------------------------------------------------------------
 
 
-def _by_query(query: str, store: Store, snapshot: Snapshot) -> Selection:
+def _by_query(query: str, snapshot: Snapshot) -> Selection:
     terms = analysis.query_terms(query)
     if not terms:
         raise RequestError(f"{query!r} has no word to look for; give words that the units to forget have in common")
@@ -272,7 +257,7 @@ def _by_query(query: str, store: Store, snapshot: Snapshot) -> Selection:
 
     units = list(snapshot.row_of)
     if query.isascii():  # anything else may be written in more ways than the index knows
-        index = store.keyword_index()
+        index = snapshot.store.keyword_index()
         index.refresh()
         postings = index.postings(terms)
         candidates = postings.for_term(0)[0]
@@ -280,12 +265,12 @@ def _by_query(query: str, store: Store, snapshot: Snapshot) -> Selection:
             candidates = np.intersect1d(candidates, postings.for_term(at)[0])
         units = [unit for unit in np.unique(candidates).tolist() if unit in snapshot.row_of]
     rows = np.zeros(len(snapshot), bool)
-    for unit in store.unit_texts(units):
+    for unit in snapshot.store.unit_texts(units):
         # What is searched may have words around a unit's own: headings, the head of a table.
         rows[snapshot.row_of[unit.id]] = matches_text(f"{unit.speaker or ''} {unit.text}")
     return Selection(
         rows,
-        facts=_stated(store, lambda fact: matches_text(f"{fact.subject} {fact.predicate} {fact.object}")),
+        facts=snapshot.stated(lambda fact: matches_text(f"{fact.subject} {fact.predicate} {fact.object}")),
         includes_names=True,
         matches_unit=lambda path, section, planned: matches_text(
             f"{planned.unit.speaker or ''} {planned.unit.written}"
@@ -299,41 +284,42 @@ def _by_query(query: str, store: Store, snapshot: Snapshot) -> Selection:
 
 @dataclass(frozen=True, slots=True)
 class NamedConcept:
-    """The spellings and the key of a concept, and its slug where it is curated."""
+    """The spellings and the key of a concept, its slug where it is curated, and the error where nothing is called so.
+
+    A concept that the index does not know may be in files outside of it.
+    """
 
     spellings: tuple[str, ...]
     key: int
-    slug: str | None
+    slug: str | None = None
+    unknown: RequestError | None = None
 
 
-def find_concept(name: str, view: GraphView) -> tuple[NamedConcept, RequestError | None]:
-    """Return the concept called ``name``.
-
-    One that the index does not know may be in files outside of it: it is returned by its name alone, with the error.
-    """
+def find_concept(name: str, view: GraphView) -> NamedConcept:
+    """Return the concept called ``name``."""
     try:
         with view() as graph:
             place = graph.concept(name)
             label = graph.labels([place])[place]
             spellings = dict.fromkeys((label.name, *label.spellings, *label.others))
             slug = None if label.curated is None else label.slug
-            return NamedConcept(tuple(spellings), int(graph.index.references.keys[place]), slug), None
+            return NamedConcept(tuple(spellings), int(graph.index.references.keys[place]), slug)
     except RequestError as error:
-        return NamedConcept((name,), int(concept_key(name)), None), error
+        return NamedConcept((name,), int(concept_key(name)), unknown=error)
 
 
-def _by_concept(concept: NamedConcept, store: Store, snapshot: Snapshot) -> Selection:
+def _by_concept(concept: NamedConcept, snapshot: Snapshot) -> Selection:
     spellings = concept.spellings
     keys = {concept.key, *map(concept_key, spellings)} - {0}
     names = NameMatcher((spelling, concept.key) for spelling in spellings if concept_key(spelling))
-    mentions = store.mention_rows(None)
+    mentions = snapshot.store.mention_rows(None)
     of_concept = np.isin(mentions.key, np.array(sorted(keys), np.int64)) & ~_OF_FILE[mentions.rule]
     # A curated name is looked for in what is searched, which may be more than the unit's text.
     curated = mentions.rule == RULES.index("curated")
     certain = set(mentions.unit_id[of_concept & ~curated].tolist())
-    possible = {*mentions.unit_id[of_concept].tolist(), *_front_matter(store, snapshot)}
+    possible = {*mentions.unit_id[of_concept].tolist(), *_front_matter(snapshot)}
     rows = np.zeros(len(snapshot), bool)
-    for unit in store.unit_texts(sorted(possible & snapshot.row_of.keys())):
+    for unit in snapshot.store.unit_texts(sorted(possible & snapshot.row_of.keys())):
         rows[snapshot.row_of[unit.id]] = unit.id in certain or bool(names.find(unit.text))
     aliases = {name_key(spelling) for spelling in spellings}
 
@@ -344,8 +330,7 @@ def _by_concept(concept: NamedConcept, store: Store, snapshot: Snapshot) -> Sele
 
     return Selection(
         rows,
-        facts=_stated(
-            store,
+        facts=snapshot.stated(
             lambda fact: bool({name_key(fact.subject), name_key(fact.object)} & aliases or names.find(fact.object)),
         ),
         concepts=() if concept.slug is None else (concept.slug,),
@@ -355,23 +340,23 @@ def _by_concept(concept: NamedConcept, store: Store, snapshot: Snapshot) -> Sele
     )
 
 
-def _front_matter(store: Store, snapshot: Snapshot, leading: int = 40) -> set[int]:
+def _front_matter(snapshot: Snapshot, leading: int = 40) -> set[int]:
     """Return the units of front matter, which are among the ``leading`` ones of their files."""
     units = [
         unit
         for first, count in snapshot.spans.values()
         for unit in snapshot.rows.unit_id[first : first + min(count, leading)].tolist()
     ]
-    return {unit.id for unit in store.unit_texts(units) if unit.form == "meta"}
+    return {unit.id for unit in snapshot.store.unit_texts(units) if unit.form == "meta"}
 
 
 # -- by fact ----------------------------------------------------------------------------------------
 
 
-def _by_fact(id: str, store: Store, snapshot: Snapshot) -> Selection:
-    stated, ontology = store.stated_facts(), store.ontology()
+def _by_fact(id: str, snapshot: Snapshot) -> Selection:
+    stated, ontology = snapshot.store.stated_facts(), snapshot.store.ontology()
     aliases = {name_key(alias): row.key for row in ontology.concepts for alias in (row.name, *row.aliases)}
-    noted = attribute_summaries(store.extracted_facts(), store)
+    noted = attribute_summaries(snapshot.store.extracted_facts(), snapshot.store)
     periods = build_history(noted, stated, ontology.single_valued, date.today(), aliases)
     facts = set(periods.ids.get(id, ()))
     if not facts:
@@ -386,7 +371,7 @@ def _by_fact(id: str, store: Store, snapshot: Snapshot) -> Selection:
     for entry in stated:
         if entry.id in removed and entry.source and (place := parse_citation(entry.source)) is not None:
             places.append((place, fold_value(entry.object)))
-            for text in store.unit_texts(snapshot.rows.unit_id[snapshot.rows_on(*place)].tolist()):
+            for text in snapshot.store.unit_texts(snapshot.rows.unit_id[snapshot.rows_on(*place)].tolist()):
                 if fold_value(entry.object) in fold_value(text.text):
                     rows[snapshot.row_of[text.id]] = True
 
@@ -405,7 +390,7 @@ def _by_fact(id: str, store: Store, snapshot: Snapshot) -> Selection:
 
     return Selection(
         rows,
-        facts=_stated(store, lambda entry: entry.id in removed),
+        facts=snapshot.stated(lambda entry: entry.id in removed),
         matches_unit=matches_unit,
         matches_text=_contains_any({fold_value(fact.object) for fact in facts}),
     )
@@ -414,11 +399,11 @@ def _by_fact(id: str, store: Store, snapshot: Snapshot) -> Selection:
 # -- by day -----------------------------------------------------------------------------------------
 
 
-def _by_days(since: date, until: date, store: Store, snapshot: Snapshot) -> Selection:
+def _by_days(since: date, until: date, snapshot: Snapshot) -> Selection:
     rows = snapshot.rows
     return Selection(
         rows.dated & (rows.day >= since.toordinal()) & (rows.day <= until.toordinal()),
-        facts=_stated(store, lambda fact: fact.valid_from is not None and since <= fact.valid_from <= until),
+        facts=snapshot.stated(lambda fact: fact.valid_from is not None and since <= fact.valid_from <= until),
         matches_unit=lambda path, section, planned: (
             section.date is not None and section.date_source != "mtime" and since <= section.date <= until
         ),

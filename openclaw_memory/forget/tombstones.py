@@ -7,14 +7,16 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..errors import OpenClawMemoryError
-from ..store.api import StatedFact
 from ..store.state import State, StateError
 from ..store.state.database import Transaction, now
 from ..store.state.location import key_id
 from .words import DISTINCTIVE_WEIGHT, SENTENCE_WEIGHT, Words, split_words, weight
+
+if TYPE_CHECKING:
+    from ..store.api import StatedFact
 
 log = logging.getLogger("openclaw_memory")
 
@@ -25,13 +27,10 @@ NAME = "forgotten"
 #: one file in which they stood.
 Scope = Literal["anywhere", "alone", "file"]
 _CODE: dict[str, str] = {"anywhere": "a", "alone": "b", "file": "f", "text": "t", "fact": "s"}
-_DIGEST, _ANCHOR, _BITS = 16, 4, 0xFFFF
-#: A file of fewer words may have the same ones as another by chance: it is known by its name too.
-_TEXT = 20
+_DIGEST, _BITS = 16, 0xFFFF
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """Words ``first..last`` of a text that are forgotten; ``digest`` is that of their tombstone."""
 
     first: int
@@ -65,7 +64,9 @@ class Matcher:
     def tombstone(self, words: Sequence[str], scope: Scope, path: str) -> str:
         """Return the record of a phrase in the state; ``path`` is the file where ``scope`` is ``file``."""
         digest = self.digest(_CODE[scope], words, path)
-        return f"{_CODE[scope]}{len(words)}.{self._anchor(words):04x}.{digest.hex()}"
+        first = self._word(words[0])
+        anchor = (first if len(words) == 1 else 31 * first + self._word(words[1])) & _BITS
+        return f"{_CODE[scope]}{len(words)}.{anchor:04x}.{digest.hex()}"
 
     def tombstone_of_text(self, text: str, path: str) -> str:
         """Return the record of the whole text of a file."""
@@ -166,7 +167,8 @@ class Matcher:
         return blake2b(hashed.encode("utf-8", "surrogatepass"), digest_size=_DIGEST, key=self.key).digest()
 
     def _text(self, words: Sequence[str], path: str) -> bytes:
-        return self.digest(_CODE["text"], words, path if len(words) < _TEXT else "")
+        # A file of few words may have the same ones as another by chance: it is known by its name too.
+        return self.digest(_CODE["text"], words, path if len(words) < 20 else "")
 
     def _match(self, words: Words, path: str, code: str, at: int, length: int) -> Match | None:
         run = words.folded[at : at + length]
@@ -178,16 +180,12 @@ class Matcher:
             return None
         return Match(at, at + length - 1, digest)
 
-    def _anchor(self, words: Sequence[str]) -> int:
-        first = self._word(words[0])
-        return (first if len(words) == 1 else 31 * first + self._word(words[1])) & _BITS
-
     def _word(self, word: str) -> int:
         bits = self._bits.get(word)
         if bits is None:
             if len(self._bits) >= 1 << 17:
                 self._bits.clear()
-            digest = blake2b(word.encode("utf-8", "surrogatepass"), digest_size=_ANCHOR, key=self.key).digest()
+            digest = blake2b(word.encode("utf-8", "surrogatepass"), digest_size=4, key=self.key).digest()
             bits = self._bits[word] = int.from_bytes(digest, "big")
         return bits
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import html
-import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
+from .. import patterns as re
 from ..text.characters import equivalents
+from ..text.plain import without_lead
 from ..text.sentences import sentence_spans
+from ..text.turns import without_speaker
 
 #: A text of this weight (in words) or more is a sentence: each sentence of a forgotten unit is forgotten by itself too.
 SENTENCE_WEIGHT = 4
@@ -53,8 +55,6 @@ _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,
 _INSIDE = re.compile("(?<=[\\w\u200b])(?:[*~=`]{1,3}|-[ \\t]*\\r?\\n[ \\t>]*)(?=[\\w\u200b])")
 #: Replaces each character that is left out inside a word: it is no part of a word.
 _JOINT = "\u200b"
-#: Marks that open a line: of a quote, a list, a heading, a task.
-_LEAD = re.compile(r"(?:[ \t]*(?:>|(?:[-*+•]|\d{1,9}[.)]|#{1,6}|\[[ xX]\])(?=[ \t]|$)))*[ \t]*")
 _TIME = r"\d{1,2}:\d\d(?::\d\d)?(?:[ ]?[apAP]\.?[mM]\.?)?"
 _STAMP = re.compile(
     rf"(?:\*\*|__)?[\[(]?(?:\d{{4}}-\d\d-\d\d(?:[ T]{_TIME})?|{_TIME})[\])]?"
@@ -62,23 +62,23 @@ _STAMP = re.compile(
 )
 _NAME = r"[^\W\d_][\w'’.-]{0,30}"
 _SPEAKER = re.compile(rf"(?:\*\*|__)?{_NAME}(?:[ ]{_NAME}){{0,2}}(?:(?:\*\*|__)?[:：]|[:：](?:\*\*|__))(?:[ \t]+|$)")
-_AFTER_NAME = re.compile(r"(?:\*\*|__)?[:：](?:\*\*|__)?[ \t]*")
-#: Characters in an average word of scripts without spaces: the alphabets of South-East Asia; ideographs and kana.
-_PER_WORD = ((re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]"), 4), (re.compile(f"[{_UNSPACED}]"), 2))
 
 
 def weight(words: Sequence[str]) -> float:
-    """Return the count of words; a character of a script without spaces counts as a part of one."""
-    return sum(
-        next((1 / characters for script, characters in _PER_WORD if script.fullmatch(word)), 1.0)
-        if word > "\u0dff"
-        else 1.0
-        for word in words
-    )
+    """Return the count of words; a character of a script without spaces counts as a part of one.
+
+    An average word has four characters in the alphabets of South-East Asia, and two ideographs or kana.
+    """
+    return sum(map(_weight, words))
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+def _weight(word: str) -> float:
+    if word <= "\u0dff" or re.fullmatch(f"[{_UNSPACED}]", word) is None:
+        return 1.0
+    return 0.25 if word < "\u1800" else 0.5
+
+
+class Words(NamedTuple):
     """The words of a text: word ``i`` is ``text[starts[i]:ends[i]]``, and is compared as ``folded[i]``.
 
     ``read`` are the words that a reader sees, at the same places of the text, if markup makes them differ; its own
@@ -105,8 +105,7 @@ class Words:
 _BORDER = re.compile(r"[\n\r|.!?…。！？;:：；()\[\]{}<>\"“”„«»—–]|[ \t]-[ \t]")
 
 
-@dataclass(frozen=True, slots=True)
-class Phrase:
+class Phrase(NamedTuple):
     """Words to forget; ``part``: they are only a part of a unit, such as one of its sentences."""
 
     words: tuple[str, ...]
@@ -204,8 +203,7 @@ def is_wordless(line: str) -> bool:
 
 def leading_marks(line: str) -> str:
     """Return the marks that open a line: of a list, a quote, a heading, a task."""
-    match = _LEAD.match(line)
-    return match[0] if match else ""
+    return line.removesuffix(without_lead(line, item=True))
 
 
 def _add(phrases: dict[tuple[str, ...], Phrase], text: str, part: bool, least: int = 0) -> None:
@@ -224,18 +222,9 @@ def _forms(text: str, speaker: str | None) -> list[str]:
     stamped = _STAMP.match(bare)
     if stamped and stamped.end() < len(bare):
         forms.append(bare[stamped.end() :])
-    if speaker is not None and (spoken := _without_speaker(forms[-1], speaker)):
+    if speaker is not None and (spoken := without_speaker(forms[-1], speaker)):
         forms.append(spoken)
     return forms
-
-
-def _without_speaker(text: str, speaker: str) -> str:
-    """Return the text behind a speaker's name; empty when the name is not there."""
-    at = text.find(speaker, 0, 120)
-    if at < 0 or any(map(str.isalpha, text[:at])):
-        return ""
-    match = _AFTER_NAME.match(text, at + len(speaker))
-    return text[match.end() :] if match else ""
 
 
 def _lines(text: str) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,8 +74,7 @@ class References:
         return self.row_of[self.unit[self.slice_of(concept)]]
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(NamedTuple):
     """The ``slug``, ``name`` and ``kind`` of a concept, and the spellings of its name."""
 
     slug: str

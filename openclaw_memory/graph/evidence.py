@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,18 +30,6 @@ STRONG = frozenset({"curated", "link", "tag", "meta", "code", "name", "quoted"})
 EXPLICIT = frozenset({"curated", "link", "tag", "meta"})
 #: Rules that go by the spelling alone: a capital or quotes may also stand at an everyday word.
 _SPELLING_RULES = ("name", "quoted")
-
-#: Least number of units of a name, and of a phrase; one more for each doubling of a corpus of so many units.
-_NAME_UNITS, _PHRASE_UNITS, _PHRASE_CORPUS = 2, 3, 2_000
-#: A key in more than this share of all units is routine, unless it is a name or its :func:`burst` has so many bits.
-_ROUTINE_SHARE, _MIN_BURST = 0.06, 0.5
-#: Least points of a name in total (one sure mention and one other) and on average per unit (more than one capital among
-#: two dozen plain uses), and least share of its units in which it has a capital or marks.
-_LEAST_POINTS, _LEAST_MEAN, _LEAST_SURE = 7, 1.25, 0.15
-#: A nested term is kept if it stands outside of longer terms in so many units and in this share of its units.
-_ALONE_UNITS, _ALONE_SHARE = 2, 0.2
-#: Reliability of a concept by the rules of its mentions.
-_RELIABILITY = {"explicit": 1.0, "name": 1.0, "code": 0.5, "quoted": 0.5, "phrase": 0.4}
 
 
 def columns(*rules: str) -> list[int]:
@@ -75,12 +62,14 @@ def decide(counts: Ints, documents: Ints, total: int, all_documents: int) -> Boo
     # Numpy multiplies floats several times as fast, and up to 2**24, two million units, they are exact.
     sums = (counts.astype(np.float32) @ _SUMS).T.astype(np.float64)
     units, points, explicit, strong, spelt, plain, code, phrase = sums
-    grown = int(np.log2(max(1.0, total / _PHRASE_CORPUS)))
-    named = (strong >= 1) & (units >= _NAME_UNITS) & (points >= _LEAST_POINTS) & (points >= _LEAST_MEAN * units)
-    named &= (explicit > 0) | (code > 0) | ((spelt >= plain) & (spelt >= _LEAST_SURE * units))
-    free = (phrase >= _PHRASE_UNITS + grown) & (points >= POINTS["phrase"] * units)
-    rare = units <= max(3, _ROUTINE_SHARE * total)
-    often = (explicit > 0) | (2 * strong >= units) | (burst(units, documents, all_documents) >= _MIN_BURST)
+    # One sure mention and one other are 7 points; 1.25 a unit are more than one capital among two dozen plain uses.
+    named = (strong >= 1) & (units >= 2) & (points >= 7) & (points >= 1.25 * units)
+    named &= (explicit > 0) | (code > 0) | ((spelt >= plain) & (spelt >= 0.15 * units))
+    # A phrase needs one unit more for each doubling of a corpus of 2,000 units.
+    grown = int(np.log2(max(1.0, total / 2_000)))
+    free = (phrase >= 3 + grown) & (points >= POINTS["phrase"] * units)
+    rare = units <= max(3, 0.06 * total)
+    often = (explicit > 0) | (2 * strong >= units) | (burst(units, documents, all_documents) >= 0.5)
     return np.asarray((named | free) & (rare | often), dtype=np.bool_)
 
 
@@ -106,9 +95,8 @@ def salience(counts: Ints, distinct: Ints, documents: Ints, all_documents: int, 
     units = counts.sum(axis=1)
     sure = np.zeros(len(counts))
     weighed = np.zeros(len(counts))
-    groups = {"explicit": tuple(EXPLICIT), **{each: (each,) for each in _RELIABILITY if each != "explicit"}}
-    for group, value in _RELIABILITY.items():
-        units_of = counts[:, columns(*groups[group])].sum(axis=1)
+    for rules, value in ((EXPLICIT, 1.0), (("name",), 1.0), (("code", "quoted"), 0.5), (("phrase",), 0.4)):
+        units_of = counts[:, columns(*rules)].sum(axis=1)
         sure, weighed = sure + units_of, weighed + value * units_of
     share = sure / np.maximum(units, 1)
     lively = 1 + 0.25 * np.clip(burst(units, documents, all_documents), 0, 2)
@@ -126,8 +114,7 @@ def salience(counts: Ints, distinct: Ints, documents: Ints, all_documents: int, 
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Nesting:
+class Nesting(NamedTuple):
     """Pairs of names of which one lies within the other, by their places.
 
     ``group`` is the number of the name at each place, as some have the same.  The names ``inner[i]`` lie within
@@ -170,7 +157,7 @@ class Nesting:
         around = np.bincount(self.inner, minlength=n)
         longer = np.bincount(self.inner, most[self.outer], minlength=n) / np.maximum(around, 1)
         free = units - longer[self.group]
-        out = (around > 0)[self.group] & ((free < _ALONE_UNITS) | (free < _ALONE_SHARE * units))
+        out = (around > 0)[self.group] & ((free < 2) | (free < 0.2 * units))
         # "Raspberry Pi 5" is a Raspberry Pi: of both, the one without the number where it says no less.
         same = np.zeros(n, bool)
         same[self.numbered[most[self.numbered] >= 0.8 * least[self.plain]]] = True
@@ -183,14 +170,13 @@ def _specificity(name: str, spelt: bool) -> float:
         return 1.0 if spelt and len(name) < len(_COMPOUND) else _COMPOUND[min(len(name), len(_COMPOUND)) - 1]
     if len(name) < 3:
         return 0.45
-    if name.lower() in _EVERYDAY:
+    if name.lower() not in ORDINARY and (name.lower() in NAMELESS or name.lower() in LITERALS):
         return 0.3  # a word of everyday language, or of programs, that is a tag or stands in quotes
     if " " in name and not spelt and name.islower():
         return 0.5  # a phrase that recurs
     return 0.5 if is_generic_name(name) or is_generic_noun(name.lower(), ENGLISH) else 1.0
 
 
-_EVERYDAY = (NAMELESS | LITERALS) - ORDINARY
 #: Specificity of a compound of so many characters, where words have no spaces between them.
 _COMPOUND = (0.5, 0.7, 1.0, 1.6)
 

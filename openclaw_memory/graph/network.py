@@ -6,7 +6,8 @@ A section that is longer than :data:`PASSAGE` rows is cut into passages, each of
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,25 +18,13 @@ from ..store.api import Bools, Floats, Ints
 from .concepts import ConceptIndex, References
 from .sorting import falling, stable_order
 
-#: Weight of a section's mention of a concept: the first for one line, the second more for each further line, and 1 for
-#: a mention in the heading.
-_ONE_LINE, _MORE_LINES = 0.7, 0.15
 #: Concepts of a section that take part in pairs: the rarest ones.
 _PAIRED = 24
-#: Least number of common sections and least likelihood ratio of related concepts: chance gives one pair in twenty.
-MIN_TOGETHER, MIN_RATIO = 2, 3.84
-#: Related concepts kept for each concept: the closest ones.
-_RELATED = 12
-#: What a curated relation weighs beside the mutual information of found ones.
-CURATED_RELATION = 0.9
 #: A longer section, such as the record of a chat, counts as several passages of at most this many rows.
 PASSAGE = 12
-#: A concept in more sections than this makes no thread: each day would follow the last.
-_THREAD_SECTIONS = 400
 
 
-@dataclass(frozen=True, slots=True)
-class SparseRows:
+class SparseRows(NamedTuple):
     """Sparse rows: the entries of row ``i`` are ``target[offset[i]:offset[i + 1]]`` with their weights."""
 
     offset: NDArray[np.int64]
@@ -44,8 +33,6 @@ class SparseRows:
 
     def row(self, i: int) -> tuple[Ints, Floats]:
         """Return targets and weights of one row."""
-        if not len(self.target):
-            return self.target, self.weight
         span = slice(int(self.offset[i]), int(self.offset[i + 1]))
         return self.target[span], self.weight[span]
 
@@ -59,10 +46,6 @@ class SparseRows:
         shift = np.repeat(np.cumsum(length) - length, length)
         at = np.arange(len(place)) - shift + np.repeat(start, length)
         return place, self.target[at], self.weight[at]
-
-
-def _empty() -> SparseRows:
-    return SparseRows(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +78,11 @@ class Network:
     section_of: Ints
     first_row: Ints
     last_row: Ints
-    originals: SparseRows = field(default_factory=_empty)
-    original_rows: tuple[Ints, Ints] = field(default_factory=lambda: (np.zeros(0, np.int32), np.zeros(0, np.int32)))
+    originals: SparseRows
+    original_rows: tuple[Ints, Ints]
     #: The rank of each section by day, the newest first, path and line: it breaks ties, so that the order of ingest
     #: does not matter.
-    rank: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
+    rank: Ints
 
 
 def build(index: ConceptIndex, corpus: Corpus, archive: Archive) -> Network:
@@ -139,19 +122,13 @@ def build(index: ConceptIndex, corpus: Corpus, archive: Archive) -> Network:
     related, related_curated = _related(of_counted, rarity, count, sections_counted, stated, index.slugs())
     after, before, after_thread, before_thread = _threads(*shown, rarity, corpus, day, dated, first_row)
     original_rows = archive.originals()
+    # From each section of a summary to those that its sentences were taken from, once each.
+    pairs = np.unique(np.stack([section_of[original_rows[0]], section_of[original_rows[1]]]), axis=1)
+    originals = _sparse_rows(pairs[0], pairs[1], np.ones(pairs.shape[1], np.float32), n_sections)
     return Network(
         of_section, of_concept, rarity, related, related_curated, parents, children, after, before, after_thread,
-        before_thread, day, dated, section_of, first_row, last_row, _originals(original_rows, section_of, n_sections),
-        original_rows, rank,
+        before_thread, day, dated, section_of, first_row, last_row, originals, original_rows, rank,
     )  # fmt: skip
-
-
-def _originals(original_rows: tuple[Ints, Ints], section_of: Ints, sections: int) -> SparseRows:
-    """Return lists from each section of a summary to those that its sentences were taken from, once each."""
-    if not len(original_rows[0]):
-        return _empty()
-    pairs = np.unique(np.stack([section_of[original_rows[0]], section_of[original_rows[1]]]), axis=1)
-    return _sparse_rows(pairs[0], pairs[1], np.ones(pairs.shape[1], np.float32), sections)
 
 
 def _by_section(
@@ -171,7 +148,7 @@ def _by_section(
     lines = np.diff(np.append(start, len(row)))
     strongest = np.maximum.reduceat(weight, start)
     heading = np.maximum.reduceat(corpus.rows.heading[row].astype(np.int8), start) > 0
-    share = np.where(heading, 1.0, np.minimum(1.0, _ONE_LINE + _MORE_LINES * (lines - 1)))
+    share = np.where(heading, 1.0, np.minimum(1.0, 0.7 + 0.15 * (lines - 1)))
     return section[start], concept[start], (strongest * share).astype(np.float32)
 
 
@@ -228,22 +205,22 @@ def _related(
     pair = np.sort(a.astype(code) * code.type(n) + b.astype(code))
     starts = np.flatnonzero(np.concatenate([np.ones(min(len(pair), 1), bool), pair[1:] != pair[:-1]]))
     together = np.diff(np.append(starts, len(pair)))
-    pair, together = pair[starts[together >= MIN_TOGETHER]].astype(np.int64), together[together >= MIN_TOGETHER]
+    pair, together = pair[starts[together >= 2]].astype(np.int64), together[together >= 2]
     low, high = (pair // n).astype(np.int32), (pair % n).astype(np.int32)
     ratio, npmi = _association(together, count[low], count[high], sections)
-    close = (ratio >= MIN_RATIO) & (npmi > 0)
+    close = (ratio >= 3.84) & (npmi > 0)  # chance gives so large a ratio to one pair in twenty
     names = ((slugs[i], slugs[j]) for i, j in zip(low[close].tolist(), high[close].tolist(), strict=True))
     close[close] = [(a not in b and b not in a) or not _within(a, b) for a, b in names]
     close &= ~np.isin(pair, stated[0].astype(np.int64) * n + stated[1])
     low, high, npmi = low[close], high[close], npmi[close]
     source = np.concatenate([low, high, stated[0], stated[1]])
     target = np.concatenate([high, low, stated[1], stated[0]])
-    weight = np.concatenate([npmi, npmi, np.full(2 * len(stated[0]), CURATED_RELATION)]).astype(np.float32)
+    weight = np.concatenate([npmi, npmi, np.full(2 * len(stated[0]), 0.9)]).astype(np.float32)
     curated = np.concatenate([np.zeros(2 * len(low), bool), np.ones(2 * len(stated[0]), bool)])
     order = np.lexsort((target, -weight, ~curated, source))
     source, target, weight, curated = source[order], target[order], weight[order], curated[order]
     start = np.searchsorted(source, source)
-    keep = (np.arange(len(source)) - start < _RELATED) | curated
+    keep = (np.arange(len(source)) - start < 12) | curated
     offset = np.zeros(n + 1, np.int64)
     np.cumsum(np.bincount(source[keep], minlength=n), out=offset[1:])
     return SparseRows(offset, target[keep].astype(np.int32), weight[keep]), curated[keep]
@@ -314,7 +291,8 @@ def _threads(
     n_sections = len(day)
     rows = corpus.rows
     path = corpus.shape.path_rank[rows.document_id[first_row]] if n_sections else np.zeros(0, np.int32)
-    usable = dated[section] & (np.bincount(concept, minlength=len(rarity))[concept] <= _THREAD_SECTIONS)
+    # A concept in more sections makes no thread: each day would follow the last.
+    usable = dated[section] & (np.bincount(concept, minlength=len(rarity))[concept] <= 400)
     section, concept, weight = section[usable], concept[usable], weight[usable]
     order = stable_order(rows.start_line[first_row[section]], path[section], day[section], concept)
     section, concept, weight = section[order], concept[order], weight[order]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -20,9 +20,6 @@ from . import evidence
 from .network import SparseRows
 from .view import GraphView
 
-#: Related concepts shown with each.
-_RELATED = 5
-
 #: Embeds a question, and returns a function for use within a view: it gives the question's cosine with every row, NaN
 #: without a vector, and ``None`` without vectors at all.
 Similarities = Callable[[str], Callable[[], Floats | None]]
@@ -32,6 +29,7 @@ Similarities = Callable[[str], Callable[[], Floats | None]]
 View = Callable[..., AbstractContextManager[GraphView]]
 
 
+@dataclass(frozen=True, slots=True)
 class ConceptService:
     """Lists, finds and curates concepts.
 
@@ -39,27 +37,18 @@ class ConceptService:
     ``redact`` takes secrets out of a text; ``forgotten`` returns true for a name that must not be written again.
     """
 
-    def __init__(
-        self,
-        file: Path,
-        view: View,
-        changed: Callable[[], int],
-        similarities: Similarities,
-        redact: atomic.Redact = str,
-        forgotten: Callable[[str], bool] = lambda text: False,
-    ) -> None:
-        self._file = file
-        self._view = view
-        self._changed = changed
-        self._similarities = similarities
-        self._redact = redact
-        self._forgotten = forgotten
+    file: Path
+    view: View
+    changed: Callable[[], int]
+    similarities: Similarities
+    redact: atomic.Redact = str
+    forgotten: Callable[[str], bool] = lambda text: False
 
     def list(self, kind: str | None = None, curated: bool = False, limit: int | None = None) -> ConceptsResult:
         """List concepts, those that matter most first; of one ``kind``, or only ``curated`` ones."""
         started = time.monotonic()
         remarks: list[str] = []
-        with self._view(remarks=remarks) as view:
+        with self.view(remarks=remarks) as view:
             labels = view.labels()
             chosen = [
                 place
@@ -81,8 +70,8 @@ class ConceptService:
         started = time.monotonic()
         query = SearchRequest(query).query  # cut if it is too long
         remarks: list[str] = []
-        similarities = self._similarities(query)
-        with self._view(remarks=remarks) as view:
+        similarities = self.similarities(query)
+        with self.view(remarks=remarks) as view:
             near = similarities()  # before anything is taken from the view, which this may bring up to date
             references = view.index.references
             score = np.zeros(len(references.keys), np.float32)
@@ -131,11 +120,11 @@ class ConceptService:
         """
         names = (name, *aliases, *parents, *related, kind or "")
         self._refuse_secrets(*names)
-        if any(map(self._forgotten, names)):
+        if any(map(self.forgotten, names)):
             raise RequestError("a name given for the concept was forgotten and stays out of the memory; give another")
         return self._edited(
             lambda: concepts_file.add(
-                self._file, name, aliases=tuple(aliases), parents=tuple(parents), kind=kind, related=tuple(related),
+                self.file, name, aliases=tuple(aliases), parents=tuple(parents), kind=kind, related=tuple(related),
                 weight=weight,
             )
         )  # fmt: skip
@@ -146,27 +135,27 @@ class ConceptService:
         Raises :class:`~openclaw_memory.errors.RequestError` naming the closest ones when it is neither.
         """
         self._refuse_secrets(name)
-        with self._view() as view:
-            curated = concepts_file.read(self._file)
+        with self.view() as view:
+            curated = concepts_file.read(self.file)
             ignored = {concept_key(each) for each in curated.ignored}
             if curated.find(name) is None and concept_key(name) not in ignored and concept_key(name):
                 view.concept(name)
-        return self._edited(lambda: concepts_file.remove(self._file, name))
+        return self._edited(lambda: concepts_file.remove(self.file, name))
 
     def _refuse_secrets(self, *names: str) -> None:
-        if any(self._redact(name) != name for name in names):
+        if any(self.redact(name) != name for name in names):
             raise RequestError(
                 "a name given for the concept is or holds a secret; give a name that may be read by anyone"
             )
 
     def _edited(self, edit: Callable[[], concepts_file.Edited]) -> ConceptsResult:
         started = time.monotonic()
-        with self._view():
+        with self.view():
             pass  # so that the notes are in the index before they are linked again
         edited = edit()
-        linked = self._changed()
+        linked = self.changed()
         remarks: list[str] = []
-        with self._view(remarks=remarks) as view:
+        with self.view(remarks=remarks) as view:
             key = view.index.canonical(concept_key(edited.slug))
             rows = self._rows(view, view.index.references.concepts([key]).tolist())
         return ConceptsResult(rows, len(rows), linked, (time.monotonic() - started) * 1000, joined(remarks))
@@ -189,7 +178,7 @@ class ConceptService:
                 aliases=label.others,
                 parents=names(network.parents, place),
                 children=names(network.children, place),
-                related=names(network.related, place, _RELATED),
+                related=names(network.related, place, 5),
                 first=first,
                 last=last,
                 reason=evidence.reason(references.counts[place], int(references.documents[place])),

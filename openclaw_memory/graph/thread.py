@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,18 +16,8 @@ from .concepts import ConceptIndex, Label
 from .network import Network
 from .walk import Arrival, Step, Walk
 
-#: Share of the question's own score in the score of a section; the rest is the strength of its path.
-_RELEVANCE_SHARE = 0.25
-#: Factor for each further section of a day that is in the thread already: a thread goes on in time.
-_SAME_DAY = 0.7
-#: Sections that are looked at for a better spread over days, as a multiple of those that are shown.
-_CANDIDATES = 4
-#: Factor for a section without a day of its own, which has no place in an order of days.
-_UNDATED = 0.5
 
-
-@dataclass(frozen=True, slots=True)
-class Stop:
+class Stop(NamedTuple):
     """A section of a thread: how it was reached, and its row that matters most."""
 
     arrival: Arrival
@@ -54,15 +45,17 @@ def choose_stops(
     # Rows of a section are neighbours, so the best of each is a maximum over a run.
     best = np.maximum.reduceat(np.where(usable, relevance, -1), network.first_row)[sections]
     sections, best = sections[best >= 0], best[best >= 0]
-    dated = np.where(network.dated[sections], 1.0, _UNDATED)
-    score = walked.strength[sections] * (1 - _RELEVANCE_SHARE + _RELEVANCE_SHARE * best) * dated
-    order = np.lexsort((network.rank[sections], -np.round(score, 5)))[: _CANDIDATES * limit]
+    # The question's own score makes a quarter, the strength of the path the rest; a section without a day of its own
+    # has no place in an order of days.
+    score = walked.strength[sections] * (0.75 + 0.25 * best) * np.where(network.dated[sections], 1.0, 0.5)
+    order = np.lexsort((network.rank[sections], -np.round(score, 5)))[: 4 * limit]
     candidates = zip(sections[order].tolist(), score[order].tolist(), strict=True)
     left = [(section, value, _day(network, section)) for section, value in candidates]
     chosen: list[Stop] = []
     days: Counter[int] = Counter()
     while left and len(chosen) < limit:
-        values = [value * _SAME_DAY ** days[day] for _, value, day in left]
+        # A thread goes on in time: further sections of one day count less.
+        values = [value * 0.7 ** days[day] for _, value, day in left]
         section, value, day = left.pop(values.index(max(values)))
         rows = np.arange(network.first_row[section], network.last_row[section] + 1)
         row = _best_row(index, walked[section], rows[usable[rows]], relevance, network.original_rows)
@@ -101,25 +94,21 @@ def _best_row(
     return int(rows[int(np.argmax(relevance[rows]))])
 
 
+@dataclass(slots=True)
 class EdgeDescriber:
     """Describes in words how sections are connected; ``citation(row)`` names a row as ``path#L3``."""
 
-    def __init__(
-        self,
-        network: Network,
-        index: ConceptIndex,
-        walked: Walk,
-        thread: Sequence[int],
-        labels: Callable[[Sequence[int]], Mapping[int, Label]],
-        citation: Callable[[int], str],
-    ) -> None:
-        self._network = network
-        self._index = index
-        self._arrivals = walked
-        #: In how many sections of the thread each concept is.
-        self._frequency = Counter(c for section in thread for c in network.sections.row(section)[0].tolist())
-        self._labels = labels
-        self._citation = citation
+    network: Network
+    index: ConceptIndex
+    walked: Walk
+    thread: InitVar[Sequence[int]]
+    labels: Callable[[Sequence[int]], Mapping[int, Label]]
+    citation: Callable[[int], str]
+    #: In how many sections of the thread each concept is.
+    frequency: Counter[int] = field(init=False)
+
+    def __post_init__(self, thread: Sequence[int]) -> None:
+        self.frequency = Counter(c for section in thread for c in self.network.sections.row(section)[0].tolist())
 
     def edges(self, arrival: Arrival, before: Sequence[int]) -> tuple[Edge, ...]:
         """Return the steps from a seed to an arrival, in this order.
@@ -132,16 +121,16 @@ class EdgeDescriber:
         steps: list[Arrival] = []
         while arrival.distance:
             steps.append(arrival)
-            arrival = self._arrivals[arrival.origin]
+            arrival = self.walked[arrival.origin]
         return tuple(edge for step in reversed(steps) for edge in self._step_edges(step))
 
     def _connection(self, section: int, before: Sequence[int]) -> tuple[Edge, ...]:
-        originals = self._network.originals
+        originals = self.network.originals
         for other in reversed(before) if len(originals.target) else ():
             for summary, original in ((section, other), (other, section)):
                 if original in originals.row(summary)[0]:
                     return (self._derived_from(summary, original),)
-        directly = self._network.before.row(section)[0].tolist()
+        directly = self.network.before.row(section)[0].tolist()
         for other in (*(place for place in reversed(before) if place in directly), *reversed(before)):
             concept = self._shared_concept(other, section)
             if concept is not None:
@@ -151,13 +140,13 @@ class EdgeDescriber:
 
     def _shared_concept(self, a: int, b: int) -> int | None:
         """Return the strongest concept that two sections share, favouring one that runs through the thread."""
-        concepts, weights = self._network.sections.row(a)
-        others, other_weights = self._network.sections.row(b)
+        concepts, weights = self.network.sections.row(a)
+        others, other_weights = self.network.sections.row(b)
         shared, at, there = np.intersect1d(concepts, others, assume_unique=True, return_indices=True)
         if not len(shared):
             return None
-        frequency = np.array([self._frequency[concept] for concept in shared.tolist()])
-        strength = weights[at] * other_weights[there] * self._network.rarity[shared] * frequency
+        frequency = np.array([self.frequency[concept] for concept in shared.tolist()])
+        strength = weights[at] * other_weights[there] * self.network.rarity[shared] * frequency
         return int(shared[int(np.argmax(strength))])
 
     def _step_edges(self, step: Arrival) -> list[Edge]:
@@ -166,7 +155,7 @@ class EdgeDescriber:
             return [self._derived_from(origin, section)]
         name = self._name(step.concept)
         if step.step in ("follows", "precedes"):
-            edges = self._network.after if step.step == "follows" else self._network.before
+            edges = self.network.after if step.step == "follows" else self.network.before
             later, earlier = (section, origin) if step.step == "follows" else (origin, section)
             source, target = self._mention(later, step.concept), self._mention(earlier, step.concept)
             weight = _weight(edges.row(origin), section)
@@ -188,7 +177,7 @@ class EdgeDescriber:
 
     def _relation(self, step: Arrival, name: str, other: str) -> Edge:
         if step.step == "related_to":
-            weight = _weight(self._network.related.row(step.concept), step.other)
+            weight = _weight(self.network.related.row(step.concept), step.other)
             return Edge("related_to", name, other, weight, f"{name} is related to {other}")
         # "parent_of" leads from a concept to its parent, "child_of" the other way; both edges weigh 1.
         parent, child = (other, name) if step.step == "parent_of" else (name, other)
@@ -196,25 +185,25 @@ class EdgeDescriber:
 
     def _reference(self, section: int, concept: int, words: str) -> Edge:
         source = self._mention(section, concept)
-        weight = _weight(self._network.sections.row(section), concept)
+        weight = _weight(self.network.sections.row(section), concept)
         return Edge("references", source, self._name(concept), weight, f"{source} {words}")
 
     def _mention(self, section: int, concept: int) -> str:
         """Return the citation of the first line of a section that mentions a concept."""
-        rows = self._index.references.rows(concept)
-        ends = self._network.first_row[section], self._network.last_row[section] + 1
+        rows = self.index.references.rows(concept)
+        ends = self.network.first_row[section], self.network.last_row[section] + 1
         low, high = rows.searchsorted(np.array(ends, rows.dtype))  # another type would cast all rows
-        return self._citation(int(rows[low] if high > low else self._network.first_row[section]))
+        return self.citation(int(rows[low] if high > low else self.network.first_row[section]))
 
     def _derived_from(self, summary: int, original: int) -> Edge:
         """Return the edge from a line of a section of a summary to the one that it was taken from."""
-        section_of, (summaries, originals) = self._network.section_of, self._network.original_rows
+        section_of, (summaries, originals) = self.network.section_of, self.network.original_rows
         at = int(np.flatnonzero((section_of[summaries] == summary) & (section_of[originals] == original))[0])
-        source, target = self._citation(int(summaries[at])), self._citation(int(originals[at]))
+        source, target = self.citation(int(summaries[at])), self.citation(int(originals[at]))
         return Edge("derived_from", source, target, 1.0, f"{source} summarises {target}")
 
     def _name(self, concept: int) -> str:
-        return self._labels([concept])[concept].name
+        return self.labels([concept])[concept].name
 
 
 def _weight(entries: tuple[np.ndarray[tuple[int], np.dtype[np.int32]], Floats], target: int) -> float:

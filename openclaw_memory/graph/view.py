@@ -17,9 +17,6 @@ from . import network as networks
 from .concepts import ConceptIndex, Label
 from .network import Network
 
-#: Concepts shown with a hit.
-_SHOWN = 6
-
 
 class GraphView:
     """Concepts and their graph over one corpus; built again, when asked for, after a change."""
@@ -71,8 +68,8 @@ class GraphView:
         return list(dict.fromkeys(self.index.references.concepts(keys).tolist()))
 
     def names_in(self, ranges: Sequence[tuple[int, int]]) -> list[tuple[str, ...]]:
-        """Return for each range of rows ``first..last`` the names of its concepts, the rarest first, a handful."""
-        concepts = [self.index.of_rows(first, last)[:_SHOWN] for first, last in ranges]
+        """Return for each range of rows ``first..last`` the names of its six rarest concepts, the rarest first."""
+        concepts = [self.index.of_rows(first, last)[:6] for first, last in ranges]
         labels = self.labels(sorted({concept for shown in concepts for concept in shown}))
         return [tuple([labels[concept].name for concept in shown]) for shown in concepts]
 

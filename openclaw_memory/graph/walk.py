@@ -8,25 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from ..store.api import Bools, Floats, Ints
 from .network import Network, SparseRows
 
-#: Share of the strength that each further hop keeps.
-DECAY = 0.8
-#: Share that a step to a related, or to a parent or child concept keeps, and one in time; one to an original keeps all.
-_RELATED, _PARENT, _FOLLOWS = 0.6, 0.7, 0.9
 #: Most sections that a concept leads to: its strongest mentions; a hub leads nowhere in particular.
 _DEGREE = 200
-#: A section that mentions more concepts than this is about each of them less.
-_FOCUS = 4.0
 #: Sections that one hop goes on from.
 _BEAM = 64
-#: Weaker arrivals are dropped.
-_FLOOR = 0.01
 
 Step = Literal["seed", "concept", "related_to", "parent_of", "child_of", "follows", "precedes", "summarises"]
 _STEPS: tuple[Step, ...] = (
@@ -34,8 +26,7 @@ _STEPS: tuple[Step, ...] = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Arrival:
+class Arrival(NamedTuple):
     """The edge by which a walk first reached a section: from ``origin`` by ``step`` over ``concept`` (then ``other``).
 
     A step from a summary to its original leads over no concept: both are -1.
@@ -125,20 +116,20 @@ def walk(
             _over_time(network.before, network.before_thread, "precedes", strength, frontier),
             _to_originals(network.originals, strength, frontier),
         ]
-        section, kept, *how = (np.concatenate(columns) for columns in zip(*filter(None, paths), strict=True))
+        section, kept, *how = (np.concatenate(columns) for columns in zip(*paths, strict=True))
         offered, by = _best_by_group(section, kept, n)
         if passable is not None:
             offered[~passable] = 0
-        offered *= DECAY
-        # The first path is kept, or paths could lead in circles.
-        new = np.flatnonzero((offered >= _FLOOR) & (distance < 0))
+        offered *= 0.8  # each hop keeps so much of the strength
+        # The first path is kept, or paths could lead in circles; weak arrivals are dropped.
+        new = np.flatnonzero((offered >= 0.01) & (distance < 0))
         if not len(new):
             break
         strength[new], distance[new] = offered[new], hop
         for column, value in zip(reached, how, strict=True):
             column[new] = value[by[new]]
-        some = new[np.lexsort((network.rank[new], -strength[new]))[:_BEAM]]
-        frontier = some[np.argsort(network.rank[some])].astype(np.int32)
+        strongest = new[np.lexsort((network.rank[new], -strength[new]))[:_BEAM]]
+        frontier = strongest[np.argsort(network.rank[strongest])].astype(np.int32)
     return Walk(strength, distance, *reached)
 
 
@@ -146,7 +137,7 @@ def _over_concepts(network: Network, reached: Floats, frontier: Ints, rarity: Fl
     """Return the best path to each section that shares a concept with the frontier, or has one next to it."""
     place, concept, weight = network.sections.gather(frontier)
     many = (network.sections.offset[frontier + 1] - network.sections.offset[frontier]).astype(np.float32)
-    focus = np.sqrt(_FOCUS / np.maximum(many, _FOCUS))
+    focus = np.sqrt(4 / np.maximum(many, 4))  # a section that mentions more than four is about each of them less
     best, by = _best_by_group(
         concept, (reached[frontier] * focus)[place] * weight * rarity[concept], len(network.rarity)
     )
@@ -155,9 +146,9 @@ def _over_concepts(network: Network, reached: Floats, frontier: Ints, rarity: Fl
     code = _STEPS.index("concept")
     active = [
         (direct, best[direct], origin, direct, np.full(len(direct), code, np.int32)),
-        _over_relations(network.related, direct, best, origin, _RELATED, "related_to"),
-        _over_relations(network.parents, direct, best, origin, _PARENT, "parent_of"),
-        _over_relations(network.children, direct, best, origin, _PARENT, "child_of"),
+        _over_relations(network.related, direct, best, origin, 0.6, "related_to"),
+        _over_relations(network.parents, direct, best, origin, 0.7, "parent_of"),
+        _over_relations(network.children, direct, best, origin, 0.7, "child_of"),
     ]
     target, value, source, first, kind = (np.concatenate(parts) for parts in zip(*active, strict=True))
     at, section, ref = network.concepts.gather(target, _DEGREE)
@@ -188,14 +179,12 @@ def _over_time(edges: SparseRows, threads: Ints, step: Step, reached: Floats, fr
     place, section, weight = edges.gather(frontier)
     shift = np.arange(len(place)) - np.searchsorted(place, place)
     thread = threads[edges.offset[frontier][place] + shift]
-    strength = (reached[frontier][place] * weight * _FOLLOWS).astype(np.float32)
+    strength = (reached[frontier][place] * weight * 0.9).astype(np.float32)
     return section, strength, np.full(len(place), _STEPS.index(step), np.int32), frontier[place], thread, thread
 
 
-def _to_originals(edges: SparseRows, reached: Floats, frontier: Ints) -> Paths | None:
-    """Return the originals of the summaries of the frontier; nothing where there are none."""
-    if not len(edges.target):
-        return None
+def _to_originals(edges: SparseRows, reached: Floats, frontier: Ints) -> Paths:
+    """Return the originals of the summaries of the frontier."""
     place, section, weight = edges.gather(frontier)
     strength = (reached[frontier][place] * weight).astype(np.float32)
     nothing = np.full(len(place), -1, np.int32)

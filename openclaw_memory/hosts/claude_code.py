@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from ..config.settings import data_dir
+from ..errors import writing
 from ..system import atomic
 from . import NAME, HostError
-from .config_file import read_text, writable
-from .json_edit import entry_in
+from .config_file import entry_in, read_text
 from .mcp import SERVERS, Registration, Server, add_to_json, entry_diff, remove_from_json
 from .process import find_program, run_command
 
@@ -61,7 +61,7 @@ def _add(claude: str, entry: dict[str, Any]) -> None:
 def _replace(claude: str, before: dict[str, Any], entry: dict[str, Any]) -> None:
     """Replace our entry ``before``, which a file keeps until that is done."""
     copy = data_dir() / "claude-code-entry.json"
-    with writable(copy):
+    with writing(copy, HostError):
         atomic.write_bytes(copy, json.dumps(before, indent=2, ensure_ascii=False).encode(), 0o600)
     _run(claude, "remove", "--scope", "user", NAME)
     try:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import tomlkit
+from tomlkit import TOMLDocument
+from tomlkit.exceptions import TOMLKitError
+from tomlkit.items import InlineTable
 
 from ..system.yaml_edit import line_break
 from . import NAME, HostError
 from .config_file import get_entry, read_text
 from .mcp import Registration, Server, plan_addition, plan_removal
-
-if TYPE_CHECKING:
-    from tomlkit import TOMLDocument
 
 TITLE = "Codex"
 _TABLE = "mcp_servers"
@@ -26,15 +27,27 @@ def register(server: Server, project: Path | None) -> Registration:
     next_step = "restart Codex; '/mcp' shows it with its tools"
     if project is not None:
         next_step += ". Codex reads a project's file only when the project is trusted"
-    new = _entry(_parse(text or "", file), file) is None
-    return plan_addition(file, text, _with_entry(text or "", file, server), new, next_step)
+    document, after = _parse(text or "", file), text or ""
+    before, command = _entry(document, file), {"command": server.command, "args": server.args}
+    if before is None or any(before.get(key) != value for key, value in command.items()):
+        tables = document.setdefault(_TABLE, tomlkit.table(is_super_table=True))
+        if before is None:
+            tables[NAME] = tomlkit.inline_table() if isinstance(tables, InlineTable) else tomlkit.table()
+        tables[NAME].update(command)  # its other keys and its own tables stay
+        after = _dump(document, after)
+    return plan_addition(file, text, after, before is None, next_step)
 
 
 def unregister(project: Path | None) -> Registration:
     """Plan to take the server out again."""
     file = _file(project)
     text = read_text(file)
-    after = _without_entry(text or "", file)
+    document, after = _parse(text or "", file), text or ""
+    if _entry(document, file) is not None:
+        del document[_TABLE][NAME]
+        if not document[_TABLE]:
+            del document[_TABLE]
+        after = _dump(document, after)
     return plan_removal(file, text, after, not after.strip(), "restart Codex")
 
 
@@ -44,40 +57,11 @@ def _file(project: Path | None) -> Path:
     return Path(os.path.expanduser(os.environ.get("CODEX_HOME") or "~/.codex")) / "config.toml"
 
 
-def _with_entry(text: str, file: Path, server: Server) -> str:
-    """Put the command of the server into our table; its other keys and its own tables stay."""
-    import tomlkit
-    from tomlkit.items import InlineTable
-
-    document, command = _parse(text, file), {"command": server.command, "args": server.args}
-    before = _entry(document, file)
-    if before is not None and all(before.get(key) == value for key, value in command.items()):
-        return text
-    tables = document.setdefault(_TABLE, tomlkit.table(is_super_table=True))
-    if before is None:
-        tables[NAME] = tomlkit.inline_table() if isinstance(tables, InlineTable) else tomlkit.table()
-    tables[NAME].update(command)
-    return _dump(document, text)
-
-
-def _without_entry(text: str, file: Path) -> str:
-    document = _parse(text, file)
-    if _entry(document, file) is None:
-        return text
-    del document[_TABLE][NAME]
-    if not document[_TABLE]:
-        del document[_TABLE]
-    return _dump(document, text)
-
-
 def _entry(document: TOMLDocument, file: Path) -> dict[str, object] | None:
     return get_entry(document.unwrap(), _TABLE, NAME, file, "a table")
 
 
 def _parse(text: str, file: Path) -> TOMLDocument:
-    import tomlkit
-    from tomlkit.exceptions import TOMLKitError
-
     try:
         return tomlkit.parse(text)
     except TOMLKitError as error:
@@ -86,6 +70,4 @@ def _parse(text: str, file: Path) -> TOMLDocument:
 
 def _dump(document: TOMLDocument, before: str) -> str:
     """Return the text of ``document`` with the line breaks of the text ``before``."""
-    import tomlkit
-
     return re.sub(r"\r?\n", line_break(before), tomlkit.dumps(document))

@@ -11,9 +11,7 @@ from typing import Any
 
 import platformdirs
 
-from . import NAME, HostError
-from .config_file import forget_original, read_text, remember_original, text_after_uninstall, write_change
-from .json_edit import entry_in, load, remove_member, set_member
+from . import NAME, HostError, config_file
 
 #: The key of the servers in the JSON files of most hosts.
 SERVERS = "mcpServers"
@@ -52,53 +50,51 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """A planned change of a host's configuration: its place, its diff, its action, and the person's next step."""
+    """A planned change of a host's configuration: its place, its diff, its action, and the person's next step.
+
+    The diff is empty if there is nothing to change.
+    """
 
     location: str
     diff: list[str]
     apply: Callable[[], None]
     next_step: str
 
-    @property
-    def needed(self) -> bool:
-        """True if anything changes."""
-        return bool(self.diff)
-
 
 def plan_addition(file: Path, before: str | None, after: str, new: bool, next_step: str) -> Registration:
     """Plan to write ``after``, which holds our entry, into ``file``; ``new`` unless ``before`` has one."""
 
     def apply() -> None:
-        remember_original(file, before, after, new)
-        write_change(file, before, after)
+        config_file.remember_original(file, before, after, new)
+        config_file.write_change(file, before, after)
 
     return Registration(str(file), _diff(str(file), before, after), apply, next_step)
 
 
 def plan_removal(file: Path, before: str | None, after: str, empty: bool, next_step: str) -> Registration:
     """Plan to restore ``file``, or to write ``after``, which lacks our entry and may be ``empty``."""
-    text, folders = text_after_uninstall(file, before, after, empty)
+    text, folders = config_file.text_after_uninstall(file, before, after, empty)
 
     def apply() -> None:
-        write_change(file, before, text, folders)
-        forget_original(file)
+        config_file.write_change(file, before, text, folders)
+        config_file.forget_original(file)
 
     return Registration(str(file), _diff(str(file), before, text), apply, next_step)
 
 
 def add_to_json(file: Path, server: Server, next_step: str, group: str = SERVERS) -> Registration:
     """Plan to add the server to a JSON file with the servers below ``group``, or to bring its command up to date."""
-    text = read_text(file)
-    before = entry_in(text or "", file, group, NAME)
-    after = set_member(text or "", file, group, NAME, server.entry(before))
+    text = config_file.read_text(file)
+    before = config_file.entry_in(text or "", file, group, NAME)
+    after = config_file.set_member(text or "", file, group, NAME, server.entry(before))
     return plan_addition(file, text, after, before is None, next_step)
 
 
 def remove_from_json(file: Path, next_step: str, group: str = SERVERS) -> Registration:
     """Plan to take the server out of a JSON file with the servers below ``group``."""
-    text = read_text(file)
-    after = remove_member(text or "", file, group, NAME)
-    return plan_removal(file, text, after, not load(after, file), next_step)
+    text = config_file.read_text(file)
+    after = config_file.remove_member(text or "", file, group, NAME)
+    return plan_removal(file, text, after, not config_file.load(after, file), next_step)
 
 
 def entry_diff(location: str, before: dict[str, Any] | None, after: dict[str, Any] | None) -> list[str]:

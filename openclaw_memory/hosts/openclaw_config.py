@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from ..config.openclaw_home import MISSING, Key, agent_id, agents_in, value_at
+from ..errors import writing
 from ..system import atomic
 from . import NAME, HostError
-from .config_file import read_text, writable
+from .config_file import read_text
 
 ALLOW = ("plugins", "allow")
 DENY = ("plugins", "deny")
@@ -186,7 +187,7 @@ class ConfigSnapshot:
 
     def save(self, folder: Path) -> None:
         """Write it into ``folder``, readable by its owner only, as an entry may hold private values."""
-        with writable(folder / _SNAPSHOT, ", and without it setup could not be undone"):
+        with writing(folder / _SNAPSHOT, HostError, why=", and without it setup could not be undone"):
             text = json.dumps(asdict(self), indent=1, ensure_ascii=False)
             atomic.write_bytes(folder / _SNAPSHOT, text.encode("utf-8"), 0o600)
 

@@ -9,13 +9,13 @@ import re
 import shutil
 from pathlib import Path
 
+import psutil
+
 from ..system import atomic
 from . import HostError
 
 MANIFEST = "openclaw.plugin.json"
 _PACKAGE = "openclaw_memory"
-#: npm packs these whether they are listed or not.
-_ALWAYS = ("package.json", MANIFEST, "README.md", "LICENSE")
 
 
 def plugin_source() -> Path:
@@ -64,7 +64,8 @@ def _files() -> dict[str, Path]:
     except (OSError, ValueError, KeyError) as error:
         raise HostError(f"{root / 'package.json'}: cannot be read ({error}); reinstall openclaw-memory") from error
     sources: dict[str, Path] = {}
-    for pattern in [*_ALWAYS, *patterns]:
+    # npm packs these whether they are listed or not.
+    for pattern in ["package.json", MANIFEST, "README.md", "LICENSE", *patterns]:
         # In a wheel the package itself is the Python source.
         base, below = root, pattern.strip("/")
         if below == _PACKAGE or below.startswith(f"{_PACKAGE}/"):
@@ -99,7 +100,10 @@ def list_environments(home: Path) -> list[Path]:
 def remove_unused_environments(home: Path) -> list[Path]:
     """Remove the environments that are neither in use nor run by a process, such as a gateway's; returns them."""
     old = [folder for folder in list_environments(home) if folder != current_environment(home)]
-    running = _process_arguments() if old else []
+    running: list[str] = []
+    for process in psutil.process_iter() if old else ():
+        with contextlib.suppress(psutil.Error, OSError):
+            running += process.cmdline()
     removed = []
     for folder in old:
         inside = tuple(f"{path}{os.sep}" for path in (folder, folder.resolve()))
@@ -110,14 +114,3 @@ def remove_unused_environments(home: Path) -> list[Path]:
             shutil.rmtree(folder.rename(home / f"removed-{folder.name}"), ignore_errors=True)
             removed.append(folder)
     return removed
-
-
-def _process_arguments() -> list[str]:
-    """Return the command lines of all visible processes."""
-    import psutil
-
-    arguments: list[str] = []
-    for process in psutil.process_iter():
-        with contextlib.suppress(psutil.Error, OSError):
-            arguments += process.cmdline()
-    return arguments

@@ -20,8 +20,6 @@ import psutil
 from ..system.child import find_programs, start
 from . import NAME, HostError
 
-_BOX = "│╭╮╯╰├┤┼─◇┌┐└┘"
-
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
@@ -52,7 +50,7 @@ class CommandResult:
             return "; ".join([str(answer["error"].get("message", "")), *issues])
         for text in (self.err, self.out):
             plain = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", text)
-            lines = [line.strip(_BOX + " \t\r") for line in plain.split("\n")]
+            lines = [line.strip("│╭╮╯╰├┤┼─◇┌┐└┘ \t\r") for line in plain.split("\n")]
             # The error comes first; warnings about the configuration are not the failure.
             lines = [line for line in lines if line and not re.match(r"(\[config\] )?(config )?warnings?:", line, re.I)]
             if lines:

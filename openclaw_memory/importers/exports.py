@@ -1,33 +1,281 @@
-"""Read exports of any size, one entry after the other; an unreadable part is named and passed over."""
+"""Read exports of ChatGPT, Claude, mem0, OpenClaw's memory-lancedb, and of any program that writes JSON.
+
+Exports of any size are read one entry after the other; an unreadable part is named and passed over.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import math
+import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from ..errors import OpenClawMemoryError
 from ..model import Progress, SkippedFile
 from ..system.archives import DAMAGED, has_zip_signature
-from .formats import Entry, UnusableEntry, chatgpt, claude, memory
+from ..text import calendar
 
+#: A longer id, fact or tag is not worth reading in a note.
+LONGEST_FACT = 200
+#: Names of the two sides of a chat in a note, by their names in exports: readers of notes know roles by these names.
+_SPEAKERS = {"user": "User", "human": "User", "assistant": "Assistant"}
+_CLAUDE_MEMORIES = ("conversations_memory", "project_memories")
+_TEXT = ("memory", "text", "content")
+#: Members with the subject or the source of an entry.
+_FACTS = ("id", "uuid", "user_id", "agent_id", "app_id", "run_id", "agentId", "importance", "metadata", "source", "url")
 #: Members of a JSON file that are the list of its entries.
 _LISTS = ("results", "memories", "conversations")
 #: Name of the stage for progress; names of files are private.
 STAGE = "export"
 _BOM = b"\xef\xbb\xbf"
-#: Bytes that are read at once, and bytes of the largest entry: a small archive may hold what no memory does.
-_CHUNK, _LARGEST = 1 << 20, 64_000_000
+#: Bytes of the largest entry: a small archive may hold what no memory does.
+_LARGEST = 64_000_000
 _TOO_LARGE = "an entry of more than 64 MB"
 
 
 class ExportError(OpenClawMemoryError):
     """An export that cannot be read at all."""
+
+
+# -- entries -------------------------------------------------------------------------------------------
+
+
+class UnusableEntry(ValueError):
+    """An entry from which no note can be made; the message gives the reason."""
+
+
+class ImportedTurn(NamedTuple):
+    """A text, its speaker (empty where nobody speaks), and its day, if the export has one."""
+
+    text: str
+    speaker: str = ""
+    day: date | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A conversation or a remembered text, of which one note is made.
+
+    ``identity`` is the same for the same entry of a later export; ``facts`` are short texts beside the entry.
+    """
+
+    identity: str
+    turns: tuple[ImportedTurn, ...]
+    title: str = ""
+    day: date | None = None
+    tags: tuple[str, ...] = ()
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The title, or the beginning of the text, for messages."""
+        return " ".join((self.title.strip() or self.turns[0].text)[:60].split())
+
+    @property
+    def key(self) -> str:
+        """Twelve letters that stand for ``identity``."""
+        digest = hashlib.sha256(self.identity.encode("utf-8", "replace")).hexdigest()[:12]
+        # No digits: the name of a file must not state a date by accident.
+        return digest.translate(str.maketrans("0123456789abcdef", "abcdefghijklmnop"))
+
+
+def chatgpt(item: Mapping[str, Any], zone: str) -> Entry:
+    """Read a conversation of ChatGPT: the messages from the first one to ``current_node``, as ChatGPT shows them.
+
+    Raises :class:`UnusableEntry`.
+    """
+    nodes = item.get("mapping")
+    if not isinstance(nodes, Mapping):
+        raise UnusableEntry("it has no 'mapping' of messages; it is no conversation of ChatGPT")
+    turns = (_chatgpt_turn(nodes[name], zone) for name in _path(nodes, item.get("current_node")))
+    return _conversation(
+        item, ("conversation_id", "id"), item.get("create_time"), [turn for turn in turns if turn is not None], zone
+    )
+
+
+def claude(item: Mapping[str, Any], zone: str) -> Entry:
+    """Read a conversation of Claude, with the texts of the files that were given to it, or an entry of its memory.
+
+    Raises :class:`UnusableEntry`.
+    """
+    if any(name in item for name in _CLAUDE_MEMORIES):
+        return _claude_memory(item)
+    messages = item.get("chat_messages")
+    if not isinstance(messages, list):
+        raise UnusableEntry("it has no list 'chat_messages'; it is no conversation of Claude")
+    turns = []
+    for message in messages:
+        if not isinstance(message, Mapping):
+            continue
+        sender = str(message.get("sender") or "")
+        speaker, day = _SPEAKERS.get(sender, sender.capitalize()), parse_day(message.get("created_at"), zone)
+        blocks = [block for block in _items(message.get("content")) if isinstance(block, Mapping)]
+        texts = [block for block in blocks if block.get("type", "text") == "text" and _text(block).strip()]
+        turns.append(ImportedTurn(_text(texts) or _text(message.get("text")), speaker, day))
+        for file in _items(message.get("attachments")):
+            text = file.get("extracted_content") if isinstance(file, Mapping) else None
+            if isinstance(text, str) and text.strip():
+                turns.append(ImportedTurn(f"{file.get('file_name') or ''}\n\n{text}".strip(), speaker, day))
+    return _conversation(item, ("uuid", "id"), item.get("created_at"), turns, zone)
+
+
+def memory(item: Mapping[str, Any], zone: str) -> Entry:
+    """Read a remembered text with its facts and tags; raises :class:`UnusableEntry` for an item without a text."""
+    member = next((name for name in _TEXT if _text(item.get(name)).strip()), None)
+    if member is None:
+        raise UnusableEntry(f"it has no text; a member of {', '.join(map(repr, _TEXT))} must say something")
+    facts = {}
+    for name in _FACTS:
+        if (value := item.get(name)) not in (None, "", [], {}):
+            written = (
+                json.dumps(value, ensure_ascii=False, default=float) if isinstance(value, (dict, list)) else str(value)
+            )
+            if len(written) <= LONGEST_FACT:
+                facts[name] = written
+    days = (parse_day(item.get(name), zone) for name in ("date", "created_at", "createdAt", "timestamp", "updated_at"))
+    role, title, tags = item.get("role"), item.get("title"), _first(item, "tags", "categories", "category")
+    speaker = _SPEAKERS.get(role.lower(), role.strip()) if isinstance(role, str) else ""
+    day = next(filter(None, days), None)
+    turns = (ImportedTurn(_text(item[member]), speaker, day),)
+    tags = tags.split(",") if isinstance(tags, str) else _items(tags)
+    words = [tag.strip().lstrip("#") for tag in tags if isinstance(tag, str)]
+    return Entry(
+        _identity(item, ("id", "uuid"), turns),
+        turns,
+        title if isinstance(title, str) else "",
+        day,
+        tuple(word for word in words if word and len(word) <= LONGEST_FACT),
+        facts,
+    )
+
+
+def _claude_memory(item: Mapping[str, Any]) -> Entry:
+    """Read the memory that Claude has of its user, and of each project."""
+    general, projects = (item.get(name) for name in _CLAUDE_MEMORIES)
+    texts = [general, *(projects.values() if isinstance(projects, Mapping) else ())]
+    turns = tuple(ImportedTurn(text) for text in texts if isinstance(text, str) and text.strip())
+    if not turns:
+        raise UnusableEntry("nothing is remembered in it")
+    return Entry(f"memory of {item.get('account_uuid') or ''}", turns)
+
+
+def _conversation(
+    item: Mapping[str, Any], names: tuple[str, ...], begun: Any, turns: list[ImportedTurn], zone: str
+) -> Entry:
+    turns = [turn for turn in turns if turn.text.strip()]
+    if not turns:
+        raise UnusableEntry("nothing was said in it")
+    day = parse_day(begun, zone) or next((turn.day for turn in turns if turn.day), None)
+    title = _first(item, "title", "name")
+    identity = _identity(item, names, turns)
+    facts = {"id": identity} if identity == str(_first(item, *names)) and len(identity) <= LONGEST_FACT else {}
+    return Entry(identity, tuple(turns), title if isinstance(title, str) else "", day, facts=facts)
+
+
+def _path(nodes: Mapping[str, Any], last: Any) -> dict[str, None]:
+    """Return the names of the nodes from the first one to ``last``, in this order; without it to the last leaf."""
+    if not isinstance(last, str) or last not in nodes:
+        leaves = [name for name, node in nodes.items() if isinstance(node, Mapping) and not node.get("children")]
+        last = leaves[-1] if leaves else None
+    path: dict[str, None] = {}
+    while isinstance(last, str) and last in nodes and last not in path and isinstance(nodes[last], Mapping):
+        path[last] = None
+        last = nodes[last].get("parent")
+    return dict.fromkeys(reversed(path))
+
+
+def _chatgpt_turn(node: Any, zone: str) -> ImportedTurn | None:
+    """Read the message of a node of ChatGPT's tree; ``None`` for one to a tool, without a speaker, or hidden."""
+    message = node.get("message") if isinstance(node, Mapping) else None
+    if not isinstance(message, Mapping):
+        return None  # the root has none
+    author, content = message.get("author"), message.get("content")
+    role = author.get("role") if isinstance(author, Mapping) else None
+    kind = content.get("content_type", "text") if isinstance(content, Mapping) else "text"
+    metadata = message.get("metadata")
+    hidden = isinstance(metadata, Mapping) and metadata.get("is_visually_hidden_from_conversation") is True
+    spoken = kind in ("text", "multimodal_text", "code")  # the others are steps of the program
+    if role not in _SPEAKERS or hidden or not spoken or message.get("recipient") not in (None, "all"):
+        return None
+    # A link, picture or name stands between two marks: its kind, then its fields.
+    reference = "\ue200([^\ue200-\ue202]*)\ue202?([^\ue200\ue201]*)\ue201"
+    text = re.sub("[\ue200-\ue206]", "", re.sub(reference, _visible_reference, _text(content)))
+    return ImportedTurn(text, _SPEAKERS[role], parse_day(message.get("create_time"), zone)) if text.strip() else None
+
+
+def _visible_reference(match: re.Match[str]) -> str:
+    """Return the visible text of a link or a name that ChatGPT marks; nothing of a source or a picture."""
+    kind, fields = match.groups()
+    if kind == "url":
+        words, _, address = fields.partition("\ue202")
+        return f"[{words}]({address})"
+    if kind != "entity":
+        return ""
+    try:
+        named = json.loads(fields)  # its category, its name, and more
+    except ValueError:
+        return fields
+    return named[1] if isinstance(named, list) and len(named) > 1 and isinstance(named[1], str) else ""
+
+
+def _identity(item: Mapping[str, Any], names: Iterable[str], turns: Iterable[ImportedTurn]) -> str:
+    """Return the first present member of ``names``, else the turns, so that equal texts are the same entry."""
+    for name in names:
+        value = item.get(name)
+        if isinstance(value, (str, int)) and not isinstance(value, bool) and str(value).strip():
+            return str(value)
+    return json.dumps([[turn.speaker, str(turn.day), turn.text] for turn in turns])
+
+
+def parse_day(value: Any, zone: str) -> date | None:
+    """Return the day in ``zone`` of ISO text or of seconds or milliseconds since 1970; ``None`` for anything else.
+
+    A text without a time zone names its own day; ``zone`` is as of :func:`~..text.calendar.now_in`.
+    """
+    try:
+        if isinstance(value, str) and not value.strip().replace(".", "", 1).isdecimal():
+            moment = datetime.fromisoformat(value.strip())
+            return moment.date() if moment.tzinfo is None else calendar.now_in(zone, moment).date()
+        if value is None or isinstance(value, bool):
+            return None
+        seconds = float(value)
+        if not math.isfinite(seconds) or seconds <= 0:
+            return None
+        seconds = seconds / 1000 if seconds > 1e11 else seconds  # no export has seconds as large
+        return calendar.now_in(zone, datetime.fromtimestamp(seconds, UTC)).date()
+    except (OSError, OverflowError, TypeError, ValueError):
+        return None
+
+
+def _first(item: Mapping[str, Any], *names: str) -> Any:
+    """Return the first of the members ``names`` that is not empty."""
+    return next((item[name] for name in names if item.get(name) not in (None, "", [], {})), None)
+
+
+def _text(content: Any) -> str:
+    """Return the text of a message: a text, or the texts among its parts, a blank line between them."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, Mapping):
+        return _text(_first(content, "text", "parts", "content"))
+    if isinstance(content, list):
+        return "\n\n".join(text for part in content if (text := _text(part)).strip())
+    return ""
+
+
+def _items(value: Any) -> list[Any]:
+    """Return ``value`` if it is a list, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
+# -- files ---------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,18 +361,12 @@ def _is_visible_file(file: Path) -> bool:
 
 def _archived_files(path: Path, names: tuple[str, ...]) -> Iterator[tuple[str, int, Callable[[], Any]]]:
     """Yield the same as :func:`_files` for the files in an archive."""
-    with _archive(path) as archive:
-        for info in sorted(archive.infolist(), key=lambda info: info.filename):
-            inside = PurePosixPath(info.filename)
-            if any(map(inside.match, names)) and not inside.name.startswith("."):
-                yield info.filename, info.file_size, partial(archive.open, info)
-
-
-@contextmanager
-def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
     try:
         with zipfile.ZipFile(path) as archive:
-            yield archive
+            for info in sorted(archive.infolist(), key=lambda info: info.filename):
+                inside = PurePosixPath(info.filename)
+                if any(map(inside.match, names)) and not inside.name.startswith("."):
+                    yield info.filename, info.file_size, partial(archive.open, info)
     except DAMAGED as error:
         raise ExportError(f"{path}: the archive cannot be read ({error}); download it again, or unpack it") from error
 
@@ -165,7 +407,7 @@ def _events(stream: IO[bytes]) -> Iterator[tuple[str, Any]]:
     events = ijson.sendable_list()
     parser = ijson.basic_parse_coro(events, use_float=True)
     silent = 0
-    while chunk := stream.read(_CHUNK):
+    while chunk := stream.read(1 << 20):
         silent += len(chunk)
         try:
             parser.send(chunk)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
@@ -15,13 +14,14 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from ..errors import WorkspaceError
+from .. import patterns as re
+from ..errors import WorkspaceError, writing
 from ..model import ImportReport, Origin, SkippedFile
 from ..system import atomic, yaml_edit
 from ..system.sanitize import sanitize
 from ..text.characters import join_surrogates
 from ..text.lines import split_lines
-from .formats import Entry
+from .exports import Entry
 
 #: Folder of what was imported, in a workspace; each source has one of its own in it.
 FOLDER = "memory/imported"
@@ -30,7 +30,6 @@ FOLDER = "memory/imported"
 Mask = Callable[[str, str], str]
 
 _NO_DIGEST = "0" * 64
-_IMPORTED = re.compile(r"^imported: \{source: [\w-]+, key: ([a-p]{12}), digest: ([0-9a-f]{64})[,}]", re.MULTILINE)
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r"( {0,3})(#{1,6})(?=[ \t]|$)")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
@@ -78,27 +77,10 @@ class _Run:
         else:
             (self.written if before is None else self.updated).append(path)
             if not self.dry_run:
-                self._write(path, note.text)
-
-    def drop(self, note: Note) -> None:
-        """Remove a note, unless somebody has edited it."""
-        if note.edited:
-            self.edited[note.path] = None
-            return
-        self.removed.append(note.path)
-        if not self.dry_run:
-            atomic.delete(self.root / note.path, self.root)
-
-    def _write(self, path: str, text: str) -> None:
-        file = self.root / path
-        _refuse_link(file.parent, self.root)
-        try:
-            atomic.write_bytes(file, text.encode("utf-8"), 0o600, self.root)
-        except OSError as error:
-            raise WorkspaceError(
-                f"{file}: cannot be written ({error.strerror or error}); make room or make its folder writable, "
-                "and run the import again to go on"
-            ) from error
+                file = self.root / path
+                _refuse_link(file.parent, self.root)
+                with writing(file, WorkspaceError, "make its folder writable, and run the import again to go on"):
+                    atomic.write_bytes(file, note.text.encode("utf-8"), 0o600, self.root)
 
     def report(self) -> ImportReport:
         """Return the report of the run."""
@@ -163,7 +145,12 @@ def undo(workspace: Path, source: str, dry_run: bool) -> ImportReport:
     run = _Run(workspace.resolve(), source, dry_run)
     with _locked(run):
         for note in run.notes.values():
-            run.drop(note)
+            if note.edited:
+                run.edited[note.path] = None
+                continue
+            run.removed.append(note.path)
+            if not dry_run:
+                atomic.delete(run.root / note.path, run.root)
         if not dry_run:
             top = run.root / FOLDER
             for folder, _, _ in os.walk(top / source, topdown=False):
@@ -222,7 +209,8 @@ def _notes(root: Path, source: str) -> Iterator[Note]:
                 text = atomic.read_bytes(file, root).decode("utf-8")
             except (OSError, UnicodeDecodeError, WorkspaceError):
                 continue
-            match = _IMPORTED.search(text, 0, 20_000)  # our front matter takes no more
+            ours = r"(?m)^imported: \{source: [\w-]+, key: ([a-p]{12}), digest: ([0-9a-f]{64})[,}]"
+            match = re.search(ours, text[:20_000])  # our front matter takes no more
             if match is not None and text.startswith("---"):
                 unsigned = text[: match.start(2)] + _NO_DIGEST + text[match.end(2) :]
                 path = file.relative_to(root).as_posix()

@@ -8,20 +8,19 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..ingest.summary_files import DATED, parse_line
 from ..model import Grain, Kind, Origin
-from ..store.api import Bools, DocumentInfo, Ints, Store, SummaryCitations, SummaryInfo
+from ..store.api import Bools, DocumentInfo, Ints, Store, SummaryInfo
 from ..text import calendar
 from ..text.dates import date_in_name
-from .corpus import Corpus, Splice, shown_tokens
+from .corpus import Corpus, shown_tokens
 
 Longs = NDArray[np.int64]
-_Place = tuple[int, int, int, int, int]
 Codes = NDArray[np.int8]
 
 _GRAINS = list(Grain)
@@ -33,8 +32,7 @@ _DATED = np.array([grain in DATED for grain in _GRAINS])
 _MARKER, _DAY = 2, 12
 
 
-@dataclass(frozen=True, slots=True)
-class Masks:
+class Masks(NamedTuple):
     """Masks over the rows of a corpus for what summaries and notes say twice, ``bool[n]`` each.
 
     ``archived`` are rows of notes that the summary of their day covers.  ``hidden`` are rows of summaries that
@@ -87,9 +85,6 @@ class Archive:
         self._pairs: tuple[Ints, Ints] | None = None
         #: True for summaries that are as they were written, by document id.
         self._unedited = np.zeros(0, bool)
-        #: True for a sentence of an edited summary that is in the lines that it cites, by unit, document with its
-        #: generation, and lines.
-        self._verbatim: dict[_Place, bool] = {}
 
     def refresh(self, store: Store, corpus: Corpus) -> None:
         """Take over changes; ``corpus`` has been refreshed."""
@@ -98,14 +93,10 @@ class Archive:
         self._version, self._corpus, self._pairs = corpus.version, corpus, None
         summaries = {info.id: info.generation for info in corpus.documents.values() if info.grain is not Grain.WORKING}
         if not summaries:
-            self.masks, self._generations, self._cited, self._verbatim = None, {}, _no_citations(), {}
-            self._paths = ()
+            self.masks, self._generations, self._cited, self._paths = None, {}, _no_citations(), ()
             return
         if summaries != self._generations:
-            gone = [i for i, generation in self._generations.items() if summaries.get(i) != generation]
-            fresh = [i for i, generation in summaries.items() if self._generations.get(i) != generation]
-            rows = store.summary_citations(fresh if self._generations else None)
-            self._read(store.summaries(), rows, gone, corpus)
+            self._read(store, corpus)
             self._generations = summaries
         self.masks = self._decide(store, corpus)
 
@@ -156,10 +147,9 @@ class Archive:
 
     # -- reading --------------------------------------------------------------------------------------
 
-    def _read(
-        self, summaries: Sequence[SummaryInfo], rows: SummaryCitations, gone: Sequence[int], corpus: Corpus
-    ) -> None:
-        """Take over all summaries; ``rows`` are the citations of changed ones, those of ``gone`` ones leave."""
+    def _read(self, store: Store, corpus: Corpus) -> None:
+        """Take over all summaries and their citations."""
+        summaries, rows = store.summaries(), store.summary_citations()
         covered: dict[tuple[str, str], int] = {}
         trust_of = {info.id: _ORIGINS.index(info.origin) for info in corpus.documents.values()}
         for info in summaries:
@@ -167,37 +157,21 @@ class Archive:
                 trust_of_summary = trust_of.get(info.id, len(_ORIGINS))
                 covered[note] = min(trust_of_summary, covered.get(note, trust_of_summary))
         self._covered_notes = covered
-        splice = Splice.plan(self._cited.document, rows.document_id, gone)
-        document = splice(self._cited.document, rows.document_id)
         most = max((info.id for info in summaries), default=0)
-        most = max(most, int(document.max(initial=0))) + 1
+        most = max(most, int(rows.document_id.max(initial=0))) + 1
         grain, edited, unedited = np.zeros(most, np.int8), np.zeros(most, bool), np.zeros(most, bool)
         trust = np.full(most, len(_ORIGINS), np.int8)
         for info in summaries:
             grain[info.id], edited[info.id], unedited[info.id] = _GRAINS.index(info.grain), info.edited, not info.edited
             trust[info.id] = trust_of.get(info.id, len(_ORIGINS))
         self._unedited = unedited
-        old = self._cited
-        code = {path: at for at, path in enumerate(self._paths)}
-        new = np.fromiter((code.setdefault(path, len(code)) for path in rows.path), np.int32, len(rows.path))
-        used, path = np.unique(splice(old.path, new), return_inverse=True)
-        paths = list(code)
-        self._paths = tuple(paths[at] for at in used.tolist())
-        unit = splice(old.unit, rows.unit_id)
-        first, last = splice(old.first, rows.start_line), splice(old.last, rows.end_line)
+        paths, path = np.unique(np.array(rows.path, np.str_), return_inverse=True)
+        self._paths = tuple(paths.tolist())
+        document, first, last = rows.document_id, rows.start_line, rows.end_line
         lines = np.unique(_packed(first, last), return_inverse=True)[1]
         place = np.unique(_packed(path, lines), return_inverse=True)[1].astype(np.int32)
-        self._cited = _Citations(
-            unit,
-            document,
-            grain[document],
-            edited[document],
-            trust[document],
-            path.astype(np.int32),
-            first,
-            last,
-            place,
-        )
+        columns = grain[document], edited[document], trust[document], path.astype(np.int32), first, last, place
+        self._cited = _Citations(rows.unit_id, document, *columns)
 
     # -- deciding -------------------------------------------------------------------------------------
 
@@ -217,9 +191,9 @@ class Archive:
         # A sentence that a person wrote into a summary is cited from there.
         there = (source >= 0) & (grain_of[source] < cited.grain)
         finer = _same_in_finer(cited, corpus.rows.hash[row])
-        if cited.edited.any():
+        if len(at := np.flatnonzero(there & cited.edited)):
             # A sentence that a person wrote in the place of another one is no copy of it.
-            there &= ~cited.edited | self._is_verbatim(store, corpus, cited, row, source)
+            there[at] = _verbatim(store, corpus, row[at], source[at], cited.take(at))
         open_ = there & ~covered[source]
         mentioned = np.zeros(n, bool)
         mentioned[row] = True
@@ -258,23 +232,6 @@ class Archive:
         grain = np.zeros(n, np.int8)
         grain[row] = cited.grain
         out[citing] += _MARKER + _DAY * _DATED[grain[citing]]
-        return out
-
-    def _is_verbatim(self, store: Store, corpus: Corpus, cited: _Citations, row: Ints, source: Ints) -> Bools:
-        """Return true for a sentence of an edited summary that the lines which it cites still have: ``bool[m]``."""
-        out = np.zeros(len(row), bool)
-        places: dict[int, _Place] = {}
-        for at in np.flatnonzero(cited.edited & (source >= 0)).tolist():
-            file = corpus.documents[int(source[at])]
-            lines = int(cited.first[at]), int(cited.last[at])
-            places[at] = int(cited.unit[at]), file.id, file.generation, *lines
-        missing = [at for at, place in places.items() if place not in self._verbatim]
-        if missing:
-            verbatim = _verbatim(store, corpus, row[missing], source[missing], cited.take(np.array(missing)))
-            self._verbatim |= {places[at]: value for at, value in zip(missing, verbatim, strict=True)}
-        self._verbatim = {place: self._verbatim[place] for place in places.values()}
-        for at, place in places.items():
-            out[at] = self._verbatim[place]
         return out
 
     def _pair(self, corpus: Corpus, archived: Bools) -> tuple[Ints, Ints]:

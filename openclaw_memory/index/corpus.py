@@ -25,8 +25,7 @@ PASSAGE = 1_600
 _FEW_SECTIONS = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(NamedTuple):
     """Columns that follow from the units' order: sections, windows and their lengths in terms.
 
     An *anchor* may rank as a hit: any unit but a heading that has text below it, which
@@ -229,14 +228,7 @@ def shown_tokens(rows: UnitRows, extra_chars: Ints | int = 0) -> Floats:
 
 def empty_rows() -> UnitRows:
     """Return the columns of no units."""
-    i32 = np.zeros(0, np.int32)
-    i64 = np.zeros(0, np.int64)
-    f32 = np.zeros(0, np.float32)
-    flags = np.zeros(0, bool)
-    columns = (
-        *[i32] * 8, *[flags] * 4, i64, *[i32] * 3, i64, i32, f32, i64, i32.astype(np.int8), flags,
-    )  # fmt: skip
-    return UnitRows(*columns)
+    return UnitRows(*(np.zeros(0, kind) for kind in UnitRows.TYPES))
 
 
 def _document_columns(rows: UnitRows) -> _DocumentColumns:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import platform
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ..config.index_paths import default_path, index_files
 from ..config.settings import Settings
 from ..config.store_url import is_like_url, is_url
-from ..config.workspace import expand_home
+from ..config.workspace import default_path, expand_home, index_files
 from ..errors import SettingsError
-from ..knowledge import linking
-from ..store.api import Store
-from ..store.duckdb.store import DuckStore
 from ..store.state.opening import ServerWorkspace
-from ..text import analysis
+
+if TYPE_CHECKING:
+    from ..store.api import Store
 
 
 def url_of(settings: Settings, db: str | Path | None = None) -> str:
@@ -37,8 +36,12 @@ def url_of(settings: Settings, db: str | Path | None = None) -> str:
 
 def open_index(workspace: Path, agent: str, settings: Settings, db: str | Path | None = None) -> Store:
     """Return the index of ``agent`` for ``workspace``, or the file or URL ``db``; it opens when it is first used."""
-    extraction = linking.extraction_version(settings.redaction.allow)
-    options = settings.store, analysis.terms, analysis.ANALYSIS_VERSION, extraction
+    from ..knowledge import linking
+    from ..store.duckdb.store import DuckStore
+    from ..text import analysis
+
+    extraction = f"{analysis.ANALYSIS_VERSION} {linking.extraction_version(settings.redaction.allow)}"
+    options = settings.store, analysis.terms, extraction
     if url := url_of(settings, db):
         from ..store.postgres.store import PostgresStore
 

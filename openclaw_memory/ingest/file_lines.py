@@ -7,14 +7,17 @@ import unicodedata
 from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..config.settings import IngestSettings
 from ..config.workspace import excerpt, inside
 from ..model import FileText, SourceFile, bounds, parse_citation
 from ..system.sanitize import sanitize_turns
 from ..text.lines import split_lines
-from .notes import Mask
 from .scan import Unreadable, max_bytes, read_text, scan
+
+if TYPE_CHECKING:
+    from .notes import Mask
 
 
 def read_lines(

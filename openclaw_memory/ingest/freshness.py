@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import math
-import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,7 +23,7 @@ from ..store.api import Store
 from ..system.deadline import NEVER, Deadline
 from . import sidecars
 from .pipeline import Ingestor, IngestOutcome
-from .scan import IGNORE_FILE, scan
+from .scan import scan
 
 log = logging.getLogger("openclaw_memory")
 
@@ -35,12 +34,9 @@ _LARGE, _A_SECOND = 500_000, 50_000
 LOOK_SECONDS = 2.0
 #: Seconds that closing waits for a file that is being read; a file that takes longer is read the next time.
 _CLOSING = 60.0
-#: Milliseconds after which a quiet watch checks for its end and for the workspace.
-_TICK = 400
-#: Milliseconds of quiet after which a burst of changes is over.
-_QUIET = 800
-#: Least seconds between two scans of all files, and the least multiple of the duration of the last scan.
-_LOOK, _PAUSE = 2.0, 50
+#: Least seconds between two looks of a watch at all files, the least multiple of the duration of the last look, and
+#: seconds between two looks for its end.
+_LOOK, _PAUSE, _TICK = 1.0, 50, 0.2
 #: ``freshen(until)`` looks for changed files; it returns true if the answer may be stale, and remarks.
 Freshen = Callable[[Deadline], tuple[bool, list[str]]]
 
@@ -259,11 +255,9 @@ class Freshness:
         A file that another process holds for too long is tried again; raises
         :class:`~openclaw_memory.errors.WorkspaceError` when the workspace vanishes.
         """
-        first, reported = True, None
-        stopped = AnyEvent(stop or self._closing, self._closing)
-        # The first round comes when the watch has begun, so that no change is lost in between.
-        for _ in changes(self._workspace, self._settings, stopped):
-            while not stopped.is_set():
+        stop, first, reported = stop or self._closing, True, None
+        for _ in self._changes(stop):
+            while not (stop.is_set() or self._closing.is_set()):
                 try:
                     report = ingest()
                 except LeaseTimeout as error:
@@ -276,80 +270,21 @@ class Freshness:
                 first, reported = False, news
                 break
 
-
-# -- waiting for changes --------------------------------------------------------------------------
-
-
-class AnyEvent:
-    """An event that is set while one of its events is."""
-
-    def __init__(self, *events: threading.Event) -> None:
-        self._events = events
-
-    def is_set(self) -> bool:
-        """Return true if one of the events is set."""
-        return any(event.is_set() for event in self._events)
-
-
-def changes(workspace: Path, settings: IngestSettings, stop: AnyEvent) -> Iterator[None]:
-    """Yield once when the watch has begun, then after every burst of changes to Markdown files.
-
-    A look at the files now and then finds changes that the system does not report, as in a folder of ``extra_paths``
-    that is made later, or where it has too few watches.  Ends with ``stop``, and with Ctrl-C.  Raises
-    :class:`WorkspaceError` when the workspace vanishes.
-    """
-    last: ScanResult | None = None
-    look_at, first = 0.0, True
-    for reported in _reported(workspace, settings, stop):
-        if not workspace.is_dir():
-            raise WorkspaceError(f"{workspace}: the workspace is gone; start again when it is back")
-        if not (reported or time.monotonic() >= look_at):
-            continue
-        began = time.monotonic()
-        try:
-            files = scan(workspace, settings)
-        except (WorkspaceError, SettingsError):
-            files = None  # the next ingest reports it
-        look_at = time.monotonic() + max(_LOOK, _PAUSE * (time.monotonic() - began))
-        if reported or first or files != last:
-            last, first = files, False
-            yield
-
-
-def _reported(workspace: Path, settings: IngestSettings, stop: AnyEvent) -> Iterator[bool]:
-    """Yield several times a second: true if the system reports changes."""
-    from watchfiles import Change, watch
-
-    extras = [Path(os.path.realpath(workspace / expand_home(extra.path))) for extra in settings.extra_paths]
-
-    def concerns(change: Change, path: str) -> bool:
-        root = next((root for root in (workspace, *extras) if Path(path).is_relative_to(root)), workspace)
-        *folders, name = Path(path).parts[len(root.parts) :] or ("",)
-        if name == IGNORE_FILE and not folders:
-            return True
-        if any(part.startswith(".") for part in (*folders, name)):
-            return False
-        # A folder that is moved or deleted takes its notes along without an event for each of them.  An index beside
-        # the notes must not count: its files come and go with every ingest.
-        return name.lower().endswith(".md") or (change != Change.modified and "." not in name)
-
-    try:
-        for events in watch(
-            workspace,
-            *(extra for extra in extras if extra.exists()),
-            watch_filter=concerns,
-            debounce=_QUIET,
-            step=50,
-            rust_timeout=_TICK,
-            yield_on_timeout=True,
-            stop_event=stop,
-            raise_interrupt=False,
-            ignore_permission_denied=True,
-        ):
-            yield bool(events)
-    except (OSError, RuntimeError) as error:  # no free instance of inotify is a RuntimeError
-        log.warning("%s: the system cannot watch it (%s); looking at the files every few seconds", workspace, error)
+    def _changes(self, stop: threading.Event) -> Iterator[None]:
+        """Yield at once, and whenever a look at the files finds changes, until an event is set or Ctrl-C is pressed."""
+        last: ScanResult | str | None = None
+        look_at = 0.0
         with contextlib.suppress(KeyboardInterrupt):
-            while not stop.is_set():
-                yield False
-                time.sleep(_TICK / 1000)
+            while not (stop.is_set() or self._closing.is_set()):
+                if (began := time.monotonic()) >= look_at:
+                    if not self._workspace.is_dir():
+                        raise WorkspaceError(f"{self._workspace}: the workspace is gone; start again when it is back")
+                    try:
+                        files: ScanResult | str = scan(self._workspace, self._settings)
+                    except (WorkspaceError, SettingsError) as error:  # which the ingest reports
+                        files = str(error)
+                    look_at = time.monotonic() + max(_LOOK, _PAUSE * (time.monotonic() - began))
+                    if files != last:
+                        last = files
+                        yield
+                self._closing.wait(_TICK)

@@ -1,26 +1,44 @@
-"""Read one file, from its bytes to analysed units, for the index and for summaries."""
+"""Read one file, from its bytes to analysed units, for the index and for summaries; keep remarks for ``status``."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import logging
+import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import Any
+from contextlib import contextmanager, suppress
+from dataclasses import astuple, dataclass, field, replace
+from datetime import date
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from ..config.settings import IngestSettings
-from ..errors import OpenClawMemoryError
+from ..errors import OpenClawMemoryError, RedactionError
 from ..knowledge.linking import Linker
-from ..model import Grain, Origin, SourceFile, counted
+from ..model import (
+    ExtractedFact,
+    Grain,
+    Origin,
+    ParsedDocument,
+    Section,
+    SourceFile,
+    Unit,
+    counted,
+    script_of,
+    tokens_of,
+)
 from ..plugins.manager import Plugins
-from ..store.api import CitedLines, DocumentChange
+from ..store.api import CitedLines, DocumentChange, Mention, PlannedUnit
+from ..system import atomic
+from ..text import analysis, dates, language
 from ..text.front_matter import FrontMatter, fold_key, parse_front_matter
 from ..text.lines import split_lines
 from ..text.markdown import UNIT_TOKENS, parse_lines
 from ..text.withheld import without_host_additions, without_private
 from . import summary_files
-from .plan import build_units
 from .scan import Unreadable, describe_defect, max_bytes, read_note
 
 log = logging.getLogger("openclaw_memory.ingest")
@@ -29,8 +47,7 @@ log = logging.getLogger("openclaw_memory.ingest")
 Mask = Callable[[str, str], str]
 
 
-@dataclass(frozen=True, slots=True)
-class RawNote:
+class RawNote(NamedTuple):
     """A file as it is on disk: its ``lines`` and the hash of its text, its front matter, a remark on its encoding.
 
     ``public`` is the text with line feeds only and without its private parts.
@@ -68,8 +85,7 @@ class RawNote:
         return sum(line != seen for line, seen in zip(self.lines, self.public.split("\n"), strict=True))
 
 
-@dataclass(frozen=True, slots=True)
-class NoteText:
+class NoteText(NamedTuple):
     """The ``lines`` of a file that may be read, beside the file as it is on disk."""
 
     lines: Sequence[str]
@@ -98,18 +114,14 @@ class NoteReader:
         self._plugins = plugins
         self._mask = mask
 
-    def text(self, file: SourceFile) -> NoteText:
-        """Read the text of a file.
+    def text(self, file: SourceFile, raw: RawNote | None = None) -> NoteText:
+        """Read the text of a file, unless it was read already as ``raw``.
 
         Raises :class:`~openclaw_memory.ingest.scan.Unreadable` and
         :class:`~openclaw_memory.errors.RedactionError`.
         """
         with _as_unreadable(file.path):
-            return self.readable(file, RawNote.read(file, max_bytes(self._settings)))
-
-    def readable(self, file: SourceFile, raw: RawNote) -> NoteText:
-        """Return the text of a file that was read already; raises as :meth:`text`."""
-        with _as_unreadable(file.path):
+            raw = RawNote.read(file, max_bytes(self._settings)) if raw is None else raw
             return NoteText(self._readable(file.path, raw), raw)
 
     def readable_text(self, path: str, text: str) -> str:
@@ -128,7 +140,7 @@ class NoteReader:
     def read(self, file: SourceFile, linker: Linker, note: NoteText | None = None, analysed: bool = True) -> ReadNote:
         """Parse and analyse a file; ``note`` is its text if that was read already.  Raises as :meth:`text`.
 
-        Without ``analysed`` units lack what only the index needs: see :func:`~openclaw_memory.ingest.plan.build_units`.
+        Without ``analysed`` units lack what only the index needs: see :func:`build_units`.
         """
         note = self.text(file) if note is None else note
         with _as_unreadable(file.path):
@@ -182,3 +194,225 @@ def lower_trust(origin: Origin, front_matter: Mapping[str, Any]) -> Origin:
     words = [fold_key(str(value)) for key, value in front_matter.items() if fold_key(key) == "origin"]
     stated = [each for each in Origin for word in words if each == word or (each is Origin.UNTRUSTED and each in word)]
     return max([origin, *stated], key=list(Origin).index)
+
+
+# -- units -----------------------------------------------------------------------------------------------------------
+
+
+def build_units(
+    path: str,
+    parsed: ParsedDocument,
+    front: Mapping[str, Any],
+    plugins: Plugins,
+    linker: Linker,
+    *,
+    cited: Mapping[int, Sequence[CitedLines]] | None = None,
+    analysed: bool = True,
+    failures: dict[int, str] | None = None,
+) -> tuple[list[Section], list[PlannedUnit]]:
+    """Build the units to store from a parsed file, with their terms, mentions and facts; return its sections too.
+
+    Plugins see each unit first: what they change or drop is changed or blanked in the section's lines as well.  A unit
+    that a plugin fails on is left out; ``failures`` gets its first line and the reason.  ``front`` is the front matter
+    that names what the file is about.  ``cited`` holds the citations of a summary by line; a summary is linked by its
+    search text, as a citation mentions nothing.  Without ``analysed`` a unit has only its text, mentions and facts,
+    which is enough for one that is not stored.
+    """
+    sections, kept = _pass_to_plugins(parsed, plugins, failures)
+    texts = kept if cited is None else [(at, replace(unit, text=unit.search_text)) for at, unit in kept]
+    links = linker.link(path, front, sections, texts)
+    order = cache(lambda: dates.order_of("\n".join(line for section in parsed.sections for line in section.lines)))
+    seen: Counter[int] = Counter()
+    units: list[PlannedUnit] = []
+    for (at, unit), (mentions, facts) in zip(kept, links, strict=True):
+        citations = () if cited is None else cited.get(unit.start_line, ())
+        if analysed:
+            day = None if sections[at].date_source == "mtime" else sections[at].date
+            units.append(analyse_unit(unit, at, seen, day, order, mentions, facts, citations))
+        else:
+            units.append(PlannedUnit(unit, at, 0, 0, {}, mentions=mentions, facts=facts, cited=citations))
+    return sections, units
+
+
+def analyse_unit(
+    unit: Unit,
+    section: int,
+    seen: Counter[int],
+    day: date | None = None,
+    order: dates.Order | None = None,
+    mentions: Sequence[Mention] = (),
+    facts: Sequence[ExtractedFact] = (),
+    cited: Sequence[CitedLines] = (),
+) -> PlannedUnit:
+    """Return a unit with its terms and all that ranking reads from its text.
+
+    ``section`` is the number of its section in the file, ``seen`` counts the units of the file by hash; a date without
+    a year is the one next to ``day``, and ``order`` that of day and month in numbers.
+    """
+    text = unit.search_text
+    text_hash = analysis.unit_hash(text)
+    occurrence = seen[text_hash]
+    seen[text_hash] += 1
+    return PlannedUnit(
+        unit=unit,
+        section=section,
+        hash=text_hash,
+        occurrence=occurrence,
+        terms=Counter(analysis.terms(text)),
+        time_words=analysis.time_words(text),
+        stated_days=dates.stated_days(text, day, order),
+        tokens=tokens_of(text),
+        likeness=analysis.likeness(text),
+        script=script_of(text),
+        amount=analysis.has_amount(text),
+        speaker_key=analysis.unit_hash(analysis.name_key(unit.speaker)) if unit.speaker else 0,
+        mentions=mentions,
+        facts=facts,
+        cited=cited,
+    )
+
+
+def _pass_to_plugins(
+    parsed: ParsedDocument, plugins: Plugins, failures: dict[int, str] | None
+) -> tuple[list[Section], list[tuple[int, Unit]]]:
+    """Return the sections and the kept units, each with its section's number, after every plugin has seen them."""
+    if not plugins.has_any("openclaw_memory_prepare_unit"):
+        sections = list(parsed.sections)
+        return sections, [(at, unit) for at, section in enumerate(sections) for unit in section.units]
+    sections, kept = [], []
+    for at, section in enumerate(parsed.sections):
+        lines = list(section.lines)
+        for unit in section.units:
+            try:
+                prepared = plugins.prepare_unit(unit)
+            except RedactionError as error:
+                prepared = None
+                if failures is not None:
+                    failures[unit.start_line] = str(error)
+            if prepared is not unit:
+                _rewrite(lines, section.start_line, unit, prepared)
+            if prepared is not None:
+                kept.append((at, prepared))
+        sections.append(replace(section, lines=tuple(lines)))
+    return sections, kept
+
+
+def _rewrite(lines: list[str], first_line: int, old: Unit, new: Unit | None) -> None:
+    """Put a unit's new text (nothing for a dropped one) in the place of its old text."""
+    low, high = old.start_line - first_line, old.end_line - first_line + 1
+    block = "\n".join(lines[low:high])
+    text = "" if new is None else new.text
+    if old.text and old.text in block:
+        block = block.replace(old.text, text)
+    else:
+        block = text
+    changed = block.split("\n")
+    missing = (high - low) - len(changed)
+    if missing < 0:
+        changed = [*changed[: high - low - 1], " ".join(changed[high - low - 1 :])]
+    lines[low:high] = changed + [""] * max(0, missing)
+
+
+# -- remarks for status ------------------------------------------------------------------------------------------------
+
+#: Suffix of the file beside the index.
+SURVEY_SUFFIX = ".notes.json"
+
+
+@dataclass(frozen=True, slots=True)
+class NoteRemarks:
+    """Remarks on one version of a note.
+
+    ``untrusted`` is the reason why its front matter cannot be read and it is untrusted, ``guessed`` names what was read
+    by guessing, ``languages`` has tokens by language, ``skipped`` is the reason why it is not in the index.
+    """
+
+    private_lines: int = 0
+    untrusted: str | None = None
+    guessed: tuple[str, ...] = ()
+    languages: Mapping[str, float] = field(default_factory=dict)
+    skipped: str | None = None
+
+
+def language_weights(lines: Sequence[str], enough: int = 60) -> dict[str, float]:
+    """Return tokens by language, estimated from about ``enough`` lines, evenly spaced."""
+    step = max(1, len(lines) // enough)
+    return {name: step * weight for name, weight in language.tokens_by_language("\n".join(lines[::step])).items()}
+
+
+def remarks_on(file: SourceFile, note: RawNote) -> NoteRemarks:
+    """Return the remarks on a note as it is on disk."""
+    fault = note.front.fault if file.grain is Grain.WORKING else None  # summaries have front matter of ours
+    untrusted = fault is not None and note.front.values.get("origin") == Origin.UNTRUSTED
+    guessed = tuple(each for each in (note.remark, None if untrusted else fault) if each is not None)
+    return NoteRemarks(note.private_lines, fault if untrusted else None, guessed, language_weights(note.lines))
+
+
+#: Size and time of a note's version, and the remarks on it.
+_Entry = tuple[int, int, NoteRemarks]
+
+
+class NoteSurvey:
+    """Remarks on the notes of a workspace by path, each with the size and time of the version that they are on.
+
+    ``file`` is the file that keeps them; on a server there is none.  Safe to use from several threads.
+    """
+
+    def __init__(self, file: Path | None, max_bytes: int) -> None:
+        self._file = file
+        self._max_bytes = max_bytes
+        self._changed: dict[str, _Entry] = {}
+        self._kept: tuple[int, dict[str, _Entry]] = (0, {})
+        self._lock = threading.Lock()
+
+    def note(self, file: SourceFile, note: RawNote) -> None:
+        """Take the remarks on a note that was read."""
+        with self._lock:
+            self._changed[file.path] = file.size, file.mtime_ns, remarks_on(file, note)
+
+    def skip(self, file: SourceFile, reason: str) -> None:
+        """Take the reason why a note is not in the index."""
+        with self._lock:
+            *_, remarks = self._changed.get(file.path, (0, 0, NoteRemarks()))
+            self._changed[file.path] = file.size, file.mtime_ns, replace(remarks, skipped=reason)
+
+    def save(self, files: Sequence[SourceFile]) -> None:
+        """Write the new remarks down, and drop those on notes that are not among ``files``."""
+        with self._lock:
+            paths, kept = {file.path for file in files}, self._load()
+            if self._file is None or not (self._changed or kept.keys() - paths):
+                return
+            entries = {path: entry for path, entry in (kept | self._changed).items() if path in paths}
+            rows = {path: [size, mtime_ns, *astuple(remarks)] for path, (size, mtime_ns, remarks) in entries.items()}
+            with suppress(OSError):  # an index in a folder that cannot be written
+                atomic.write_bytes(self._file, json.dumps(rows).encode(), 0o600)
+                self._changed.clear()
+
+    def remarks(self, files: Sequence[SourceFile]) -> Mapping[str, NoteRemarks]:
+        """Return the remarks on these versions by path.  Opens no note, unless there is no file that keeps them."""
+        with self._lock:
+            entries = self._load() | self._changed
+        current: dict[str, NoteRemarks] = {}
+        for file in files:
+            size, mtime_ns, remarks = entries.get(file.path, (-1, -1, NoteRemarks()))
+            if (size, mtime_ns) == (file.size, file.mtime_ns):
+                current[file.path] = remarks
+            elif self._file is None:
+                with suppress(Unreadable):
+                    current[file.path] = remarks_on(file, RawNote.read(file, self._max_bytes))
+        return current
+
+    def _load(self) -> dict[str, _Entry]:
+        """Return the entries of the file, read again if another process has replaced it."""
+        with suppress(OSError, ValueError, TypeError, AttributeError):
+            if self._file is not None and (version := self._file.stat().st_mtime_ns) != self._kept[0]:
+                rows = json.loads(self._file.read_bytes())
+                self._kept = (
+                    version,
+                    {
+                        path: (size, mtime_ns, NoteRemarks(private, untrusted, tuple(guessed), languages, skipped))
+                        for path, (size, mtime_ns, private, untrusted, guessed, languages, skipped) in rows.items()
+                    },
+                )
+            return self._kept[1]
+        return {}

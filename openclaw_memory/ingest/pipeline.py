@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,17 +24,13 @@ from ..store.api import (
     OntologyRows,
     StatedFact,
     Store,
-    StoredUnit,
     TextsChanged,
-    Version,
 )
 from ..system import atomic
 from ..system.deadline import NEVER, Deadline
 from . import sidecars
-from .notes import Mask, NoteReader, NoteText
-from .plan import ChangeCounts, match_units
+from .notes import Mask, NoteReader, NoteSurvey, NoteText
 from .scan import CAPTURES, Unreadable, describe_defect, scan
-from .survey import NoteSurvey
 
 log = logging.getLogger("openclaw_memory.ingest")
 
@@ -46,7 +42,7 @@ _UNITS_PER_TRANSACTION = 2_000
 class _Run:
     """Counts and remarks of one ingest, gathered over its retries."""
 
-    counts: ChangeCounts = field(default_factory=ChangeCounts)
+    counts: Counter[str] = field(default_factory=Counter)
     skipped: dict[str, str] = field(default_factory=dict)
     remarks: dict[str, str] = field(default_factory=dict)
     units: dict[str, int] = field(default_factory=dict)
@@ -125,7 +121,7 @@ class Ingestor:
         started = time.monotonic()
         self._ready()
         documents = self._store.documents()
-        scan_result, files, unnamed = self._scan(paths)
+        scan_result, files, unnamed = self._scan(paths, documents)
         # Before the notes, whose mentions are found by the curated concepts of now.
         broken = sidecars.sync(self._workspace, self._store, self._plugins, self._forgotten)
         run = _Run(skipped={self._shown_path(skip.path): skip.reason for skip in scan_result.skipped} | dict(broken))
@@ -147,7 +143,7 @@ class Ingestor:
                 # these are not gone.
                 log.debug("the index changed during ingest; planning again")
                 documents = self._store.documents()
-                scan_result, files, _ = self._scan(paths)
+                scan_result, files, _ = self._scan(paths, documents)
         self._survey.save(scan_result.files)
         for file in files:
             if file.path in run.skipped:
@@ -162,10 +158,10 @@ class Ingestor:
         report = IngestReport(
             files=len(files),
             chunks=chunks,
-            added=counts.added,
-            updated=counts.updated,
-            deleted=counts.deleted,
-            unchanged=max(0, chunks - counts.added - counts.updated),
+            added=counts["added"],
+            updated=counts["updated"],
+            deleted=counts["deleted"],
+            unchanged=max(0, chunks - counts["added"] - counts["updated"]),
             concepts_linked=run.linked,
             seconds=time.monotonic() - started,
             skipped=tuple(SkippedFile(path, reason) for path, reason in sorted(run.skipped.items())),
@@ -174,11 +170,14 @@ class Ingestor:
         complete = run.complete and not run.unread
         return IngestOutcome(report, complete, wrote, scan_result, broken, tuple(run.unread))
 
-    def _scan(self, paths: Sequence[str]) -> tuple[ScanResult, list[SourceFile], list[str]]:
+    def _scan(self, paths: Sequence[str], documents: Documents) -> tuple[ScanResult, list[SourceFile], list[str]]:
         """Scan the workspace; return the result, the files to read, and as shown the names that hold a secret."""
         scan_result = scan(self._workspace, self._settings)
         files = [file for file in scan_result.files if _within(file.path, paths) and not self._excluded(file)]
-        named = {file.path: self._shown_path(file.path) for file in files}
+        # A file that is indexed as it is has a name that was looked at.
+        named = {
+            file.path: file.path if _is_indexed(file, documents) else self._shown_path(file.path) for file in files
+        }
         unnamed = [shown for path, shown in named.items() if shown != path]
         return scan_result, [file for file in files if named[file.path] == file.path], unnamed
 
@@ -186,13 +185,12 @@ class Ingestor:
         self,
         work: Sequence[_Work],
         gone: list[DocumentInfo],
-        version: Version,
+        version: int,
         run: _Run,
         progress: Progress,
         until: Deadline,
     ) -> bool:
         wrote = False
-        touched: list[tuple[int, SourceFile]] = []
         batch: list[DocumentChange] = []
         if work and (ontology := self._store.ontology()) != self._ontology:
             self._ontology, self._linker = ontology, Linker(ontology)
@@ -217,10 +215,8 @@ class Ingestor:
                     gone.append(row)
                     run.units[file.path] = 0
                 continue
-            if row is None or change.sha256 != row.sha256:
+            if row is None or change.sha256 != row.sha256 or change.file.size >= 0:
                 batch.append(change)
-            elif change.file.size >= 0 and (row.size, row.mtime_ns) != (file.size, file.mtime_ns):
-                touched.append((row.id, file))
             if sum(len(each.units) for each in batch) >= _UNITS_PER_TRANSACTION:
                 version = self._apply(batch, version, run)
                 wrote, batch = True, []
@@ -229,25 +225,14 @@ class Ingestor:
             wrote = True
         if gone and run.complete and not run.unread:  # a file that is left may be one of these under another name
             version = self._store.remove([row.id for row in gone], version)
-            run.counts += ChangeCounts(deleted=sum(row.units for row in gone))
+            run.counts["deleted"] += sum(row.units for row in gone)
             wrote = True
-        if touched:
-            self._store.touch(touched, version)
         return wrote
 
-    def _apply(self, batch: Sequence[DocumentChange], version: Version, run: _Run) -> Version:
-        """Write some files in one transaction; a unit with the same text keeps its id."""
-        stored: defaultdict[int | None, list[StoredUnit]] = defaultdict(list)
-        for unit in self._store.stored_units([change.replaces for change in batch if change.replaces is not None]):
-            stored[unit.document_id].append(unit)
-        changes = []
-        counts = ChangeCounts()
-        for change in batch:
-            ids, changed = match_units(change.units, stored[change.replaces])
-            changes.append(replace(change, ids=ids))
-            counts += changed
+    def _apply(self, batch: Sequence[DocumentChange], version: int, run: _Run) -> int:
+        """Write some files in one transaction."""
         try:
-            version = self._store.apply(changes, version)
+            version, counts = self._store.apply(batch, version)
         except Exception as error:
             if isinstance(error, TextsChanged) or (
                 isinstance(error, OpenClawMemoryError) and not isinstance(error, TextRefused)
@@ -289,9 +274,7 @@ class Ingestor:
             log.warning("%s: holds a secret and cannot be rewritten (%s); make it writable", file.path, error)
 
     def _planned(self, file: SourceFile, row: DocumentInfo | None, text: NoteText, run: _Run) -> DocumentChange:
-        """Return the change that brings the index to the ``text`` of a file; without sections for the same text."""
-        if row is not None and text.raw.sha256 == row.sha256:
-            return DocumentChange(file, text.raw.sha256, {}, (), (), row.id)
+        """Return the change that brings the index to the ``text`` of a file."""
         note = self.reader.read(file, self._linker, text)
         if remark := joined(list(filter(None, (text.raw.remark, note.left_out)))):
             run.remarks[file.path] = remark
@@ -322,14 +305,18 @@ def _within(path: str, prefixes: Sequence[str]) -> bool:
     return not prefixes or any(f"{to_nfc(path)}/".startswith(f"{to_nfc(p).rstrip('/')}/") for p in prefixes)
 
 
+def _is_indexed(file: SourceFile, documents: Documents) -> bool:
+    """Return true if the index holds the file as it is on disk, as far as size and time tell."""
+    row = documents.by_path.get(file.path)
+    return row is not None and (row.size, row.mtime_ns) == (file.size, file.mtime_ns)
+
+
 def _compare(
     files: Sequence[SourceFile], scan_result: ScanResult, documents: Documents, paths: Sequence[str]
 ) -> tuple[list[_Work], list[DocumentInfo]]:
     """Return the files that differ from the index, indexed ones first, and the rows of the files that are gone."""
-    rows = [(file, documents.by_path.get(file.path)) for file in files]
-    changed = [
-        (file, row) for file, row in rows if row is not None and (row.size, row.mtime_ns) != (file.size, file.mtime_ns)
-    ]
+    rows = [(file, documents.by_path.get(file.path)) for file in files if not _is_indexed(file, documents)]
+    changed = [(file, row) for file, row in rows if row is not None]
     present = {file.path for file in files}
     gone = []
     for path, row in documents.by_path.items():

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..config.settings import ExtraPath, IngestSettings
 from ..errors import OpenClawMemoryError, SettingsError, WorkspaceError
@@ -108,8 +108,7 @@ def is_ignored(workspace: Path, path: str) -> bool:
     return any(ignored.match_file(name) for name in (*folders, path))
 
 
-@dataclass(frozen=True, slots=True)
-class _Root:
+class _Root(NamedTuple):
     """A tree to read: a link may not lead out of the folder ``real``."""
 
     real: str

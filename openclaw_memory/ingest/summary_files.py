@@ -8,12 +8,12 @@ the text alone.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
-from typing import Any
+from typing import Any, NamedTuple
 
+from .. import patterns as re
 from ..model import DateSource, Grain, ParsedDocument, Section, Unit
 from ..store.api import CitedLines
 from ..text.dates import date_in_heading
@@ -39,8 +39,7 @@ _SOURCES = "sources"
 _KEYS = {"grain", "period", "date", "origin", "format", "digest", "content", _SOURCES}
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """A sentence of a summary: its text on one line, its own day if it states one, and its citations."""
 
     text: str
@@ -48,8 +47,7 @@ class Line:
     cited: tuple[CitedLines, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryText:
+class SummaryText(NamedTuple):
     """A parsed summary; ``cited`` holds citations by the first line of a unit, ``front`` has ``edited`` added."""
 
     parsed: ParsedDocument

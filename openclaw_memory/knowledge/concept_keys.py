@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from functools import lru_cache
 
+from .. import patterns as re
 from ..store.api import OntologyRows
 from ..text import analysis, language
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal, NamedTuple, NoReturn
 
 from ..errors import OpenClawMemoryError, WorkspaceError
 from ..store.api import CuratedRow, OntologyRows
@@ -93,8 +93,7 @@ class Ontology:
         return self.concepts.get(self.slugs_by_key().get(concept_key(name), ""))
 
 
-@dataclass(frozen=True, slots=True)
-class _ParsedFile:
+class _ParsedFile(NamedTuple):
     """``concepts.yaml`` with the place of everything; ``entries`` are the nodes below ``concepts:`` by slug."""
 
     text: str
@@ -332,8 +331,7 @@ def _plural(text: str) -> str | None:
 # -- editing --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Edited:
+class Edited(NamedTuple):
     """The result of an edit of the concept ``slug``; ``ontology`` is the file's content now.
 
     ``removed`` means that a curated concept is gone, ``ignored`` that the name stands under ``ignore:``.
@@ -344,8 +342,7 @@ class Edited:
     ontology: Ontology
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
+class _Change(NamedTuple):
     """An edit to be written; concepts of ``entries`` without an entry get one."""
 
     action: Literal["added", "changed", "removed", "ignored"]

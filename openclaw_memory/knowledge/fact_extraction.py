@@ -13,10 +13,10 @@ A key counts where ``relations.txt`` lists it and the value has the form of its 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from .. import patterns as re
 from ..model import UNSAID, ExtractedFact, Section, Unit
 from ..text.labels import is_label, names_subject
 from ..text.lines import cells_of

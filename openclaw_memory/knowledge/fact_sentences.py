@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
+from .. import patterns as re
 from ..model import ExtractedFact
 from ..text import labels, language
 from ..text.negation import negations
@@ -43,16 +43,14 @@ _LANGUAGE_NAMES = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class DefaultSubjects:
+class DefaultSubjects(NamedTuple):
     """Subjects of sentences without one: ``speaker`` for "I", ``implied`` for a verb that opens its sentence."""
 
     speaker: str | None = None
     implied: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Pattern:
+class _Pattern(NamedTuple):
     relation: str
     whole: re.Pattern[str]
     #: The same without its subject, where the verb then opens the sentence.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date, datetime
@@ -13,6 +12,7 @@ from itertools import compress, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .. import patterns as re
 from ..errors import OpenClawMemoryError
 from ..model import Origin
 from ..store.api import StatedFact, WorkspaceFile

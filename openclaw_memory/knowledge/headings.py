@@ -5,11 +5,11 @@ Where the subject is not certain there is none.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
+from .. import patterns as re
 from ..text.dates import date_in_heading
 from ..text.labels import is_label, names_subject
 from ..text.language import is_stop_word, stop_words

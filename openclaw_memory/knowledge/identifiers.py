@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
+from .. import patterns as re
 from ..text.scripts import UNSPACED, UNSPACED_LETTER
 from .lexicon import LITERALS, NAMELESS, routine_words
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
+from .. import patterns as re
 from ..text.scripts import JOINED_LETTER
 from .lexicon import ORDINARY
 
@@ -17,8 +16,7 @@ SHORT = 3
 _GAP = re.compile(r"\s\s+|[^\S ]")
 
 
-@dataclass(frozen=True, slots=True)
-class NameMatch:
+class NameMatch(NamedTuple):
     """A name at ``start:end`` of a text with single spaces; ``name`` is the matcher's spelling, ``key`` its concept."""
 
     start: int

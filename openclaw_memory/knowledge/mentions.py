@@ -6,14 +6,13 @@ concept.  Every pattern is bounded, so that time is linear in the text.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
+from .. import patterns as re
 from ..model import Unit
 from ..store.api import Mention
 from ..text import language
@@ -44,8 +43,7 @@ _STAND_IN = "0"
 Spellings = list[tuple[str, str]]
 
 
-@dataclass(frozen=True, slots=True)
-class FileContext:
+class FileContext(NamedTuple):
     """Evidence from all texts of a file for each of them: the language, and the terms that it repeats."""
 
     #: The language of the Latin letters.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from functools import cache, lru_cache
 
+from .. import patterns as re
 from ..text import calendar_words, language
 from ..text.analysis import STOP_WORDS, VIETNAMESE
 from ..text.dates import MONTH_NUMBERS, NAMES

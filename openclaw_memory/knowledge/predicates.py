@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 
+from .. import patterns as re
 from ..text import word_lists
 from .lexicon import fact_list
 

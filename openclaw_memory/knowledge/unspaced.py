@@ -8,11 +8,11 @@ Tanaka-Ishii, 2006, "Unsupervised segmentation of Chinese text by use of branchi
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
 
+from .. import patterns as re
 from ..text import characters
 from ..text.labels import is_label
 from ..text.scripts import HAN, SOUTH_EAST_ASIAN

@@ -5,7 +5,6 @@ A page must not be too large for a phone: it holds the most important lines and 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import patterns as re
 from ..graph.view import GraphView
 from ..index.archive import rows_in
 from ..ingest.summary_files import parse_line
@@ -28,9 +28,6 @@ from .layout import place_nodes
 #: Most lines, summary sentences that only repeat some, and concepts of a page.
 LINES, REPEATED, CONCEPTS = 12_000, 3_000, 5_000
 
-_REDACTED = re.compile(r"\[redacted:([\w-]{1,40})\]")
-#: Points of a marker word from which a line states a decision.
-_DECISION = 4
 #: Steps of the coordinates, which are whole numbers.
 _GRID = 4_000
 
@@ -106,9 +103,9 @@ def scan_texts(store: Store, unit_ids: Ints, rows: Bools, batch: int = 16_384) -
         part = chosen[at : at + batch]
         row_of = dict(zip(unit_ids[part].tolist(), part.tolist(), strict=True))
         for unit in store.unit_texts(list(row_of)):
-            redacted.update(_REDACTED.findall(unit.text))
+            redacted.update(re.findall(r"\[redacted:([\w-]{1,40})\]", unit.text))
             if unit.form not in UNSAID and not any(map(is_delimiter, unit.text.split("\n"))):
-                decisions[row_of[unit.id]] = marker_points(unit.text) >= _DECISION
+                decisions[row_of[unit.id]] = marker_points(unit.text) >= 4  # a marker word of decisions
     return decisions, dict(redacted.most_common())
 
 

@@ -1,40 +1,47 @@
-"""Map of a memory: collect its data, and write them as one HTML file that only its owner can read."""
+"""Map of a memory: collect its data, and write them as one HTML file that only its owner can read.
+
+Data, style and scripts are in that file; no text of a note can run as script or markup in it.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
 import os
+import re
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from datetime import UTC, date, datetime
+from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..config.workspace import expand_home
-from ..errors import WorkspaceError
+from ..errors import WorkspaceError, writing
+from ..facts.service import FactService
+from ..graph.view import GraphView
 from ..hookspecs import MemoryApi
-from ..model import FactRow, Grain, Kind, MapReport, Progress, Status, joined, silent
+from ..model import FactRow, Grain, Kind, MapReport, Progress, joined, silent
+from ..model.embedder import Embedder
 from ..model.reports import MAP_SUFFIX
-from ..store.api import Store
+from ..search.service import SearchService
+from ..store.api import Store, VectorModel
+from ..summarise.inventory import DayNote
 from ..system import atomic
+from ..system.sanitize import sanitize_values
+from ..use.tracker import Usage
 from ..version import __version__
 from . import data as columns
 from .data import ordinal
 from .layout import place_rows
-from .page import render_page
-
-if TYPE_CHECKING:
-    from ..facts.service import FactService
-    from ..graph.view import GraphView
-    from ..model.embedder import Embedder
-    from ..search.service import SearchService
-    from ..store.api import VectorModel
-    from ..summarise.inventory import DayNote
-    from ..use.tracker import Usage
 
 #: Beginning of the file; a file without it is not ours to replace.
 MARK = "<!doctype html>\n<!-- openclaw-memory map -->"
 _STEPS = 6
+#: Our scripts in the order in which they run; the drawing library comes before them.
+SCRIPTS = tuple(f"{name}.js" for name in "core panel canvas network timeline space facts numbers main".split())
 
 
 def draw(
@@ -101,7 +108,24 @@ def draw(
         "totals": totals,
         "space": {"model": None if model is None else model.name, "kept": kept, "why": None if kept else fallback},
         "retired": [row for row in retired_days if since is None or row[0] >= since.toordinal()],
-        "numbers": _numbers(status, redacted) | {"used": columns.most_used(usage.rows())},
+        "numbers": {
+            "bytes": status.bytes,
+            "files": status.files,
+            "sections": status.sections,
+            "units": status.chunks,
+            "model": status.model,
+            "vectors": status.vectors,
+            "languages": status.languages,
+            "knows": status.model_knows,
+            "private": status.private_lines,
+            "redacted": redacted,
+            "consolidation": status.consolidation,
+            "grains": [
+                asdict(use) | {"grain": use.grain.value, "first": ordinal(use.first), "last": ordinal(use.last)}
+                for use in status.grains
+            ],
+            "used": columns.most_used(usage.rows()),
+        },
     }
     size = _write(target, render_page(data))
     if usage.forget_version() != forgotten:  # who forgets after this deletes the file after this
@@ -140,13 +164,10 @@ def _target(store: Store, file: str | Path | None) -> Path:
 def _write(target: Path, text: str) -> int:
     """Write the page for its owner alone; return its size in bytes."""
     data = text.encode("utf-8")
-    try:
+    with writing(target, WorkspaceError, "choose another file with --out"):
         if target.exists():
             target.chmod(0o600)
         atomic.write_bytes(target, data, 0o600)
-    except OSError as error:
-        why = error.strerror or error
-        raise WorkspaceError(f"{target}: cannot be written ({why}); choose another file with --out") from error
     return len(data)
 
 
@@ -160,21 +181,37 @@ def _is_in_scope(fact: FactRow, view: GraphView, concept: str | None, since: dat
     return since is None or max(days, default="") >= since.isoformat()
 
 
-def _numbers(status: Status, redacted: dict[str, int]) -> dict[str, Any]:
-    return {
-        "bytes": status.bytes,
-        "files": status.files,
-        "sections": status.sections,
-        "units": status.chunks,
-        "model": status.model,
-        "vectors": status.vectors,
-        "languages": status.languages,
-        "knows": status.model_knows,
-        "private": status.private_lines,
-        "redacted": redacted,
-        "consolidation": status.consolidation,
-        "grains": [
-            asdict(use) | {"grain": use.grain.value, "first": ordinal(use.first), "last": ordinal(use.last)}
-            for use in status.grains
-        ],
-    }
+# -- the page ------------------------------------------------------------------------------------------
+
+
+def render_page(data: Mapping[str, Any]) -> str:
+    """Render the whole file from JSON ``data``, without invisible characters in its texts.
+
+    The policy of the page lets only the scripts and the style run whose hashes it names, forbids every connection, and
+    forbids scripts to make markup from text.
+    """
+    style, library, script = read_asset("style.css"), read_asset("d3.min.js"), "\n".join(map(read_asset, SCRIPTS))
+    policy = (
+        f"default-src 'none'; script-src {_hash(library)} {_hash(script)}; style-src {_hash(style)}; "
+        "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+    )
+    parts = {"policy": policy, "style": style, "library": library, "script": script}
+    parts |= {"licence": read_asset("d3.LICENSE.txt"), "data": embed_json(data)}
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], read_asset("page.html"))
+
+
+def embed_json(data: Mapping[str, Any]) -> str:
+    """Return JSON for an element of a page: without characters that have a meaning in HTML."""
+    text = json.dumps(sanitize_values(data), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    # These end an element, begin a comment, or end a line in an old script.
+    return re.sub("[<>&\u2028\u2029]", lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def read_asset(name: str) -> str:
+    """Return a file of the page from the package."""
+    return files(__package__).joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
+    return f"'sha256-{digest}'"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from .. import patterns as re
 
 
 def citation(path: str, first: int, last: int) -> str:
@@ -10,12 +10,9 @@ def citation(path: str, first: int, last: int) -> str:
     return f"{path}#L{first}" + (f"-L{last}" if last > first else "")
 
 
-_CITED = re.compile(r"(?:#L(\d{1,9})(?:-L?(\d{1,9}))?|:(\d{1,9})(?:-(\d{1,9}))?)$")
-
-
 def parse_citation(text: str) -> tuple[str, int, int] | None:
     """Return path, first and last line of a :func:`citation` or of ``path:3-9``; else ``None``."""
-    match = _CITED.search(text.strip())
+    match = re.search(r"(?:#L(\d{1,9})(?:-L?(\d{1,9}))?|:(\d{1,9})(?:-(\d{1,9}))?)$", text.strip())
     if match is None:
         return None
     first = int(match[1] or match[3])

@@ -1,4 +1,4 @@
-"""Requests and results of a search."""
+"""Requests and results of search and recall."""
 
 from __future__ import annotations
 
@@ -14,12 +14,8 @@ from .size import keep_ends
 
 Mode = Literal["hybrid", "vector", "keyword", "graph"]
 Fusion = Literal["score", "rrf"]
-#: Characters of the beginning and the end of a longer query that are kept.
-_QUERY_FIRST, _QUERY_LAST = 6_000, 2_000
 #: Tokens up to which a hit grows over neighbouring units.
 HIT_TOKENS = 400
-#: Longest deadline in seconds.
-_LONGEST_DEADLINE = 86_400
 _WHOLE = {"max_results": (1, 1000), "budget": (1, 100_000), "max_distance": (1, 6)}
 _SHARES = ("min_score", "recency_weight", "vector_weight")
 
@@ -92,11 +88,11 @@ class SearchRequest:
         """Check the values, convert lists and numbers, and cut a long query."""
         if not isinstance(self.query, str):
             raise RequestError(f"query must be text, not {bounds.shorten(self.query)}")
-        self._set(query=keep_ends(self.query, _QUERY_FIRST, _QUERY_LAST))
+        self._set(query=keep_ends(self.query, 6_000, 2_000))
         for name in (*_WHOLE, *_SHARES, "deadline"):
             value, whole = getattr(self, name), name in _WHOLE
             if value is not None or name in ("max_distance", "vector_weight"):
-                low, high = _WHOLE.get(name, (0, 1 if name in _SHARES else _LONGEST_DEADLINE))
+                low, high = _WHOLE.get(name, (0, 1 if name in _SHARES else 86_400))
                 self._set(**{name: bounds.check_number(name, value, low, high, whole)})
         if self.max_results is not None and self.budget is not None:
             raise RequestError("give max_results or budget, not both")
@@ -148,8 +144,8 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Repetition:
-    """Other lines with the text of a hit, apart from days and times."""
+class DatedLines:
+    """Lines of a file, and their day."""
 
     path: str
     start_line: int
@@ -165,7 +161,8 @@ class SearchHit:
     features, so it may rise with rank.  The parts are absolute too: ``vector_score`` is a cosine, ``text_score`` a
     share of the query's BM25 mass, ``time_score`` the closeness to a date of the query.  In a timeline without a query
     each hit has the score 1.  ``best_line`` is the line that ranks, ``snippet_line`` the first line of the snippet.
-    ``also`` are the latest other lines with the same text, in order of time.  ``memory`` is the name of another memory
+    ``also`` are the latest other lines with the same text but for days and times, in order of time; ``superseded_by``
+    are later lines that say what holds now.  ``memory`` is the name of another memory
     that contains the hit, ``None`` for its own.
     """
 
@@ -190,7 +187,8 @@ class SearchHit:
     archived: bool = False
     source: str = "memory"
     why: str | None = None
-    also: tuple[Repetition, ...] = ()
+    also: tuple[DatedLines, ...] = ()
+    superseded_by: DatedLines | None = None
     memory: str | None = None
     best_line: int | None = None
     snippet_line: int | None = None
@@ -215,3 +213,42 @@ class SearchResult:
     corrected: dict[str, str] = field(default_factory=dict)
     good_match: bool = True
     left_out: int | None = None
+
+
+#: Most sections that a thread starts from; without a budget it is as long as so many hits.
+SEEDS = 5
+
+EdgeKind = Literal["references", "related_to", "parent_of", "follows", "derived_from"]
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A step of a thread: its ends, its weight in [0, 1], and its description.
+
+    ``source`` and ``target`` are citations (``path#L3-L9``) or names of concepts.
+    """
+
+    kind: EdgeKind
+    source: str
+    target: str
+    weight: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecallHit(SearchHit):
+    """A hit of a thread: the edges that lead to it from a hit of the question, which has ``distance`` 0.
+
+    ``score`` is comparable within one thread.  ``relevance`` is the score of a search, in [0, 1].
+    """
+
+    via: tuple[Edge, ...] = ()
+    distance: int = 0
+    relevance: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class RecallResult(SearchResult):
+    """A thread in order of time, and the model and mode that found its start."""
+
+    results: tuple[RecallHit, ...]

@@ -6,17 +6,14 @@ letters, into pieces of words in other alphabets, and into 0.6 to 1 token for a 
 
 from __future__ import annotations
 
-import re
+from .. import patterns as re
 
 #: Characters per token of text in Latin, Cyrillic or Greek letters, with spaces and punctuation.
 CHARS_PER_TOKEN = 4
-#: Characters per token of other alphabets.
-_CHARS_PER_OTHER_TOKEN = 2.5
 #: Other alphabets, from Armenian on, as ranges of a character class.
 _FURTHER = "\u0530-\u1cff\u2c00-\u2e7f\ua000-\uabff\ufb13-\ufdff\ufe70-\ufeff"
 _OTHER = re.compile(f"[{_FURTHER}]+")
-#: Tokens per character of Han, kana, Hangul, full-width forms and pictographs.
-_TOKENS_PER_WIDE = 0.7
+#: Han, kana, Hangul, full-width forms and pictographs.
 _WIDE = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uff9f\U0001f000-\U0003ffff]+")
 #: Alphabets but for the Latin one.
 _ALPHABETS = re.compile(f"[\u0370-\u052f{_FURTHER}]+")
@@ -32,7 +29,7 @@ def tokens_of(text: str) -> float:
     if text.isascii():
         return len(text) / CHARS_PER_TOKEN
     wide, other = (sum(map(len, some.findall(text))) for some in (_WIDE, _OTHER))
-    return (len(text) - wide - other) / CHARS_PER_TOKEN + wide * _TOKENS_PER_WIDE + other / _CHARS_PER_OTHER_TOKEN
+    return (len(text) - wide - other) / CHARS_PER_TOKEN + wide * 0.7 + other / 2.5
 
 
 def script_of(text: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from importlib import import_module, metadata
 from itertools import pairwise
 from math import isfinite
 from typing import Any, TypeVar
@@ -47,48 +48,30 @@ class Plugins:
         self.failed: dict[str, str] = {}
         for name in disabled:
             self.manager.set_blocked(name)
-        from importlib import import_module
-
         for name, module in BUILTINS.items():
             if name not in disabled:
                 builtin = import_module(module)
                 self.manager.register(builtin.Redaction(allow) if name == REDACTION else builtin, name)
-        if entry_points:
-            self._load_entry_points(disabled)
+        for point in metadata.entry_points(group=hookspecs.PROJECT) if entry_points else ():
+            if point.name not in disabled and not self.manager.has_plugin(point.name):
+                try:
+                    self._register(point.load(), point.name)
+                except Exception as error:
+                    self._note(point.name, "load", error)
         for plugin in extra:
             name = getattr(plugin, "__name__", None) or type(plugin).__name__
             self._register(plugin, None if self.manager.has_plugin(name) else name)
 
-    def _load_entry_points(self, disabled: Sequence[str]) -> None:
-        from importlib.metadata import entry_points
-
-        for point in entry_points(group=hookspecs.PROJECT):
-            if point.name in disabled or self.manager.has_plugin(point.name):
-                continue
-            try:
-                plugin = point.load()
-            except Exception as error:
-                self._note(point.name, "load", error)
-                continue
-            self._register(plugin, point.name)
-
     def _register(self, plugin: object, name: str | None) -> None:
         """Register a plugin, or note what is wrong with it and go on without it."""
         try:
-            registered = self.manager.register(plugin, name)
+            if self.manager.register(plugin, name) is not None:  # not disabled by the settings
+                self._check(plugin)
         except Exception as error:
             self._note(name or type(plugin).__name__, "load", error)
             # pluggy keeps the hooks that it had seen before the wrong one.
             if self.manager.is_registered(plugin):
                 self.manager.unregister(plugin)
-            return
-        if registered is None:  # blocked: disabled by the settings
-            return
-        try:
-            self._check(plugin)
-        except (pluggy.PluginValidationError, TypeError) as error:
-            self._note(registered, "load", error)
-            self.manager.unregister(plugin)
 
     def _check(self, plugin: object) -> None:
         specs = {name for name in dir(hookspecs) if name.startswith(hookspecs.PROJECT)}
@@ -107,9 +90,7 @@ class Plugins:
 
     def blocked(self) -> list[str]:
         """Return the names of the plugins that are installed and disabled."""
-        from importlib.metadata import entry_points
-
-        installed = {*BUILTINS, *(point.name for point in entry_points(group=hookspecs.PROJECT))}
+        installed = {*BUILTINS, *(point.name for point in metadata.entry_points(group=hookspecs.PROJECT))}
         return sorted(name for name in installed if self.manager.is_blocked(name))
 
     def has_any(self, hook: str) -> bool:
@@ -130,7 +111,7 @@ class Plugins:
             if result is not None:
                 yield implementation.plugin_name, result
 
-    def _pass_on(self, hook: str, argument: str, value: Any, check: Callable[[Any, Any], Any], **others: Any) -> Any:
+    def _pass_on(self, hook: str, argument: str, value: T, check: Callable[[Any, Any], Any], **others: Any) -> T:
         """Pass ``value`` through the plugins, first registered first, and return what the last one makes of it.
 
         ``check(result, value)`` returns the next value, ``None`` for the last, or raises.  When a plugin fails, hits
@@ -174,8 +155,7 @@ class Plugins:
 
         Raises :class:`RedactionError` when a plugin fails.
         """
-        prepared: list[str] = self._pass_on("openclaw_memory_prepare_lines", "lines", lines, _checked_lines, path=path)
-        return prepared
+        return self._pass_on("openclaw_memory_prepare_lines", "lines", lines, _checked_lines, path=path)
 
     def redact_text(self, path: str, text: str) -> str:
         """Return a text of the file ``path`` as the plugins let it into the index.  Raises :class:`RedactionError`."""
@@ -188,20 +168,15 @@ class Plugins:
 
     def prepare_unit(self, unit: Unit) -> Unit | None:
         """Return the unit after every plugin has seen it, ``None`` if one drops it; raises as :meth:`prepare_lines`."""
-        prepared: Unit | None = self._pass_on("openclaw_memory_prepare_unit", "unit", unit, _checked_unit)
-        return prepared
+        return self._pass_on("openclaw_memory_prepare_unit", "unit", unit, _checked_unit)
 
     def chunk(self, path: str, section: Section) -> Section:
         """Return the section with the units that the plugins cut it into."""
-        chunked: Section = self._pass_on("openclaw_memory_chunk", "section", section, _checked_section, path=path)
-        return chunked
+        return self._pass_on("openclaw_memory_chunk", "section", section, _checked_section, path=path)
 
     def rank(self, query: str, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
         """Return the candidates with the scores that the plugins give them, in the same order."""
-        ranked: Sequence[Candidate] = self._pass_on(
-            "openclaw_memory_rank", "candidates", tuple(candidates), _checked_candidates, query=query
-        )
-        return ranked
+        return self._pass_on("openclaw_memory_rank", "candidates", tuple(candidates), _checked_candidates, query=query)
 
     def rerank(self, query: str, hits: Sequence[SearchHit]) -> list[SearchHit]:
         """Return the hits after every plugin has reordered them."""

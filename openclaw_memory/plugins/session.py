@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING
 
-from ..hookspecs import hookimpl
-
-if TYPE_CHECKING:
-    from ..hookspecs import MemoryApi
-    from ..model import ConsolidateReport, IngestReport, SearchRequest, SearchResult, Session
+from ..hookspecs import MemoryApi, hookimpl
+from ..model import ConsolidateReport, IngestReport, SearchRequest, SearchResult, Session
 
 
 @hookimpl

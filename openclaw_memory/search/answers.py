@@ -55,7 +55,7 @@ def search(query: Query, index: ResidentIndex) -> Answer[SearchHit]:
         ranges = _select_ranges(ranking, index, filtered)
         scores, good_match = _assess_all(ranking, ranges)
         similar = [hits.find_repetitions(index.corpus, span.best, filtered).tolist() for span in ranges]
-        shown = index.display.hits(ranges, scores, similar, question=query.question.text)
+        shown = index.display.hits(ranges, scores, similar, question=query.question.text, successors=ranking.successors)
         return Answer([hit for hit in shown if hit is not None], good_match, ranking.missing)
 
 
@@ -157,7 +157,7 @@ def recall(query: Query, index: ResidentIndex, hops: int) -> Answer[RecallHit]:
             network, index.graph.index, walked, sections, index.graph.labels, index.display.citation
         )
         scores, good_match = _assess_all(ranking, spans)
-        shown = index.display.hits(spans, scores, question=query.question.text)
+        shown = index.display.hits(spans, scores, question=query.question.text, successors=ranking.successors)
         return Answer(
             [
                 RecallHit(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 from math import log, sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,7 @@ from ..index.corpus import RADIUS, Corpus, Shape
 from ..store.api import Bools, Floats, Ints, KeywordIndex
 
 
-@dataclass(frozen=True, slots=True)
-class Parameters:
+class Parameters(NamedTuple):
     """k1 (saturation) and b (length normalisation) of one field."""
 
     k1: float

@@ -5,13 +5,13 @@ A text is read as :func:`~openclaw_memory.text.calendar_words.plain` makes it.
 
 from __future__ import annotations
 
-import re
 from calendar import monthrange
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from functools import cache
 from itertools import pairwise
 
+from .. import patterns as re
 from ..text import calendar_words as words
 from ..text import dates, scripts
 from ..text.language import is_stop_word
@@ -21,8 +21,6 @@ Interval = tuple[date, date]
 
 #: No note is older than the first; later days of asking than the second are moved there, or intervals would overflow.
 EARLIEST, _LATEST = date(1200, 1, 1), date(9990, 1, 1)
-#: Words in these scripts may have others directly beside them.
-JOINED = re.compile(f"[{scripts.UNSPACED}{scripts.HANGUL}]")
 _UNIT_DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
 #: First and last day of a part of a month, from its first day on; negative ones count back from its last.
 _PARTS = {"early": (0, 10), "mid": (9, 20), "late": (-10, 0)}
@@ -277,11 +275,11 @@ def _boundary(text: str, start: int, end: int, languages: Sequence[str]) -> str 
 
 
 def _ends(text: str, phrase: str) -> bool:
-    return text.endswith(phrase) and (bool(JOINED.search(phrase)) or not text[: -len(phrase)][-1:].isalnum())
+    return text.endswith(phrase) and (bool(words.JOINED.search(phrase)) or not text[: -len(phrase)][-1:].isalnum())
 
 
 def _begins(text: str, phrase: str) -> bool:
-    return text.startswith(phrase) and (bool(JOINED.search(phrase)) or not text[len(phrase) :][:1].isalnum())
+    return text.startswith(phrase) and (bool(words.JOINED.search(phrase)) or not text[len(phrase) :][:1].isalnum())
 
 
 def _without_first_join(text: str) -> str:
@@ -289,7 +287,7 @@ def _without_first_join(text: str) -> str:
     first = re.match(r"\w+", text)
     if first is not None and first[0] in words.joining_words():
         return text[first.end() :].lstrip(_SEPARATORS)
-    return text[1:].lstrip(_SEPARATORS) if JOINED.match(text) and text[0] in words.joining_words() else text
+    return text[1:].lstrip(_SEPARATORS) if words.JOINED.match(text) and text[0] in words.joining_words() else text
 
 
 def _resolve_boundaries(intervals: Sequence[tuple[Interval, str | None]], day: date) -> list[Interval]:

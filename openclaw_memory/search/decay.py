@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from datetime import date
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,8 +19,7 @@ _CURATED = list(Kind).index(Kind.CURATED)
 _SUPERSEDED = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class Adjustment:
+class Adjustment(NamedTuple):
     """Columns that adjust scores, ``float32[n]`` or absent.
 
     ``recency`` in [0, 1] is the share ``weight`` of the result, and ``use`` in [-1, 1] adds up to the share

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from itertools import repeat
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,8 +13,8 @@ from ..config.settings import SearchSettings
 from ..graph.view import GraphView
 from ..index.archive import Archive
 from ..index.corpus import Corpus
-from ..model import Repetition, SearchHit, chars_of, citation, tokens_of
-from ..store.api import SectionText, Store
+from ..model import DatedLines, SearchHit, chars_of, citation, tokens_of
+from ..store.api import Ints, SectionText, Store
 from ..text import analysis
 from .hits import Range, Scores, line_range
 
@@ -26,8 +26,7 @@ _ELLIPSIS = "…"
 _REPETITIONS = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """The lines of a unit, the number of characters before it in these, and its own."""
 
     first: int
@@ -97,11 +96,13 @@ class Display:
         repetitions: Sequence[Sequence[int]] | None = None,
         sections: Mapping[int, SectionText] | None = None,
         question: str = "",
+        successors: Mapping[int, int] | None = None,
     ) -> list[SearchHit | None]:
         """Return the hit of each range; ``None`` where another process has written a section of it again meanwhile.
 
         ``repetitions`` are rows that say the same as the best one of each range, ``sections`` the texts of their
-        sections where these are known, ``question`` the text whose words are kept where a line is cut.
+        sections where these are known, ``question`` the text whose words are kept where a line is cut, ``successors``
+        the rows that replaced others.
         """
         rows = self._corpus.rows
         ids = [np.unique(rows.section_id[span.first : span.last + 1]) for span in ranges]
@@ -110,7 +111,16 @@ class Display:
         concepts = self._graph.names_in([(span.first, span.last) for span in ranges])
         superseded = self._superseded()
         return [
-            self._hit(span, span_scores, names, self._also(span, similar), sections, superseded, question)
+            self._hit(
+                span,
+                span_scores,
+                names,
+                self._also(span, similar),
+                sections,
+                superseded,
+                question,
+                _latest_successor(span, successors or {}),
+            )
             if all(section_id in sections for section_id in span_ids.tolist())
             else None  # the next search sees it
             for span, span_ids, span_scores, names, similar in zip(
@@ -122,20 +132,19 @@ class Display:
         """Keep no text that the corpus has no more: the store may have dropped it."""
         self._texts.keep(set(self._corpus.rows.section_id[self._corpus.shape.section_start].tolist()))
 
-    def _also(self, span: Range, rows: Sequence[int]) -> tuple[Repetition, ...]:
+    def _also(self, span: Range, rows: Sequence[int]) -> tuple[DatedLines, ...]:
         """Return the latest of ``rows`` outside of a range."""
-        columns, documents = self._corpus.rows, self._corpus.documents
         outside = [row for row in rows if not span.first <= row <= span.last][-_REPETITIONS:]
-        return tuple(
-            [
-                Repetition(
-                    path=documents[int(columns.document_id[row])].path,
-                    start_line=int(columns.start_line[row]),
-                    end_line=int(columns.end_line[row]),
-                    date=date.fromordinal(int(columns.day[row])) if columns.day[row] else None,
-                )
-                for row in outside
-            ]
+        return tuple(map(self._lines, outside))
+
+    def _lines(self, row: int) -> DatedLines:
+        """Return the lines of a row with their day."""
+        columns = self._corpus.rows
+        return DatedLines(
+            path=self._corpus.documents[int(columns.document_id[row])].path,
+            start_line=int(columns.start_line[row]),
+            end_line=int(columns.end_line[row]),
+            date=date.fromordinal(int(columns.day[row])) if columns.day[row] else None,
         )
 
     def _hit(
@@ -143,10 +152,11 @@ class Display:
         span: Range,
         scores: Scores,
         concepts: tuple[str, ...],
-        also: tuple[Repetition, ...],
+        also: tuple[DatedLines, ...],
         sections: Mapping[int, SectionText],
         superseded: Mapping[int, tuple[str, ...]],
         question: str,
+        successor: int | None,
     ) -> SearchHit:
         corpus, rows = self._corpus, self._corpus.rows
         section = sections[int(rows.section_id[span.best])]
@@ -188,7 +198,21 @@ class Display:
             archived=self._archive.is_archived(span.best),
             why=scores.why,
             also=also,
+            superseded_by=None if successor is None else self._lines(successor),
         )
+
+    def texts(self, rows: Ints) -> list[tuple[str, str]]:
+        """Return the text of each row, and the headings above it; empty ones where it is gone from the store."""
+        columns, shown = self._corpus.rows, list[tuple[str, str]]()
+        sections = self._texts.get(np.unique(columns.section_id[rows]).tolist())
+        for row in rows.tolist():
+            section, place = sections.get(int(columns.section_id[row])), self._place(row)
+            if section is None:
+                shown.append(("", ""))
+                continue
+            lines = section.lines[place.first - section.start_line : place.last - section.start_line + 1]
+            shown.append(("\n".join(lines)[place.before :][: place.chars], section.heading))
+        return shown
 
     def _place(self, row: int) -> Place:
         """Return the place of a row among the lines that it shares."""
@@ -203,6 +227,12 @@ class Display:
         rows = self._corpus.rows
         path = self._corpus.documents[int(rows.document_id[row])].path
         return citation(path, int(rows.start_line[row]), int(rows.end_line[row]))
+
+
+def _latest_successor(span: Range, successors: Mapping[int, int]) -> int | None:
+    """Return the row that replaced the best row of a range, else the last one that replaced another row of it."""
+    inside = [successors[row] for row in range(span.first, span.last + 1) if row in successors]
+    return successors.get(span.best, inside[-1] if inside else None)
 
 
 def snippet(

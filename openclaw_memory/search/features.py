@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from ..index.corpus import RADIUS, Corpus
 from ..model import Grain
 from ..store.api import Bools, Floats, Ints, VectorIndex
 from ..text import analysis
+from ..text.turns import roles
 from .bm25 import KeywordScores
 from .days import Interval
 from .names import name_shares
@@ -38,12 +40,13 @@ WEIGHTS: dict[str, float] = {
     "now": 0.3,
     "length": 0.2,
     "heading": -0.5,
+    "transcript": -0.3,
     "graph": 0.12,
 }
 KEYWORD_FEATURES = ("bm25_unit", "bm25_window", "bm25_passage", "bm25_heading")
 VECTOR_FEATURES = ("vector_unit", "vector_window")
 #: Features that are shares already, so scaling over the corpus must not stretch them.
-_ABSOLUTE = frozenset({"name", "speaker", "date", "when", "amount", "now", "heading"})
+_ABSOLUTE = frozenset({"name", "speaker", "date", "when", "amount", "now", "heading", "transcript"})
 
 #: Share of the question's idf mass that the best window must hold for keywords to count in full beside vectors; and the
 #: same beside vectors of a model that does not know the question's language.
@@ -168,6 +171,9 @@ def collect_features(
     values["length"] = np.log(np.maximum(rows.chars, 1)).astype(np.float32)
     values["heading"] = rows.heading.astype(np.float32)
     if shape.speakers.any():
+        # What a chat with a machine says was not written to be kept.
+        chats = np.isin(shape.speakers, _role_keys())
+        values["transcript"] = chats.astype(np.float32).take(shape.speaker)
         keys = np.array([analysis.unit_hash(name) for name in question.speakers], np.int64)
         speaks = np.isin(shape.speakers, keys)
         if speaks.any():
@@ -179,6 +185,13 @@ def collect_features(
     if question.asks_amount:
         values["amount"] = rows.amount.astype(np.float32)
     return features
+
+
+@cache
+def _role_keys() -> NDArray[np.int64]:
+    """Return the keys of the parts in a chat with a machine, in all languages, as rows have those of speakers."""
+    names = frozenset().union(*roles().values())
+    return np.array([analysis.unit_hash(analysis.name_key(name)) for name in sorted(names)], np.int64)
 
 
 # -- days -------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from functools import cache, cached_property
 
 from ..text import analysis, calendar_words
 from ..text.language import is_stop_word, stop_words
-from .days import JOINED, UNSPACED_WORD, WORD, Interval, find_days
+from .days import UNSPACED_WORD, WORD, Interval, find_days
 
 #: Most characters of a question that asks for nothing but days.
 _MAX_DAYS_QUESTION = 200
@@ -128,6 +128,11 @@ class Question:
         return self._has("now", self.plain)
 
     @cached_property
+    def asks_former(self) -> bool:
+        """True if it is about how things were before, or how they changed."""
+        return self._has("former", self.plain)
+
+    @cached_property
     def asks_amount(self) -> bool:
         """True if the answer is a figure: how much, how many, which port; not how many days ago, which is a time."""
         return self._has("amount", self.plain) and not self._asks_days_ago
@@ -141,18 +146,7 @@ class Question:
         return [pattern for language in self.languages if (pattern := _spans(language)) is not None]
 
     def _has(self, key: str, text: str) -> bool:
-        return any(re.search(_phrases_of(key, language), text) for language in self.languages)
-
-
-@cache
-def _phrases_of(key: str, language: str) -> str:
-    """Return a pattern for a language's phrases for ``key``, as words of their own where words have spaces."""
-    phrases = map(calendar_words.plain, calendar_words.phrases_by_key(language).get(key, ()))
-    return "|".join(_word(phrase) for phrase in phrases) or "(?!)"
-
-
-def _word(phrase: str) -> str:
-    return re.escape(phrase) if JOINED.search(phrase) else rf"(?<![^\W_]){re.escape(phrase)}(?![^\W_])"
+        return calendar_words.has_phrase(key, self.languages, text)
 
 
 @cache
@@ -192,7 +186,7 @@ def _any_phrase(phrases: set[str]) -> str:
     """Return a pattern for any of ``phrases``, the longest first, with any spaces between the words of each."""
     return "|".join(
         r"\s{0,3}".join(map(re.escape, phrase.split()))
-        if JOINED.search(phrase)
+        if calendar_words.JOINED.search(phrase)
         else r"\b" + r"[\s'’]{1,3}".join(map(re.escape, phrase.split())) + r"\b"
         for phrase in sorted(phrases, key=len, reverse=True)
     )

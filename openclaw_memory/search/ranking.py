@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
 from itertools import islice
@@ -15,6 +15,7 @@ from ..model import Candidate, Grain, Kind, SearchRequest
 from ..store.api import Bools, Floats
 from ..text import analysis
 from . import bm25
+from .current import order_current_first
 from .decay import Adjustment, demote_outdated, recency
 from .features import Features, collect_features, cosines, fuse, reciprocal_ranks, restrict_to_days, scaled
 from .hits import ranked_rows
@@ -53,7 +54,7 @@ class Ranking:
 
     It holds for as long as the index is held.  ``request`` asks for archived notes too where summaries did not answer
     that of the query.  ``sure`` is the share of the way from noise to 1 at which a cosine is sure, ``missing`` the
-    number of rows without a vector.
+    number of rows without a vector; ``successors`` names for rows the one that replaced them.
     """
 
     query: Query
@@ -68,6 +69,7 @@ class Ranking:
     adjustment: Adjustment | None
     sure: float
     missing: int = 0
+    successors: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def words(self) -> Floats | None:
@@ -142,8 +144,21 @@ def rank(query: Query, index: ResidentIndex) -> Ranking:
         order = _rank_by_plugins(question.text, index, features, order, allowed, index.rank_candidates)
     if is_widened:
         allowed, request = _choose_archived(index, order, allowed, query.request, request)
+    order, successors = order_current_first(question, index, order, allowed)
     return Ranking(
-        query, request, corpus, features, score, order, allowed, similarities, graph, adjustment, index.sure, missing
+        query,
+        request,
+        corpus,
+        features,
+        score,
+        order,
+        allowed,
+        similarities,
+        graph,
+        adjustment,
+        index.sure,
+        missing,
+        successors,
     )
 
 

@@ -13,9 +13,10 @@ from ..config.settings import SearchSettings
 from ..graph.view import GraphView
 from ..index.archive import Archive
 from ..index.corpus import Corpus
+from ..knowledge.statements import Statement, parse_statement
 from ..model import Candidate, Grain, GrainSize
 from ..store.api import Floats, Ints, KeywordIndex, Store, StoreState, VectorIndex, VectorModel
-from ..use.boosts import BoostsOn, RowBoosts
+from ..use.tracker import BoostsOn, RowBoosts
 from . import features
 from .bm25 import Lengths
 from .display import Display, Superseded
@@ -135,6 +136,10 @@ class ResidentIndex:
         ids = self.corpus.rows.unit_id[rows].tolist()
         texts = {unit.id: unit.text for unit in self._store.unit_texts(ids)}
         return [texts.get(unit_id, "") for unit_id in ids]
+
+    def statements(self, rows: Ints) -> list[Statement]:
+        """Return what each row states; nothing where it is gone from the store."""
+        return [parse_statement(text, heading) for text, heading in self.display.texts(rows)]
 
     def grains(self) -> tuple[GrainSize, ...]:
         """Count files, units, bytes and days of each grain with a file, finest first; days are those of texts."""

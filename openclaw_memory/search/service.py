@@ -22,7 +22,7 @@ from ..plugins.manager import Plugins
 from ..store.api import Floats, Store, VectorIndex, VectorModel
 from ..system.deadline import NEVER, Deadline
 from ..text import calendar
-from ..use.boosts import BoostsOn
+from ..use.tracker import BoostsOn
 from . import answers, timeline
 from .answers import Answer
 from .display import Superseded

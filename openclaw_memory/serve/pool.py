@@ -21,7 +21,7 @@ from ..errors import OpenClawMemoryError, Stopped, WorkspaceError
 if TYPE_CHECKING:  # a host waits for the server to start: the rest is loaded after that
     from ..embed.manager import EmbedderManager
     from ..memory import Memory
-    from ..sharing.sources import Source
+    from ..sharing.reading import Source
 
 log = logging.getLogger("openclaw_memory.serve")
 
@@ -107,10 +107,11 @@ class Pool:
                 entry = self._entries[key] = _Entry(self._open(key))
             self._entries.move_to_end(key)
             entry.users += 1
-            idle = self._surplus()
-            # In threads: closing waits for a large file that is being read.
+            idle = [key for key, entry in self._entries.items() if not entry.users]
             self._closing = [thread for thread in self._closing if thread.is_alive()]
-            for memory in idle:
+            for surplus in idle[: max(0, len(self._entries) - self._most)]:  # the least recently used
+                memory = self._entries.pop(surplus).memory
+                # In a thread: closing waits for a large file that is being read.
                 self._closing.append(threading.Thread(target=_close, args=(memory,), name="close", daemon=True))
                 self._closing[-1].start()
         try:
@@ -138,25 +139,17 @@ class Pool:
         if settings.store.path and key != named:
             settings = settings.with_values({"store.path": ""})
         db = self._db if key == named else None
-        return Memory(
-            workspace, agent=agent, settings=settings, db=db, models=self.models, peers=self._open_other_memory
-        )
 
-    def _open_other_memory(self, source: Source) -> AbstractContextManager[Memory]:
-        """Return the memory that another one reads, shared with its own agent."""
-        return self.use((source.agent, source.workspace))
+        def lend(source: Source) -> AbstractContextManager[Memory]:  # shared with its own agent
+            return self.use((source.agent, source.workspace))
+
+        return Memory(workspace, agent=agent, settings=settings, db=db, models=self.models, peers=lend)
 
     def _default_key(self) -> Key | None:
         try:
             return self.key()
         except WorkspaceError:
             return None
-
-    def _surplus(self) -> list[Memory]:
-        """Remove and return the least recently used idle memories beyond the limit."""
-        idle = [key for key, entry in self._entries.items() if not entry.users]
-        surplus = idle[: max(0, len(self._entries) - self._most)]
-        return [self._entries.pop(key).memory for key in surplus]
 
     # -- warming up -------------------------------------------------------------------------------------
 

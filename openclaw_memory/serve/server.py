@@ -50,12 +50,6 @@ PARENT = "openclaw-memory/parent"
 #: Kind of error in the ``_meta`` of a failed call: ``request``, ``workspace`` or ``failed``.
 ERROR = "openclaw-memory/error"
 
-#: Number of threads for answers, and for ``long_running`` tools, which must not delay answers.
-_ANSWERING, _LONG_RUNNING = 4, 2
-#: Longest deadline of a host, in seconds.
-_LONGEST = 86_400.0
-#: Seconds after its deadline until a call fails.
-_GRACE = 0.25
 #: Seconds between two progress notifications.
 _BEAT = 0.1
 #: Seconds at the end: for the last answers, for closing the index, and until the process exits in any case.
@@ -114,7 +108,7 @@ class HostMetadata:
         usable = isinstance(milliseconds, (int, float)) and not isinstance(milliseconds, bool) and milliseconds > 0
         if milliseconds is not None and not usable:
             raise RequestError(f"_meta {DEADLINE_MS} must be a number of milliseconds above 0, not {milliseconds!r}")
-        seconds = None if milliseconds is None else min(milliseconds, _LONGEST * 1000) / 1000
+        seconds = None if milliseconds is None else min(milliseconds, 86_400_000) / 1000
         return cls(meta.get(AGENT), meta.get(WORKSPACE), seconds, meta.get(PARENT) or None)
 
 
@@ -126,10 +120,8 @@ class MemoryServer:
         self._tools = callable_tools(for_host)
         open_world = pool.settings.embedding.provider == "http"
         self._listed = [_describe_tool(tool, open_world and tool.embeds) for tool in listed_tools(for_host).values()]
-        self._threads = {
-            False: ThreadPoolExecutor(_ANSWERING, "answer"),
-            True: ThreadPoolExecutor(_LONG_RUNNING, "long-running"),
-        }
+        # Tools that run long have threads of their own, as they must not delay answers.
+        self._threads = {False: ThreadPoolExecutor(4, "answer"), True: ThreadPoolExecutor(2, "long-running")}
         self._running = 0
         self._sdk: Server[Any] = Server(
             "openclaw-memory",
@@ -183,7 +175,7 @@ class MemoryServer:
     async def _within(self, future: Future[str], until: Deadline, tool: Tool) -> CallToolResult:
         """Wait for the thread; return its result or a failure, shortly after the deadline at the latest."""
         text = None
-        with anyio.move_on_after(until.within() + _GRACE):
+        with anyio.move_on_after(until.within() + 0.25):
             try:
                 text = await asyncio.wrap_future(future)
             except OpenClawMemoryError as error:

@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 
 
 Schema = Mapping[str, Any]
+#: Python's types of JSON's, and their names in messages.
+_TYPES: dict[str, tuple[type[Any], str]] = {
+    "string": (str, "text"),
+    "boolean": (bool, "true or false"),
+    "array": (list, "a list"),
+    "object": (dict, "an object"),
+}
 
 
 @dataclass(frozen=True)
@@ -130,29 +137,21 @@ def _value(where: str, schema: Schema, value: Any) -> Any:
         if value not in schema["enum"] or not isinstance(value, str):
             raise RequestError(f"{where} must be one of {', '.join(schema['enum'])}, not {shorten(value)}")
         return value
-    match schema["type"]:
-        case "string":
-            if not isinstance(value, str):
-                raise RequestError(f"{where} must be text, not {shorten(value)}")
-            if schema.get("format") == "date":
-                return _day(where, value)
-            if len(value.strip()) < schema.get("minLength", 0):
-                raise RequestError(f"{where} is empty")
-            return value
-        case "boolean":
-            if not isinstance(value, bool):
-                raise RequestError(f"{where} must be true or false, not {shorten(value)}")
-            return value
-        case "array":
-            if not isinstance(value, list):
-                raise RequestError(f"{where} must be a list, not {shorten(value)}")
-            return [_value(f"{where}[{at}]", schema["items"], item) for at, item in enumerate(value)]
-        case "object":
-            if not isinstance(value, dict):
-                raise RequestError(f"{where} must be an object, not {shorten(value)}")
-            return _object(where, f"{where}.", schema, value)
-        case kind:
-            return check_number(where, value, schema.get("minimum"), schema.get("maximum"), whole=kind == "integer")
+    kind = schema["type"]
+    if kind in ("integer", "number"):
+        return check_number(where, value, schema.get("minimum"), schema.get("maximum"), whole=kind == "integer")
+    python_type, noun = _TYPES[kind]
+    if not isinstance(value, python_type):
+        raise RequestError(f"{where} must be {noun}, not {shorten(value)}")
+    if kind == "array":
+        return [_value(f"{where}[{at}]", schema["items"], item) for at, item in enumerate(value)]
+    if kind == "object":
+        return _object(where, f"{where}.", schema, value)
+    if schema.get("format") == "date":
+        return _day(where, value)
+    if kind == "string" and len(value.strip()) < schema.get("minLength", 0):
+        raise RequestError(f"{where} is empty")
+    return value
 
 
 def _day(where: str, value: str) -> date:

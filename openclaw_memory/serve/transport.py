@@ -117,20 +117,15 @@ class StdioTransport:
     async def _refuse(self, line: bytes) -> None:
         """Answer an invalid line as JSON-RPC 2.0 requires."""
         parsed = None
-        if len(line) == LONGEST_LINE:
-            error = ErrorData(code=PARSE_ERROR, message=f"the line is longer than {LONGEST_LINE} bytes; send less")
-        else:
-            try:
-                parsed = json.loads(line)
-            except (ValueError, RecursionError):  # UnicodeDecodeError is a ValueError too
-                error = ErrorData(code=PARSE_ERROR, message="the line is not JSON; a message is one line of UTF-8")
-            else:
-                error = ErrorData(code=INVALID_REQUEST, message="the line is JSON, but no JSON-RPC 2.0 message")
+        code, reason = PARSE_ERROR, f"the line is not JSON in UTF-8, or is longer than {LONGEST_LINE} bytes; mend it"
+        with contextlib.suppress(ValueError, RecursionError):  # UnicodeDecodeError is a ValueError too
+            parsed = json.loads(line)
+            code, reason = INVALID_REQUEST, "the line is JSON, but no JSON-RPC 2.0 message"
         id_ = parsed.get("id") if isinstance(parsed, dict) else None
         number = id_ if isinstance(id_, (str, int)) and not isinstance(id_, bool) else None
-        log.warning("%s: %d bytes", error.message, len(line))  # its content may be secret
+        log.warning("%s: %d bytes", reason, len(line))  # its content may be secret
         with contextlib.suppress(OSError):  # the writer of answers handles that
-            await self._put(JSONRPCError(jsonrpc="2.0", id=number, error=error))
+            await self._put(JSONRPCError(jsonrpc="2.0", id=number, error=ErrorData(code=code, message=reason)))
 
     async def write(self, outgoing: Outgoing) -> None:
         """Write the messages of ``outgoing`` until it ends or the client is gone."""

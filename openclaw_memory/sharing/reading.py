@@ -1,57 +1,65 @@
-"""Answer questions from a memory and, within a deadline, from those that it reads beside itself."""
+"""Answer questions from a memory and, within a deadline, from those that it reads beside itself (``@name/…``)."""
 
 from __future__ import annotations
 
 import copy
 import heapq
 import logging
+import re
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from datetime import date
 from functools import partial
 from math import ceil
 from pathlib import Path
-from typing import Any, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, Unpack
 
-from ..config.settings import Settings
-from ..context.service import ContextService
-from ..errors import OpenClawMemoryError, RequestError, WorkspaceError
-from ..forget.operations import Forgetter
+from ..config.openclaw_home import OpenClawHome, agent_id, agents_in
+from ..config.settings import Settings, SharedMemory
+from ..config.workspace import expand_home
+from ..errors import HostError, OpenClawMemoryError, RequestError, SettingsError, WorkspaceError
+from ..ingest.scan import is_extra_name
 from ..model import (
     HIT_TOKENS,
     SEARCH_OPTIONS,
     SEEDS,
     TRUSTED,
-    ContextResult,
+    Edge,
     FileText,
+    Origin,
+    RecallHit,
     RecallResult,
     SearchHit,
     SearchOptions,
     SearchRequest,
     SearchResult,
+    citation,
     joined,
     tokens_of,
 )
 from ..model.bounds import named_arguments
 from ..plugins.manager import Plugins
-from ..search import timeline
-from ..search.service import SearchService
 from ..system.deadline import Deadline
 from ..text import calendar
 from ..use.tracker import Usage
-from .sources import Source, is_in_workspace, qualify, qualify_fact, qualify_hit
+
+if TYPE_CHECKING:
+    from ..context.service import ContextService
+    from ..forget.operations import Forgetter
+    from ..forget.tombstones import Tombstones
+    from ..model import ContextResult, FactRow
+    from ..search.service import SearchService
 
 log = logging.getLogger("openclaw_memory")
 
 #: Seconds that all other memories may take together, as they are asked at the same time.
 SECONDS = 2.0
-#: Seconds beyond the deadline that are left to an answer which is nearly done.
-_GRACE = 0.1
-#: Least tokens left of a budget for which another memory is asked.
-_LEAST_TOKENS = 16
+#: Name for the memory of the agent that started this one; only the host knows it.
+PARENT = "parent"
 
+H = TypeVar("H", bound=SearchHit)
 R = TypeVar("R", bound=SearchResult)
 T = TypeVar("T")
 
@@ -66,6 +74,7 @@ class ReadingMemory:
     settings: Settings
     plugins: Plugins
     usage: Usage
+    forgotten: Tombstones
     ambient: ContextService
     others: OtherMemories
     _questions: SearchService
@@ -116,6 +125,8 @@ class ReadingMemory:
         consists of single lines within ``budget`` tokens (default: those of five hits).  Raises
         :class:`~openclaw_memory.errors.RequestError` when ``hops`` is not from 1 to 4.
         """
+        from ..search import timeline
+
         request = SearchRequest.from_options(query, options)
         until = Deadline.after(request.deadline)
         thread = self._questions.recall(request, hops)
@@ -172,6 +183,8 @@ class ReadingMemory:
         from ``now``; ``options`` are those of :meth:`search`.  Raises :class:`~openclaw_memory.errors.RequestError`
         when no day can be in the range.
         """
+        from ..search import timeline
+
         request = SearchRequest.from_options(query, options)
         request = timeline.bounded(request, minimum_days_ago, maximum_days_ago, self.today())
         if request.query.strip():
@@ -224,7 +237,11 @@ class ReadingMemory:
         from ..text.withheld import READ_MARK, without_private
 
         def readable(path: str, text: str) -> str:
-            return self.plugins.redact_text(path, self._forgetter.readable(path, without_private(text, READ_MARK)))
+            text = without_private(text, READ_MARK)
+            self.forgotten.check()
+            if self.forgotten.matcher:
+                text = self._forgetter.readable(path, text)
+            return self.plugins.redact_text(path, text)
 
         return read_lines(self.workspace, self.settings.ingest, path, from_line, lines, readable)
 
@@ -247,22 +264,19 @@ class ReadingMemory:
     ) -> ContextResult:
         """Append to ``context`` what other memories give unasked within the rest of the budget, each under its name."""
         budget = budget or self.settings.context.budget
-        heads: dict[Source, str] = {}
-
-        def is_unasked(source: Source) -> bool:
-            heads[source] = f"@{source.name}:\n"
-            return source.unasked and source.origin in TRUSTED
 
         def question(memory: ReadingMemory, source: Source, seconds: float) -> ContextResult:
-            left = int(budget - tokens_of(f"{context.text}\n{heads[source]}"))
-            if left < _LEAST_TOKENS:
+            left = int(budget - tokens_of(f"{context.text}\n@{source.name}:\n"))
+            if left < 16:  # too few for a sentence
+                from ..model import ContextResult
+
                 return ContextResult("", 0, (), ())
             return memory.ambient.context(message, budget=left, deadline=seconds, elsewhere=True, **options)
 
-        answers, warnings = self.others.ask(until, question, is_unasked)
+        answers, warnings = self.others.ask(until, question, lambda source: source.unasked and source.origin in TRUSTED)
         text, sources, facts = context.text, list(context.sources), list(context.facts)
         for source, answer in answers:
-            longer = "\n".join(filter(None, [text, heads[source] + answer.text]))
+            longer = "\n".join(filter(None, [text, f"@{source.name}:\n{answer.text}"]))
             if not answer.text or tokens_of(longer) > budget:
                 continue
             text = longer
@@ -391,7 +405,7 @@ class OtherMemories:
                 started[source] = threading.Thread(target=run, name=f"@{source.name}", daemon=True)
                 started[source].start()
         for source, thread in started.items():
-            thread.join(limit.within() + _GRACE)
+            thread.join(limit.within() + 0.1)  # an answer may be nearly done
             if thread.is_alive():
                 failures.setdefault(source, "did not answer in time")
                 with self._lock:
@@ -422,8 +436,13 @@ class OtherMemories:
         if not answers and not failures:
             return result
         texts = {hit.snippet for hit in result.results}
+        # Files of folders outside the other's workspace are not passed on.
         others = [
-            [qualify_hit(hit, source) for hit in answer.results if is_in_workspace(hit) and hit.snippet not in texts]
+            [
+                qualify_hit(hit, source)
+                for hit in answer.results
+                if not hit.path.startswith("@") and hit.snippet not in texts
+            ]
             for source, answer in answers
         ]
         warnings = [result.warning] if result.warning else []
@@ -463,3 +482,134 @@ def _choose(hits: Iterable[SearchHit], limit: int | None, budget: float | None) 
         count += 1
         if budget is None and count == limit:
             return
+
+
+# -- sources ------------------------------------------------------------------------------------------
+
+
+class Source(NamedTuple):
+    """Another memory that may be read: that of ``agent`` in ``workspace``, shown as ``@name/…``.
+
+    Its hits are no more trusted than ``origin``; with ``unasked`` they are part of the context of messages.
+    """
+
+    name: str
+    agent: str
+    workspace: Path
+    origin: Origin = Origin.AGENT
+    unasked: bool = False
+
+
+def check_names(settings: Settings, read_from: Sequence[str]) -> None:
+    """Raise :class:`SettingsError` for names that cannot be shown, or are given twice."""
+    taken = {extra.name.casefold(): "ingest.extra_paths" for extra in settings.ingest.extra_paths}
+    for where, names in (
+        ("sharing.memories", [shared.name for shared in settings.sharing.memories]),
+        ("sharing.read_from", list(dict.fromkeys(read_from))),
+    ):
+        seen: set[str] = set()
+        for name in names:
+            if not is_extra_name(name):
+                raise SettingsError(f"{where}: {name!r} cannot be a name; use a word without '/', such as 'team'")
+            if name.casefold() in seen:
+                raise SettingsError(f"{where}: two entries are named {name!r}; rename one of them")
+            if other := taken.get(name.casefold()):
+                raise SettingsError(f"{where}: {name!r} is a name in {other} too; rename one of them")
+            seen.add(name.casefold())
+
+
+def find_sources(
+    settings: Settings, read_from: Sequence[str], agent: str, workspace: Path, parent: str | None = None
+) -> tuple[list[Source], list[str]]:
+    """Return the memories that ``agent`` of ``workspace`` reads beside its own, and warnings about unknown names.
+
+    ``parent`` is the agent that started it, where the host says so.
+    """
+    by_name = {shared.name: shared for shared in settings.sharing.memories}
+    sources: list[Source] = []
+    warnings: list[str] = []
+    for name in dict.fromkeys(read_from):
+        shared = by_name.get(name) or SharedMemory(name)
+        if shared.readers and agent not in shared.readers:
+            continue
+        other = shared.agent or (parent if name == PARENT else name)
+        if other is None:
+            continue  # no agent started it
+        folder = expand_home(shared.workspace) if shared.workspace else _workspace_of(other)
+        if folder is None:
+            warnings.append(
+                f"@{name}: not known; give it a workspace in sharing.memories, or name an agent of OpenClaw"
+            )
+        elif (other, folder.resolve()) != (agent, workspace):
+            sources.append(Source(name, other, folder.resolve(), Origin(shared.origin), shared.context))
+    return sources, warnings
+
+
+def _workspace_of(agent: str) -> Path | None:
+    """Return the workspace of one of OpenClaw's agents; ``None`` for another name, whichever agent is the default."""
+    home = OpenClawHome.for_environment()
+    try:
+        agents = agents_in(home.config())
+    except HostError:
+        return None
+    return home.workspace(agent) if agent_id(agent) in agents else None
+
+
+# -- names and trust --------------------------------------------------------------------------------
+
+
+def qualify_hit(hit: H, source: Source) -> H:
+    """Return a hit of ``source`` as it is shown here."""
+    path = qualify(hit.path, source)
+    shown = replace(
+        hit,
+        path=path,
+        citation=citation(path, hit.start_line, hit.end_line),
+        id=qualify(hit.id, source),
+        origin=least_trusted(hit.origin, source),
+        memory=source.name,
+        also=tuple(
+            replace(other, path=qualify(other.path, source)) for other in hit.also if not other.path.startswith("@")
+        ),
+    )
+    if isinstance(shown, RecallHit):
+        return replace(shown, via=tuple(_edge(edge, source) for edge in shown.via))
+    return shown
+
+
+def qualify_fact(row: FactRow, source: Source) -> FactRow:
+    """Return a fact of ``source`` as it is shown here."""
+    return replace(
+        row,
+        id=qualify(row.id, source),
+        origin=least_trusted(row.origin, source),
+        source=None if row.source is None else qualify(row.source, source),
+    )
+
+
+def qualify(place: str, source: Source) -> str:
+    """Return the name here of a path, citation or id of ``source``."""
+    return f"@{source.name}/{place}"
+
+
+def least_trusted(origin: Origin, source: Source) -> Origin:
+    """Return the less trusted of an origin there and of that of ``source``."""
+    return max(origin, source.origin, key=list(Origin).index)
+
+
+def _edge(edge: Edge, source: Source) -> Edge:
+    """Return an edge with the names here of its places; names of concepts stay."""
+    places = {
+        "references": [edge.source],
+        "follows": [edge.source, edge.target],
+        "derived_from": [edge.source, edge.target],
+    }.get(edge.kind, [])
+    if not places:
+        return edge
+    pattern = "|".join(re.escape(place) for place in sorted(places, key=len, reverse=True))
+    return replace(
+        edge,
+        source=qualify(edge.source, source) if edge.source in places else edge.source,
+        target=qualify(edge.target, source) if edge.target in places else edge.target,
+        text=re.sub(pattern, lambda match: qualify(match[0], source), edge.text),
+    )

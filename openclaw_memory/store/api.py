@@ -24,7 +24,6 @@ from .rows import PlannedUnit as PlannedUnit
 from .rows import Postings as Postings
 from .rows import SectionText as SectionText
 from .rows import StatedFact as StatedFact
-from .rows import StoredUnit as StoredUnit
 from .rows import StoreState as StoreState
 from .rows import StoreStatistics as StoreStatistics
 from .rows import SummaryCitations as SummaryCitations
@@ -35,7 +34,6 @@ from .rows import UnitRows as UnitRows
 from .rows import UnitText as UnitText
 from .rows import VectorModel as VectorModel
 from .rows import VectorStates as VectorStates
-from .rows import Version as Version
 from .rows import WorkspaceFile as WorkspaceFile
 from .rows import batches as batches
 from .tables.store import Store as Store

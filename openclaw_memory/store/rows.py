@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from itertools import repeat
-from typing import Any, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,24 +30,21 @@ def batches(items: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
 # -- texts, vectors, postings ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class PendingText:
+class PendingText(NamedTuple):
     """A unit that has no vector of a model yet."""
 
     unit_id: int
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class VectorModel:
+class VectorModel(NamedTuple):
     """An embedding model and the dimensions of its vectors."""
 
     name: str
     dimensions: int
 
 
-@dataclass(frozen=True, slots=True)
-class ModelChoice:
+class ModelChoice(NamedTuple):
     """The model chosen for the notes, by its name in the registry, and the number of ``units`` at the time."""
 
     name: str
@@ -100,14 +96,19 @@ class UnitRows:
     script: NDArray[np.int8]
     amount: Bools
 
+    #: numpy's types of the columns, in their order.
+    TYPES: ClassVar = (
+        *[np.int32] * 8, *[np.bool_] * 4, np.int64, *[np.int32] * 3, np.int64, np.int32, np.float32, np.int64, np.int8,
+        np.bool_,
+    )  # fmt: skip
+
     @property
     def dated(self) -> Bools:
         """Mask of the units that have a day."""
         return self.day > 0
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryCitations:
+class SummaryCitations(NamedTuple):
     """Lines cited by sentences of summaries, as columns of the same length; ``path[i]`` is the cited file."""
 
     unit_id: Ints
@@ -132,8 +133,7 @@ class UnitText:
     occurrence: int
 
 
-@dataclass(frozen=True, slots=True)
-class UnitDependents:
+class UnitDependents(NamedTuple):
     """Numbers of rows that units own in other tables."""
 
     vectors: int = 0
@@ -142,8 +142,7 @@ class UnitDependents:
     summary_citations: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class SectionText:
+class SectionText(NamedTuple):
     """A section: its heading, date, and exact lines from ``start_line`` on."""
 
     id: int
@@ -153,8 +152,7 @@ class SectionText:
     lines: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Postings:
+class Postings(NamedTuple):
     """Occurrences of some terms: term ``i`` owns the slice ``offsets[i]:offsets[i + 1]``.
 
     Units that no longer exist may be among ``unit_id``; the reader drops them.
@@ -191,8 +189,7 @@ class KeywordIndex(Protocol):
 RULES = ("curated", "link", "tag", "meta", "name", "code", "quoted", "phrase", "start", "file", "part", "plain")
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(NamedTuple):
     """A place where a unit may speak of a concept.
 
     ``key`` comes from :func:`~openclaw_memory.knowledge.concept_keys.concept_key`, ``text`` is the spelling there, and
@@ -224,8 +221,7 @@ class MentionName:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class WorkspaceFile:
+class WorkspaceFile(NamedTuple):
     """The state of a file that is no note (``concepts.yaml``, ``facts.yaml``) when it was last read."""
 
     name: str
@@ -234,8 +230,7 @@ class WorkspaceFile:
     sha256: str
 
 
-@dataclass(frozen=True, slots=True)
-class CuratedRow:
+class CuratedRow(NamedTuple):
     """A curated concept as stored; ``keys`` are those of its name and aliases, parents and related ones are keys."""
 
     key: int
@@ -249,8 +244,7 @@ class CuratedRow:
     keys: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class OntologyRows:
+class OntologyRows(NamedTuple):
     """All curated concepts, keys that must be no concepts, and predicates with one value at a time.
 
     ``version`` grows with every change.
@@ -314,16 +308,14 @@ class StatedFact:
 # -- documents ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class StoreState:
+class StoreState(NamedTuple):
     """The identity of an index and a number that grows with every write."""
 
     instance: str
     generation: int
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentInfo:
+class DocumentInfo(NamedTuple):
     """An indexed file; ``generation`` is that of its last change."""
 
     id: int
@@ -339,40 +331,18 @@ class DocumentInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
-    """The state of the index from which changes were planned; a plan is void once its document or ``shared`` changed.
-
-    ``shared`` are the versions on which the reading of all texts depends; ``written`` maps the id of a document to its
-    generation, SHA-256 and ``mtime_ns``.
-    """
-
-    shared: tuple[str, ...]
-    written: Mapping[int, tuple[int, str, int]]
-
-
-@dataclass(frozen=True, slots=True)
 class Documents:
-    """All indexed files by path, and their ``version``."""
+    """All indexed files by path, and the ``version`` of the texts: changes that were planned with another are void."""
 
     by_path: Mapping[str, DocumentInfo]
-    version: Version
+    version: int
 
 
 class TextsChanged(Exception):
-    """Another process wrote the same documents since they were read: read and plan again."""
+    """Another process wrote texts since they were read: read and plan again."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredUnit:
-    """The identity of an indexed unit; ``hash`` is of its search text."""
-
-    id: int
-    document_id: int
-    hash: int
-
-
-@dataclass(frozen=True, slots=True)
-class CitedLines:
+class CitedLines(NamedTuple):
     """Lines of a file from which a sentence of a summary was taken."""
 
     path: str
@@ -380,8 +350,7 @@ class CitedLines:
     end_line: int
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedUnit:
+class PlannedUnit(NamedTuple):
     """A unit to write, with the features of its text for ranking.
 
     ``section`` counts from 0 in the document; ``terms`` are its analysed terms with frequencies; ``stated_days`` are
@@ -407,11 +376,7 @@ class PlannedUnit:
 
 @dataclass(frozen=True, slots=True)
 class DocumentChange:
-    """The whole new state of one file; ``replaces`` is the document's id when it is indexed already.
-
-    ``ids`` holds for each unit the id of the indexed unit (with its vector and postings) that it continues, ``None``
-    for a new one; it is empty where all units are new.
-    """
+    """The whole new state of one file; ``replaces`` is the document's id when it is indexed already."""
 
     file: SourceFile
     sha256: str
@@ -419,15 +384,9 @@ class DocumentChange:
     sections: Sequence[Section]
     units: Sequence[PlannedUnit]
     replaces: int | None = None
-    ids: Sequence[int | None] = ()
-
-    def identified_units(self) -> Iterator[tuple[PlannedUnit, int | None]]:
-        """Yield each unit with its id in the index, ``None`` for a new one."""
-        return zip(self.units, self.ids or repeat(None), strict=False)
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryInfo:
+class SummaryInfo(NamedTuple):
     """A summary among the documents, as its front matter describes it.
 
     ``sources`` are its source files, for notes with the SHA-256 of their texts; ``edited`` means that a person has
@@ -445,8 +404,7 @@ class SummaryInfo:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class StoreStatistics:
+class StoreStatistics(NamedTuple):
     """Counts and sizes of the index."""
 
     path: str

@@ -6,8 +6,9 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
+from typing import NamedTuple
 
 from ..config.settings import Settings
 from ..errors import RedactionError
@@ -37,8 +38,7 @@ class SourceUnreadable(Exception):
     """A file cannot be read; its summary waits until a person has mended that.  Names the file and the reason."""
 
 
-@dataclass(frozen=True, slots=True)
-class BuiltSummary:
+class BuiltSummary(NamedTuple):
     """The summary of a period: its sources, and the text of its file."""
 
     sources: tuple[Source, ...]
@@ -67,34 +67,26 @@ def _naming_unreadable(path: str) -> Iterator[None]:
     """Raise :class:`SourceUnreadable` with the path of a file that cannot be read."""
     try:
         yield
-    except Unreadable as problem:
-        raise SourceUnreadable(f"{path}: {problem.reason}") from problem
-    except RedactionError as problem:
-        raise SourceUnreadable(f"{path}: {problem}") from problem
+    except (Unreadable, RedactionError) as problem:
+        reason = problem.reason if isinstance(problem, Unreadable) else problem
+        raise SourceUnreadable(f"{path}: {reason}") from problem
 
 
+@dataclass(frozen=True, slots=True)
 class SummaryBuilder:
     """Builds the summaries of one run, each at most once.
 
     Methods that read files raise :class:`SourceChanged` and :class:`SourceUnreadable`.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        reader: NoteReader,
-        plugins: Plugins,
-        inventory: Inventory,
-        files: Mapping[str, SourceFile],
-    ) -> None:
-        self._settings = settings
-        self._reader = reader
-        self._plugins = plugins
-        self._inventory = inventory
-        self._files = files
-        self._built: dict[PeriodKey, BuiltSummary | None] = {}
-        #: Sentences by day; entries and places are counted from 0.
-        self._days: dict[str, list[_SourcedSentence]] = {}
+    settings: Settings
+    reader: NoteReader
+    plugins: Plugins
+    inventory: Inventory
+    files: Mapping[str, SourceFile]
+    _built: dict[PeriodKey, BuiltSummary | None] = field(default_factory=dict)
+    #: Sentences by day; entries and places are counted from 0.
+    _days: dict[str, list[_SourcedSentence]] = field(default_factory=dict)
 
     def build(self, key: PeriodKey) -> BuiltSummary | None:
         """Build a period's summary from its notes, or from finer summaries as they are or will be written.
@@ -111,8 +103,8 @@ class SummaryBuilder:
         if any(sentence.origin in TRUSTED for _, sentence in below):
             below = [(source, sentence) for source, sentence in below if sentence.origin in TRUSTED]
         sentences = [sentence for _, sentence in below]
-        grows = grain.value not in self._settings.consolidate.budgets
-        summary = summarise(sentences, grain, budget_for(self._settings, grain), grows=grows)
+        grows = grain.value not in self.settings.consolidate.budgets
+        summary = summarise(sentences, grain, budget_for(self.settings, grain), grows=grows)
         chosen = summary.sentences()
         if not chosen:
             return None
@@ -130,7 +122,7 @@ class SummaryBuilder:
         )
         if grain is Grain.DAILY and plan.tokens >= plan.source_tokens:
             return None
-        text = render(grain, period, summary, sources, origin, self._inventory.digest(key))
+        text = render(grain, period, summary, sources, origin, self.inventory.digest(key))
         return BuiltSummary(sources, origin, text, plan)
 
     def _read_finer(self, key: PeriodKey) -> list[_SourcedSentence]:
@@ -140,16 +132,16 @@ class SummaryBuilder:
         """
         sentences: list[_SourcedSentence] = []
         begin, end = calendar.bounds(*key)
-        for child in self._inventory.children(key):
+        for child in self.inventory.children.get(key, ()):
             entry, order = (sentences[-1][1].entry + 1, len(sentences)) if sentences else (0, 0)
             is_day = child[0] is Grain.DAILY
-            summary = None if self._inventory.is_short(child) else self._summary_text(child)
+            summary = None if self.inventory.is_short(child) else self._summary_text(child)
             if summary is not None:
                 text, origin = summary
                 path, day = calendar.path_of(*child), calendar.bounds(*child)[1]
                 sentences += [
                     (Source(path), sentence)
-                    for sentence in parse_sentences(path, child[0], text, day, origin, self._plugins, entry, order)
+                    for sentence in parse_sentences(path, child[0], text, day, origin, self.plugins, entry, order)
                     if begin <= sentence.day <= end
                 ]
             elif is_day:
@@ -161,12 +153,12 @@ class SummaryBuilder:
 
     def _summary_text(self, key: PeriodKey) -> tuple[str, Origin] | None:
         """Read a finer summary if it is current or a person's, else build it; ``None`` where there is nothing."""
-        info = self._inventory.summaries.get(key)
-        file = None if info is None else self._files.get(info.path)
-        authoritative = self._inventory.is_authoritative(key)
-        if info is not None and file is not None and (authoritative or self._inventory.is_current(key)):
+        info = self.inventory.summaries.get(key)
+        file = None if info is None else self.files.get(info.path)
+        authoritative = self.inventory.is_authoritative(key)
+        if info is not None and file is not None and (authoritative or self.inventory.is_current(key)):
             with _naming_unreadable(file.path):
-                read = self._reader.text(file)
+                read = self.reader.text(file)
             if read.raw.sha256 != info.sha256:
                 raise SourceChanged(f"{info.path} has changed meanwhile")
             return "\n".join(read.lines), lower_trust(file.origin, read_front(read.raw.text))
@@ -176,18 +168,18 @@ class SummaryBuilder:
         if built is None:
             return None
         with _naming_unreadable(built.plan.path):
-            return self._reader.readable_text(built.plan.path, built.text), built.origin
+            return self.reader.readable_text(built.plan.path, built.text), built.origin
 
     def _read_day(self, day: str) -> list[_SourcedSentence]:
         """Read the sentences of a day's notes, in order."""
         if day not in self._days:
             sentences: list[_SourcedSentence] = []
-            for note in self._inventory.notes_of(day):
-                file = self._files.get(note.path)
+            for note in self.inventory.notes_of(day):
+                file = self.files.get(note.path)
                 if file is None:
                     raise SourceChanged(f"{note.path} is gone")
                 with _naming_unreadable(note.path):
-                    read = self._reader.read(file, LINKER, analysed=False)
+                    read = self.reader.read(file, LINKER, analysed=False)
                 if read.sha256 != note.sha256:
                     raise SourceChanged(f"{note.path} has changed meanwhile")
                 entry = sentences[-1][1].entry + 1 if sentences else 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -26,7 +25,7 @@ from .inventory import GRAINS, Inventory, PeriodKey, RetiredNotes, take_inventor
 
 log = logging.getLogger("openclaw_memory.consolidate")
 
-#: Seconds that a run with a deadline waits for another process.
+#: Seconds that a run with a deadline waits for another one.
 _LOCK_TIMEOUT = 5.0
 
 
@@ -36,6 +35,8 @@ class _Run:
 
     inventory: Inventory
     files: dict[str, SourceFile]
+    summaries: SummaryFiles
+    limits: retention.Limits
     now: datetime
     dry: bool
     #: Grains whose summaries the ignore file leaves out.
@@ -79,26 +80,16 @@ class _Run:
         )
 
 
+@dataclass(frozen=True, slots=True)
 class Consolidator:
     """Writes the summaries of one workspace, and retires what its plan does not keep."""
 
-    def __init__(
-        self,
-        workspace: Path,
-        settings: Settings,
-        store: Store,
-        reader: NoteReader,
-        plugins: Plugins,
-        retired: RetiredNotes,
-    ) -> None:
-        self._workspace = workspace
-        self._settings = settings
-        self._store = store
-        self._reader = reader
-        self._plugins = plugins
-        self._retired = retired
-        self._limits = retention.limits_for(settings.retention)
-        self._files = SummaryFiles(workspace)
+    workspace: Path
+    settings: Settings
+    store: Store
+    reader: NoteReader
+    plugins: Plugins
+    retired: RetiredNotes
 
     def run(
         self,
@@ -120,22 +111,22 @@ class Consolidator:
         names the due periods.  Raises :class:`~openclaw_memory.errors.WorkspaceError` when files cannot be written, or
         another process consolidates for too long.
         """
-        started = time.monotonic()
         dry = dry_run or listing  # a dry run writes nothing, not even a lock
         timeout = atomic.LOCK_TIMEOUT if until == NEVER else _LOCK_TIMEOUT
-        with nullcontext() if dry else atomic.locked(self._files.folder, timeout, self._workspace):
+        with nullcontext() if dry else atomic.locked(self.workspace / calendar.FOLDER, timeout, self.workspace):
             if not dry:
-                self._files.sweep()
-            local_now = calendar.now_in(self._settings.consolidate.time_zone, now)
+                atomic.delete_leftovers(self.workspace)
+            local_now = calendar.now_in(self.settings.consolidate.time_zone, now)
             ignored = self._ignored_grains(local_now.date())
             if len(ignored) == len(GRAINS):
                 reason = f"{IGNORE_FILE} leaves {calendar.FOLDER}/ out, so nothing is summarised"
-                return ConsolidateReport(dry_run=dry, seconds=time.monotonic() - started, skipped=reason), False
+                return ConsolidateReport(dry_run=dry, skipped=reason), False
             scan = refresh()
             if scan is None:
-                return ConsolidateReport(dry_run=dry, complete=False, seconds=time.monotonic() - started), False
-            run = _Run(*self._inventory(scan), local_now, dry, ignored)
-            least_age = self._settings.consolidate.older_than_days if older_than_days is None else older_than_days
+                return ConsolidateReport(dry_run=dry, complete=False), False
+            limits = retention.limits_for(self.settings.retention)
+            run = _Run(*self._inventory(scan), SummaryFiles(self.workspace), limits, local_now, dry, ignored)
+            least_age = self.settings.consolidate.older_than_days if older_than_days is None else older_than_days
             due = list(self._due(run, GRAINS if grain is None else (grain,), least_age))
             if listing:
                 run.written.update(due)
@@ -144,15 +135,15 @@ class Consolidator:
                 self._write(run, due, until, progress)
             if run.complete:
                 self._remove_orphans(run, grain)
-                if grain is None and (self._limits or any(self._retired.notes())):
+                if grain is None and (run.limits or any(self.retired.notes())):
                     self._retire(run, refresh)
-        return replace(run.report(), seconds=time.monotonic() - started), run.changed
+        return run.report(), run.changed
 
     def _inventory(self, scan: ScanResult) -> tuple[Inventory, dict[str, SourceFile]]:
         """Return the inventory of the index, and the files that ``scan`` found by path."""
-        budget = budget_for(self._settings, Grain.DAILY)
-        prints = fingerprints(self._settings)
-        inventory = take_inventory(self._store, self._retired.notes(), scan, prints, budget)
+        budget = budget_for(self.settings, Grain.DAILY)
+        prints = fingerprints(self.settings)
+        inventory = take_inventory(self.store, self.retired.notes(), scan, prints, budget)
         return inventory, {file.path: file for file in scan.files}
 
     def _ignored_grains(self, today: date) -> frozenset[Grain]:
@@ -160,7 +151,7 @@ class Consolidator:
         return frozenset(
             grain
             for grain in GRAINS
-            if is_ignored(self._workspace, calendar.path_of(grain, calendar.period_of(today, grain)))
+            if is_ignored(self.workspace, calendar.path_of(grain, calendar.period_of(today, grain)))
         )
 
     def _due(self, run: _Run, grains: Sequence[Grain], least_age: int) -> Iterator[PeriodKey]:
@@ -174,7 +165,7 @@ class Consolidator:
                 not calendar.is_closed(*key, today)
                 or inventory.is_short(key)
                 or inventory.is_current(key)
-                or retention.is_expired(self._limits, key[0], calendar.bounds(*key)[1], run.now)
+                or retention.is_expired(run.limits, key[0], calendar.bounds(*key)[1], run.now)
             ):
                 continue
             elif info is not None or (calendar.is_closed(*key, today, least_age) and not inventory.is_known_empty(key)):
@@ -185,7 +176,7 @@ class Consolidator:
 
     def _write(self, run: _Run, due: list[PeriodKey], until: Deadline, progress: Progress) -> None:
         """Build and write the summaries of ``due``."""
-        builder = SummaryBuilder(self._settings, self._reader, self._plugins, run.inventory, run.files)
+        builder = SummaryBuilder(self.settings, self.reader, self.plugins, run.inventory, run.files)
         for done, key in enumerate(due):
             # At least one is written, so that repeated short runs finish some day.
             if (run.plans or run.dropped) and until.passed:
@@ -210,7 +201,7 @@ class Consolidator:
                 self._drop(run, key, info.path)
             return
         path = summary.plan.path
-        outcome = self._files.write(path, summary.text, run.dry)
+        outcome = run.summaries.write(path, summary.text, run.dry)
         if outcome == "foreign":
             run.kept[path] = None
             return
@@ -233,15 +224,12 @@ class Consolidator:
         for key, info in sorted(inventory.summaries.items()):
             if info.edited or (only is not None and key[0] is not only):
                 continue
-            if (
-                not inventory.has_content(key)
-                or inventory.is_short(key)
-                or not calendar.is_closed(*key, run.now.date())
-            ):
+            is_closed = calendar.is_closed(*key, run.now.date())
+            if key not in inventory.children or inventory.is_short(key) or not is_closed:
                 self._drop(run, key, info.path)
 
     def _drop(self, run: _Run, key: PeriodKey, path: str) -> None:
-        if self._files.remove(path, run.dry) == "foreign":
+        if run.summaries.remove(path, run.dry) == "foreign":
             run.kept[path] = None
             return
         run.dropped.add(key)
@@ -260,14 +248,14 @@ class Consolidator:
                 return
             run.inventory, run.files = self._inventory(scan)
         written = run.written if run.dry else set()
-        plan = retention.plan_retention(run.inventory, run.files, self._limits, run.now, written, run.dropped)
+        plan = retention.plan_retention(run.inventory, run.files, run.limits, run.now, written, run.dropped)
         run.retired += [note.path for note in plan.retire]
         if (plan.retire or plan.release) and not run.dry:
-            self._retired.add(plan.retire)
-            self._retired.release(plan.release)
+            self.retired.add(plan.retire)
+            self.retired.release(plan.release)
             run.changed = True
         for key in plan.delete:
             path = calendar.path_of(*key)
-            if self._files.remove(path, run.dry) == "done" or key in written:
+            if run.summaries.remove(path, run.dry) == "done" or key in written:
                 run.retired.append(path)
                 run.changed = run.changed or not run.dry

@@ -7,37 +7,29 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import date
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from ..errors import WorkspaceError
 from ..ingest import summary_files
-from ..ingest.plan import build_units
+from ..ingest.notes import build_units
 from ..ingest.summary_files import DATED, TAGS
 from ..knowledge.linking import Linker
 from ..model import UNSAID, Grain, Origin
 from ..plugins.manager import Plugins
 from ..store.api import OntologyRows
 from ..system import atomic
-from ..text import calendar
+from ..system.yaml_edit import dump_scalar
 from ..text.lines import split_lines
-from .inventory import FORMAT, GRAINS
+from .inventory import FORMAT
 from .sentences import Sentence, format_line
 from .summary import Summary
 
 #: Finds the concepts of a text itself: without curated ones, so that a summary depends on its sources alone.
 LINKER = Linker(OntologyRows())
 
-#: Forms of units that are no sentences.
-_NO_SENTENCE = UNSAID | {"heading", "title"}
-#: Text that a YAML list may hold without quotes.
-_UNQUOTED = re.compile(r"[\w./+@-]+(?: [\w./+@-]+)*")
-#: Temporary files of a writer that was killed.
-_TEMPORARY = re.compile(r"\.[\dWQ-]+\.md\.\d+-[0-9a-f]{8}\.tmp")
 
 #: ``foreign``: the file is a person's, or something that cannot be a summary.
 Outcome = Literal["done", "same", "foreign"]
@@ -76,7 +68,7 @@ def render(grain: Grain, period: str, summary: Summary, sources: Sequence[Source
         f"digest: {digest}",
         f"content: {hashlib.sha256(body.encode('utf-8')).hexdigest()}",
         "sources:",
-        *(f"  - {_yaml_item(str(source))}" for source in sources),
+        *(f"  - {dump_scalar(str(source))}" for source in sources),
         "---",
     ]
     return "\n".join(front) + "\n" + body + "\n"
@@ -99,7 +91,8 @@ def parse_sentences(
         unit, section = planned.unit, sections[planned.section]
         if unit.form in ("heading", "title"):
             tags = ()
-        if unit.form in _NO_SENTENCE or unit.start_line not in read.cited:
+            continue
+        if unit.form in UNSAID or unit.start_line not in read.cited:
             continue
         words = " ".join(unit.search_text.split())
         cited = read.cited[unit.start_line]
@@ -130,20 +123,11 @@ def parse_sentences(
     return sentences
 
 
-def _yaml_item(text: str) -> str:
-    if _UNQUOTED.fullmatch(text) is not None:
-        return text
-    from ..system.yaml_edit import dump_scalar
-
-    return dump_scalar(text)
-
-
 class SummaryFiles:
-    """The summaries of a workspace on disk; a writer holds the lock of :attr:`folder`."""
+    """The summaries of a workspace on disk; a writer holds the lock of their folder."""
 
     def __init__(self, workspace: Path) -> None:
         self._workspace = workspace
-        self.folder = workspace / calendar.FOLDER
 
     def write(self, path: str, text: str, dry: bool = False) -> Outcome:
         """Write ``text`` to the file ``path`` unless it is a person's or has that text; with ``dry`` only check.
@@ -179,16 +163,6 @@ class SummaryFiles:
                 f"{target}: cannot be removed ({error.strerror or error}); make its folder writable"
             ) from error
         return "done"
-
-    def sweep(self) -> None:
-        """Delete the temporary files of a writer that was killed; nobody else may be writing."""
-        for grain in GRAINS:
-            folder = self.folder / grain.value
-            with suppress(OSError):
-                for name in os.listdir(folder):
-                    if _TEMPORARY.fullmatch(name) is not None:
-                        with suppress(OSError):  # it does no harm
-                            (folder / name).unlink(missing_ok=True)
 
     def _target(self, path: str) -> Path:
         """Return the file of ``path``; raises where a link or a file in the way would lead the write elsewhere."""

@@ -8,12 +8,12 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
+from typing import NamedTuple
 
+from .. import patterns as re
 from ..errors import OpenClawMemoryError
 from ..model import CHARS_PER_TOKEN, TRUSTED, Grain, Kind, Origin, ScanResult, SourceFile
 from ..store.api import Store, SummaryInfo
@@ -28,9 +28,6 @@ FORMAT = 3
 #: Grains of summaries, finest first.
 GRAINS = tuple(Grain)[1:]
 
-#: Controls, line ends and the end of a citation: a note with one of them in its name cannot be cited.
-_UNCITABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]|\] \[")
-
 #: A grain and the name of one of its periods.
 PeriodKey = tuple[Grain, str]
 
@@ -38,8 +35,7 @@ PeriodKey = tuple[Grain, str]
 _RETIRED = "retired"
 
 
-@dataclass(frozen=True, slots=True)
-class DayNote:
+class DayNote(NamedTuple):
     """A note of a day as it was when it was indexed; ``units`` counts those in the index, ``size`` is in bytes."""
 
     path: str
@@ -135,7 +131,9 @@ class Inventory:
         self._short = short
         self._origins = origins
         self._digests: dict[PeriodKey, str] = {}
-        self._children: dict[PeriodKey, list[PeriodKey]] = {}
+        #: The finer periods that each period consists of, in order; periods without a note or an edited summary are
+        #: left out.
+        self.children: dict[PeriodKey, list[PeriodKey]] = {}
         #: Periods with a note, or with a summary below that a person has edited, in order of time.
         self.periods: dict[Grain, list[PeriodKey]] = {}
         finer: list[PeriodKey] = []
@@ -150,27 +148,19 @@ class Inventory:
                 if key[0] is grain and info.edited:
                     children.setdefault(key, [])
             finer = self.periods[grain] = sorted(children, key=lambda key: key[1])
-            self._children |= children
+            self.children |= children
 
     def _parents(self, key: PeriodKey) -> list[PeriodKey]:
         """Return the coarser periods that ``key`` has notes of; an edited summary may be about any of its days."""
         parents = list(calendar.parents(*key))
         if len(parents) == 1 or self.is_edited(key):
             return parents
-        months = {calendar.period_of(date.fromisoformat(day), Grain.MONTHLY) for _, day in self._children[key]}
+        months = {calendar.period_of(date.fromisoformat(day), Grain.MONTHLY) for _, day in self.children[key]}
         return [parent for parent in parents if parent[1] in months]
 
     def notes_of(self, day: str) -> Sequence[DayNote]:
         """Return the notes of a day, by path."""
         return self.by_day.get(day, ())
-
-    def children(self, key: PeriodKey) -> Sequence[PeriodKey]:
-        """Return the finer periods that a period consists of, in order."""
-        return self._children.get(key, ())
-
-    def has_content(self, key: PeriodKey) -> bool:
-        """Return true if a note or an edited summary belongs to the period."""
-        return key in self._children
 
     def is_edited(self, key: PeriodKey) -> bool:
         """Return true if a person has edited the summary of the period."""
@@ -187,8 +177,9 @@ class Inventory:
             return False
         if self._origins.get(info.path, Origin.AGENT) in TRUSTED:
             return True
-        days = (day.isoformat() for day in calendar.days(*key))
-        return not any(note.origin in TRUSTED for day in days for note in self.notes_of(day))
+        first, last = map(str, calendar.bounds(*key))
+        noted = (notes for day, notes in self.by_day.items() if first <= day <= last)
+        return not any(note.origin in TRUSTED for notes in noted for note in notes)
 
     def is_short(self, key: PeriodKey) -> bool:
         """Return true for a day whose notes are no longer than their summary might be; such a day gets none."""
@@ -205,7 +196,7 @@ class Inventory:
 
     def is_known_empty(self, key: PeriodKey) -> bool:
         """Return true if current coarser summaries show that the period has nothing to summarise."""
-        parents = [parent for parent in calendar.parents(*key) if key in self.children(parent)]
+        parents = [parent for parent in calendar.parents(*key) if key in self.children.get(parent, ())]
         return bool(parents) and all(self._omits(parent, key) for parent in parents)
 
     def _omits(self, parent: PeriodKey, key: PeriodKey) -> bool:
@@ -220,7 +211,7 @@ class Inventory:
         """Return the SHA-256 of everything that a summary depends on; an edited summary stands for what is below it."""
         if key not in self._digests:
             sources = [(note.path, note.sha256) for note in self.notes_of(key[1])] if key[0] is Grain.DAILY else []
-            for child in self.children(key):
+            for child in self.children.get(key, ()):
                 sha256 = self.summaries[child].sha256 if self.is_authoritative(child) else self.digest(child)
                 sources.append((child[1], sha256))
             text = json.dumps([FORMAT, self._fingerprints[key[0]], key[0].value, key[1], sources])
@@ -244,8 +235,11 @@ def take_inventory(
     for info in infos:
         if info.kind is not Kind.DAILY or info.grain is not Grain.WORKING:
             continue
-        # A note among the summaries, or one that no line can cite, is not summarised.
-        if info.path.startswith(f"{calendar.FOLDER}/") or _UNCITABLE.search(info.path):
+        # A note among the summaries is not summarised, nor is one that cannot be cited: whose name has controls, line
+        # ends or the end of a citation.
+        if info.path.startswith(f"{calendar.FOLDER}/") or re.search(
+            r"[\x00-\x1f\x7f-\x9f\u2028\u2029]|\] \[", info.path
+        ):
             continue
         row, day = rows.get(info.path), date_in_name(info.path)
         if row is not None and day is not None:

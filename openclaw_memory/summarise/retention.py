@@ -100,7 +100,7 @@ def plan_retention(
         coarser = GRAINS if key[0] is Grain.WORKING else GRAINS[GRAINS.index(key[0]) + 1 :]
         levels = [tuple(dict.fromkeys((grain, calendar.period_of(day, grain)) for day in ends)) for grain in coarser]
         for level in levels:
-            parents = [parent for parent in level if inventory.has_content(parent)] or level
+            parents = [parent for parent in level if parent in inventory.children] or level
             if all(map(covers, parents)):
                 return True
             if any(map(inventory.is_edited, parents)):

@@ -1,30 +1,37 @@
-"""Scores of sentences before they are compared with each other: points for their words, as whole numbers.
+"""Score the sentences of a period by points for their words, and select the best ones within a budget.
 
 A word that carries the subject is worth one point, an everyday word a quarter; a courtesy or an opaque token (a
 redacted secret, a hash) is worth nothing, and a name, an identifier or a link two points more.  These are points of
-coverage: a word that a chosen sentence has already counts half (:mod:`~openclaw_memory.summarise.selection`).  A
-sentence has points of its own besides: for a marker word such as "decided", twice in a label such as ``Decision:``; for
-words of time; for a task that is done; fewer for a question and for addressing someone.  ``docs/consolidation.md``
-explains each.
+coverage: a word that a chosen sentence has already counts half.  A sentence has points of its own besides: for a
+marker word such as "decided", twice in a label such as ``Decision:``; for words of time; for a task that is done; fewer
+for a question and for addressing someone.  ``docs/consolidation.md`` explains each.
+
+Selection is budgeted maximisation of a monotone submodular function by cost-scaled greedy choice: H. Lin and J. Bilmes,
+Multi-document Summarization via Budgeted Maximization of Submodular Functions, NAACL 2010, with the lazy evaluation
+of M. Minoux, Accelerated greedy algorithms for maximizing submodular set functions, 1978.  All in whole numbers, so
+that no order of evaluation changes a choice.
 
 Marker words and phrases are data: ``markers.txt`` and ``phrases.txt``.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import cache
+from heapq import heapify, heappop, heappush
+from typing import NamedTuple
 
+from .. import patterns as re
 from ..graph.evidence import STRONG
 from ..ingest.summary_files import DATED
 from ..knowledge.lexicon import ROUTINE
 from ..model import Grain
 from ..text import analysis, language, word_lists
-from ..text.machine import OPAQUE
+from ..text.labels import names_subject
+from ..text.machine import OPAQUE, is_machine
 from ..text.negation import negations
-from ..text.scripts import JOINED_LETTER
+from ..text.scripts import JOINED_LETTER, UNSPACED
 from ..text.sentences import MARKS, QUESTION_MARKS
 from ..text.speech import subject_terms
 from ..text.turns import roles, without_speaker
@@ -37,13 +44,13 @@ _MAX_NEGATED = 2
 
 _WORDS = re.compile(r"\w+(?:['’]\w+)*")
 _CLAUSES = re.compile(r"[,.;:!?](?=\s|[*_]|$)|[，。；：！？、()（）\[\]|]|\s[–—-]\s")
-_SENTENCE_END = re.compile(rf"[{MARKS}]+(?=\s|$|[\"'”’)\]*_])|[。！？｡།]+")
 _LABEL = re.compile(r"[\W_]*[\w' -]{2,40}[:：](?=[\s*_])")
-_REMARK = re.compile(r"\[[^\[\]]*\]")
+#: A label, which may be long and of any characters, behind which a value stands.
+_KEY = re.compile(r"[\W_]*[^\s:：][^:：\n]{0,39}[:：](?=[\s*_`]|$)")
+_WORD = re.compile(rf"[^\W\d_{UNSPACED}]{{2,}}|[{UNSPACED}]{{2,}}")
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredSentence:
+class ScoredSentence(NamedTuple):
     """A sentence with its scores.
 
     ``cost`` is the length of its line in tokens, ``covers`` its terms and concepts with their points of coverage.
@@ -124,10 +131,11 @@ def _coverage(sentence: Sentence, text: str) -> Iterable[tuple[str | int, int]]:
 def _style_points(sentence: Sentence, text: str, words: Sequence[str]) -> int:
     """Return the points for time words, done tasks, questions and forms of address."""
     points = 2 * POINT * (analysis.time_words(text) + sentence.done)
-    bare = _REMARK.sub(" ", text)
+    bare = re.sub(r"\[[^\[\]]*\]", " ", text)  # without bracketed remarks
     questions = sum(map(bare.count, QUESTION_MARKS))
     if questions:
-        points += -2 * POINT * questions // max(questions, len(_SENTENCE_END.findall(bare)))
+        ends = re.findall(rf"[{MARKS}]+(?=\s|$|[\"'”’)\]*_])|[。！？｡།]+", bare)
+        points += -2 * POINT * questions // max(questions, len(ends))
     addresses = sum(word in phrase_words("addresses") for word in words)
     if addresses:
         points += -20 * POINT * addresses // len(words)  # one "you" in ten words takes two points off
@@ -217,3 +225,122 @@ def phrase_words(role: str) -> frozenset[str]:
 
 def _alternatives(phrases: set[str] | frozenset[str]) -> re.Pattern[str]:
     return re.compile("|".join(map(re.escape, sorted(phrases, key=lambda phrase: (-len(phrase), phrase)))))
+
+
+# -- selection ------------------------------------------------------------------------------------
+
+
+def is_noise(sentence: Sentence) -> bool:
+    """Return true if a sentence tells a person nothing: machine output, opaque tokens, courtesies, empty labels."""
+    text = without_speaker(sentence.text, sentence.speaker) if sentence.speaker else sentence.text
+    # A line that ends with a colon introduces other sentences.
+    if is_machine(text) or text.rstrip("*_ ")[-1:] in (":", "：") or empty_label().match(text):
+        return True
+    label = _KEY.match(text)
+    if label is None and not names_subject(text):
+        return True
+    value = text[label.end() :] if label is not None else text
+    clear = OPAQUE.sub(" ", value)
+    # "Session: 8f14e45f" holds nothing but its token; a figure, a date or a link behind a label does count.
+    if clear != value and not _WORD.search(clear):
+        return True
+    without_links = re.sub(r"(?a)https?://\S+|(?<![\w.~+-])[\w.~+-]*+(?:/[\w.+-]+)+", " ", text)
+    return not _WORD.search(without_links) or not subject_terms(text)
+
+
+def drop_noise(sentences: Sequence[Sentence]) -> list[Sentence]:
+    """Return ``sentences`` without noise; all of them where they are nothing else."""
+    return [sentence for sentence in sentences if not is_noise(sentence)] or list(sentences)
+
+
+def drop_routine(sentences: Sequence[Sentence]) -> list[Sentence]:
+    """Return ``sentences``, which are in order of time, with the latest alone of each routine statement.
+
+    Routine is a statement that recurs on three days, or with three times of day, but for its figures.  Decisions, by
+    the points of their marker, are always kept.
+    """
+    times = defaultdict(set)
+    last: dict[tuple[str | None, str], int] = {}
+    keys = [(sentence.speaker, re.sub(r"\d+(?:[.,:]\d+)*", "0", sentence.text.casefold())) for sentence in sentences]
+    for at, (sentence, key) in enumerate(zip(sentences, keys, strict=True)):
+        times[key].add((sentence.day, *re.findall(r"(?<!\d)\d{1,2}:\d{2}(?!\d)", sentence.text)))
+        last[key] = at
+    return [
+        sentence
+        for at, (sentence, key) in enumerate(zip(sentences, keys, strict=True))
+        if len(times[key]) < 3 or last[key] == at or marker_points(sentence.text) >= 4
+    ]
+
+
+def drop_repetitions(scored: Sequence[ScoredSentence]) -> list[ScoredSentence]:
+    """Return ``scored``, in order, without those that repeat a better, or as good and earlier, one.
+
+    Two repeat each other when one speaker says both, they share four fifths of the terms of the one with more of
+    them, and all figures and negations.
+    """
+    rarity = Counter(term for candidate in scored for term in candidate.terms)
+    kept_by_term: defaultdict[tuple[str | None, frozenset[str], str], list[ScoredSentence]] = defaultdict(list)
+    kept: list[int] = []
+    for at in sorted(range(len(scored)), key=lambda at: (-scored[at].value, at)):
+        candidate = scored[at]
+        terms = candidate.terms
+        # Two sets that share so much have one of so many of their rarest terms in common.
+        rarest = sorted(terms, key=lambda term: (rarity[term], term))[: len(terms) - (4 * len(terms) + 4) // 5 + 1]
+        keys = [(candidate.sentence.speaker, candidate.exact, term) for term in rarest]
+        others = (other for key in keys for other in kept_by_term[key])
+        if any(5 * len(terms & other.terms) >= 4 * max(len(terms), len(other.terms)) for other in others):
+            continue
+        kept.append(at)
+        for key in keys:
+            kept_by_term[key].append(candidate)
+    return [scored[at] for at in sorted(kept)]
+
+
+def select(
+    scored: Sequence[ScoredSentence],
+    budget: float,
+    group: Callable[[ScoredSentence], Hashable] | None = None,
+    group_budget: float = 0,
+) -> list[ScoredSentence]:
+    """Return the sentences to keep, in order: at most ``budget`` tokens of cost, but at least one sentence.
+
+    With ``group`` the best of each group comes first, within ``budget`` or the larger ``group_budget``.
+    """
+    left = max(budget, group_budget)
+    covered: Counter[str | int] = Counter()
+    chosen: set[int] = set()
+
+    def rank(at: int) -> tuple[int, int]:
+        """Return the sort key of a sentence: gain per token, best first, then order."""
+        candidate = scored[at]
+        gain = candidate.points + sum(points >> covered[item] for item, points in candidate.covers)
+        return -((gain << 10) // (candidate.cost + 10)), at  # a line costs its reader more than its tokens
+
+    def take(at: int) -> None:
+        """Add a sentence that gains something and fits; the first one always does."""
+        nonlocal left
+        if not chosen or (scored[at].cost <= left and rank(at)[0] < 0):
+            chosen.add(at)
+            left -= scored[at].cost
+            covered.update(item for item, _ in scored[at].covers)
+
+    if group is not None:
+        best: dict[Hashable, int] = {}
+        for at, candidate in enumerate(scored):
+            key = group(candidate)
+            best[key] = min(at, best.get(key, at), key=rank)
+        for at in sorted(best.values(), key=rank):
+            take(at)
+        left -= max(budget, group_budget) - budget
+    queue = [rank(at) for at in range(len(scored)) if at not in chosen]
+    heapify(queue)
+    while queue:
+        density, at = heappop(queue)
+        if chosen and scored[at].cost > left:
+            continue
+        # A sentence that has lost value since it was queued goes back: another may be better now.
+        if (now := rank(at))[0] > density:
+            heappush(queue, now)
+        else:
+            take(at)
+    return [scored[at] for at in sorted(chosen)]

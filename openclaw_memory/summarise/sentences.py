@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
+from .. import patterns as re
 from ..model import UNSAID, Origin, Section, Unit, citation, tokens_of
 from ..store.api import Mention, PlannedUnit
 from ..text.labels import names_subject
 from ..text.lines import FENCE, ITEM
 from ..text.plain import is_delimiter, without_lead
 
-#: Forms of units that are headings.
-_TITLES = frozenset({"heading", "title"})
-_TASK = re.compile(rf"[ \t>]*{ITEM}[ \t]+\[(?P<mark>[xX ])\][ \t]")
 _WORD = re.compile(r"[^\W\d_]")
-_MARKUP = re.compile(r"<!--.*?(?:-->|$)|</?[A-Za-z][^<>]*>", re.DOTALL)
-_TAG = re.compile(r"(?<![\w&/#-])#[^\W\d_][\w/-]*")
-_TAGS_LABEL = re.compile(r"(?:\*\*)?(?:tags|labels|keywords|topics)(?:\*\*)?[:：](?:\*\*)?", re.IGNORECASE)
+#: Tags, and a label before them.
+_TAGS = re.compile(
+    r"(?<![\w&/#-])#[^\W\d_][\w/-]*|(?:\*\*)?(?:tags|labels|keywords|topics)(?:\*\*)?[:：](?:\*\*)?", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +72,14 @@ def extract_sentences(
         texts = [(planned, _text(planned.unit)) for planned in by_section[at]]
         silent = [planned for planned, text in texts if not text]
         tags = (*note_tags, *_tags(silent, "tag"), *_tags(by_section[at], "meta"))
-        subjects = [mention for planned in silent if _is_subject(planned.unit) for mention in planned.mentions]
+        subjects = [
+            mention
+            for planned in silent
+            # A heading that names the subject of the sentences below it.
+            if planned.unit.form in ("heading", "title")
+            and names_subject(planned.unit.search_text.rpartition(" > ")[2])
+            for mention in planned.mentions
+        ]
         count = len(sentences)
         follows = False
         for planned, text in texts:
@@ -92,7 +97,7 @@ def extract_sentences(
             follows = bool(text)
             if not text:
                 continue
-            task = _TASK.match(unit.text)
+            task = re.match(rf"[ \t>]*{ITEM}[ \t]+\[(?P<mark>[xX ])\][ \t]", unit.text)
             sentences.append(
                 Sentence(
                     text=text,
@@ -132,7 +137,7 @@ def line_tokens(line: str) -> int:
 
 def _text(unit: Unit) -> str:
     """Return the sentence of a unit on one line; empty where it has none."""
-    if unit.form in _TITLES | UNSAID:
+    if unit.form in ("heading", "title") or unit.form in UNSAID:
         return ""
     lines = unit.text.split("\n")
     if unit.form == "row":
@@ -142,19 +147,14 @@ def _text(unit: Unit) -> str:
     lines[1:] = [line.lstrip(" \t>") for line in lines[1:]]
     lines[0] = without_lead(lines[0], unit.form == "item")
     text = " ".join(" ".join(lines).split())
-    if not _WORD.search(_MARKUP.sub(" ", text)) or FENCE.match(text):
+    if not _WORD.search(re.sub(r"(?s)<!--.*?(?:-->|$)|</?[A-Za-z][^<>]*>", " ", text)) or FENCE.match(text):
         return ""
     # A few words before a colon introduce the next lines and state nothing themselves.
     if text.rstrip("*_")[-1:] in ":：" and len(text.split()) <= 6:
         return ""
-    if "#" in text and not _WORD.search(_TAG.sub(" ", _TAGS_LABEL.sub(" ", text))):
+    if "#" in text and not _WORD.search(_TAGS.sub(" ", text)):
         return ""
     return text
-
-
-def _is_subject(unit: Unit) -> bool:
-    """Return true if a unit is a heading that names the subject of the sentences below it."""
-    return unit.form in _TITLES and names_subject(unit.search_text.rpartition(" > ")[2])
 
 
 def _continues(last: Sentence, unit: Unit) -> bool:

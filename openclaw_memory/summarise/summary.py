@@ -5,19 +5,18 @@ Headings are concepts that several entries share, days, milestones, or the notes
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
+from typing import NamedTuple
 
-from ..graph.evidence import POINTS, STRONG
+from .. import patterns as re
+from ..graph.evidence import EXPLICIT, POINTS, STRONG
 from ..model import Grain
 from ..text import language, word_lists
 from ..text.labels import names_subject
-from . import selection
-from .scoring import ScoredSentence, score_sentences
+from .scoring import ScoredSentence, drop_noise, drop_repetitions, drop_routine, score_sentences, select
 from .sentences import Sentence, format_line, line_tokens
 
 #: Tokens of a summary's sentences, with their citations, by grain; long sources allow more.
@@ -29,18 +28,9 @@ VERSION = 11
 
 #: Most concepts whose entries are merged in one summary, by grain.
 _THEMES = {Grain.DAILY: 3, Grain.MONTHLY: 6, Grain.QUARTERLY: 8, Grain.YEARLY: 10}
-#: Entries that a theme joins at least.
-_THEME_ENTRIES = 2
-#: Rules of mentions that name no theme: a quoted word, the first word of a sentence, a file's own name.
-_NO_THEME = frozenset({"quoted", "start", "file"})
-#: Rules whose concepts distinguish entries though most entries have them; a person's name does not.
-_DISTINCTIVE = frozenset({"curated", "link", "tag", "meta", "code"})
-#: A day or period at the beginning of a heading.
-_DAY = re.compile(r"^\d{4}-(?:W\d\d|Q\d|\d\d(?:-\d\d(?:[ T]\d\d:\d\d)?)?)(?!\d)[\s–—:·|,-]*")
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """The sentences under one heading; ``tags`` begin with ``#``; ``concept`` is set where entries were merged."""
 
     heading: str
@@ -49,8 +39,7 @@ class Part:
     concept: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(NamedTuple):
     """The parts of a summary in order; ``groups`` counts the concepts whose entries were merged."""
 
     parts: tuple[Part, ...]
@@ -69,7 +58,7 @@ def summarise(
     Where it ``grows``, long sources allow three times as much.  A summary never exceeds the ``share`` of its sources'
     tokens, but has at least one sentence.  The same arguments give the same summary on every machine.
     """
-    ordered = selection.drop_routine(selection.drop_noise(sorted(sentences, key=_position)))
+    ordered = drop_routine(drop_noise(sorted(sentences, key=_position)))
     chosen = _choose(ordered, grain, budget, share, grows)
     if grain is Grain.DAILY:
         parts = _daily_parts(chosen, _THEMES[grain])
@@ -88,7 +77,7 @@ def _choose(
     sentences: Sequence[Sentence], grain: Grain, budget: float, share: float, grows: bool
 ) -> list[ScoredSentence]:
     """Choose the sentences of a summary, in order."""
-    scored = selection.drop_repetitions(score_sentences(sentences, grain))
+    scored = drop_repetitions(score_sentences(sentences, grain))
     if not scored:
         return []
     # A finer summary has citations, a note has none.
@@ -98,10 +87,10 @@ def _choose(
         budget = max(budget, min(3 * budget, 0.2 * source_tokens))
     limit = min(budget, share * source_tokens)
     if grain is not Grain.WEEKLY:
-        return selection.select(scored, limit)
+        return select(scored, limit)
     # Each day of a week of few words has its line.
     day_budget = source_tokens if source_tokens <= BUDGETS[grain] / 4 else 0
-    return selection.select(scored, limit, lambda candidate: candidate.sentence.day, min(budget, day_budget))
+    return select(scored, limit, lambda candidate: candidate.sentence.day, min(budget, day_budget))
 
 
 # -- headings -------------------------------------------------------------------------------------
@@ -153,16 +142,15 @@ def heading_subject(heading: str) -> str:
 
     Where both together are long it is the last one alone.  An item of a list, "Limit: 10 GB", says less alone.
     """
-    parts = [_DAY.sub("", part).strip(" :：") for part in heading.split(" > ")]
-    parts = [part for part in parts if names_subject(part) or _is_plain_label(part)][-2:]
+    # A heading may begin with a day or period.
+    day = r"^\d{4}-(?:W\d\d|Q\d|\d\d(?:-\d\d(?:[ T]\d\d:\d\d)?)?)(?!\d)[\s–—:·|,-]*"
+    parts = [re.sub(day, "", part).strip(" :：") for part in heading.split(" > ")]
+    # Words without figures may stand beside the one that names a thing.
+    plain = [any(map(str.isalnum, part)) and not any(map(str.isdecimal, part)) for part in parts]
+    parts = [part for part, is_plain in zip(parts, plain, strict=True) if is_plain or names_subject(part)][-2:]
     if not any(map(names_subject, parts)):
         return ""
     return next((words for words in (" · ".join(parts), parts[-1]) if len(words) <= 80), "")
-
-
-def _is_plain_label(part: str) -> bool:
-    """Return true for words without figures."""
-    return any(map(str.isalnum, part)) and not any(map(str.isdecimal, part))
 
 
 def _headings_in_language(chosen: Sequence[ScoredSentence]) -> Mapping[str, str]:
@@ -206,7 +194,7 @@ def _merge_themes(sentences: Sequence[Sentence], most: int) -> tuple[list[Part],
         if len(parts) == most:
             break
         members = sorted(rest.intersection(places))
-        if len({sentences[at].entry for at in members}) < _THEME_ENTRIES:
+        if len({sentences[at].entry for at in members}) < 2:
             continue
         rest.difference_update(members)
         merged = tuple(sentences[at] for at in members)
@@ -223,8 +211,11 @@ def _themes(sentences: Sequence[Sentence]) -> list[tuple[str, list[int]]]:
     speakers = {sentence.speaker.casefold() for sentence in sentences if sentence.speaker}
     for at, sentence in enumerate(sentences):
         for mention in sentence.mentions:
-            # The beginning of a speaker's name counts as that name.
-            if mention.rule in _NO_THEME or any(name.startswith(mention.text.casefold()) for name in speakers):
+            # A quoted word, the first word of a sentence and a file's own name are no themes; nor is a speaker, by the
+            # whole name or its beginning.
+            if mention.rule in ("quoted", "start", "file") or any(
+                name.startswith(mention.text.casefold()) for name in speakers
+            ):
                 continue
             places[mention.key].append(at)
             spellings[mention.key][mention.text] += 1
@@ -236,9 +227,9 @@ def _themes(sentences: Sequence[Sentence]) -> list[tuple[str, list[int]]]:
     for key, mentioned in places.items():
         shared = len(points[key])
         named = not STRONG.isdisjoint(rules[key])
-        # A name in more than half of several entries distinguishes none of them.
-        common = entries >= 4 and 2 * shared > entries and _DISTINCTIVE.isdisjoint(rules[key])
-        if shared >= _THEME_ENTRIES and (named or len(mentioned) >= 3) and not common:
+        # A name in more than half of several entries distinguishes none of them, unless it is marked as a concept.
+        common = entries >= 4 and 2 * shared > entries and rules[key].isdisjoint((*EXPLICIT, "code"))
+        if shared >= 2 and (named or len(mentioned) >= 3) and not common:
             ranked.append((-sum(points[key].values()), -len(mentioned), mentioned[0], key))
     # A Counter gives spellings of one frequency in the order in which they were met, which is that of the text.
     return [(spellings[key].most_common(1)[0][0], places[key]) for *_, key in sorted(ranked)]

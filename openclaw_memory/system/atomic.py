@@ -58,23 +58,20 @@ def locked(path: Path, timeout: float = LOCK_TIMEOUT, root: Path | None = None) 
     digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:24]
     spare = data_dir() / "locks" / f"{digest}.lock"
     lock_file = real.with_name(f"{real.name}.lock") if root is None else _lock_file(real, Path(os.path.realpath(root)))
-    try:
+    for file, owner in ((lock_file, root), (spare, None)):
         try:
-            lock = _acquire(lock_file, timeout, root)
+            lock = _acquire(file, timeout, owner)
+            break
+        except filelock.Timeout:
+            raise WorkspaceError(
+                f"{path}: another process has been writing it for {timeout:.0f} s; try again when that has ended"
+            ) from None
         except OSError as error:
-            if error.errno not in _NO_PLACE:
-                raise
-            lock_file = spare
-            lock = _acquire(lock_file, timeout, None)
-    except filelock.Timeout:
-        raise WorkspaceError(
-            f"{path}: another process has been writing it for {timeout:.0f} s; try again when that has ended"
-        ) from None
-    except OSError as error:
-        raise WorkspaceError(
-            f"{lock_file.parent}: no lock can be kept there ({error.strerror or error}); "
-            f"{next_step_for(error, 'make the folder writable')}"
-        ) from error
+            if file == spare or error.errno not in _NO_PLACE:
+                step = next_step_for(error, "make the folder writable")
+                raise WorkspaceError(
+                    f"no lock can be kept there ({error.strerror or error})", step, file.parent
+                ) from error
     try:
         yield
     finally:

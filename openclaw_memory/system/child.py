@@ -170,12 +170,7 @@ def _cause_of(code: int) -> tuple[str, bool]:
             return f"by signal {number}", True
         meaning = f" ({words.lower()})" if (words := signal.strsignal(number)) else ""
         # Out of memory is SIGKILL, and a person's own SIGTERM is no fault of the program.
-        return f"by {name}{meaning}", name in (
-            "SIGKILL",
-            "SIGTERM",
-            "SIGINT",
-            "SIGHUP",
-        )
+        return f"by {name}{meaning}", name in ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP")
     if code & 0xFFFFFFFF in _WINDOWS_CODES:
         return f"by {_WINDOWS_CODES[code & 0xFFFFFFFF]}", False
     return f"with exit code {code}", True

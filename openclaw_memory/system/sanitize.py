@@ -8,9 +8,10 @@ an Indic script, beside Hebrew.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from typing import Any
+
+from .. import patterns as re
 
 _EMOJI = "\u2190-\u21ff\u2300-\u27bf\u2900-\u297f\u2b00-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
 _JOINED = "\u0600-\u06ff\u0700-\u0dff\u1000-\u109f\u1780-\u180a\u1820-\u18af\ufb50-\ufdff\ufe70-\ufefc"

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import io
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
+
+from .. import patterns as re
 
 #: Text that needs no quotes, except for the words that YAML gives another meaning.
 _PLAIN = re.compile(r"(?!.* #)[^\W\d_](?:[\w ./@+#-]*\w)?|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 _AMBIGUOUS = frozenset("y n yes no true false on off null nan inf".split())
-#: Characters that a YAML reader takes for a line break, refuses or drops; they are escaped.
-_ESCAPED = re.compile("[\x7f-\xa0\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]")
 
 
 class YamlTextError(Exception):
@@ -29,8 +27,7 @@ class YamlTextError(Exception):
         self.line = line
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(NamedTuple):
     """A value and its position: the characters ``start:end``, in ``line`` (from 1).
 
     ``text`` is that of a scalar; ``items`` those of a list; ``pairs`` those of a mapping, in their order.
@@ -67,7 +64,9 @@ def dump_scalar(text: str) -> str:
     """Return ``text`` as YAML in one line, quoted if necessary, for block and flow style."""
     if _PLAIN.fullmatch(text) and text.casefold() not in _AMBIGUOUS:
         return text
-    escaped = _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(text, ensure_ascii=False))
+    # A YAML reader takes these characters for a line break, refuses or drops them.
+    special = "[\x7f-\xa0\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]"
+    escaped = re.sub(special, lambda match: f"\\u{ord(match[0]):04x}", json.dumps(text, ensure_ascii=False))
     return escaped if "\\" in escaped else "'" + text.replace("'", "''") + "'"
 
 
@@ -91,7 +90,7 @@ def parse(text: str) -> Node | None:
     # The loader of trees in C recurses without a limit; its events do not.
     loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
     try:
-        return _Builder(text, yaml.parse(text, Loader=loader)).document()
+        return _build_document(text, yaml.parse(text, Loader=loader))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         reason = " ".join(part for part in (error.context, error.problem) if part) or "no YAML"
@@ -101,67 +100,53 @@ def parse(text: str) -> Node | None:
         raise YamlTextError(f"{error.reason} ({error.character!r})", text.count("\n", 0, at) + 1) from error
 
 
-class _Builder:
-    """Builder of the tree from the events of a parser."""
+def _build_document(text: str, events: Iterator[Any]) -> Node | None:
+    """Build the tree of ``text`` from the events of a parser."""
+    import yaml
 
-    def __init__(self, text: str, events: Iterator[Any]) -> None:
-        self.text = text
-        self.events = events
-        #: The event that ended the last collection.
-        self.last: Any = None
-
-    def document(self) -> Node | None:
-        import yaml
-
-        root: Node | None = None
-        for event in self.events:
-            if isinstance(event, yaml.DocumentStartEvent):
-                mark: Any = event.start_mark
-                if root is not None:
-                    raise YamlTextError("a second document begins here", mark.line + 1)
-            elif isinstance(event, yaml.NodeEvent):
-                root = self.node(event, 0)
-        return None if root is None or root.is_null else root
-
-    def node(self, event: Any, depth: int) -> Node:
-        import yaml
-
+    root: Node | None = None
+    for event in events:
         mark: Any = event.start_mark
-        if getattr(event, "anchor", None) is not None:
-            raise YamlTextError("an anchor (& or *) cannot stand here; write the value out", mark.line + 1)
-        if event.tag is not None and event.tag != "!":
-            raise YamlTextError(f"a tag ({event.tag}) cannot stand here; leave it out", mark.line + 1)
-        if depth > 8:  # no person writes that
-            raise YamlTextError("this is nested too deep", mark.line + 1)
-        at = {"start": mark.index, "line": mark.line + 1}
-        if isinstance(event, yaml.ScalarEvent):
-            # The end of a block scalar is that of its last line, not the beginning of what follows.
-            after: Any = event.end_mark
-            end = mark.index + len(self.text[mark.index : after.index].rstrip())
-            return Node("scalar", end=end, plain=event.style in (None, ""), text=event.value, **at)
-        flow = bool(event.flow_style)
-        children = list(self.children(depth))
-        end = self.last.end_mark.index if flow else max((child.end for child in children), default=mark.index)
-        if isinstance(event, yaml.SequenceStartEvent):
-            return Node("list", end=end, flow=flow, items=tuple(children), **at)
-        pairs = tuple(zip(children[::2], children[1::2], strict=True))
-        seen = set()
-        for key, _ in pairs:
-            if key.kind != "scalar":
-                raise YamlTextError("a list or mapping cannot be a key", key.line)
-            if key.text in seen:
-                raise YamlTextError(f"'{key.text}' stands here a second time", key.line)
-            seen.add(key.text)
-        return Node("map", end=end, flow=flow, pairs=pairs, **at)
+        if isinstance(event, yaml.DocumentStartEvent) and root is not None:
+            raise YamlTextError("a second document begins here", mark.line + 1)
+        if isinstance(event, yaml.NodeEvent):
+            root = _build_node(text, events, event, 0)
+    return None if root is None or root.is_null else root
 
-    def children(self, depth: int) -> Iterator[Node]:
-        import yaml
 
-        for event in self.events:
-            if isinstance(event, yaml.CollectionEndEvent):
-                self.last = event
-                return
-            yield self.node(event, depth + 1)
+def _build_node(text: str, events: Iterator[Any], event: Any, depth: int) -> Node:
+    """Build the node that begins with ``event``."""
+    import yaml
+
+    mark = event.start_mark
+    if getattr(event, "anchor", None) is not None:
+        raise YamlTextError("an anchor (& or *) cannot stand here; write the value out", mark.line + 1)
+    if event.tag is not None and event.tag != "!":
+        raise YamlTextError(f"a tag ({event.tag}) cannot stand here; leave it out", mark.line + 1)
+    if depth > 8:  # no person writes that
+        raise YamlTextError("this is nested too deep", mark.line + 1)
+    at = {"start": mark.index, "line": mark.line + 1}
+    if isinstance(event, yaml.ScalarEvent):
+        # The end of a block scalar is that of its last line, not the beginning of what follows.
+        after: Any = event.end_mark
+        end = mark.index + len(text[mark.index : after.index].rstrip())
+        return Node("scalar", end=end, plain=event.style in (None, ""), text=event.value, **at)
+    flow, children = bool(event.flow_style), []
+    while not isinstance(inner := next(events), yaml.CollectionEndEvent):
+        children.append(_build_node(text, events, inner, depth + 1))
+    closing: Any = inner
+    end = closing.end_mark.index if flow else max((child.end for child in children), default=mark.index)
+    if isinstance(event, yaml.SequenceStartEvent):
+        return Node("list", end=end, flow=flow, items=tuple(children), **at)
+    pairs = tuple(zip(children[::2], children[1::2], strict=True))
+    seen = set()
+    for key, _ in pairs:
+        if key.kind != "scalar":
+            raise YamlTextError("a list or mapping cannot be a key", key.line)
+        if key.text in seen:
+            raise YamlTextError(f"'{key.text}' stands here a second time", key.line)
+        seen.add(key.text)
+    return Node("map", end=end, flow=flow, pairs=pairs, **at)
 
 
 def edit(text: str, change: Callable[[Any], None]) -> str:

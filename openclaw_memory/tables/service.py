@@ -49,10 +49,10 @@ class MemoryTables:
         result = self._store.query(sql, self._collect, limit, timeout)
         return replace(result, stale=stale, warning=joined([*self._store.warnings(), *remarks]))
 
-    def export(self, folder: Path, overwrite: bool, progress: Progress = silent) -> ExportReport:
+    def export(self, folder: Path, progress: Progress = silent) -> ExportReport:
         """Write every table to a Parquet file."""
         stale, remarks = self._freshen(NEVER)
-        report = self._store.export(folder, self._collect, overwrite, progress)
+        report = self._store.export(folder, self._collect, progress)
         return replace(report, stale=stale, warning=joined([*self._store.warnings(), *remarks]))
 
     def _collect(self, named: frozenset[str]) -> ComputedTables:

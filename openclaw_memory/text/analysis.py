@@ -10,12 +10,12 @@ term.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from itertools import pairwise
 
+from .. import patterns as re
 from . import calendar_words, characters
 from . import language as languages
 from .scripts import HANGUL, HIRAGANA, INDIC, KANA, POINTS, SOUTH_EAST_ASIAN, UNSPACED, letter
@@ -39,7 +39,6 @@ _LETTERS = rf"[\w{INDIC}{SOUTH_EAST_ASIAN}]+"
 _RUN = re.compile(rf"{_LETTERS}(?:[.\-]{_LETTERS})*")
 #: Something in it that plain lower-case words do not have: joined parts, inner capitals, digits beside letters.
 _COMPLEX = re.compile(r"[A-Za-z0-9_][.\-_][A-Za-z0-9_]|[a-z][A-Z]|[A-Z]{2}[a-z]|[^\x00-\x7f]")
-_WORDS = re.compile(r"(?<![^\s,;!?\"()])[^\s,;!?\"()]+(?<![.:'’])")
 _CAMEL = re.compile(r"[A-Z]+(?![^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 _CJK = re.compile(f"[{UNSPACED}{HANGUL}]+")
 #: A word as people see it, with the accents and vowel signs that belong to it; or a run of letters without spaces.
@@ -51,19 +50,13 @@ _PARTICLES = re.compile(f"[{HIRAGANA}]{{2}}")
 _DIACRITICS = re.compile(f"[\u0300-\u036f{POINTS}]+")
 #: Diacritics without those of scripts whose stemmers know them.
 _LATIN_DIACRITICS = re.compile(f"(?<![\u0370-\u052f])[\u0300-\u036f{POINTS}]+")
-#: The hyphen that breaks no line is one, and the one that nobody sees is none.
-_HYPHENS = {0x2010: "-", 0x00AD: None}
 #: Letters whose stroke, or missing dot, no normal form parts from them: people leave it out as they do an accent.
 _STROKES = str.maketrans("łŁđĐøØħĦŧŦı", "lLdDoOhHtTi")
 VIETNAMESE = "vietnamese"
 #: Emoji and other small pictures, but for the modifiers of a skin's colour.
 _PICTOGRAPH = re.compile("[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001f3fa\U0001f400-\U0001faff]")
-#: Letters that only Vietnamese has.
-_VIETNAMESE = re.compile("[\u01a0\u01a1\u01af\u01b0\u1ea0-\u1ef9]")
 #: A word of an alphabet, as long as people may misspell one; what digits or marks of programs join is none.
 _SPELT = re.compile(rf"(?<![\w{INDIC}])(?:[{INDIC}]|[^\W\d_{UNSPACED}{HANGUL}]){{4,24}}(?![\w{INDIC}])")
-#: Words with nothing but a space between them; each letter is looked at once, however long a word is.
-_SYLLABLES = re.compile(r"(?<![^\W\d_])[^\W\d_]++(?:[ \t\n]++[^\W\d_]++)+")
 
 
 def terms(text: str) -> list[str]:
@@ -128,7 +121,8 @@ def vocabulary(texts: Iterable[str]) -> list[str]:
 
 def words_by_term(text: str) -> dict[str, str]:
     """Return the terms of a question, each with the word that it comes from."""
-    return {term: word for word in _WORDS.findall(text) for term in query_terms(word)}
+    words = re.findall(r"(?<![^\s,;!?\"()])[^\s,;!?\"()]+(?<![.:'’])", text)
+    return {term: word for word in words for term in query_terms(word)}
 
 
 def occurrences(question: str, text: str) -> Iterator[tuple[int, int]]:
@@ -140,9 +134,10 @@ def occurrences(question: str, text: str) -> Iterator[tuple[int, int]]:
         word = match[0]
         if match.lastgroup == "joined":
             word = word.translate(characters.equivalents())
-            pairs = [i for i in range(len(word)) if word[i : i + 2] in sought or word[i] in sought]
-            for at in pairs:
-                yield match.start() + at, match.start() + at + (2 if word[at : at + 2] in sought else 1)
+            for at, character in enumerate(word, match.start()):
+                pair = word[at - match.start() :][:2]
+                if pair in sought or character in sought:
+                    yield at, at + (2 if pair in sought else 1)
             continue
         native = languages.stems(languages.latin_words(_composed(word).lower()), language)
         if sought & {*query_terms(word), *map(_folded, native)}:
@@ -173,10 +168,7 @@ def _terms(text: str, query: bool) -> list[str]:
 
 def _stemmed(words: list[str]) -> list[str]:
     """Return the stems of words in the language of each word's script, accents folded."""
-    latin = [word for word in words if word.isascii()]
-    if len(latin) == len(words):
-        return languages.stems(words)
-    out = languages.stems(latin)
+    out = languages.stems([word for word in words if word.isascii()])
     for word in words:
         if not word.isascii():
             script = languages.script_language(word)
@@ -199,9 +191,10 @@ def _syllables(text: str) -> Iterator[tuple[str, str]]:
     if text.isascii():
         return
     text = _composed(text)
-    if _VIETNAMESE.search(text) is None:
-        return
-    for run in _SYLLABLES.findall(text.lower()):
+    if re.search("[\u01a0\u01a1\u01af\u01b0\u1ea0-\u1ef9]", text) is None:
+        return  # it has no letter that only Vietnamese has
+    # Words with nothing but a space between them; each letter is looked at once, however long a word is.
+    for run in re.findall(r"(?<![^\W\d_])[^\W\d_]++(?:[ \t\n]++[^\W\d_]++)+", text.lower()):
         yield from (pair for pair in pairwise(run.split()) if not "".join(pair).isascii())
 
 
@@ -220,7 +213,8 @@ def _plain(text: str) -> str:
     """Return ``text`` as :func:`_folded`, but keep the accents of other letters than Latin ones."""
     if text.isascii():
         return text
-    text = unicodedata.normalize("NFKD", text).translate(_HYPHENS).translate(_STROKES)
+    # The hyphen that breaks no line is one, and the one that nobody sees is none.
+    text = unicodedata.normalize("NFKD", text).replace("\u2010", "-").replace("\u00ad", "").translate(_STROKES)
     return _DIACRITICS.sub("", _composed(_LATIN_DIACRITICS.sub("", text))).translate(characters.equivalents())
 
 

@@ -6,21 +6,18 @@ coarser period.  Days are those that ``datetime.date`` knows, 0001-01-01 to 9999
 
 from __future__ import annotations
 
-import re
 from calendar import monthrange
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import lru_cache
 from types import MappingProxyType
 
+from .. import patterns as re
 from ..errors import SettingsError
 from ..model import Grain
 
 #: The grain that is made from each; the coarsest is not among the keys.
 COARSER: Mapping[Grain, Grain] = MappingProxyType(dict(zip(list(Grain)[:-1], list(Grain)[1:], strict=True)))
-
-#: Answers kept for the next time: those of a few years.
-_REMEMBERED = 4096
 
 #: Folder of the summaries in a workspace.
 FOLDER = "memory/consolidated"
@@ -29,7 +26,7 @@ FOLDER = "memory/consolidated"
 _PERIOD = re.compile(r"([0-9]{4})(?:-(?:W([0-9]{2})|Q([1-4])|(0[1-9]|1[0-2])(?:-([0-9]{2}))?))?")
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=4096)
 def period_of(day: date, grain: Grain) -> str:
     """Return the name of the period of ``grain`` that contains ``day``; working notes have days as periods."""
     if grain in (Grain.WORKING, Grain.DAILY):
@@ -44,7 +41,7 @@ def period_of(day: date, grain: Grain) -> str:
     return f"{day.year:04}"
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=4096)
 def bounds(grain: Grain, period: str) -> tuple[date, date]:
     """Return the first and the last day of a period; raises ``ValueError`` for a name of no period of ``grain``."""
     match = _PERIOD.fullmatch(period)
@@ -72,7 +69,7 @@ def last_day(period: str) -> date | None:
         return None
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=4096)
 def parents(grain: Grain, period: str) -> tuple[tuple[Grain, str], ...]:
     """Return the coarser periods that share days with this one; raises as :func:`bounds`.
 
@@ -81,12 +78,6 @@ def parents(grain: Grain, period: str) -> tuple[tuple[Grain, str], ...]:
     ends = bounds(grain, period)
     coarser = COARSER.get(grain)
     return () if coarser is None else tuple(dict.fromkeys((coarser, period_of(day, coarser)) for day in ends))
-
-
-def days(grain: Grain, period: str) -> Iterator[date]:
-    """Yield every day of a period, in order; raises as :func:`bounds`."""
-    first, last = bounds(grain, period)
-    return map(date.fromordinal, range(first.toordinal(), last.toordinal() + 1))
 
 
 def is_closed(grain: Grain, period: str, today: date, older_than_days: int = 0) -> bool:
@@ -108,7 +99,7 @@ def path_of(grain: Grain, period: str) -> str:
     return f"{FOLDER}/{grain.value}/{period}.md"
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=4096)
 def parse_path(path: str) -> tuple[Grain, str] | None:
     """Return the grain and period of the summary at ``path``; ``None`` for every other path."""
     folder, _, name = path.rpartition("/")

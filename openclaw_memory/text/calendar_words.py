@@ -6,13 +6,13 @@ is searched in its :func:`plain` form; words of scripts without spaces are read 
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
+from .. import patterns as re
 from . import language as languages
 from . import word_lists
 from .scripts import HANGUL, UNSPACED
@@ -21,16 +21,17 @@ from .scripts import HANGUL, UNSPACED
 ANY = "any"
 UNITS = ("day", "week", "month", "year")
 _UNSPACED = UNSPACED + HANGUL
+#: A letter of a script that puts no spaces between words.
+JOINED = re.compile(f"[{_UNSPACED}]")
 _TOKEN = re.compile(rf"\d+|[{_UNSPACED}]|[^\W\d_](?:[^\W\d_{_UNSPACED}]|[\u0300-\u036f\u064b-\u065f\u0900-\u097f])*")
 WORD = re.compile(r"[^\W_]+")
-_MARKS = re.compile("[\u200b-\u200f\u061c\u2060\ufeff]")
 #: Characters between two words of a phrase.
 _BETWEEN = re.compile(r"[\s.'’-]{0,3}")
 _NUMBER = "#"
 _PHRASE_END = ""
-#: Kinds of phrases to search for; the others are looked up by key.
-_KINDS = frozenset({"month", "month-short", "weekday", "relative", "ago", "ahead", "part"})
+#: Kinds of phrases that name a month, and of all that are searched for; the others are looked up by key.
 _MONTHS = frozenset({"month", "month-short"})
+_KINDS = _MONTHS | {"weekday", "relative", "ago", "ahead", "part"}
 #: Kinds of which single words speak of time.
 _TIMES = frozenset({"month", "weekday", "relative", "noun", "period", "words"})
 #: Keys of words that open or close the time beside them.
@@ -70,7 +71,7 @@ class Phrase(NamedTuple):
 def plain(text: str) -> str:
     """Return ``text`` in small letters, in plain forms of its characters, and without invisible marks."""
     if not text.isascii():
-        text = _MARKS.sub("", unicodedata.normalize("NFKC", text))
+        text = re.sub("[\u200b-\u200f\u061c\u2060\ufeff]", "", unicodedata.normalize("NFKC", text))
     return text.lower()
 
 
@@ -93,6 +94,22 @@ def phrases_by_key(language: str) -> dict[str, tuple[str, ...]]:
         if spellings:
             out[key] = (*out.get(key, ()), *spellings.split(" | "))
     return out
+
+
+def has_phrase(key: str, spoken: Iterable[str], text: str) -> bool:
+    """Return true if a :func:`plain` text has a phrase of some languages for ``key``."""
+    return any(re.search(_phrases_of(key, language), text) for language in spoken)
+
+
+@cache
+def _phrases_of(key: str, language: str) -> str:
+    """Return a pattern for a language's phrases for ``key``, as words of their own where words have spaces."""
+    phrases = map(plain, phrases_by_key(language).get(key, ()))
+    return "|".join(_word(phrase) for phrase in phrases) or "(?!)"
+
+
+def _word(phrase: str) -> str:
+    return re.escape(phrase) if JOINED.search(phrase) else rf"(?<![^\W_]){re.escape(phrase)}(?![^\W_])"
 
 
 def any_of(spellings: Iterable[str]) -> str:

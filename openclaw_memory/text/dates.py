@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from calendar import monthrange
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
@@ -10,6 +9,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from .. import patterns as re
 from . import calendar
 from . import calendar_words as words
 from .front_matter import fold_key
@@ -46,13 +46,11 @@ _YEAR_LAST = re.compile(r"(?<![\d./-])(\d{1,2})([-./]|\. )(\d{1,2})\2(\d{4})(?!\
 _FROM_TO = re.compile(
     r"(?<![\w./-])(\d{1,2})(?:([./])(?:(\d{1,2})\2?)?)?\s?[–—~〜-]\s?(\d{1,2})([./])(\d{1,2})\5(\d{4})(?!\d|\.\d)"
 )
-_UNTIL = re.compile(r"\W{0,2}[–—-]\W{0,2}")
 _YEAR_MONTH = re.compile(r"(?<![\d.-])((?:19|20)\d\d)-(0[1-9]|1[0-2])(?![\d-])")
 #: Without a year: such numbers are a date only beside a word that says so.
 _DAY_MONTH = re.compile(
     r"(?<![\d./:-])(?!24/7\b)(\d{1,2})(?:/(\d{1,2})|-(\d\d)|\.(0[1-9]|1[0-2])|\. ?(\d{1,2})\.)(?![\d/:%]|[.,-]\d| ?%)"
 )
-_OPEN_ORDER = re.compile(r"(?<![\d./-])(\d{1,2})[-/](\d{1,2})[-/]\d{4}(?!\d)")
 
 _NAME_DATE = re.compile(r"(?<!\d)(?P<year>\d{4})(?P<mark>[-_.])(?P<month>\d{2})(?P=mark)(?P<day>\d{2})(?!\d)")
 _NAME_COMPACT = re.compile(r"(?<!\d)(?P<year>(?:19|20)\d{2})(?P<month>\d{2})(?P<day>\d{2})(?!\d)")
@@ -97,8 +95,8 @@ class DateMention(NamedTuple):
 
 
 @cache
-def _around() -> tuple[re.Pattern[str], ...]:
-    """Return the patterns of the text beside a month: the day, the year, or both."""
+def _around() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return the patterns of the text before a month and behind it: a year, a day, or both."""
     joins, ends = (
         words.any_of(map(re.escape, each))
         for each in (words.joining_words(), words.spellings_for("day-end", (words.ANY,)))
@@ -106,22 +104,13 @@ def _around() -> tuple[re.Pattern[str], ...]:
     gap = rf"[\s.,،、/'’׳_-]{{0,3}}(?:(?:{joins})(?![^\W\d_])[\s.,،'’]{{0,3}}){{0,2}}"
     # In scripts without spaces letters or digits follow the joining characters at once.
     gap = rf"(?:{gap}|[\s.]?[年년][\s.]?)"
-    day = rf"(\d{{1,2}})(?!\d)(?:-?(?:{ends})(?![a-z\u00df-\u052f]))?"
+    end = rf"(?!\d)(?:-?(?:{ends})(?![a-z\u00df-\u052f]))?"
     # Of days from one to another, the first.
-    day += rf"(?:\.?\s?[–—-]\s?\d{{1,2}}(?!\d)(?:-?(?:{ends})(?![a-z\u00df-\u052f]))?)?"
+    day = rf"(\d{{1,2}}){end}(?:\.?\s?[–—-]\s?\d{{1,2}}{end})?"
     year = r"(\d{4})(?!\d)"
-    return tuple(
-        map(
-            re.compile,
-            (
-                rf"{gap}{day}{gap}{year}",  # behind: the day, the year
-                rf"(?:(?<!\d){year}{gap})?(?<![\d.,:/]){day}{gap}\Z",  # before: perhaps a year, the day
-                rf"{gap}{year}",  # behind: the year
-                rf"(?<!\d){year}{gap}\Z",  # before: the year
-                rf"{gap}{day}(?![:.]\d|[a-z\u00df-\u052f])",  # behind: the day
-            ),
-        )
-    )
+    before = rf"(?:(?:(?<!\d){year}{gap})?(?<![\d.,:/]){day}|(?<!\d){year}){gap}\Z"
+    behind = rf"{gap}(?:(?:{day}{gap})?{year}|{day}(?![:.]\d|[a-z\u00df-\u052f]))"
+    return re.compile(before), re.compile(behind)
 
 
 def date_in_name(path: str) -> date | None:
@@ -225,7 +214,8 @@ def _filler() -> re.Pattern[str]:
 
 def order_of(text: str) -> str:
     """Return the order of day and month in a file's numbers: that of unambiguous ones, else its language's."""
-    unambiguous = [match for match in _OPEN_ORDER.findall(text) if max(map(int, match)) > 12]
+    numbers = re.findall(r"(?<![\d./-])(\d{1,2})[-/](\d{1,2})[-/]\d{4}(?!\d)", text)
+    unambiguous = [match for match in numbers if max(map(int, match)) > 12]
     if unambiguous:
         days = sum(int(number) > 12 for number, _ in unambiguous)
         return "dmy" if 2 * days >= len(unambiguous) else "mdy"
@@ -243,15 +233,10 @@ def find_dates(text: str, order: Order | None = None) -> list[DateMention]:
             mentions.append(_in_words(text, month))
     mentions.sort()
     for at, (mention, other) in enumerate(pairwise(mentions)):
-        if (
-            mention.year is None
-            and mention.day
-            and other.year
-            and other.day
-            and _UNTIL.fullmatch(text, mention.end, other.start)
-        ):
+        if mention.year is None and mention.day and other.year and other.day:
             # Of the days from one to another only the last has a year.
-            mentions[at] = mention._replace(year=other.year - (mention.month > other.month))
+            if re.fullmatch(r"\W{0,2}[–—-]\W{0,2}", text[mention.end : other.start]):
+                mentions[at] = mention._replace(year=other.year - (mention.month > other.month))
     return mentions
 
 
@@ -265,8 +250,10 @@ def stated_days(text: str, day: date | None, order: Order | None = None) -> tupl
     text = words.plain(text)
     span: tuple[date, date] | None = None
     for mention in find_dates(text, order):
-        days = mention.days() if mention.year else _nearest(text, mention, day)
-        if days is None:
+        nearest = None
+        if not mention.year and day is not None and means_month(text, mention):
+            nearest = day.year + (mention.month - day.month < -6) - (mention.month - day.month > 6)
+        if (days := mention.days(nearest)) is None:
             continue
         if span is None:
             span = days
@@ -304,13 +291,6 @@ def means_month(text: str, mention: DateMention) -> bool:
     return sure
 
 
-def _nearest(text: str, mention: DateMention, day: date | None) -> tuple[date, date] | None:
-    if day is None or not means_month(text, mention):
-        return None
-    year = day.year + (mention.month - day.month < -6) - (mention.month - day.month > 6)
-    return mention.days(year)
-
-
 def _first_date(text: str, order: Order | None) -> tuple[date, int, int] | None:
     for mention in find_dates(text, order):
         if mention.day is not None and mention.year is not None and (days := mention.days()) is not None:
@@ -333,11 +313,7 @@ def _in_numbers(text: str, order: Order | None) -> Iterator[DateMention]:
         if match.start() in taken:
             continue
         first, mark, second, year = match.groups()
-        if int(first) <= 12 and int(second) <= 12 and "." not in mark:
-            swap = (order() if order is not None else words.day_order(text)) == "mdy"
-        else:
-            swap = int(second) > 12
-        day, month = (second, first) if swap else (first, second)
+        day, month = (second, first) if _month_first(first, second, mark, text, order) else (first, second)
         if _day(year, month, day):
             yield DateMention(*match.span(), int(year), int(month), int(day))
     for match in _YEAR_MONTH.finditer(text, end):
@@ -355,16 +331,20 @@ def _in_numbers(text: str, order: Order | None) -> Iterator[DateMention]:
 def _from_to(match: re.Match[str], text: str, order: Order | None) -> Iterator[DateMention]:
     """Yield the first and the last day of a range in numbers."""
     first_day, _, other, first, mark, second, year = match.groups()
-    if int(first) <= 12 and int(second) <= 12 and mark != ".":
-        swap = (order() if order is not None else words.day_order(text)) == "mdy"
-    else:
-        swap = int(second) > 12
+    swap = _month_first(first, second, mark, text, order)
     day, month = (second, first) if swap else (first, second)
     early, first_month = (other or first, first_day) if swap and other else (first_day, other or month)
     late = int(year) - (int(first_month) > int(month))
     if _day(str(late), first_month, early) and _day(year, month, day):
         yield DateMention(match.start(), match.start(4) - 1, late, int(first_month), int(early))
         yield DateMention(match.start(4), match.end(), int(year), int(month), int(day))
+
+
+def _month_first(first: str, second: str, mark: str, text: str, order: Order | None) -> bool:
+    """Return true if the first of two numbers before a year is the month."""
+    if int(first) <= 12 and int(second) <= 12 and "." not in mark:
+        return (order() if order is not None else words.day_order(text)) == "mdy"
+    return int(second) > 12
 
 
 def _beside(text: str, start: int, end: int) -> str | None:
@@ -381,28 +361,24 @@ def _beside(text: str, start: int, end: int) -> str | None:
 
 def _in_words(text: str, month: words.Phrase) -> DateMention:
     """Return the date with the month at ``month``: its day and year stand before or behind that."""
-    day_year, before_day, year_behind, year_before, day_behind = _around()
     start, end = month.start, month.end
+    number, name = _number(text, month), text[start:end]
     low = max(0, start - _AROUND)
-    before, number = text[low:start], _number(text, month)
-    name = text[start:end]
-    if match := day_year.match(text, end, end + _AROUND):
-        return DateMention(start, match.end(), int(match[2]), number, int(match[1]), name)
-    if match := before_day.search(before):
-        ahead = year_behind.match(text, end, end + _AROUND)
-        year = ahead[1] if ahead else match[1]
-        return DateMention(
-            low + match.start(), ahead.end() if ahead else end, int(year) if year else None, number, int(match[2]), name
-        )
-    if match := year_before.search(before):
-        behind = day_behind.match(text, end, end + _AROUND)
-        day = int(behind[1]) if behind else None
-        return DateMention(low + match.start(), behind.end() if behind else end, int(match[1]), number, day, name)
-    if match := year_behind.match(text, end, end + _AROUND):
-        return DateMention(start, match.end(), int(match[1]), number, None, name)
-    if match := day_behind.match(text, end, end + _AROUND):
-        return DateMention(start, match.end(), None, number, int(match[1]), name)
-    return DateMention(start, end, None, number, None, name)
+    before, behind = _around()
+    left, right = before.search(text[low:start]), behind.match(text, end, end + _AROUND)
+    year_left, day_left, lone_year = left.groups() if left else (None, None, None)
+    day_right, year_right, lone_day = right.groups() if right else (None, None, None)
+    if left is None or day_right:  # both the day and the year stand behind, or all that there is
+        day, year = day_right or lone_day, year_right
+    else:
+        start = low + left.start()
+        if day_left:
+            day, year, right = day_left, year_right or year_left, right if year_right else None
+        else:
+            day, year, right = lone_day, lone_year, right if lone_day else None
+    return DateMention(
+        start, right.end() if right else end, int(year) if year else None, number, int(day) if day else None, name
+    )
 
 
 def _number(text: str, month: words.Phrase) -> int:

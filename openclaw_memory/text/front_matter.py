@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import textwrap
 import tomllib
 import unicodedata
@@ -13,6 +12,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .. import patterns as re
 from .characters import join_surrogates
 
 if TYPE_CHECKING:
@@ -27,9 +27,7 @@ _INVISIBLE = " \t\ufeff\u200b"
 _KEY = re.compile(r"""(?P<name>[^\W_][\w .-]*|"[^"]*"|'[^']*')[ \t]*(?P<sign>[:=])(?P<apart>\s|$)?""")
 #: Keys that lower the trust in a file, or keep it out; without a blank behind it such a key is still one.
 _TRUST = ("origin", "memory", "private")
-_MISSING_BLANK = re.compile(r"^((?:origin|memory|private):)(?=\S)", re.IGNORECASE | re.MULTILINE)
 _NO_VALUES = "false|no|off|0"
-_WITHHELD = re.compile(rf"\W*(?:memory\W*[:=]\W*(?:{_NO_VALUES})|private\W*[:=]\W*(?:true|yes|on|1))\b", re.IGNORECASE)
 _DUPLICATE_KEY = "a key stands twice; keep one of them"
 
 
@@ -142,7 +140,7 @@ def _parse_mapping(lines: Sequence[str], fence: str = "---", first: int = 1) -> 
         elif fence == "{":
             data = json.loads(text.lstrip(_INVISIBLE), object_pairs_hook=_unique_keys)
         else:
-            data = yaml.load(_MISSING_BLANK.sub(r"\1 ", text), _loader())
+            data = yaml.load(re.sub(r"(?im)^((?:origin|memory|private):)(?=\S)", r"\1 ", text), _loader())
         if data is not None and not isinstance(data, dict):
             raise _Invalid("no 'key: value'; write one a line")
         stated: dict[str, Any] = {} if data is None else _json_value(data, [2_000], 0)
@@ -218,7 +216,8 @@ def _closes(line: str, fence: str) -> bool:
 
 
 def _untrusted_values(lines: Sequence[str]) -> dict[str, Any]:
-    withheld = any(_WITHHELD.match(line) for line in lines)
+    withholding = rf"(?i)\W*(?:memory\W*[:=]\W*(?:{_NO_VALUES})|private\W*[:=]\W*(?:true|yes|on|1))\b"
+    withheld = any(re.match(withholding, line) for line in lines)
     return {"origin": "untrusted"} | ({"memory": False} if withheld else {})
 
 

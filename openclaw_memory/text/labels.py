@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from functools import cache, lru_cache
 
+from .. import patterns as re
 from . import language, word_lists
 from .scripts import UNSPACED
 
 #: Words; of scripts that put no spaces between them, single characters.
 _ATOM = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
 _NUMBER = re.compile(r"[\d\u3007\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341]+[a-z]{0,2}|[tv]\d+")
-_MARKS = re.compile("[\u0300-\u036f\u3099\u309a]+")
 
 
 def is_label(text: str) -> bool:
@@ -52,7 +51,9 @@ def names_subject(heading: str) -> bool:
 
 def _atoms(text: str) -> list[str]:
     """Return the words of a text as they are compared, without case and accents."""
-    plain = text.lower() if text.isascii() else _MARKS.sub("", unicodedata.normalize("NFKD", text.casefold()))
+    plain = text.lower()
+    if not text.isascii():
+        plain = re.sub("[\u0300-\u036f\u3099\u309a]+", "", unicodedata.normalize("NFKD", text.casefold()))
     return _ATOM.findall(unicodedata.normalize("NFC", plain))
 
 

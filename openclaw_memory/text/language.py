@@ -7,12 +7,12 @@ Snowball's.
 
 from __future__ import annotations
 
-import re
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from functools import cache
 from typing import Any
 
+from .. import patterns as re
 from ..model import tokens_of
 from . import word_lists
 from .scripts import GREEK, HAN, HANGUL, KANA, letter
@@ -34,22 +34,17 @@ SCRIPTS = (
     (letter("\u0530-\u058f"), ("armenian",)),
     (letter("\u0b80-\u0bff"), ("tamil",)),
 )
-#: The part of the scripts without an alphabet, or with one that puts no spaces between words; and the alphabets.
-_UNSPACED, _ALPHABETS = SCRIPTS[:4], SCRIPTS[4:]
-#: Languages that share an alphabet, by the first of them.
-_ALPHABET_SHARES = {names[0]: names for _, names in _ALPHABETS}
+#: The alphabets; the scripts before them have none, or one that puts no spaces between words.
+_ALPHABETS = SCRIPTS[4:]
 #: A word of letters.
 LETTERS = re.compile(r"[^\W\d_]+")
 _LATIN = re.compile("[a-z\u00df-\u024f\u1e00-\u1eff]+")
-#: Letters that English does not have.
-_ACCENTED = re.compile("[\u00df-\u024f\u1e00-\u1eff]")
 
 #: Languages in Latin letters, the most common on the web first: the order of Common Crawl's statistics of languages.
 _COMMON = (
     "german french spanish italian dutch portuguese polish turkish czech vietnamese indonesian swedish hungarian "
     "romanian finnish danish norwegian slovak catalan croatian lithuanian slovenian latvian estonian"
-)
-_RANK = {language: rank for rank, language in enumerate(_COMMON.split())}
+).split()
 
 _local = threading.local()
 
@@ -92,7 +87,7 @@ def letters(language: str) -> frozenset[str]:
 
 def accents(words: Iterable[str]) -> frozenset[str]:
     """Return the letters of words in small Latin letters that English does not have."""
-    return frozenset(_ACCENTED.findall(" ".join(words)))
+    return frozenset(re.findall("[\u00df-\u024f\u1e00-\u1eff]", " ".join(words)))
 
 
 def detect_language(words: Iterable[str]) -> str:
@@ -104,26 +99,31 @@ def detect_language(words: Iterable[str]) -> str:
     return _vote(words) or ENGLISH
 
 
-def _vote(words: Iterable[str]) -> str | None:
-    """Return the language of words as :func:`detect_language`, but ``None`` where the votes do not decide."""
+def count_votes(words: Set[str]) -> dict[str, int]:
+    """Count for each language its stop words among ``words`` in Latin letters, less the letters that it lacks."""
     by_word = voters()
     votes: dict[str, int] = {}
+    for word in words:
+        for name in by_word.get(word, ()):
+            votes[name] = votes.get(name, 0) + 1
+    foreign = accents(words)
+    for name in votes:
+        votes[name] -= len(foreign - letters(name))
+    return votes
+
+
+def _vote(words: Iterable[str]) -> str | None:
+    """Return the language of words as :func:`detect_language`, but ``None`` where the votes do not decide."""
     distinct = set(words)
-    for word in distinct:
-        for language in by_word.get(word, ()):
-            votes[language] = votes.get(language, 0) + 1
-    accented = accents(distinct)
-    for language in votes:
-        votes[language] -= len(accented - letters(language))
+    votes = count_votes(distinct)
     english = votes.pop(ENGLISH, 0)
     if (most := max(votes.values(), default=0)) <= english or not votes:
         return ENGLISH if most < english else None
-    best = min(
-        (name for name, count in votes.items() if count == most), key=lambda name: (_RANK.get(name, len(_RANK)), name)
-    )
-    alone = most < 2 and not accented
+    tied = {name for name, count in votes.items() if count == most}
+    best = next(name for name in (*_COMMON, *sorted(tied)) if name in tied)
+    alone = most < 2 and not accents(distinct)
     # A stop word of four letters tells the language by itself.
-    if alone and (english or not any(len(word) >= 4 and best in by_word.get(word, ()) for word in distinct)):
+    if alone and (english or not any(len(word) >= 4 and best in voters().get(word, ()) for word in distinct)):
         return None
     return best
 
@@ -135,21 +135,18 @@ def script_language(word: str) -> str | None:
     return next((names[0] for script, names in _ALPHABETS if script.match(word)), None)
 
 
-#: Words of other alphabets.
-_OTHER_WORD = re.compile("[\u0370-\u058f\u0590-\u06ff\u0750-\u077f\u0900-\u097f\u0b80-\u0bff]+")
-
-
 def tokens_by_language(text: str) -> dict[str, float]:
     """Return about how many tokens of ``text`` each language has, by its letters and words; a line has one language.
 
     Lines in Latin letters without a detected language count nothing beside those with one.
     """
     text = text.lower()
-    out = {names[0]: float(len(script.findall(text))) for script, names in _UNSPACED}
+    out = {names[0]: float(len(script.findall(text))) for script, names in SCRIPTS[:4]}
     # Japanese has Chinese characters too, but Chinese no kana to speak of.
     if out["japanese"] > 0.1 * (out["japanese"] + out["chinese"]):
         out["japanese"] += out.pop("chinese")
-    for word in _OTHER_WORD.findall(text):
+    # Words of other alphabets.
+    for word in re.findall("[\u0370-\u058f\u0590-\u06ff\u0750-\u077f\u0900-\u097f\u0b80-\u0bff]+", text):
         name = script_language(word)
         if name is not None:
             out[name] = out.get(name, 0.0) + tokens_of(word)
@@ -165,7 +162,7 @@ def tokens_by_language(text: str) -> dict[str, float]:
 
 def _language_with_letters(accented: frozenset[str]) -> str | None:
     """Return the most common language that has all of these letters, which English does not have."""
-    return next((name for name in _RANK if accented and accented <= letters(name)), None)
+    return next((name for name in _COMMON if accented and accented <= letters(name)), None)
 
 
 def words_in(text: str, language: str) -> list[str]:
@@ -179,7 +176,8 @@ def words_in(text: str, language: str) -> list[str]:
 def is_stop_word(word: str, language: str) -> bool:
     """Return true if ``word``, in small letters, is a stop word of ``language`` or of one that shares its script."""
     every = stop_words()
-    return any(word in every.get(name, ()) for name in _ALPHABET_SHARES.get(language, (language,)))
+    sharing = next((names for _, names in _ALPHABETS if names[0] == language), (language,))
+    return any(word in every.get(name, ()) for name in sharing)
 
 
 @cache

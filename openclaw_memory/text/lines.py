@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from .. import patterns as re
 
 #: Parts of patterns for the mark of a list item: a number, any mark of Markdown, or also a pasted bullet.
 NUMBER = r"\d{1,9}[.)]"

@@ -5,8 +5,9 @@ It can be searched, as people look for the words of an error; nobody is quoted b
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
+
+from .. import patterns as re
 
 #: OpenClaw's own words in a turn, "System: [2026-03-04 10:00:00 UTC] Exec completed", and its fixed phrases.
 _HOST = (
@@ -15,7 +16,6 @@ _HOST = (
     r"|A new session was started via /new"
     r"|Pre-compaction memory flush|Note: The previous agent run was aborted|(?:✅ )?New session started · model"
 )
-_SAYS = re.compile(rf"\s*(?:{_HOST})")
 #: The line of a log (a day with its seconds or a time zone before a mark or level, or a level before a mark), output of
 #: programs (traces, lists of files, prompts, diffs), and words of OpenClaw.
 _OPENS = re.compile(
@@ -55,8 +55,7 @@ OPAQUE = re.compile(
 
 #: The beginning of text by OpenClaw's dreaming about sessions, within a note, under a heading of its own.
 _STARTS = re.compile(r"\s*<!--\s*openclaw:dreaming:(\w+):start\s*-->")
-#: Thoughts of a model before its answer, in the transcript of a session; the answer may begin on their last line.
-_THINKS = re.compile(r"\s*(?:[\w .-]{1,40}:[ \t]*)?<think(?:ing)?>")
+#: The end of a model's thoughts in the transcript of a session; the answer may begin on their last line.
 _THOUGHT = re.compile(r"</think(?:ing)?>(?P<answer>.*)")
 
 
@@ -71,7 +70,7 @@ def machine_blocks(path: str, lines: Sequence[str]) -> list[range]:
     blocks: list[range] = []
     at = 0
     while at < len(lines):
-        if _THINKS.match(lines[at]):
+        if "<think" in lines[at] and re.match(r"\s*(?:[\w .-]{1,40}:[ \t]*)?<think(?:ing)?>", lines[at]):
             last = _last_of_block(lines, at, _THOUGHT)
             end = _THOUGHT.search(lines[last])
             stop = last + 1 if end is not None and end["answer"].strip() else last + 2
@@ -121,7 +120,7 @@ def is_mostly_signs(text: str) -> bool:
 
 def is_host_message(text: str) -> bool:
     """Return true if ``text`` opens as OpenClaw's own words in a turn; the paragraph that follows is its output."""
-    return _SAYS.match(text) is not None
+    return re.match(rf"\s*(?:{_HOST})", text) is not None
 
 
 def _is_machine_line(line: str) -> bool:

@@ -11,15 +11,15 @@ blanks around them.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from .. import patterns as re
 from ..model import CHARS_PER_TOKEN, DateSource, ParsedDocument, Section, Unit, UnitForm
 from .dates import Order, date_in_front_matter, date_in_heading, date_in_name, merely_states, order_of
 from .front_matter import FrontMatter, key_groups, parse_front_matter
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 MAX_NESTING = 48
 #: A longer paragraph is split into sentences of about this many tokens.
 UNIT_TOKENS = 60
-#: The title that OpenClaw gives the file of a session.
-_SESSION = re.compile(r"Session: \d{4}-\d\d-\d\d[ T]\d\d:\d\d")
 
 
 def parse(text: str, *, path: str, mtime: date, unit_tokens: int = UNIT_TOKENS) -> ParsedDocument:
@@ -81,8 +79,7 @@ def parse_lines(
         builder.add(block)
     builder.cover(len(lines))
     borders.append((len(lines), len(builder.units)))
-    dater = _Dater(path, front.values, mtime, cache(lambda: order_of("\n".join(lines))))
-    trail = _Trail(path, dater)
+    trail = _Trail(path, front.values, mtime, cache(lambda: order_of("\n".join(lines))))
     reported = machine_blocks(path, lines)
     sections = []
     for index, ((start, first), (end, last)) in enumerate(pairwise(borders)):
@@ -90,15 +87,23 @@ def parse_lines(
             trail.enter(headings[index - 1])
         section = _section(lines, start, end, builder.units[first:last], trail)
         if section is not None:
-            if index == 1 and _SESSION.match(headings[0].words):
-                # The head of a session that OpenClaw has saved lists keys for programs.
-                section = _with_machine_units(section, lambda unit: unit.form == "item")
             below = headings[index].level if index < len(headings) else 0
             section = _titled(section, headings[index - 1].level < below) if index else section
-            if any(section.start_line < part.stop and part.start <= section.end_line for part in reported):
-                section = _with_machine_units(section, lambda unit: any(unit.start_line in part for part in reported))
-            sections.append(section)
+            # The head of a session that OpenClaw has saved lists keys for programs.
+            is_head = index == 1 and re.match(r"Session: \d{4}-\d\d-\d\d[ T]\d\d:\d\d", headings[0].words) is not None
+            sections.append(_with_machine_units(section, is_head, reported) if is_head or reported else section)
     return ParsedDocument(tuple(sections), front.values)
+
+
+def _with_machine_units(section: Section, items: bool, reported: Sequence[range]) -> Section:
+    """Mark the units on ``reported`` lines, or all ``items`` of a section, as text of a program for programs."""
+    units = [
+        replace(unit, form="machine")
+        if (items and unit.form == "item") or any(unit.start_line in part for part in reported)
+        else unit
+        for unit in section.units
+    ]
+    return replace(section, units=tuple(units))
 
 
 def _section(lines: Sequence[str], start: int, end: int, units: list[Unit], trail: _Trail) -> Section | None:
@@ -125,66 +130,42 @@ def _titled(section: Section, has_subsections: bool) -> Section:
     return replace(section, units=(replace(heading, form=form, indexed=indexed), *text))
 
 
-def _with_machine_units(section: Section, is_machine_unit: Callable[[Unit], bool]) -> Section:
-    """Give some units of a section the form of text that a program wrote for programs."""
-    units = [replace(unit, form="machine") if is_machine_unit(unit) else unit for unit in section.units]
-    return replace(section, units=tuple(units))
-
-
-class _Dater:
-    """The dates of a whole file: of its name, its front matter, and its last change."""
-
-    def __init__(self, path: str, front: dict[str, Any], mtime: date, order: Order) -> None:
-        self.name = date_in_name(path)
-        self.front = date_in_front_matter(front, order)
-        self.mtime = mtime
-        self.order = order
-
-    def date(self, heading: date | None) -> tuple[date, DateSource]:
-        if self.name is not None:
-            return self.name, "name"
-        if heading is not None:
-            return heading, "heading"
-        if self.front is not None:
-            return self.front, "front-matter"
-        return self.mtime, "mtime"
-
-
-class _Step(NamedTuple):
-    level: int
-    words: str
-    day: date | None
-
-
 class _Trail:
-    """The headings that enclose the current section, outermost first."""
+    """The headings that enclose the current section, outermost first, and the dates of the file around them."""
 
-    def __init__(self, path: str, dater: _Dater) -> None:
-        self._dater = dater
+    def __init__(self, path: str, front: Mapping[str, Any], mtime: date, order: Order) -> None:
+        self._named = date_in_name(path)
+        self._stated = date_in_front_matter(front, order)
+        self._mtime = mtime
+        self._order = order
         self._stem = path.rpartition("/")[2].rpartition(".")[0].casefold()
-        self._steps: list[_Step] = []
+        #: Level, words and date of each heading.
+        self._steps: list[tuple[int, str, date | None]] = []
 
     def enter(self, heading: Block) -> None:
-        while self._steps and self._steps[-1].level >= heading.level:
+        while self._steps and self._steps[-1][0] >= heading.level:
             self._steps.pop()
         words = heading.words
         if (left := without_struck(words)) != words:
             words = " ".join(left.split()) or words
         # It is named in every section below it, so its share of the path is bounded.
-        self._steps.append(_Step(heading.level, words[:120], date_in_heading(words, self._dater.order)))
+        self._steps.append((heading.level, words[:120], date_in_heading(words, self._order)))
 
     def date(self) -> tuple[date, DateSource]:
-        return self._dater.date(next((step.day for step in reversed(self._steps) if step.day), None))
+        if self._named is not None:
+            return self._named, "name"
+        if (day := next((day for *_, day in reversed(self._steps) if day), None)) is not None:
+            return day, "heading"
+        return (self._mtime, "mtime") if self._stated is None else (self._stated, "front-matter")
 
     def heading(self) -> str:
         steps = self._steps
-        if len(steps) > 1 and steps[0].level == 1 and self._repeats_name(steps[0].words):
-            steps = steps[1:]
-        return " > ".join(step.words for step in steps if step.words)
-
-    def _repeats_name(self, words: str) -> bool:
-        day = self._dater.name
-        return words.casefold() == self._stem or (day is not None and merely_states(words, day, self._dater.order))
+        if len(steps) > 1 and steps[0][0] == 1:
+            words, day = steps[0][1], self._named
+            # A title that repeats the file's name says nothing more.
+            if words.casefold() == self._stem or (day is not None and merely_states(words, day, self._order)):
+                steps = steps[1:]
+        return " > ".join(words for _, words, _ in steps if words)
 
 
 # -- blocks ---------------------------------------------------------------------------------------
@@ -231,13 +212,12 @@ def _blocks(lines: Sequence[str]) -> list[Block]:
     parser = _parser()
     try:
         parser.block.parse("\n".join(lines), parser, {}, tokens)
+        # Past its limit the parser drops the rest of the text in silence.
+        if all(token.level < MAX_NESTING - 1 for token in tokens):
+            return list(_leaves(tokens))
     except (RecursionError, RuntimeError, IndexError, ValueError):
-        # Whatever confuses the parser must not cost the file: its lines can still be found.
-        return list(_plain(lines))
-    # Past its limit the parser drops the rest of the text in silence.
-    if any(token.level >= MAX_NESTING - 1 for token in tokens):
-        return list(_plain(lines))
-    return list(_leaves(tokens))
+        pass  # whatever confuses the parser must not cost the file: its lines can still be found
+    return [Block("paragraph", at, at + 1) for at, line in enumerate(lines) if line.strip(" \t")]
 
 
 @lru_cache(maxsize=1)
@@ -255,44 +235,37 @@ def _leaves(tokens: Sequence[Token]) -> Iterator[Block]:
     header: list[str] | None = None
     head = 0
     for index, token in enumerate(tokens):
-        kind = token.type
+        kind, (start, end) = token.type, token.map or (0, 0)
+        where = quotes > 0, items[-1] if items else 0
         if kind == "paragraph_open":
-            start, end = _lines(token)
-            yield Block("paragraph", start, end, quotes > 0, items[-1] if items else 0)
+            yield Block("paragraph", start, end, *where)
         elif kind == "inline":
             if header is not None:
                 header.append(token.content)
         elif kind == "list_item_open":
-            items.append(_lines(token)[1])
+            items.append(end)
         elif kind == "list_item_close":
             items.pop()
         elif kind == "heading_open":
-            yield _heading(token, tokens[index + 1].content, quotes > 0, items[-1] if items else 0)
+            yield _heading(token, tokens[index + 1].content, *where)
         elif kind in ("fence", "code_block"):
-            yield Block("code", *_lines(token), quotes > 0, items[-1] if items else 0)
+            yield Block("code", start, end, *where)
         elif kind == "html_block":
-            yield Block("html", *_lines(token), quotes > 0, items[-1] if items else 0)
-        elif kind == "blockquote_open":
-            quotes += 1
-        elif kind == "blockquote_close":
-            quotes -= 1
+            yield Block("html", start, end, *where)
+        elif kind in ("blockquote_open", "blockquote_close"):
+            quotes += token.nesting
         elif kind == "thead_open":
-            header, head = [], _lines(token)[0]
+            header, head = [], start
         elif kind == "thead_close":
             cells, header = tuple(header or ()), None
             # The line below a header is its delimiter, always.
-            yield Block("header", head, head + 2, quotes > 0, items[-1] if items else 0, cells=cells)
+            yield Block("header", head, head + 2, *where, cells=cells)
         elif kind == "tr_open" and header is None:
-            yield Block("row", *_lines(token), quotes > 0, items[-1] if items else 0, cells=cells)
-
-
-def _lines(token: Token) -> tuple[int, int]:
-    start, end = token.map or (0, 0)
-    return start, end
+            yield Block("row", start, end, *where, cells=cells)
 
 
 def _heading(token: Token, words: str, quoted: bool, item_end: int) -> Block:
-    start, end = _lines(token)
+    start, end = token.map or (0, 0)
     if token.markup[:1] in "=-":
         # "text" over "---" is mostly a sloppy rule below a paragraph, not a title.
         titled = end - start == 2 and len(words) <= 120 and (token.markup[0] == "=" or words[-1:] not in ".!?:;,")
@@ -301,10 +274,6 @@ def _heading(token: Token, words: str, quoted: bool, item_end: int) -> Block:
         end = start + 1
     level = int(token.tag[1:]) if token.level == 0 else 0
     return Block("heading", start, end, quoted, item_end, level, words)
-
-
-def _plain(lines: Sequence[str]) -> Iterator[Block]:
-    return (Block("paragraph", at, at + 1) for at, line in enumerate(lines) if line.strip(" \t"))
 
 
 # -- units ----------------------------------------------------------------------------------------
@@ -387,24 +356,20 @@ class UnitBuilder:
             after = start + 1
             while after < end and after not in turns:
                 after += 1
-            if start in turns:
+            turn = start in turns
+            if turn:
                 self._speaker = turns[start]
                 # In a list, "- Phone: 1" says nothing about the items that follow.
                 self._speaker_end = block.item_end or len(self._lines)
-                self._run(start, after, form, turn=True)
-            else:
-                self._run(start, after, form, turn=False)
+            first = self._lines[start]
+            self._host = is_host_message(without_speaker(first, self._speaker) if turn and self._speaker else first)
+            self._run(start, after, form, turn=turn)
+            self._host = False
             start = after
 
     def _run(self, start: int, end: int, form: UnitForm, *, turn: bool) -> None:
         """Cut lines of one speaker; wrapped lines stay together, others are units of their own."""
-        first = self._lines[start]
-        self._host = is_host_message(without_speaker(first, self._speaker) if turn and self._speaker else first)
-        self._cut_run(start, end, form, turn=turn)
-        self._host = False
-
-    def _cut_run(self, start: int, end: int, form: UnitForm, *, turn: bool) -> None:
-        if end - start == 1 or (form == "item" and self._length(start, end) <= self._size):
+        if end - start == 1 or (form == "item" and len("\n".join(self._lines[start:end])) <= self._size):
             self._text(start, end, "turn" if turn else form, turn=turn)
             return
         bare = [_bare(line) for line in self._lines[start:end]]
@@ -420,15 +385,10 @@ class UnitBuilder:
         self._text(opened, end, "turn" if turn else form, turn=turn)
 
     def _text(self, start: int, end: int, form: UnitForm, *, turn: bool) -> None:
-        if self._length(start, end) <= self._size:
+        if len("\n".join(self._lines[start:end])) <= self._size:
             self._whole(start, end, form)
         else:
             self._cut(start, end, self._size, prefix=self._speaker if turn else None)
-
-    def _length(self, start: int, end: int) -> int:
-        if end - start == 1:
-            return len(self._lines[start])
-        return sum(map(len, self._lines[start:end])) + end - start - 1
 
     # -- units --------------------------------------------------------------------------------
 

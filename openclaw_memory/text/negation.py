@@ -5,12 +5,12 @@ Two texts that differ only in one of these mean the opposite: "läuft" and "läu
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import defaultdict
-from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import NamedTuple
 
+from .. import patterns as re
 from . import language, word_lists
 
 #: Letters with the vowel signs of Indian scripts, which are no word characters.
@@ -37,8 +37,7 @@ def negations(text: str) -> frozenset[str]:
     return frozenset(denials - rules.none)
 
 
-@dataclass(frozen=True, slots=True)
-class _Forms:
+class _Forms(NamedTuple):
     """Words, and beginnings and ends of words."""
 
     words: frozenset[str]
@@ -46,8 +45,7 @@ class _Forms:
     ends: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Rules:
+class _Rules(NamedTuple):
     """The rules of ``negation.txt``: forms in any text, and in texts of one language."""
 
     anywhere: _Forms

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from .. import patterns as re
 from .lines import BULLET, FENCE, ITEM, NUMBER
 from .machine import DIRECTIVE
 from .struck import without_struck
@@ -13,23 +12,19 @@ _MARKS = r"[ \t]*(?:>[ \t]*|(?:%s|#{1,6})(?:[ \t]+|$)|\[[ xX]\](?:[ \t]+|$))*"
 _LEAD = re.compile(_MARKS % rf"[-*+•]|{NUMBER}(?=[ \t]+(?:{ITEM}|#{{1,6}})(?:[ \t]|$))")
 _ITEM_LEAD = re.compile(_MARKS % BULLET)
 _DELIMITER = re.compile(r"[ \t>]*+(?:\|[ \t]*+)?:?-++:?[ \t]*+(?:\|[ \t]*+:?-*+:?[ \t]*+)*+")
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _WIKI = re.compile(r"\[\[([^\]|\[]+)(?:\|([^\]\[]*))?\]\]")
-_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _LINK = re.compile(
     r"!?\[([^\]\[]{0,400})\]\([^()\s]{0,2000}(?:\([^()\s]{0,200}\)[^()\s]{0,200})?(?:\s+\"[^\"]{0,200}\")?\)"
 )
-_ADDRESS = re.compile(r"<((?:https?://|mailto:|[\w.+-]{1,80}@)[^<>\s]{1,2000})>")
-_CODE = re.compile(r"(`{1,3})(?=[^`])(.{1,800}?)(?<!`)\1(?!`)")
+#: An address, and a break, which has none.
+_ANGLES = re.compile(r"<(?:((?:https?://|mailto:|[\w.+-]{1,80}@)[^<>\s]{1,2000})|[Bb][Rr]\s*/?)>")
+#: Code, and an escaped mark.
+_LITERAL = re.compile(r"(`{1,3})(?=[^`])(.{1,800}?)(?<!`)\1(?!`)|\\([!-/:-@\[-`{-~])")
 # A parser of CommonMark leaves "**重要：**说明" as it stands; people read bold words.
 _STRONG = re.compile(r"(\*\*\*|\*\*|___|__)(?=[^\s*_])(.{1,800}?)(?<=[^\s])\1")
 _EMPHASIS = re.compile(
     r"(?<![A-Za-z0-9*])\*(?=[^\s*])([^*]{0,800}[^\s*])\*(?![A-Za-z0-9*])|(?<![\w_])_(?=[^\s_])([^_]{0,800}[^\s_])_(?![\w_])"
 )
-_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
-_HELD = re.compile("\0(\\d+)\0")
-#: Without one of these a text has no marks inside.
-_INLINE = re.compile(r"[*_`\[<\\]")
 
 
 def without_lead(line: str, item: bool = False) -> str:
@@ -47,29 +42,29 @@ def plain(text: str, item: bool = True) -> str:
     """Return the visible text of Markdown on one line, without marks and without struck parts."""
     text = without_struck(text)
     if "<!--" in text:
-        text = _COMMENT.sub(" ", text)
+        text = re.sub(r"(?s)<!--.*?(?:-->|\Z)", " ", text)
     lines = [without_lead(line, item) for line in text.split("\n") if not FENCE.match(line) and not is_delimiter(line)]
     return " ".join(inline(" ".join(lines)).split())
 
 
 def inline(text: str) -> str:
     """Return ``text``, which is one paragraph, without marks: links by their words, images by their description."""
-    if _INLINE.search(text) is None:
+    if not any(mark in text for mark in "*_`[<\\"):
         return text
     held: list[str] = []
 
     def hold(match: re.Match[str]) -> str:
         # Marks inside of code are its own, and so are those that a backslash takes out.
-        held.append(match[match.lastindex or 0].strip())
+        held.append((match[2] or match[3]).strip())
         return f"\0{len(held) - 1}\0"
 
-    text = _ESCAPED.sub(hold, _CODE.sub(hold, text.replace("\0", "")) if "`" in text else text.replace("\0", ""))
+    text = _LITERAL.sub(hold, text.replace("\0", ""))
     if "[[" in text:
         text = _WIKI.sub(lambda match: match[2] or match[1], DIRECTIVE.sub("", text))
     if "](" in text:
         text = _LINK.sub(r"\1", _LINK.sub(r"\1", text))
     if "<" in text:
-        text = _BREAK.sub(" ", _ADDRESS.sub(r"\1", text))
+        text = _ANGLES.sub(lambda match: match[1] or " ", text)
     text = _STRONG.sub(r"\2", _STRONG.sub(r"\2", text))
     text = _EMPHASIS.sub(lambda match: match[1] or match[2], text)
-    return _HELD.sub(lambda match: held[int(match[1])], text) if held else text
+    return re.sub("\0(\\d+)\0", lambda match: held[int(match[1])], text) if held else text

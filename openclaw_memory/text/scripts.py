@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-import re
+from .. import patterns as re
 
 #: Chinese characters, with their marks of repetition and the ideographic zero.
 HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"

@@ -5,9 +5,9 @@ Everything here takes time linear in the text, also for a line of a megabyte wit
 
 from __future__ import annotations
 
-import re
 from functools import cache
 
+from .. import patterns as re
 from . import word_lists
 from .dates import MONTH_NUMBERS, NAMES
 
@@ -23,7 +23,6 @@ CEILING = 4
 MARKS = ".!?…。！？｡؟۔।॥։።፧។၊။།‼⁇⁈⁉"
 #: Question marks; the semicolon is one in Greek only.
 QUESTION_MARKS = "?？؟⁇⁈⁉፧"
-_FINAL = re.compile(rf"[{MARKS}][^\w{MARKS}]*$")
 #: Marks that end a sentence also where no blank follows.
 _SURE = "".join(sorted(set(MARKS) - set(".!?…།၊")))
 # Possessive quantifiers, and a run of dots tried only at its start: a megabyte of dots stays linear.
@@ -31,9 +30,6 @@ _END = re.compile(
     rf"""(?<![.!?…])(?:[.!?…])++["'”’»)\]*_`]*+(?=\s)|[{_SURE}]++[」』”’》）】"')\]*_`]*+"""
     r"""|(?<=[\u0370-\u03ff\u1f00-\u1fff]);(?=\s)"""
 )
-
-_MONTHS = MONTH_NUMBERS.keys() - NAMES
-_INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
 
 _BLANKS = (" ", "\t", "\u3000")
 
@@ -57,7 +53,7 @@ def sentence_spans(text: str) -> list[Span]:
 
 def ends_sentence(text: str) -> bool:
     """Return true if ``text`` ends as a sentence does, in any script; quotes, brackets, marks and emoji may follow."""
-    return _FINAL.search(text) is not None
+    return re.search(rf"[{MARKS}][^\w{MARKS}]*$", text) is not None
 
 
 def pieces(text: str, size: int) -> list[Span]:
@@ -115,7 +111,7 @@ def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
     lower = word.lower()
     abbreviations = _abbreviations()
     if lower in abbreviations["always"] or (
-        following.isdigit() and (lower in abbreviations["before a number"] or lower in _MONTHS)
+        following.isdigit() and (lower in abbreviations["before a number"] or lower in MONTH_NUMBERS.keys() - NAMES)
     ):
         return False
     # "am 13. Februar": a day, in languages that put a stop behind it.
@@ -125,7 +121,7 @@ def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
         and behind.lower().split(" ", 1)[0].rstrip(".,;:!?)") in abbreviations["after a day"]
     ):
         return False
-    if _INITIALS.fullmatch(word) and word != "I":
+    if re.fullmatch(r"(?:[^\W\d_]\.)*[^\W\d_]", word) and word != "I":
         return False
     # "1. First item": the marker of a list is no sentence.
     return not (word.isdigit() and match.start() - start <= len(word) + 2)

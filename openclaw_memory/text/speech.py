@@ -6,34 +6,29 @@ as ``no`` and ``ne`` mean different things in different ones.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import islice
+from typing import NamedTuple
 
+from .. import patterns as re
 from . import analysis, language, word_lists
 from .scripts import GREEK, HIRAGANA, UNSPACED, UNSPACED_LETTER, letter
 from .sentences import sentence_spans
 
-#: Vowels and marks that are written into a word of which they are no letters, and what joins its parts.
-_JOINED = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0903\u093a-\u094f\u0962\u0963\u0980-\u0d7f\u200c"
-#: Words, with the marks within them; of scripts that put no spaces between them, single characters.
+#: Words, with the vowels and marks within them that are no letters, and what joins their parts; of scripts that put no
+#: spaces between them, single characters.
 _ATOM = re.compile(
-    rf"[{UNSPACED}]|(?:(?![{UNSPACED}])[^\W_])(?:(?![{UNSPACED}])[^\W_]|[{_JOINED}])*(?:['’][^\W_]+)?",
+    rf"[{UNSPACED}]|[^\W_{UNSPACED}]"
+    rf"(?:[^\W_{UNSPACED}]|[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0903\u093a-\u094f\u0962\u0963\u0980-\u0d7f\u200c])*"
+    r"(?:['’][^\W_]+)?",
 )
-_MARKS = re.compile("[\u0300-\u036f\u064b-\u0652\u200c]+")
-_ASKS = re.compile("[?？؟՞;]\\s*$|[?？؟]")
 _CLAUSES = re.compile(r"[,.;:!，。；：！、]\s*|\s[–—-]\s")
-#: A Latin letter with an accent, as one character or with one behind it.
-_ACCENT = re.compile("[\u00c0-\u024f\u1e00-\u1eff]|[A-Za-z][\u0300-\u036f]")
 
 
-@dataclass(frozen=True, slots=True)
-class PhraseMatch:
+class PhraseMatch(NamedTuple):
     """A phrase of ``speech.txt`` in a text: its kind and its place."""
 
     kind: str
@@ -41,8 +36,7 @@ class PhraseMatch:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Phrase:
+class _Phrase(NamedTuple):
     atoms: tuple[str, ...]
     #: The same with their accents.
     accented: tuple[str, ...]
@@ -61,7 +55,7 @@ class _Phrase:
 
 def asks_for_answer(message: str) -> bool:
     """Return true if a message asks for an answer."""
-    mark = _ASKS.search(message)
+    mark = re.search("[?？؟՞;]\\s*$|[?？؟]", message)
     if mark is not None and (mark[0].strip() != ";" or letter(GREEK).search(message)):
         return True
     first = next((at for at, char in enumerate(message) if char.isalnum()), len(message))
@@ -132,15 +126,13 @@ def without_small_talk(message: str) -> str:
     """Return the sentences of a message that have a subject; empty when none has."""
     parts = []
     for line in message.strip().splitlines():
-        parts += [part for start, end in sentence_spans(line) if subject_terms(part := _unthanked(line[start:end]))]
+        for start, end in sentence_spans(line):
+            # In "thanks for your help, …" nobody asks for it.
+            pause = _CLAUSES.search(line, start, end)
+            begin = end if pause is None else pause.end()
+            part = line[begin:end] if is_thanks(line[start:begin]) else line[start:end]
+            parts += [part] if subject_terms(part) else []
     return " ".join(parts)
-
-
-def _unthanked(sentence: str) -> str:
-    """Return a sentence without a courtesy at its beginning: in "thanks for your help, …" nobody asks."""
-    first = _CLAUSES.search(sentence)
-    end = len(sentence) if first is None else first.end()
-    return sentence[end:] if is_thanks(sentence[:end]) else sentence
 
 
 @lru_cache(maxsize=4096)
@@ -201,7 +193,8 @@ def find_phrases(text: str, kinds: Collection[str] | None = None, every: bool = 
     """
     atoms = _atoms(text)
     # In a text with accents a word without one, or with another one, is another word: "lắm" is not "làm".
-    exact = _words(text) if not text.isascii() and _ACCENT.search(text) else []
+    accent = None if text.isascii() else re.search("[\u00c0-\u024f\u1e00-\u1eff]|[A-Za-z][\u0300-\u036f]", text)
+    exact = _words(text) if accent else []
     spoken: frozenset[str] | None = None
     free: dict[str, int] = {}
     for at, (atom, start, _) in enumerate(atoms):
@@ -210,9 +203,9 @@ def find_phrases(text: str, kinds: Collection[str] | None = None, every: bool = 
             if kinds is not None and phrase.kind not in kinds:
                 continue
             size = len(phrase.atoms)
-            if size <= best.get(phrase.kind, 0) or at < free.get(phrase.kind, 0) or not _fits(phrase, atoms, at):
+            if size <= best.get(phrase.kind, 0) or at < free.get(phrase.kind, 0):
                 continue
-            if exact and not _accents_fit(phrase, exact[at : at + size]):
+            if not _fits(phrase, atoms, exact, at):
                 continue
             # A word with an accent of its own is hardly one of another language.
             if not (phrase.sure or every or (exact and not "".join(phrase.accented).isascii())):
@@ -225,25 +218,21 @@ def find_phrases(text: str, kinds: Collection[str] | None = None, every: bool = 
             yield PhraseMatch(kind, start, atoms[at + size - 1][2])
 
 
-def _fits(phrase: _Phrase, atoms: list[tuple[str, int, int]], at: int) -> bool:
-    size = len(phrase.atoms)
-    if at + size > len(atoms):
-        return False
-    if any(phrase.atoms[i] != atoms[at + i][0] for i in range(size - 1)):
-        return False
-    last = atoms[at + size - 1][0]
-    return last.startswith(phrase.atoms[-1]) if phrase.open else last == phrase.atoms[-1]
+def _fits(phrase: _Phrase, atoms: list[tuple[str, int, int]], exact: Sequence[str], at: int) -> bool:
+    """Return true if the words from ``at`` on are a phrase; ``exact`` are all words with their accents, or none.
 
-
-def _accents_fit(phrase: _Phrase, words: Sequence[str]) -> bool:
-    """Return true if words that match a phrase but for their accents have its accents too.
-
-    In Vietnamese a word in another tone is another word, so there none may have more of them either.
+    Words that keep their accents have those of the phrase too.  In Vietnamese a word in another tone is another word,
+    so there none may have more of them either.
     """
-    for i, (accented, word) in enumerate(zip(phrase.accented, words, strict=True)):
-        open_end = phrase.open and i == len(words) - 1
-        significant = not accented.isascii() or phrase.language == analysis.VIETNAMESE
-        if significant and not (word.startswith(accented) if open_end else word == accented):
+    end = at + len(phrase.atoms)
+    if end > len(atoms):
+        return False
+    for place, atom, accented in zip(range(at, end), phrase.atoms, phrase.accented, strict=True):
+        same = str.startswith if phrase.open and place == end - 1 else str.__eq__
+        if not same(atoms[place][0], atom):
+            return False
+        significant = exact and (not accented.isascii() or phrase.language == analysis.VIETNAMESE)
+        if significant and not same(exact[place], accented):
             return False
     return True
 
@@ -290,18 +279,14 @@ def _folded(word: str) -> str:
     plain = word.casefold().replace("’", "'")
     if plain.isascii():
         return plain
-    return unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFKD", plain)))
+    return unicodedata.normalize(
+        "NFC", re.sub("[\u0300-\u036f\u064b-\u0652\u200c]+", "", unicodedata.normalize("NFKD", plain))
+    )
 
 
 @lru_cache(maxsize=1024)
 def _spoken(text: str) -> frozenset[str]:
     """Return the languages with the most stop words in a text, less letters that they lack; none without any."""
-    votes: Counter[str] = Counter()
-    words = set(language.latin_words(unicodedata.normalize("NFC", text).lower()))
-    for word in words:
-        votes.update(language.voters().get(word, ()))
-    foreign = language.accents(words)
-    for name in votes:
-        votes[name] -= len(foreign - language.letters(name))
+    votes = language.count_votes(set(language.latin_words(unicodedata.normalize("NFC", text).lower())))
     most = max(votes.values(), default=0)
     return frozenset(name for name, count in votes.items() if count == most)

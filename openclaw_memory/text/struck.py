@@ -8,11 +8,11 @@ code.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence, Set
 from itertools import accumulate, groupby, pairwise
 
+from .. import patterns as re
 from .lines import FENCE, ITEM
 
 #: Halves of what strikes out; code and escaped marks, which are none, come first.
@@ -27,10 +27,6 @@ _HINT = re.compile(r"~~|%%|<|\[[-~]\]")
 _LEAD = re.compile(
     rf"(?P<indent>[ \t>]*)(?:(?P<item>{ITEM}[ \t]+)(?:\[(?P<box>.)\](?=[ \t]|$))?|(?P<heading>#{{1,6}})[ \t])?"
 )
-_PARTED = re.compile(rf"\n[ \t>]*(?=\n|#|{ITEM}[ \t])")
-_LINE = re.compile(r"[^\n]+")
-#: Least characters that a part at the beginning of a line cannot have before it.
-_INDENT = 80
 
 
 def without_struck(text: str) -> str:
@@ -52,7 +48,7 @@ def strike_lines(lines: Sequence[str]) -> tuple[list[str], Set[int]]:
     begins = list(accumulate((len(line) + 1 for line in lines), initial=0))
     parts, done = [], 0
     for start, end in _spans(seen):
-        parts += [text[done:start], _LINE.sub(lambda line: " " * len(line[0]), text[start:end])]
+        parts += [text[done:start], re.sub(r"[^\n]", " ", text[start:end])]
         done = end
         carried.update(range(bisect_right(begins, start), bisect_left(begins, end)))
     out = "".join([*parts, text[done:]]).split("\n")
@@ -147,7 +143,7 @@ def _tildes(text: str, marks: Sequence[re.Match[str]]) -> Iterator[tuple[int, in
     """Yield the parts between tildes: those of one paragraph or item, and of the rest those of whole lines."""
     if not marks:
         return
-    parted = list(_PARTED.finditer(text))
+    parted = list(re.finditer(rf"\n[ \t>]*(?=\n|#|{ITEM}[ \t])", text))
     begins = [match.start() for match in parted]
     left: list[re.Match[str]] = []
     for _, block in groupby(marks, key=lambda mark: bisect_left(begins, mark.start())):
@@ -163,9 +159,10 @@ def _tildes(text: str, marks: Sequence[re.Match[str]]) -> Iterator[tuple[int, in
     headings = [match.start() for match in parted if text.startswith("#", match.end())]
     for first, last in pairwise(left):
         begin, end = first.start(), last.end()
-        line = text.rfind("\n", max(0, begin - _INDENT), begin) + 1
-        whole = (line or begin <= _INDENT) and has_no_words(text[line:begin])
-        if whole and _closes(text, last) and not text[end : end + _INDENT].partition("\n")[0].strip():
+        # Before a part at the beginning of a line stand fewer than 80 characters.
+        line = text.rfind("\n", max(0, begin - 80), begin) + 1
+        whole = (line or begin <= 80) and has_no_words(text[line:begin])
+        if whole and _closes(text, last) and not text[end : end + 80].partition("\n")[0].strip():
             if bisect_left(headings, begin) == bisect_left(headings, end):
                 yield begin, end
 

@@ -6,13 +6,13 @@ a name does.  So a label alone makes no speaker: speakers take turns.
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from .. import patterns as re
 from . import word_lists
 from .labels import is_label
 from .lines import FENCE, ITEM
@@ -36,9 +36,6 @@ _TURN = re.compile(
     (?:[ \t]*+$|(?P<text>[ \t]++\S|(?<=：).))""",
     re.VERBOSE,
 )
-_AFTER_LABEL = re.compile(rf"(?:[ ]?[\[(]{_TIME}[\])])?(?:\*\*|__)?[:：](?:\*\*|__)?[ \t]*")
-_HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
-_ASKS = re.compile(rf"[{QUESTION_MARKS}](?:\W|$)")
 
 
 class _Label(NamedTuple):
@@ -77,7 +74,8 @@ def find_turns(lines: Sequence[str]) -> dict[int, str]:
     chat = [label for label in labels if is_role(label.name)]
     if chat and (spoken := _chat_turns(chat, labels)):
         return spoken
-    candidates = [label for label in labels if label.words and _is_name(label.name)]
+    candidates = [label for label in labels if label.words and len(label.name) > 1]
+    candidates = [label for label in candidates if not any(word[0].islower() for word in label.name.split(" "))]
     line_counts = Counter(part for _, part, fenced, line in _parts(lines) if not fenced and line.strip())
     by_part: defaultdict[tuple[int, tuple[bool, bool, bool]], list[_Label]] = defaultdict(list)
     for label in candidates:
@@ -100,8 +98,9 @@ def without_speaker(text: str, speaker: str) -> str:
     at = text.find(speaker, 0, _LABEL_CHARS)
     if at < 0 or any(map(str.isalpha, text[:at])):
         return text
-    match = _AFTER_LABEL.match(text, at + len(speaker))
-    return text[match.end() :] if match else text
+    behind = text[at + len(speaker) :]
+    match = re.match(rf"(?:[ ]?[\[(]{_TIME}[\])])?(?:\*\*|__)?[:：](?:\*\*|__)?[ \t]*", behind)
+    return behind[match.end() :] if match else text
 
 
 def _parts(lines: Sequence[str]) -> Iterator[tuple[int, int, bool, str]]:
@@ -110,7 +109,7 @@ def _parts(lines: Sequence[str]) -> Iterator[tuple[int, int, bool, str]]:
     for number, line in enumerate(lines):
         if FENCE.match(line):
             fenced = not fenced
-        elif _HEADING.match(line):
+        elif re.match(r" {0,3}#{1,6}(?:[ \t]|$)", line):
             part += not fenced
         else:
             yield number, part, fenced, line
@@ -164,12 +163,7 @@ def _is_conversation(labels: Sequence[_Label], style: tuple[bool, bool, bool]) -
     if 2 * keys >= different:
         return False
     tells = sum(ends_sentence(label.words) for label in labels) >= 0.3 * len(labels)
-    asks = any(_ASKS.search(label.words) for label in labels)
+    asks = any(re.search(rf"[{QUESTION_MARKS}](?:\W|$)", label.words) for label in labels)
     if style[0] or style[2]:
         return tells and asks
     return tells or asks or back > 1
-
-
-def _is_name(label: str) -> bool:
-    words = label.split(" ")
-    return len(label) > 1 and not any(word[0].islower() for word in words)

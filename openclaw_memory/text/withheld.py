@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from .. import patterns as re
 from .front_matter import parse_front_matter, withholds
 from .lines import split_lines
 

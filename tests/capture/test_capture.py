@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes import Notes, open_memory, run_command
+from commands import run_command
+from fakes import Notes, open_memory
 from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
@@ -24,7 +25,7 @@ from openclaw_memory.capture.scoring import score_sentence, sentences, tidy
 from openclaw_memory.config.settings import Settings
 from openclaw_memory.errors import WorkspaceError
 from openclaw_memory.model import CaptureReport, Origin
-from openclaw_memory.serve.registry import CAPTURE, TURN
+from openclaw_memory.serve.registry import memory_capture, memory_turn
 from openclaw_memory.serve.tool import Call
 from openclaw_memory.system.atomic import OWN_FOLDER
 from openclaw_memory.system.deadline import Deadline
@@ -488,25 +489,27 @@ SAID = [{"role": "user", "text": "We decided to sell the boat on Friday."}]
 
 def test_a_host_captures_only_what_is_enabled(workshop: Notes) -> None:
     with open_in_utc(workshop) as memory:
-        report = call(memory, TURN, messages=SAID, origin="owner")
+        report = call(memory, memory_turn, messages=SAID, origin="owner")
         assert report.skipped == "capture is off (capture.enabled)" and report.captured == ()
     assert not (workshop.root / "memory/captures").exists()
     with open_in_utc(workshop, capture__enabled=True) as memory:
         for trigger in ("heartbeat", "cron", "memory", "unknown"):
-            report = call(memory, TURN, messages=SAID, origin="owner", trigger=trigger)
+            report = call(memory, memory_turn, messages=SAID, origin="owner", trigger=trigger)
             assert report.skipped == f"it is a turn of {trigger}, not of a user" and report.captured == ()
-        report = call(memory, TURN, messages=SAID, sessionId="s1", origin="owner", trigger="user")
+        report = call(memory, memory_turn, messages=SAID, sessionId="s1", origin="owner", trigger="user")
         assert report.path is not None and "untrusted" not in report.path
-        report = call(memory, TURN, messages=[{"role": "user", "text": "Wren sold the harbour office on Friday."}])
+        report = call(
+            memory, memory_turn, messages=[{"role": "user", "text": "Wren sold the harbour office on Friday."}]
+        )
         assert report.path is not None and report.path.endswith("-untrusted.md"), "unless it is told to be the owner's"
 
 
 def test_a_model_may_always_write_something_down(workshop: Notes) -> None:
     with open_in_utc(workshop) as memory:
-        report = call(memory, CAPTURE, text="The lamp in the hall is green. You like it.")
+        report = call(memory, memory_capture, text="The lamp in the hall is green. You like it.")
         assert kept(report) == ["The lamp in the hall is green.", "Assistant: You like it."]
         assert {hit.origin for hit in memory.search("lamp hall green", mode="keyword").results} == {Origin.AGENT}
-        assert call(memory, CAPTURE, text="The lamp in the hall is green.").captured == ()
+        assert call(memory, memory_capture, text="The lamp in the hall is green.").captured == ()
 
 
 def shown(notes: Notes) -> list[Path]:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import commands
 import pytest
 from click.testing import CliRunner, Result
 from fakes import Notes
@@ -29,9 +30,7 @@ def run(notes: Notes, tiny_gguf: Path) -> Callable[..., Result]:
 
     def invoke(*arguments: str, model: str | None = None, workspace: bool = True, code: int = 0) -> Result:
         before = ["--set", f"embedding.model={model or tiny_gguf}", *(["-w", str(notes.root)] if workspace else [])]
-        result = CliRunner().invoke(cli, [*before, *arguments], prog_name="openclaw-memory")
-        assert result.exit_code == code, result.output
-        return result
+        return commands.run(*before, *arguments, code=code)
 
     return invoke
 
@@ -107,8 +106,8 @@ def test_status(run: Callable[..., Result], notes: Notes) -> None:
     inside = run("status", "--verbose").stdout
     assert inside.startswith(short.partition("next:")[0])
     lines = dict(line.split(None, 1) for line in inside.partition("\n\n")[2].splitlines())
-    assert lines["units"] == "3 in 1 section (3 curated)"
-    assert lines["vectors"] == "3 ready, 0 pending, 0 failed, 0 of another model"
+    assert (lines["chunks"], lines["byKind"]) == ("3", "curated 3")
+    assert lines["vectors"] == "ready 3, pending 0, failed 0, outdated 0"
     assert both(run, "status")["vectors"]["ready"] == 3
 
 
@@ -202,7 +201,7 @@ def test_the_demo_runs_offline_and_finds_what_it_promises(
 
 def test_the_demo_prints_what_each_signal_contributed(run: Callable[..., Result], tmp_path: Path) -> None:
     shown = run("demo", "--offline", "--dir", str(tmp_path / "demo"), workspace=False)
-    assert re.search(r"score\s+text\s+vector\s+time\s+lines", shown.stdout)
+    assert re.search(r"why: keywords 1\.00 .*; meaning ", shown.stdout)
     assert "JR's code phrase is blue bunny" in shown.stdout and shown.stderr == ""
     assert (tmp_path / "demo" / "workspace" / "MEMORY.md").is_file()
     again = run("demo", "--offline", "--dir", str(tmp_path / "demo"), workspace=False)
@@ -277,12 +276,24 @@ def test_help_imports_nothing_heavy() -> None:
     calls = [["--help"], ["--version"], ["model", "pull", "--help"], *[[name, "--help"] for name in COMMANDS]]
     code = (
         "import sys\nfrom openclaw_memory.cli.main import cli\n"
-        "heavy = {'numpy', 'duckdb', 'llama_cpp', 'httpx', 'rich', 'markdown_it', 'gguf', 'yaml', 'pluggy', 'watchfiles',\n"
+        "heavy = {'numpy', 'duckdb', 'llama_cpp', 'httpx', 'rich', 'markdown_it', 'gguf', 'yaml', 'pluggy',\n"
         "    'mcp', 'mcp_types', 'anyio', 'pydantic', 'starlette'}\n"
         f"for arguments in {calls!r}:\n"
         "    try: cli(arguments)\n"
         "    except SystemExit: pass\n"
         "    assert not heavy & set(sys.modules), (arguments, heavy & set(sys.modules))"
+    )
+    subprocess.run([sys.executable, "-c", code], stdout=subprocess.DEVNULL, check=True)
+
+
+def test_lines_are_shown_without_what_searches(notes: Notes) -> None:
+    notes.write("MEMORY.md", TEXT)
+    code = (
+        "import sys\nfrom openclaw_memory.cli.main import cli\n"
+        f"try: cli(['--workspace', {str(notes.root)!r}, 'get', 'MEMORY.md'])\n"
+        "except SystemExit as end: assert not end.code\n"
+        "heavy = {'numpy', 'duckdb', 'openclaw_memory.search.service', 'openclaw_memory.model.reports'}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], stdout=subprocess.DEVNULL, check=True)
 

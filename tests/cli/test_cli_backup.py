@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
+import commands
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from fakes import Notes
-
-from openclaw_memory.cli.main import cli
 
 CONCEPTS = "# mine\nconcepts:\n  stove: {name: Stove, aliases: [печь, 炉子]}\n"
 
@@ -31,9 +30,7 @@ class Machine:
             "--set=embedding.model=none",
             f"--set=store.folder={self.state}-index",
         ]
-        done = CliRunner().invoke(cli, ["--config", str(self.config), *set_, "-w", str(self.notes.root), *arguments])
-        assert done.exit_code == code, (done.stdout, done.stderr, done.exception)
-        return done
+        return commands.run("--config", str(self.config), *set_, "-w", str(self.notes.root), *arguments, code=code)
 
     def json(self, *arguments: str) -> Any:
         return json.loads(self.run(*arguments, "--json").stdout)

@@ -25,11 +25,8 @@ def run(notes: Notes, tmp_path: Path) -> Run:
         "memory/2026-03-02.md", "# Log\n\n- [[Wren]] runs k8s now, says Mira. #cluster\n- Two disks for Wren.\n"
     )
 
-    def invoke(*args: str) -> Result:
-        options = ["--workspace", str(notes.root), "--db", str(tmp_path / "m.duckdb"), "--set", "embedding.model=none"]
-        return CliRunner().invoke(cli, [*options, "concepts", *args])
-
-    return invoke
+    options = ["--workspace", str(notes.root), "--db", str(tmp_path / "m.duckdb"), "--set", "embedding.model=none"]
+    return lambda *arguments: CliRunner().invoke(cli, [*options, "concepts", *arguments])
 
 
 def rows(result: Result) -> dict[str, dict]:

@@ -7,12 +7,11 @@ import re
 from collections.abc import Callable
 from datetime import date, timedelta
 
+import commands
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from fakes import Notes
 from summarising import BUDGETS, FOLDER, days, names, tree, write
-
-from openclaw_memory.cli.main import cli
 
 MONDAY = date(2026, 2, 16)
 NOW = ("--now", "2026-06-01")
@@ -24,17 +23,11 @@ def run(notes: Notes) -> Callable[..., Result]:
         write(notes, day)
 
     def invoke(*arguments: str, code: int = 0, sets: tuple[str, ...] = ()) -> Result:
-        given = [
-            "embedding.model=none",
-            f"consolidate.budgets={json.dumps(BUDGETS)}",
-            "consolidate.time_zone=UTC",
-            *sets,
-        ]
+        budgets = f"consolidate.budgets={json.dumps(BUDGETS)}"
+        given = ["embedding.model=none", budgets, "consolidate.time_zone=UTC", *sets]
         before = [part for one in given for part in ("--set", one)]
         before += ["--db", str(notes.root.parent / "index.duckdb"), "-w", str(notes.root)]
-        result = CliRunner().invoke(cli, [*before, "consolidate", *arguments], prog_name="openclaw-memory")
-        assert result.exit_code == code, result.output
-        return result
+        return commands.run(*before, "consolidate", *arguments, code=code)
 
     return invoke
 

@@ -22,7 +22,7 @@ from serving import heed_signals
 from tables import table
 
 from openclaw_memory import Memory
-from openclaw_memory.cli import progress
+from openclaw_memory.cli import context
 from openclaw_memory.cli.main import cli
 from openclaw_memory.errors import StoreError, next_step_for
 from openclaw_memory.model import Check
@@ -340,7 +340,7 @@ def test_an_interrupt_keeps_what_was_written(notes: Notes, tiny_gguf: Path, tmp_
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert process.returncode == 1 and out == ""
-    assert err == "interrupted: what was written is kept; run it again to go on\n"
+    assert err == "error: interrupted: what was written is kept; run it again to go on\n"
     before = json.loads(run(notes, "--db", str(db), "status", "--json", code=0).stdout)["chunks"]
     report = json.loads(run(notes, "--db", str(db), "ingest", "--json", code=0, model=str(tiny_gguf)).stdout)
     assert (report["chunks"], report["added"], report["deleted"]) == (6_003, 6_003 - before, 0)
@@ -399,7 +399,7 @@ def test_a_long_ingest_says_how_far_it_is_without_a_terminal(
 
     assert "reading" not in said()
     notes.write("memory/a.md", TEXT)
-    monkeypatch.setattr(progress, "_EVERY", 0.0)
+    monkeypatch.setattr(context, "_EVERY", 0.0)
     assert said().startswith("reading files: ") != bool(arguments)
 
 
@@ -409,13 +409,12 @@ def test_a_closed_stream_is_no_defect_and_nothing_is_said_into_the_index(
 ) -> None:
     db = tmp_path / "index.duckdb"
     said = tmp_path / "said"
-    with said.open("w") as out:
-        for given in (["-v", "ingest"], ["search", "lamp"]):
-            done = subprocess.run(
-                command(notes, "--db", str(db), *given), stdout=out, stderr=out, stdin=subprocess.DEVNULL,
-                preexec_fn=lambda: [os.close(number) for number in closed], check=False,
-            )  # fmt: skip
-            assert done.returncode == 0, said.read_text()
+    with said.open("w") as out:  # a first search reads the notes, writes the index, logs that and prints hits
+        done = subprocess.run(
+            command(notes, "--db", str(db), "-v", "search", "lamp"), stdout=out, stderr=out, stdin=subprocess.DEVNULL,
+            preexec_fn=lambda: [os.close(number) for number in closed], check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, said.read_text()
     assert "defect" not in said.read_text()
     with duckdb.connect(str(db), read_only=True) as index:
         assert index.execute("SELECT count(*) FROM documents").fetchone() == (1,)

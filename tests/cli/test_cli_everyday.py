@@ -11,18 +11,13 @@ from typing import Any
 
 import pytest
 import yaml
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
+from commands import run
 from fakes import Notes, open_memory
 
 from openclaw_memory.cli.main import ALIASES, COMMANDS, cli
 from openclaw_memory.cli.open import save_hits
 from openclaw_memory.model.reports import LAST_SHOWN
-
-
-def run(*arguments: str, code: int = 0) -> Result:
-    done = CliRunner().invoke(cli, list(arguments), prog_name="openclaw-memory")
-    assert done.exit_code == code, (done.stdout, done.stderr, done.exception)
-    return done
 
 
 @pytest.fixture

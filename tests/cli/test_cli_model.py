@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,20 +11,17 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
+from openclaw_memory.cli.context import CliContext
 from openclaw_memory.cli.model import model
 from openclaw_memory.config.settings import Settings
 from openclaw_memory.errors import ModelError, OpenClawMemoryError, SettingsError
 
 
-@dataclass
-class Context:
-    """The attributes of the command line's context that this group uses."""
+class Context(CliContext):
+    """The command line's context, with a settings file that need not be there."""
 
-    json: bool
-    config: Path
-    shows_progress: bool = False
-
-    def settings(self) -> Settings:
+    def settings(self, **overrides: Any) -> Settings:
+        assert self.config is not None
         return Settings.load(
             self.config if self.config.exists() else None, environ={"OPENCLAW_MEMORY_CONFIG": "/dev/null"}
         )
@@ -41,7 +37,7 @@ def run(tmp_path: Path, config: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr("openclaw_memory.config.settings.cache_dir", lambda: tmp_path / "cache")
 
     def invoke(*arguments: str, as_json: bool = False) -> Result:
-        result = CliRunner().invoke(model, arguments, obj=Context(as_json, config))
+        result = CliRunner().invoke(model, arguments, obj=Context(as_json, config=config))
         if isinstance(result.exception, OpenClawMemoryError):
             raise result.exception
         return result

@@ -5,23 +5,20 @@ from __future__ import annotations
 import io
 import json
 
+import commands
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from fakes import Notes
 from rich.console import Console
-from rich.text import Text
 from tables import table
 
 from openclaw_memory.cli import context
-from openclaw_memory.cli.main import cli
-from openclaw_memory.cli.search import marking, show_line
+from openclaw_memory.cli.search import marking
 from openclaw_memory.text.analysis import occurrences
 
 
 def run(notes: Notes, *arguments: str, code: int = 0) -> Result:
-    done = CliRunner().invoke(cli, ["--set", "embedding.model=none", "-w", str(notes.root), *arguments])
-    assert done.exit_code == code, done.output
-    return done
+    return commands.run("--set", "embedding.model=none", "-w", str(notes.root), *arguments, code=code)
 
 
 @pytest.mark.parametrize(
@@ -78,9 +75,13 @@ def test_a_range_may_be_named_by_weeks_months_quarters_and_years(
 
 def shown(line: str, question: str = "", terminal: bool = True) -> str:
     out = Console(file=io.StringIO(), force_terminal=terminal, width=40, soft_wrap=not terminal, highlight=False)
-    text = Text(line)
-    marking(question)(text)
-    show_line(out, text, 6)
+
+    class Printed(context.CliContext):
+        @property
+        def out(self) -> Console:
+            return out
+
+    Printed().line(marking(question)(line), indent=6)
     assert isinstance(out.file, io.StringIO)
     return out.file.getvalue()
 

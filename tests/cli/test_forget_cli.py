@@ -6,14 +6,14 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
+import commands
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from fakes import Notes
 from forgetting import traces
-
-from openclaw_memory.cli.main import cli
 
 Run = Callable[..., Result]
 
@@ -26,13 +26,7 @@ def run(notes: Notes) -> Run:
         DAY, "# Monday\n\n- Bought milk at the market.\n- The vault opens with 7714 zebra.\n- A zebra came by.\n"
     )
 
-    def invoke(*arguments: str, code: int = 0) -> Result:
-        before = ["-w", str(notes.root), "--db", str(database(notes)), "--set", "embedding.model=none"]
-        result = CliRunner().invoke(cli, [*before, *arguments], prog_name="openclaw-memory")
-        assert result.exit_code == code, result.output
-        return result
-
-    return invoke
+    return partial(commands.run, "-w", str(notes.root), "--db", str(database(notes)), "--set", "embedding.model=none")
 
 
 def database(notes: Notes) -> Path:

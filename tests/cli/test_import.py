@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
+import commands
 import pytest
 import yaml
-from click.testing import CliRunner, Result
+from click.testing import Result
 from fakes import Notes
 
-from openclaw_memory.cli.main import cli
 from openclaw_memory.config.settings import config_path
 
 Run = Callable[..., Result]
@@ -21,13 +22,8 @@ Run = Callable[..., Result]
 def run(notes: Notes) -> Run:
     notes.write("memory/own.md", "# Mine\n\nThe roof was painted.\n")
 
-    def invoke(*arguments: str, code: int = 0) -> Result:
-        before = ["-w", str(notes.root), "--db", str(notes.root.parent / "i.duckdb"), "--set", "embedding.model=none"]
-        result = CliRunner().invoke(cli, [*before, *arguments], prog_name="openclaw-memory")
-        assert result.exit_code == code, result.output
-        return result
-
-    return invoke
+    before = ["-w", str(notes.root), "--db", str(notes.root.parent / "i.duckdb"), "--set", "embedding.model=none"]
+    return partial(commands.run, *before)
 
 
 @pytest.fixture

@@ -77,12 +77,12 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def make(endpoint: Endpoint, clock: Clock, tmp_path: Path) -> Iterator[Any]:
+def make(endpoint: Endpoint, clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
     made: list[HttpEmbedder] = []
 
     def build(**options: Any) -> HttpEmbedder:
-        defaults = {"usage_dir": tmp_path, "environ": {"OPENAI_API_KEY": "sk-secret"}}
-        defaults |= {"sleep": clock.sleep, "now": lambda: clock.time}
+        defaults = {"usage_dir": tmp_path, "sleep": clock.sleep, "now": lambda: clock.time}
         made.append(HttpEmbedder(options.pop("url", endpoint.url), "small", **{**defaults, **options}))
         return made[-1]
 
@@ -143,9 +143,9 @@ def test_retry_honours_retry_after(endpoint: Endpoint, make: Any, clock: Clock) 
 
 def test_retries_are_bounded(endpoint: Endpoint, make: Any, clock: Clock) -> None:
     endpoint.answers = [(500, {}, b'{"error": {"message": "on fire"}}')] * 50
-    with pytest.raises(ModelError, match="answered 500: on fire; gave up after"):
+    with pytest.raises(ModelError, match="answered 500: on fire; gave up after 9 attempts"):
         make().embed_documents(["x"])
-    assert sum(clock.slept) <= 90
+    assert sum(clock.slept) <= 90 and len(endpoint.requests) == 9
     endpoint.answers = [(429, {"Retry-After": "3600"}, b"{}")]
     with pytest.raises(ModelError, match="429"):
         make().embed_documents(["x"])
@@ -236,7 +236,7 @@ def test_usage_survives_parallel_calls_and_a_broken_file(make: Any, tmp_path: Pa
         (200, '{"ok": true}', {}, "did not answer with embeddings"),
         (200, '{"data": []}', {}, "0 vectors for 1 texts"),
         (200, '{"data": [{"index": 0, "embedding": [1, 2, 3]}]}', {"dimensions": 4}, "3 dimensions where 4 were expected"),
-        (0, "", {"environ": {}}, "OPENAI_API_KEY is not set"),
+        (0, "", {"api_key_env": "NO_KEY"}, "NO_KEY is not set"),
         (0, "", {"url": "http://127.0.0.1:1/v1"}, "cannot be reached"),
         (0, "", {"url": "localhost:8080"}, "not an http address"),
         (0, "", {"url": "http://me:pass@127.0.0.1/v1"}, "holds a password"),
@@ -253,7 +253,7 @@ def test_errors_say_what_to_do_and_keep_the_key_secret(
 
 
 def test_an_endpoint_without_keys(endpoint: Endpoint, make: Any) -> None:
-    make(api_key_env="", environ={}).embed_query(["x"])
+    make(api_key_env="").embed_query(["x"])
     assert endpoint.keys == [None]
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from fakes import Notes, ingested, run_command
+from commands import run_command
+from fakes import Notes, ingested
 
 from openclaw_memory import Memory
 from openclaw_memory.facts.confidence import BIAS, MIN_PROBABILITY, WEIGHTS, probability

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes import Notes, open_memory, run_command
+from commands import run_command
+from fakes import Notes, open_memory
 from hypothesis import example, given
 from hypothesis import strategies as st
 from properties import examples
@@ -29,7 +30,7 @@ from openclaw_memory.facts.service import FactService
 from openclaw_memory.knowledge.facts_file import FactFileError
 from openclaw_memory.knowledge.predicates import SINGLE_VALUED, is_single, normalise
 from openclaw_memory.model import FactRow, FactsResult, Kind, Origin
-from openclaw_memory.serve.registry import FACTS
+from openclaw_memory.serve.registry import memory_facts
 from openclaw_memory.serve.tool import Call, check_arguments
 from openclaw_memory.store.api import FactObservation, StatedFact
 
@@ -842,8 +843,8 @@ def test_several_writers_lose_nothing(memory: Memory, notes: Notes) -> None:
 
 
 def tool(memory: Memory, **arguments: Any) -> FactsResult:
-    made = check_arguments(FACTS.name, FACTS.input_schema, arguments)
-    result: FactsResult = FACTS.run(Call(memory, made, 1e12, lambda *_: None))
+    made = check_arguments(memory_facts.name, memory_facts.input_schema, arguments)
+    result: FactsResult = memory_facts.run(Call(memory, made, 1e12, lambda *_: None))
     return result
 
 

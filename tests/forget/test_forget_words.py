@@ -155,6 +155,13 @@ def test_front_matter_and_citations_of_summaries_are_left_alone() -> None:
     assert mask(text, "memory/consolidated/daily/2026-02-16.md", forgetting(SECRET)) == text
 
 
+def test_rows_of_tables_stay_rows() -> None:
+    text = "| who | what | when |\n|---|---|---|\n| Mira | opens the vault | with 7714 |\n| Ben | sleeps | now |\n"
+    hidden = mask(text, "a.md", forgetting("| Mira | opens the vault | with 7714 |"))
+    assert hidden.split("\n")[2].count("|") == 4
+    assert "Ben" in hidden and "vault" not in hidden
+
+
 def test_line_ends_stay(tmp_path: Path) -> None:
     text = f"One.\r\n- {SECRET}\r\nTwo.\rThree\n"
     assert mask(text, "a.md", forgetting(SECRET)) == f"One.\r\n- {INDEX_MARK}\r\nTwo.\rThree\n"

@@ -203,11 +203,6 @@ def test_the_association_is_that_of_its_table() -> None:
     assert npmi[1] < 0 and ratio[2] < ratio[0]
 
 
-def picture_sections(memory: Memory) -> list[int]:
-    with memory._questions.graph() as view:
-        return list(range(len(view.network.day)))
-
-
 def test_threads_are_chains_by_time_of_each_concept(notes: Notes) -> None:
     days = [3, 1, 9, 4, 7]
     for day in days:

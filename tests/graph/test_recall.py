@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fakes import CountingEmbedder, Notes, ingested, open_memory, run_command
+from commands import run_command
+from fakes import CountingEmbedder, Notes, ingested, open_memory
 from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
@@ -262,8 +263,8 @@ def network(
         np.full(concepts, 0.8, np.float32), empty, np.zeros(0, bool), empty, empty,
         lists(after, sections), lists(before, sections),
         np.zeros(len(after), np.int32), np.zeros(len(before), np.int32),
-        np.arange(sections, dtype=np.int32), np.ones(sections, bool), none, none, none,
-        rank=np.arange(sections, dtype=np.int32),
+        np.arange(sections, dtype=np.int32), np.ones(sections, bool), none, none, none, lists([], sections),
+        (none, none), np.arange(sections, dtype=np.int32),
     )  # fmt: skip
 
 

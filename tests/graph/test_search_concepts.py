@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from fakes import CountingEmbedder, Notes, ingested, run_command
+from commands import run_command
+from fakes import CountingEmbedder, Notes, ingested
 
 from openclaw_memory import Memory
 from openclaw_memory.errors import RequestError

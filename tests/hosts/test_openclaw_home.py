@@ -12,9 +12,8 @@ from fakes import Notes
 from openclaw_homes import HOMES, USUAL, Home, configured
 
 from openclaw_memory.cli.main import cli
-from openclaw_memory.config.index_paths import index_folder
 from openclaw_memory.config.openclaw_home import OpenClawHome
-from openclaw_memory.config.workspace import find_workspace
+from openclaw_memory.config.workspace import find_workspace, index_folder
 from openclaw_memory.errors import WorkspaceError
 
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 
+from docs.reference import plugin_tools
 from openclaw_memory.hosts.plugin_files import plugin_source
-from openclaw_memory.serve import schema
 from openclaw_memory.serve.registry import listed_tools
 
 ROOT = plugin_source()
 
 
 def test_the_plugins_file_is_what_the_registry_makes() -> None:
-    made = schema.text()
+    made = plugin_tools()
     there = (ROOT / "hooks" / "tools.json").read_text(encoding="utf-8")
-    assert there == made, "run: python -m openclaw_memory.serve.schema > hooks/tools.json"
+    assert there == made, "run: python docs/reference.py"
     described = {tool["name"]: tool for tool in json.loads(made)}
     for name, tool in listed_tools(for_host=False).items():
         parameters = described[name]["parameters"]

@@ -7,9 +7,11 @@ import os
 import sys
 import tomllib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import commands
 import pytest
 from click.testing import CliRunner, Result
 from fakes import Notes
@@ -18,7 +20,7 @@ from hypothesis import strategies as st
 
 from openclaw_memory.cli.main import cli
 from openclaw_memory.config.settings import data_dir
-from openclaw_memory.hosts import HostError, json_edit
+from openclaw_memory.hosts import HostError, config_file
 from openclaw_memory.hosts.process import own_command
 
 NAME = "openclaw-memory"
@@ -34,12 +36,7 @@ def home() -> Path:
 def run(notes: Notes) -> Callable[..., Result]:
     notes.write("MEMORY.md", "- a lamp\n")
 
-    def invoke(*arguments: str, code: int = 0) -> Result:
-        result = CliRunner().invoke(cli, ["-w", str(notes.root), "setup", *arguments], prog_name=NAME)
-        assert result.exit_code == code, result.output
-        return result
-
-    return invoke
+    return partial(commands.run, "-w", str(notes.root), "setup")
 
 
 @pytest.fixture
@@ -403,22 +400,20 @@ def test_a_json_member_is_set_and_removed(
     tree: dict[str, Any], layout: dict[str, Any], end: str, value: dict[str, Any]
 ) -> None:
     text = json.dumps(tree, **layout) + end
-    there = json_edit.set_member(text, FILE, "mcpServers", NAME, value)
+    there = config_file.set_member(text, FILE, "mcpServers", NAME, value)
     wanted = {**tree, "mcpServers": {**tree.get("mcpServers", {}), NAME: value}}
     assert json.loads(there) == wanted
-    assert json_edit.set_member(there, FILE, "mcpServers", NAME, value) == there
-    gone = json_edit.remove_member(there, FILE, "mcpServers", NAME)
+    assert config_file.set_member(there, FILE, "mcpServers", NAME, value) == there
+    gone = config_file.remove_member(there, FILE, "mcpServers", NAME)
     del wanted["mcpServers"][NAME]
     assert json.loads(gone) == {key: value for key, value in wanted.items() if key != "mcpServers" or value}
 
 
 def test_a_file_that_changes_meanwhile_is_not_overwritten(tmp_path: Path) -> None:
-    from openclaw_memory.hosts.config_file import write_change
-
     file = tmp_path / "a.json"
     file.write_text("{}")
     with pytest.raises(HostError, match="changed meanwhile"):
-        write_change(file, None, "x")
+        config_file.write_change(file, None, "x")
     assert file.read_text() == "{}"
 
 
@@ -436,14 +431,14 @@ COMMENTED = [
 @pytest.mark.parametrize("text", COMMENTED)
 def test_comments_and_last_commas_stay(text: str) -> None:
     value = {"command": "x", "args": ["serve", "//"]}
-    there = json_edit.set_member(text, FILE, "servers", NAME, value)
-    assert json_edit.entry_in(there, FILE, "servers", NAME) == value
-    assert json_edit.set_member(there, FILE, "servers", NAME, value) == there
-    changed = json_edit.set_member(there, FILE, "servers", NAME, {"command": "y"})
-    assert json_edit.entry_in(changed, FILE, "servers", NAME) == {"command": "y"}
-    gone = json_edit.remove_member(there, FILE, "servers", NAME)
-    assert json_edit.load(gone, FILE) == {
-        key: value for key, value in json_edit.load(text, FILE).items() if key != "servers" or value
+    there = config_file.set_member(text, FILE, "servers", NAME, value)
+    assert config_file.entry_in(there, FILE, "servers", NAME) == value
+    assert config_file.set_member(there, FILE, "servers", NAME, value) == there
+    changed = config_file.set_member(there, FILE, "servers", NAME, {"command": "y"})
+    assert config_file.entry_in(changed, FILE, "servers", NAME) == {"command": "y"}
+    gone = config_file.remove_member(there, FILE, "servers", NAME)
+    assert config_file.load(gone, FILE) == {
+        key: value for key, value in config_file.load(text, FILE).items() if key != "servers" or value
     }
     rest = iter(there)
     assert all(character in rest for character in text)  # nothing of it is lost on the way
@@ -451,11 +446,11 @@ def test_comments_and_last_commas_stay(text: str) -> None:
 
 def test_what_stands_beside_a_comment_goes_without_it() -> None:
     text = '{"servers": {\n  // mine\n  "openclaw-memory": {}, "b": 1 // b\n}}'
-    gone = json_edit.remove_member(text, FILE, "servers", "openclaw-memory")
+    gone = config_file.remove_member(text, FILE, "servers", "openclaw-memory")
     assert gone == '{"servers": {\n  // mine\n  "b": 1 // b\n}}'
 
 
 @pytest.mark.parametrize("text", ["/* open", '{"a": 1} /* open', '{"a": "// x\n"}', "//", "{/}"])
 def test_half_a_comment_is_named(text: str) -> None:
     with pytest.raises(HostError, match="not valid JSON"):
-        json_edit.load(text, FILE)
+        config_file.load(text, FILE)

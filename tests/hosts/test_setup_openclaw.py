@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import commands
 import pytest
 from click.testing import CliRunner, Result
 from openclaw_double import OpenClawDouble
@@ -44,11 +45,7 @@ def openclaw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> OpenClawDouble:
 @pytest.fixture
 def run(tiny_gguf: Path) -> Callable[..., Result]:
     def invoke(*arguments: str, code: int = 0, model: str | None = None) -> Result:
-        before = ["--set", f"embedding.model={model or tiny_gguf}"]
-        result = CliRunner().invoke(cli, [*before, "setup", *arguments], prog_name=NAME)
-        assert result.exit_code == code, result.output
-        assert "Traceback" not in result.output
-        return result
+        return commands.run("--set", f"embedding.model={model or tiny_gguf}", "setup", *arguments, code=code)
 
     return invoke
 

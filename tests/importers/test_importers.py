@@ -19,7 +19,7 @@ from properties import examples
 from openclaw_memory.config.settings import IngestSettings
 from openclaw_memory.errors import WorkspaceError
 from openclaw_memory.importers import exports, writer
-from openclaw_memory.importers.formats import Entry, ImportedTurn, parse_day
+from openclaw_memory.importers.exports import Entry, ImportedTurn, parse_day
 from openclaw_memory.ingest.scan import scan
 from openclaw_memory.model import ImportReport, Kind, Origin, SkippedFile, silent
 from openclaw_memory.system.sanitize import sanitize

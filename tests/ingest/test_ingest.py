@@ -22,7 +22,6 @@ from openclaw_memory import Memory, hookimpl
 from openclaw_memory.cli.checks import examine
 from openclaw_memory.errors import WorkspaceError
 from openclaw_memory.ingest import notes as notes_reader
-from openclaw_memory.ingest import plan as planning
 from openclaw_memory.ingest import sidecars
 from openclaw_memory.model import Grain, Kind, Origin, SourceFile, Unit
 from openclaw_memory.store.api import DocumentChange
@@ -84,7 +83,7 @@ def test_nothing_changed_means_nothing_is_read(
     assert (report.embedded, embedder.taken(), memory.store.state().generation) == (0, [], generation)
 
 
-def test_a_touched_file_is_read_once_and_not_written(
+def test_a_touched_file_is_read_once_and_not_embedded(
     memory: Memory, notes: Notes, embedder: CountingEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     notes.write("MEMORY.md", GARDEN)
@@ -529,7 +528,7 @@ def test_whatever_a_file_does_the_others_are_read_and_it_is_named(
         write(db, c, changes)
 
     monkeypatch.setattr(writing, "apply", apply)
-    monkeypatch.setattr(planning, "tokens_of", lambda text: 1 // ("ANALYSIS" not in text) + len(text) // 4)
+    monkeypatch.setattr(notes_reader, "tokens_of", lambda text: 1 // ("ANALYSIS" not in text) + len(text) // 4)
     notes.write("memory/a.md", GARDEN)
     notes.write("memory/b.md", GARDEN if known else note)
     memory.ingest()

@@ -410,6 +410,13 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     assert "wren" in concepts_file.read(target).concepts
 
 
+def test_the_lock_lies_in_the_folder_of_the_workspace_that_is_ours(edited: Path) -> None:
+    concepts_file.add(edited, "Wren")
+    assert {path.name for path in edited.parent.iterdir()} == {"concepts.yaml", atomic.OWN_FOLDER}
+    with atomic.locked(edited, timeout=0, root=edited.parent):  # and is let go
+        assert concepts_file.read(edited).find("Wren")
+
+
 def test_writers_at_the_same_time_lose_nothing(edited: Path) -> None:
     from concurrent.futures import ThreadPoolExecutor
 

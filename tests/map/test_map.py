@@ -23,7 +23,7 @@ from benchmarks.map_library import ASSETS, FILES
 from openclaw_memory.cli.main import cli
 from openclaw_memory.errors import RequestError, WorkspaceError
 from openclaw_memory.map import data as columns
-from openclaw_memory.map.page import SCRIPTS, embed_json, read_asset, render_page
+from openclaw_memory.map.service import SCRIPTS, embed_json, read_asset, render_page
 from openclaw_memory.model import Origin
 from openclaw_memory.summarise.inventory import DayNote
 

@@ -21,7 +21,7 @@ from tables import table
 from benchmarks import redaction
 from openclaw_memory import example
 from openclaw_memory.model import Unit
-from openclaw_memory.plugins.redact import Redaction, redact_lines, redact_text, rules
+from openclaw_memory.plugins.redact import Redaction, redact_lines, redact_text, rules, seeds
 
 
 def letters(n: int) -> str:
@@ -205,8 +205,8 @@ def test_no_input_takes_more_than_linear_time(piece: str) -> None:
         return time.process_time() - start
 
     # Four times the input may cost some four times as much, not sixteen; small times are noise.
-    small = min(seconds(2_048) for _ in range(2))
-    assert any(seconds(8_192) < max(9 * small, 0.03) for _ in range(4))
+    small = min(seconds(4_096) for _ in range(2))
+    assert any(seconds(16_384) < max(9 * small, 0.03) for _ in range(4))
 
 
 TOKEN = "aB3dE5gH7jK9mN2pQ4rS6tU8vW0xY1zC"
@@ -377,6 +377,10 @@ def test_a_seed_phrase_in_a_column_needs_no_label(phrase: str, frame: str) -> No
     redacted = redact_text("\n".join(["# Boat", "", *lines, "", "The end."])).split("\n")
     assert redacted[2:-2] == [frame.format(n=n, word="[redacted:seed-phrase]") for n in range(1, len(words) + 1)]
     assert redacted[0] == "# Boat" and redacted[-1] == "The end."
+
+
+def test_a_word_of_any_list_may_be_one_by_its_length() -> None:
+    assert all(map(seeds._may_be_listed, seeds._lists()))
 
 
 @pytest.mark.parametrize("between", [" 2. ", ", ", "  "])

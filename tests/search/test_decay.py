@@ -25,7 +25,7 @@ from openclaw_memory.search.features import scaled
 from openclaw_memory.search.question import Question
 from openclaw_memory.search.ranking import Query, rank
 from openclaw_memory.system.deadline import Deadline
-from openclaw_memory.use.boosts import UsageBoosts
+from openclaw_memory.use.tracker import UsageBoosts
 
 TODAY = date(2026, 3, 10)
 OLD, NEW = "memory/2025-06-01.md", "memory/2026-03-09.md"

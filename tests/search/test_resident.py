@@ -508,13 +508,13 @@ class Beside:
         self.one.ingest(embed="sync")
         self.opened = 0
         database = self.one.store._db  # type: ignore[attr-defined]
-        connect = database.connect
+        connect = database._open
 
         def counted() -> Any:
             self.opened += 1
             return connect()
 
-        monkeypatch.setattr(database, "connect", counted)
+        monkeypatch.setattr(database, "_open", counted)
         self.settle()
 
     def process(self) -> Memory:

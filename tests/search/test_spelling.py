@@ -156,19 +156,6 @@ def test_words_of_a_large_note_come_and_go_with_it(tmp_path: Path) -> None:
     store.close()
 
 
-@both
-def test_postings_of_another_analysis_bring_their_words(tmp_path: Path) -> None:
-    store = open_store(tmp_path / "a.duckdb")
-    put(store, {"1.md": [["the lantern hangs"]]})
-    with store._db.write() as c:
-        c.execute("DELETE FROM words")
-        c.execute("UPDATE meta SET value = '1' WHERE key = 'analysis'")
-    store.close()
-    again = open_store(tmp_path / "a.duckdb")
-    assert again.spellings(["lantrn"]) == {"lantern"}
-    again.close()
-
-
 letters = st.text("abcd", max_size=6)
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes import CountingEmbedder, Notes, ingested, open_memory, run_command
+from commands import run_command
+from fakes import CountingEmbedder, Notes, ingested, open_memory
 from hypothesis import given
 from hypothesis import strategies as st
 from tables import parts, table

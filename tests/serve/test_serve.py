@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from openclaw_memory import Settings
-from openclaw_memory.config.index_paths import default_path, index_folder
 from openclaw_memory.config.settings import data_dir
+from openclaw_memory.config.workspace import default_path, index_folder
 from openclaw_memory.embed import pull as pulling
 from openclaw_memory.embed.manager import EmbedderManager
 from openclaw_memory.errors import ModelError, OpenClawMemoryError, RequestError, Stopped, WorkspaceError

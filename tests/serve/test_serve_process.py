@@ -21,8 +21,8 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from serving import LOCK_TIMEOUT, RawClient, command, serving
 
+from docs.schema import json_schema
 from openclaw_memory.serve.registry import callable_tools
-from openclaw_memory.system.serialize import json_schema
 
 MODELS = [
     "memory_search", "graph_recall", "memory_timeline", "memory_context", "memory_facts", "memory_feedback",

@@ -17,12 +17,13 @@ from jsonschema import Draft202012Validator
 from properties import examples
 from tables import table
 
+from docs.schema import json_schema
 from openclaw_memory.errors import RequestError
 from openclaw_memory.model import Check, ScanResult
 from openclaw_memory.serve.registry import TOOLS, callable_tools, listed_tools
 from openclaw_memory.serve.server import _describe_tool
 from openclaw_memory.serve.tool import Tool, check_arguments
-from openclaw_memory.system.serialize import camel, json_schema, to_json
+from openclaw_memory.system.serialize import camel, to_json
 
 RESULTS = [*dict.fromkeys(tool.result for tool in TOOLS), Check, ScanResult]
 JSON = st.recursive(

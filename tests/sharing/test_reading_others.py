@@ -17,12 +17,12 @@ from indexing import python
 
 from openclaw_memory import Memory, Settings
 from openclaw_memory.cli.main import cli
-from openclaw_memory.config.index_paths import default_path
+from openclaw_memory.config.workspace import default_path
 from openclaw_memory.errors import RequestError, SettingsError
 from openclaw_memory.model import Origin, tokens_of
 from openclaw_memory.serve.pool import Pool
 from openclaw_memory.sharing import reading
-from openclaw_memory.sharing.sources import sources
+from openclaw_memory.sharing.reading import find_sources
 
 HOLD = """
 import sys
@@ -374,7 +374,7 @@ def test_names_that_cannot_be_shown_or_mean_two_things_are_refused(
 
 def test_ones_own_memory_is_no_other_one(mine: Notes) -> None:
     settings = Settings().with_values({"sharing.memories": [of(mine, "me", agent="main")]})
-    assert sources(settings, ["me"], "main", mine.root.resolve()) == ([], [])
+    assert find_sources(settings, ["me"], "main", mine.root.resolve()) == ([], [])
 
 
 # -- the surfaces --------------------------------------------------------------------------------------
@@ -388,7 +388,7 @@ def test_memories_of_one_server_are_opened_once(mine: Notes, team: Notes) -> Non
     try:
         with pool.use(pool.key()) as memory, pool.use(("team", team.root.resolve())) as theirs:
             assert "team" in {hit.memory for hit in memory.search("Ostrich").results}
-            with memory.others._use(sources(settings, ["team"], "main", memory.workspace)[0][0]) as used:
+            with memory.others._use(find_sources(settings, ["team"], "main", memory.workspace)[0][0]) as used:
                 assert used is theirs
     finally:
         assert pool.close(30)

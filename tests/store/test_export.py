@@ -1,4 +1,4 @@
-"""An export is whole or not there, equals what SQL shows, and touches no file of anybody else."""
+"""An export is whole or not there, and equals what SQL shows."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import pytest
 from click.testing import Result
 from fakes import Notes
 
-from openclaw_memory import Memory, Settings, __version__, example
+from openclaw_memory import Memory, Settings, example
 from openclaw_memory.errors import WorkspaceError
 
 TABLES = ("memories", "documents", "concepts", "edges", "facts", "usage")
-FILES = sorted([*(f"{table}.parquet" for table in TABLES), "manifest.json"])
+FILES = sorted(f"{table}.parquet" for table in TABLES)
 SHOWN = {"memories": "SELECT m.*, h.hit FROM memories m JOIN hits h ON h.id = m.id"}
 QUIET = {"embedding.model": "none", "embedding.offline": True}
 
@@ -60,18 +60,6 @@ def test_the_files_hold_what_sql_shows(memory: Memory, tmp_path: Path) -> None:
         assert table.bytes == Path(table.file).stat().st_size
 
 
-def test_the_manifest_says_what_is_there(memory: Memory, tmp_path: Path) -> None:
-    report = memory.export(tmp_path / "out")
-    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
-    assert (manifest["madeBy"], manifest["version"]) == ("openclaw-memory", __version__)
-    assert manifest["created"].endswith("Z")
-    assert {t["file"]: (t["rows"], t["bytes"]) for t in manifest["tables"]} == {
-        Path(t.file).name: (t.rows, t.bytes) for t in report.tables
-    }
-    columns = {t["name"]: list(t["columns"]) for t in manifest["tables"]}
-    assert columns == {table: list(memory.sql(SHOWN.get(table, f"FROM {table}")).columns) for table in TABLES}
-
-
 def test_equal_notes_give_equal_files_with_progress_table_by_table(memory: Memory, tmp_path: Path) -> None:
     for folder in ("a", "b"):
         steps: list[tuple[str, int, int]] = []
@@ -93,38 +81,11 @@ def test_an_empty_folder_is_taken_and_parents_are_made(memory: Memory, tmp_path:
 
 def test_a_folder_that_is_not_empty_or_a_file_is_refused(memory: Memory, tmp_path: Path) -> None:
     (tmp_path / "note.txt").write_text("mine", encoding="utf-8")
-    with pytest.raises(WorkspaceError, match="not empty; choose an empty folder, or give --overwrite"):
+    with pytest.raises(WorkspaceError, match="not empty; choose a new or empty folder"):
         memory.export(tmp_path)
     with pytest.raises(WorkspaceError, match=r"note\.txt: not a folder"):
-        memory.export(tmp_path / "note.txt", overwrite=True)
+        memory.export(tmp_path / "note.txt")
     assert names(tmp_path) == ["note.txt"] and (tmp_path / "note.txt").read_text(encoding="utf-8") == "mine"
-
-
-def test_an_older_export_is_replaced_and_other_files_stay(notes: Notes, tmp_path: Path) -> None:
-    notes.write("MEMORY.md", "- a lamp\n")
-    out = tmp_path / "out"
-    settings = Settings().with_values({**QUIET, "ingest.fresh_seconds": 0.0})
-    with Memory(notes.root, settings=settings, db=tmp_path / "i.duckdb") as memory:
-        memory.export(out)
-        (out / "mine.txt").write_text("mine", encoding="utf-8")
-        with pytest.raises(WorkspaceError, match="holds an export; choose an empty folder, or give --overwrite"):
-            memory.export(out)
-        notes.write("MEMORY.md", "- a lamp\n- a chair\n")
-        memory.export(out, overwrite=True)
-    assert names(out) == sorted([*FILES, "mine.txt"])
-    assert (out / "mine.txt").read_text(encoding="utf-8") == "mine"
-    assert [row[-2] for row in read(out, "memories")] == ["- a lamp", "- a chair"]
-
-
-def test_files_of_somebody_else_are_never_replaced(memory: Memory, tmp_path: Path) -> None:
-    (tmp_path / "facts.parquet").write_bytes(b"theirs")
-    with pytest.raises(WorkspaceError, match=r"facts\.parquet: not a file of an export; move it"):
-        memory.export(tmp_path, overwrite=True)
-    (tmp_path / "manifest.json").write_text('{"madeBy": "another tool", "tables": []}', encoding="utf-8")
-    with pytest.raises(WorkspaceError, match="not a file of an export"):
-        memory.export(tmp_path, overwrite=True)
-    assert names(tmp_path) == ["facts.parquet", "manifest.json"]
-    assert (tmp_path / "facts.parquet").read_bytes() == b"theirs"
 
 
 def test_an_export_that_fails_leaves_nothing(memory: Memory, tmp_path: Path) -> None:
@@ -135,11 +96,6 @@ def test_an_export_that_fails_leaves_nothing(memory: Memory, tmp_path: Path) -> 
     with pytest.raises(KeyboardInterrupt):
         memory.export(tmp_path / "out", progress=stop)
     assert names(tmp_path) == []
-    memory.export(tmp_path / "out")
-    before = {name: (tmp_path / "out" / name).read_bytes() for name in FILES}
-    with pytest.raises(KeyboardInterrupt):
-        memory.export(tmp_path / "out", overwrite=True, progress=stop)
-    assert {name: (tmp_path / "out" / name).read_bytes() for name in names(tmp_path / "out")} == before
 
 
 def test_an_empty_memory_has_empty_tables(notes: Notes, tmp_path: Path) -> None:
@@ -168,4 +124,3 @@ def test_the_command_as_json(run: Callable[..., Result], tmp_path: Path) -> None
     assert [set(table) for table in value["tables"]] == [{"name", "file", "rows", "bytes"}] * len(TABLES)
     again = run("export", str(tmp_path / "out"), code=1)
     assert again.stderr.startswith("error: ") and again.stderr.count("\n") == 1
-    run("export", str(tmp_path / "out"), "--overwrite")

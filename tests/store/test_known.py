@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
-from indexing import both, drop, open_store, put, source, unit_vectors
+from indexing import both, drop, open_store, put, unit_vectors
 
 from openclaw_memory.store.api import VectorModel
 
@@ -27,14 +27,6 @@ def write(store: Any, number: int) -> None:
 def remove(store: Any, number: int) -> None:
     if there := sorted(store.documents().by_path):
         drop(store, there[number % len(there)])
-
-
-def touch(store: Any, number: int) -> None:
-    documents = store.documents()
-    if there := sorted(documents.by_path):
-        path = there[number % len(there)]
-        file = source(path, mtime_ns=1_700_000_000_000_000_000 + number)
-        store.touch([(documents.by_path[path].id, file)], documents.version)
 
 
 def schedule_reread(store: Any, number: int) -> None:
@@ -63,7 +55,7 @@ def compact(store: Any, number: int) -> None:
     store.maintain(force=True)
 
 
-ACTS = write, write, remove, touch, schedule_reread, embed, embed_all, retry, compact
+ACTS = write, write, remove, schedule_reread, embed, embed_all, retry, compact
 
 
 def known(store: Any) -> object:
@@ -71,7 +63,7 @@ def known(store: Any) -> object:
     states = [store.vector_states(model) for model in (*MODELS, None)]
     return (
         [
-            (row.id, row.path, row.size, row.mtime_ns, row.sha256, row.units, documents.version.written[row.id])
+            (row.id, row.path, row.size, row.mtime_ns, row.sha256, row.units, row.generation)
             for row in sorted(documents.by_path.values(), key=lambda row: row.id)
         ],
         [(info.id, info.path, info.generation, info.sha256, info.units) for info in store.document_infos()],
@@ -105,7 +97,7 @@ def held(store: Any) -> object:
     )
     ids = [names.get((model.name, model.dimensions), -1) for model in MODELS]
     return (
-        [(*row[:6], (row[6], row[4], row[3])) for row in rows],
+        rows,
         [(row[0], row[1], row[6], row[4], row[5]) for row in rows],
         [
             (

@@ -199,7 +199,7 @@ sys.stdin.readline()
 
 def test_memory_is_given_back_when_the_file_is_let_go_idle(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given = threading.Event()
-    monkeypatch.setattr("openclaw_memory.store.duckdb.database.free_unused_heap", given.set)
+    monkeypatch.setattr("openclaw_memory.store.duckdb.lease.free_unused_heap", given.set)
     store = open_store(path, idle=0.05)
     with store.session():
         store.state()

@@ -29,7 +29,7 @@ MODELS = VectorModel("one", D), VectorModel("two", D)
 
 def opened(postgres: Postgres, name: str, **values: Any) -> PostgresStore:
     settings = StoreSettings(lock_timeout=10.0, vector_dtype="float32", **values)
-    given = postgres.url("owner"), "main", name, settings, analysis.terms, analysis.ANALYSIS_VERSION
+    given = postgres.url("owner"), "main", name, settings, analysis.terms
     store: PostgresStore = closed_later(PostgresStore(*given))
     return store
 

@@ -354,7 +354,7 @@ def test_a_table_for_people(run: Callable[..., Result]) -> None:
     assert run("sql", "SELECT repeat('x', 500) AS x").stdout.splitlines()[1].rstrip() == "x" * 119 + "…"
     query = "SELECT true AS a, NULL AS b, [1, 2] AS c, {'k': 'v'} AS d, 'x\ny[bold]' AS e, 0.1 + 0.2 AS f, 1e0 / 3 AS g"
     assert run("sql", query).stdout.splitlines()[1].split() == [
-        "true", "1,", "2", '{"k":', '"v"}', "x", "y[bold]", "0.3", "0.333333",
+        "true", "[1,", "2]", '{"k":', '"v"}', "x", "y[bold]", "0.3", "0.333333",
     ]  # fmt: skip
 
 

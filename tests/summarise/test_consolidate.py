@@ -27,7 +27,7 @@ from summarising import (
     week,
     write,
 )
-from tables import parts, table
+from tables import table
 
 from openclaw_memory.model import Grain
 from openclaw_memory.text import calendar
@@ -133,15 +133,12 @@ def test_days_are_those_of_the_time_zone(notes: Notes, zone: str, hour: int, clo
     assert bool(report.created) is closed
 
 
-@pytest.mark.parametrize(
-    ("day", "above"),
-    table("consolidate.tsv", "a day is told in its own week month quarter and year", date.fromisoformat, parts),
-)
-def test_a_day_is_told_in_its_own_week_month_quarter_and_year(notes: Notes, day: date, above: list[str]) -> None:
-    write(notes, day)
+@pytest.mark.parametrize(("day", "above"), table("periods.tsv", "a day and the periods above it"))
+def test_a_day_is_told_in_its_own_week_month_quarter_and_year(notes: Notes, day: str, above: str) -> None:
+    write(notes, date.fromisoformat(day))
     with summarised(notes) as memory:
         memory.consolidate(now=LATER)
-    assert [names(notes, grain) for grain in GRAINS] == [[str(day)], *([name] for name in above)]
+    assert [names(notes, grain) for grain in GRAINS] == [[day], *([name] for name in above.split())]
 
 
 def test_a_week_of_two_months_is_told_in_both_each_its_own_days(notes: Notes) -> None:

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fakes import CountingEmbedder, Notes, ingested, open_memory, run_command
+from commands import run_command
+from fakes import CountingEmbedder, Notes, ingested, open_memory
 from grains import sha256, write_summary
 from hypothesis import given
 from hypothesis import strategies as st

@@ -29,21 +29,12 @@ def test_the_limits_of_the_settings_count_with_the_custom_plan_only() -> None:
     assert limits_for({"plan": "keep", **limits}) == limits_for({"plan": "custom"}) == {}
 
 
-@pytest.mark.parametrize(
-    ("grain", "limit", "last_day", "due"),
-    table(
-        "retention.tsv",
-        "a period expires on the day that its time is over",
-        Grain,
-        int,
-        date.fromisoformat,
-        date.fromisoformat,
-    ),
-)
-def test_a_period_expires_on_the_day_that_its_time_is_over(grain: Grain, limit: int, last_day: date, due: date) -> None:
-    assert not is_expired({grain: limit}, grain, last_day, midnight(due) - timedelta(seconds=1))
-    assert is_expired({grain: limit}, grain, last_day, midnight(due))
-    assert not any(is_expired({grain: limit}, other, last_day, midnight(date.max)) for other in Grain if other != grain)
+@pytest.mark.parametrize(("grain", "limit", "last_day", "due"), table("retention.tsv", "a period expires"))
+def test_a_period_expires_on_the_day_that_its_time_is_over(grain: str, limit: str, last_day: str, due: str) -> None:
+    limits, last, begins = {Grain(grain): int(limit)}, date.fromisoformat(last_day), midnight(date.fromisoformat(due))
+    assert not is_expired(limits, Grain(grain), last, begins - timedelta(seconds=1))
+    assert is_expired(limits, Grain(grain), last, begins)
+    assert not any(is_expired(limits, other, last, midnight(date.max)) for other in Grain if other != grain)
 
 
 @pytest.mark.parametrize(

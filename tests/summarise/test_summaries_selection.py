@@ -15,7 +15,7 @@ from tables import table
 
 from openclaw_memory.ingest.summary_files import DATED
 from openclaw_memory.model import Grain, Origin
-from openclaw_memory.summarise.selection import drop_routine
+from openclaw_memory.summarise.scoring import drop_routine
 from openclaw_memory.summarise.sentences import Sentence, format_line, line_tokens
 from openclaw_memory.summarise.summary import BUDGETS, Summary, summarise
 

@@ -17,7 +17,7 @@ from tables import table
 
 from openclaw_memory import hookimpl
 from openclaw_memory.ingest import summary_files
-from openclaw_memory.ingest.plan import build_units
+from openclaw_memory.ingest.notes import build_units
 from openclaw_memory.model import Grain, Origin, ParsedDocument
 from openclaw_memory.plugins.manager import Plugins
 from openclaw_memory.store.api import CitedLines
@@ -142,7 +142,7 @@ def test_what_is_written_is_read_back(
     front = summary_files.read_front(text)
     assert front["sources"] == [f"{source.path} {source.sha256}" for source in sources]
     assert (front["grain"], front["period"], front["edited"]) == (grain.value, period, False)
-    assert not summary_files.is_edited(text) and not summary_files.is_edited(text.replace("\n", "\r\n"))
+    assert not any(summary_files.is_edited(text.replace("\n", ends)) for ends in ("\n", "\r\n", "\r"))
     # Written once more, from what was read, it is the same.
     again = [
         Part(

@@ -17,7 +17,7 @@ from openclaw_memory.errors import OpenClawMemoryError
 from openclaw_memory.forget import generated_files
 from openclaw_memory.forget.tombstones import Matcher
 from openclaw_memory.importers import writer
-from openclaw_memory.importers.formats import Entry, ImportedTurn
+from openclaw_memory.importers.exports import Entry, ImportedTurn
 from openclaw_memory.ingest.file_lines import read_lines
 from openclaw_memory.ingest.scan import read_text, scan
 from openclaw_memory.model import Origin

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -144,6 +145,27 @@ def test_no_text_raises(text: str) -> None:
     analysis.name_key(text)
 
 
+@pytest.mark.parametrize("unit", ["a", "aB", "a.b", "東", "(", "[x](", " ", "a ", "_", "-.", "é", "1", "\u0301", "'s"])
+def test_a_line_of_a_megabyte_takes_linear_time(unit: str) -> None:
+    """Compared with a text of a tenth of the length, with much room for a busy machine."""
+
+    def seconds(length: int, times: int = 1) -> float:
+        # A question's end with a bracket behind it, the hardest for the patterns.
+        text = "x" + unit * (length // len(unit)) + "b?)"
+        best = float("inf")
+        for _ in range(times):
+            started = time.process_time()
+            terms(text)
+            analysis.is_question(text)
+            analysis.time_words(text)
+            analysis.vocabulary([text])
+            best = min(best, time.process_time() - started)
+        return best
+
+    small = seconds(100_000, 3)
+    assert seconds(1_000_000) < max(1.0, 60 * small)  # a quadratic one would take a hundred times as long
+
+
 def test_threads_stem_independently() -> None:
     texts = list(corpus.units(300))
     expected = [terms(text) for text in texts]
@@ -182,6 +204,11 @@ def test_syllables_of_vietnamese_are_words_in_pairs() -> None:
     assert ("cong viec",) in words
     assert ("cua toi",) not in words, "two words that say nothing say nothing together"
     assert not any(" " in term for term in terms("Le café de la gare coûte cher") + terms("Der Ofen läuft wieder"))
+
+
+def test_a_word_without_end_takes_no_longer_than_its_letters() -> None:
+    long = "ơ" * 200_000
+    assert terms(long) and terms(f"{long} {long}")[-1] == query_terms(f"{long} {long}")[-1]
 
 
 def test_a_hyphen_that_breaks_no_line_is_a_hyphen() -> None:

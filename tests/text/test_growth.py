@@ -24,8 +24,7 @@ from openclaw_memory.config.settings import IngestSettings
 from openclaw_memory.context import prose
 from openclaw_memory.forget import masking, words
 from openclaw_memory.forget.tombstones import Matcher
-from openclaw_memory.ingest.notes import NoteReader
-from openclaw_memory.ingest.plan import build_units
+from openclaw_memory.ingest.notes import NoteReader, build_units
 from openclaw_memory.knowledge import fact_sentences, facts_file, identifiers, names, unspaced
 from openclaw_memory.knowledge.linking import Linker
 from openclaw_memory.plugins.manager import Plugins
@@ -55,10 +54,10 @@ from openclaw_memory.text.lines import split_lines
 
 DAY = date(2026, 3, 5)
 #: Characters of a short text, how many times as much a long one has, and how many times as long that may take.
-SHORT, TIMES, MOST = 1_000, 10, 15
+SHORT, TIMES, MOST = 1_500, 10, 15
 #: Seconds for the long text below which nothing grows too fast, whatever the clock says; and how many of the shapes
 #: that take longest are tried at length.
-FLOOR, SLOWEST = 0.02, 4
+FLOOR, SLOWEST = 0.03, 3
 
 
 def shapes() -> dict[str, str]:
@@ -67,7 +66,7 @@ def shapes() -> dict[str, str]:
         f"run of {char!r}": char
         for char in "a Z0é東中üơ.,;:!?-–—_*~`'\"#>|<([{)]}@/\\&%$+=^\t\n\r\0\u200b\u0301\u2028،。："
     }
-    pairs = "** __ ~~ `` -- == :: // [[ ]] (( () [] {} <> []( ![ ]( <! --> %% ## >> || $$ \\[ \\( .. ,, '' a. a, a: a- 1. 1, 1: 1- a@ @a a/ a= =a *a _a a_ a* `a a` [a a] (a <a a> |a \"a 1a aB -. 's [x](".split()
+    pairs = "** __ ~~ `` -- == :: // [[ ]] (( () [] {} <> []( ![ ]( <! --> %% ## >> || $$ \\[ \\( .. ,, '' a. a, a: a- 1. 1, 1: 1- a@ @a a/ a= =a *a _a a_ a* `a a` [a a] (a <a a> |a \"a 1a aB -. 's [x]( [[a|".split()
     out |= {f"pairs {pair!r}": pair for pair in pairs}
     lines = [*table("growth.tsv", "lines that a text repeats"), "नमस्ते दुनिया", "a\u0301", "👩‍👩‍👧", "\u00ad", "\u202e"]
     out |= {f"lines {line!r}": f"{line}\n" for line in lines}
@@ -136,12 +135,12 @@ def too_fast(read: Callable[[str], object]) -> dict[str, float]:
 
     pieces = shapes()
     read("a")
-    brief = {name: seconds(piece, SHORT // 4) for name, piece in pieces.items()}
+    first = {name: seconds(piece, SHORT) for name, piece in pieces.items()}
     grown = {}
-    for name in sorted(brief, key=brief.__getitem__)[-SLOWEST:]:
+    for name in sorted(first, key=first.__getitem__)[-SLOWEST:]:
         piece = pieces[name]
-        if (long := seconds(piece, TIMES * SHORT)) > FLOOR and long > MOST * (first := seconds(piece, SHORT)):
-            short = max(min(seconds(piece, SHORT) for _ in range(5)), first / 4)
+        if (long := seconds(piece, TIMES * SHORT)) > FLOOR and long > MOST * first[name]:
+            short = max(min(seconds(piece, SHORT) for _ in range(5)), first[name] / 4)
             long = min(long, seconds(piece, TIMES * SHORT))
             if long > MOST * short:
                 grown[name] = round(long / short, 1)

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tables import table, yes
+from tables import table
 
 from openclaw_memory.errors import SettingsError
 from openclaw_memory.model import Grain
@@ -34,9 +34,8 @@ def test_every_day_of_a_period_belongs_to_it_and_the_days_beside_it_do_not(day: 
     period = calendar.period_of(day, grain)
     first, last = calendar.bounds(grain, period)
     assert first <= day <= last
-    inside = list(calendar.days(grain, period))
-    assert inside == [first + timedelta(days=n) for n in range((last - first).days + 1)]
-    assert {calendar.period_of(day, grain) for day in inside} == {period}
+    inside = [first + timedelta(days=n) for n in range((last - first).days + 1)]
+    assert {calendar.period_of(one, grain) for one in inside} == {period}
     if first > date.min:
         before = calendar.period_of(first - timedelta(days=1), grain)
         assert before != period
@@ -73,7 +72,7 @@ def test_names_of_periods_sort_as_the_periods_do(first: date, other: date, grain
 
 @pytest.mark.parametrize(("grain", "period"), table("periods.tsv", "a text that is no period of a grain"))
 def test_a_text_that_is_no_period_is_refused(grain: str, period: str) -> None:
-    for function in (calendar.bounds, calendar.parents, calendar.days, calendar.path_of):
+    for function in (calendar.bounds, calendar.parents, calendar.path_of):
         with pytest.raises(ValueError, match=r"."):
             function(Grain(grain), period)
     with pytest.raises(ValueError, match=r"."):
@@ -81,14 +80,10 @@ def test_a_text_that_is_no_period_is_refused(grain: str, period: str) -> None:
     assert calendar.parse_path(f"memory/consolidated/{grain}/{period}.md") is None
 
 
-@pytest.mark.parametrize(
-    ("today", "older_than_days", "closed"),
-    table("periods.tsv", "a period is closed when its last day is long enough ago", date.fromisoformat, int, yes),
-)
-def test_a_period_is_closed_when_its_last_day_is_long_enough_ago(
-    today: date, older_than_days: int, closed: bool
-) -> None:
-    assert calendar.is_closed(Grain.WEEKLY, "2026-W08", today, older_than_days) is closed
+@pytest.mark.parametrize(("today", "older_than_days", "closed"), table("periods.tsv", "a week is closed or not"))
+def test_a_period_is_closed_when_its_last_day_is_long_enough_ago(today: str, older_than_days: str, closed: str) -> None:
+    day = date.fromisoformat(today)
+    assert calendar.is_closed(Grain.WEEKLY, "2026-W08", day, int(older_than_days)) is (closed == "1")
 
 
 def test_a_month_is_closed_with_its_last_week() -> None:
@@ -114,12 +109,12 @@ def test_working_notes_have_no_summary() -> None:
         calendar.path_of(Grain.WORKING, "2026-02-16")
 
 
-@pytest.mark.parametrize(("zone", "day"), table("periods.tsv", "the day is that of the zone", str, date.fromisoformat))
-def test_the_day_is_that_of_the_zone(zone: str, day: date) -> None:
+@pytest.mark.parametrize(("zone", "day"), table("periods.tsv", "the day of an evening in a zone"))
+def test_the_day_is_that_of_the_zone(zone: str, day: str) -> None:
     evening = datetime(2026, 2, 16, 20, 30, tzinfo=UTC)
-    assert calendar.now_in(zone, evening).date() == day
+    assert str(calendar.now_in(zone, evening).date()) == day
     elsewhere = evening.astimezone(timezone(timedelta(hours=-9)))
-    assert calendar.now_in(zone, elsewhere).date() == day
+    assert str(calendar.now_in(zone, elsewhere).date()) == day
     assert calendar.now_in(zone, elsewhere) == evening
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from fakes import Notes, ingested, open_memory, run_command
+from commands import run_command
+from fakes import Notes, ingested, open_memory
 from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
@@ -39,19 +40,11 @@ KINDS = [
     "- <!-- private --> a <!-- private --> b <!-- /private --> The zeppelin is moored. <!-- /private -->\n",
 ]
 
-#: The same in other front matter and with other marks, which all keep a zeppelin out.
-FORMS = [
-    *table("withheld.tsv", "what keeps a line out"),
-    "\ufeff---\nmemory: false\n---\nzeppelin",
-    "\ufeff\ufeff+++\nmemory = false\n+++\nzeppelin",
-]
-READ = table("withheld.tsv", "what keeps nothing out")
 
-
-@pytest.mark.parametrize("text", FORMS)
+@pytest.mark.parametrize("text", table("withheld.tsv", "a zeppelin is kept out"))
 def test_every_front_matter_and_mark_keeps_out_what_it_says(text: str) -> None:
     assert "zeppelin" not in without_private(text)
-    assert all("zeppelin" in without_private(other) for other in READ)
+    assert all("zeppelin" in without_private(other) for other in table("withheld.tsv", "a zeppelin is read"))
 
 
 def lines_with(memory: Memory, word: str) -> set[int]:
@@ -107,8 +100,8 @@ def test_private_lines_are_neither_captured_nor_exported_nor_summarised(notes: N
     texts = [path.read_text() for path in made]
     assert any("attic green" in text for text in texts) and any("shelf" in text for text in texts)
     assert not any("zeppelin" in text for text in texts)
-    for file in (tmp_path / "out").rglob("*.parquet"):
-        assert "zeppelin" not in str(duckdb.sql(f"SELECT * FROM '{file}'").fetchall())
+    for exported in (tmp_path / "out").rglob("*.parquet"):
+        assert "zeppelin" not in str(duckdb.sql(f"SELECT * FROM '{exported}'").fetchall())
 
 
 def test_status_counts_what_is_private(notes: Notes) -> None:

@@ -7,15 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes import Notes, ingested, run_command
+from commands import run_command
+from fakes import Notes, ingested
 from jsonschema import Draft202012Validator
 from states import state_file
 
+from docs.schema import json_schema
 from openclaw_memory.errors import RequestError
-from openclaw_memory.serve.registry import FEEDBACK
+from openclaw_memory.serve.registry import memory_feedback
 from openclaw_memory.serve.tool import Call
 from openclaw_memory.system.deadline import Deadline
-from openclaw_memory.system.serialize import json_schema, to_json
+from openclaw_memory.system.serialize import to_json
 
 PATH = "memory/2026-03-01.md"
 KILN = "The kiln Vesuvius tripped the fuse when its lower element glowed in the dark."
@@ -47,14 +49,14 @@ def test_wrong_usage_is_said_in_one_line(kiln: Notes) -> None:
 
 
 def called(memory: Any, **arguments: Any) -> dict[str, Any]:
-    result = FEEDBACK.run(Call(memory, arguments, Deadline.after(30), lambda *_: None))
+    result = memory_feedback.run(Call(memory, arguments, Deadline.after(30), lambda *_: None))
     made: dict[str, Any] = to_json(result)
-    Draft202012Validator(json_schema(FEEDBACK.result)).validate(made)
+    Draft202012Validator(json_schema(memory_feedback.result)).validate(made)
     return made
 
 
 def test_the_tool_does_what_the_command_does(kiln: Notes) -> None:
-    assert not FEEDBACK.read_only and not FEEDBACK.idempotent
+    assert not memory_feedback.read_only and not memory_feedback.idempotent
     with ingested(kiln) as memory:
         made = called(memory, id=f"{PATH}#L5", verdict="useful")
         assert called(memory, id=made["id"], verdict="useful")["useful"] == 2

@@ -19,7 +19,7 @@ from openclaw_memory.errors import RequestError, WorkspaceError
 from openclaw_memory.model import Grain, Kind, Origin, SearchHit
 from openclaw_memory.store.state import State, StateError
 from openclaw_memory.store.state.use import NAME, UnitUsage, add_usage
-from openclaw_memory.use import feedback
+from openclaw_memory.use import tracker
 from openclaw_memory.use.tracker import Usage
 
 DAY = date(2026, 3, 1)
@@ -73,7 +73,7 @@ def test_counts_of_a_unit_are_one_row(file: Path) -> None:
     usage = Usage(state_in(file))
     for _ in range(5):
         usage.shown([_hit("a")], DAY)
-    usage.used("a", "memory/2026-03-01.md", DAY)
+    usage.opened("memory/2026-03-01.md", day=DAY)
     usage.shown([_hit("a")], _days_after(1))
     usage.flush()
     usage.flush()
@@ -141,9 +141,9 @@ def test_a_state_that_was_made_anew_is_counted_in(file: Path) -> None:
     usage.shown([_hit("a")], DAY)
     usage.forget(["a"])
     state_in(file).purge()
-    usage.used("c", "memory/2026-03-01.md", DAY)
+    usage.shown([_hit("c")], DAY)
     usage.flush()
-    usage.used("d", "memory/2026-03-01.md", DAY)
+    usage.shown([_hit("d")], DAY)
     assert usage.rows()[-1].id == "d"
 
 
@@ -156,6 +156,14 @@ def test_two_processes_add_up(file: Path) -> None:
     assert ours.rows() == theirs.rows()
     assert [(row.shown, row.useful) for row in ours.rows()] == [(2, 1)]
     assert ours.boosts_on(DAY).boosts == theirs.boosts_on(DAY).boosts == {"a": pytest.approx(1 - 2**-1.5, abs=1e-4)}
+
+
+def test_without_a_file_it_counts_in_memory() -> None:
+    usage = Usage(state_in(None))
+    usage.shown([_hit("a")], DAY)
+    assert usage.feedback("a", "memory/2026-03-01.md", "irrelevant", DAY).boost < 0
+    assert usage.forget(["a"]) == 1
+    assert usage.rows() == []
 
 
 def test_threads_lose_no_count(file: Path) -> None:
@@ -394,26 +402,26 @@ def test_a_unit_is_named_by_its_id_or_its_lines(kiln: Notes, file: Path) -> None
         hit = memory.search("fuse Vesuvius", mode="keyword", max_results=1).results[0]
         path, store, usage = hit.path, memory.store, Usage(state_in(file))
         for chunk in (hit.id, f" {hit.id} ", f"{path}#L5", f"{path}:5", f"./{path}#L5-L5"):
-            assert feedback.resolve_unit(store, usage, chunk) == (hit.id, path)
-        other = feedback.resolve_unit(store, usage, f"{path}#L6")[0]
+            assert tracker.resolve_unit(store, usage, chunk) == (hit.id, path)
+        other = tracker.resolve_unit(store, usage, f"{path}#L6")[0]
         assert other != hit.id
-        assert feedback.resolve_unit(store, usage, f"{path}#L3-L6") == (hit.id, path), "the first that is no heading"
+        assert tracker.resolve_unit(store, usage, f"{path}#L3-L6") == (hit.id, path), "the first that is no heading"
         usage.shown([_hit(other)], DAY)
-        assert feedback.resolve_unit(store, usage, f"{path}#L3-L6") == (other, path), "what was shown"
+        assert tracker.resolve_unit(store, usage, f"{path}#L3-L6") == (other, path), "what was shown"
         usage.flush()
         usage.shown([_hit(hit.id)], _days_after(1))
-        assert feedback.resolve_unit(store, usage, f"{path}#L3-L6") == (hit.id, path), "what was shown last"
-        assert feedback.resolve_unit(store, usage, f"{path}:3-4")[0] not in (hit.id, other), (
+        assert tracker.resolve_unit(store, usage, f"{path}#L3-L6") == (hit.id, path), "what was shown last"
+        assert tracker.resolve_unit(store, usage, f"{path}:3-4")[0] not in (hit.id, other), (
             "a heading, if nothing else is there"
         )
-        report = feedback.record(store, usage, f"{path}#L5", "useful", _days_after(1))
+        report = tracker.record(store, usage, f"{path}#L5", "useful", _days_after(1))
         assert (report.id, report.useful, report.shown) == (hit.id, 1, 1)
 
 
 @pytest.mark.parametrize(("chunk", "says"), table("usage.tsv", "what names no unit is said"))
 def test_what_names_no_unit_is_said(kiln: Notes, file: Path, chunk: str, says: str) -> None:
     with ingested(kiln) as memory, pytest.raises(RequestError, match=says):
-        feedback.record(memory.store, Usage(state_in(file)), chunk, "useful", DAY)
+        tracker.record(memory.store, Usage(state_in(file)), chunk, "useful", DAY)
     assert not file.exists()
 
 
@@ -422,8 +430,8 @@ def test_an_id_is_found_where_its_file_was_moved_from_under_the_counts(kiln: Not
         usage = Usage(state_in(file))
         hit = memory.search("fuse Vesuvius", mode="keyword", max_results=1).results[0]
         usage.feedback(hit.id, "memory/more.md", "useful", DAY)  # the path of a record may be an old one
-        assert feedback.resolve_unit(memory.store, usage, hit.id) == (hit.id, hit.path)
+        assert tracker.resolve_unit(memory.store, usage, hit.id) == (hit.id, hit.path)
         kiln.write("memory/2026-03-01.md", "# 2026-03-01\n\n- All is well.\n")
         memory.ingest()
         with pytest.raises(RequestError, match="no unit has the id"):
-            feedback.resolve_unit(memory.store, usage, hit.id)
+            tracker.resolve_unit(memory.store, usage, hit.id)

@@ -5,7 +5,7 @@ recognised by their shape, by a label near them in some thirty languages, or by 
 secrets stay.  Every pattern is linear in the length of its line.
 
 A line is read as plain signs (:mod:`.plain`).  Of a document (:mod:`.document`) the lines that may hold a secret are
-found in one pass (:mod:`.vocabulary`); key blocks (:mod:`.keys`), known shapes (:mod:`.shapes`), random strings and
+found in one pass (:mod:`.vocabulary`); key blocks, known shapes (:mod:`.shapes`), random strings and
 numbers (:mod:`.opaque`), seed phrases (:mod:`.seeds`), values near a label (:mod:`.labels`, :mod:`.values`) and below
 one (:mod:`.below`) are replaced.
 """
@@ -15,21 +15,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from ...hookspecs import hookimpl
+from ...model import Unit
 from . import seeds
 from .document import Document, candidates
 from .shapes import rules as rules
 
-if TYPE_CHECKING:
-    from ...model import Unit
-
 #: Grows when more or less is redacted: an index of another version is read again.
 VERSION = 11
-
-#: A note takes two; more are needed only where secrets are glued to one another.
-_PASSES = 16
 
 
 def redact_lines(lines: Iterable[str], allow: Collection[str] = ()) -> list[str]:
@@ -40,7 +34,7 @@ def redact_lines(lines: Iterable[str], allow: Collection[str] = ()) -> list[str]
     """
     raw = list(lines)
     flat = before = [line.replace("\n", " ") for line in raw]
-    for _ in range(_PASSES):
+    for _ in range(16):  # a note takes two; more are needed only where secrets are glued to one another
         document = Document(before, allow)
         document.redact()
         if document.lines == before:

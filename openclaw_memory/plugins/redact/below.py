@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from ... import patterns as re
 from ...text.lines import ITEM
 from .labels import CODE, NEXT_CODE, NUMBERS, Span, parse_number, secret_type
 from .values import has_digit_or_symbol, is_secret

@@ -6,10 +6,10 @@ A label announces a kind of secret.  Its value is looked for behind it, further 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import cache
 
+from ... import patterns as re
 from .opaque import iban_end, is_random
 from .plain import lower
 from .values import (
@@ -74,8 +74,6 @@ def _value_pattern() -> re.Pattern[str]:
     )
 
 
-_QUOTES = ("double", "single", "ticks", "curly")
-_FLAG = re.compile(r"(?<![\w-])--(?:\w{1,20}-){0,3}$", re.ASCII)
 _CLOSING = ",;.)]}*_\"'~>!?:"
 #: The rest of a user's name and a password behind it: ``/ x``, ``: x``, ``| x``.
 _PAIR = re.compile(r"[ \t]{0,3}[/:|,][ \t]{0,3}[\"'`*]{0,2}(?P<value>[^\s\"'`|]{4,128})")
@@ -207,8 +205,6 @@ def _find_after(line: str, start: int, end: int, kind: str) -> list[Span]:
             kind == "pass" and mixes_letters_and_digits(value) and sum(map(str.isdigit, value)) > 1
         )
         return [(*span[:2], "password")] if connection == "strong" and likely else []
-    if connection == "space" and _FLAG.search(line[max(0, start - 66) : start]):
-        connection = "strong"
     is_word = kind in PASSWORDS or kind == "passphrase"
     if quoted and (connection == "strong" or (is_word and (connection == "weak" or mixes_letters_and_digits(value)))):
         connection = "quoted"
@@ -219,7 +215,7 @@ def _find_after(line: str, start: int, end: int, kind: str) -> list[Span]:
 
 def _value_group(match: re.Match[str]) -> str:
     """Return the group that holds the value, one in quotes or the bare one."""
-    return next((name for name in _QUOTES if match[name] is not None), "bare")
+    return next((name for name in ("double", "single", "ticks", "curly") if match[name] is not None), "bare")
 
 
 def _groups_end(line: str, at: int, kind: str, match: re.Match[str]) -> int:

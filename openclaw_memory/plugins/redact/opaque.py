@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import importlib
-import re
 from collections.abc import Iterator
 from functools import cache
 
+from ... import patterns as re
 from ...text import word_lists
 
 #: The class of each byte: a digit, a capital, a blank or a hyphen, a point, a slash, or something else.
@@ -20,19 +20,12 @@ _TOKEN = re.compile(r"(?<![\w+/=.@:-])[A-Za-z0-9_][\w+/=~.-]{19,}+", re.ASCII)
 _DATA = re.compile(r"[A-Za-z0-9+/=]+")
 _PART = re.compile(r"[A-Za-z0-9+/]{8,}+", re.ASCII)
 _CHANGE = re.compile(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[A-Z])(?=[a-z0-9])|(?<=[0-9])(?=[A-Za-z])")
-#: A longer run is data rather than a key, and so is a full line of base64 (RFC 7468, RFC 2045).
-_LONGEST, _BASE64_LINES = 100, (64, 76)
-#: Share of places where a random string goes from small letters to capitals or digits; 0.62 is expected in base 62.
-_LEAST_CHANGES = 0.4
 #: Text before strings that are public though they look random: hashes, public keys, embedded data, places.
 _PUBLIC = re.compile(
     r"(?:sha\d{1,3}[-:=]|md5[-:=]|base64,|integrity|checksum|digest|fingerprint|etag|hash|public[ _-]?key|pubkey"
     r"|\b(?:id|ids|uuid|guid|ref|commit|sheet|spreadsheet|folder|document|doc|docs|file|drive|revision|snapshot)"
     r"|pub[ _-]key|ssh-(?:rsa|ed25519|dss)|nistp\d{3})[\"'`*]{0,3}[ \t:=#(]{0,4}[\"'`]?$",
     re.IGNORECASE,
-)
-_TRANSACTION = re.compile(
-    r"(?:tx|txn|hash|transaction|block|root|commit\w*|proof)\W{0,6}(?:hash|id)?\W{0,6}$", re.IGNORECASE
 )
 #: Identifiers of things at services: random, and no secrets.
 _IDENTIFIER = re.compile(
@@ -52,15 +45,16 @@ def is_random(text: str, least: int = 16, digits: int = 2) -> bool:
         and any(map(str.islower, part))
         and any(map(str.isupper, part))
         and sum(map(str.isdigit, part)) >= digits
-        and len(_CHANGE.findall(part)) >= _LEAST_CHANGES * (len(part) - 1)
+        # Of the places, 0.62 go from small letters to capitals or digits in random base 62.
+        and len(_CHANGE.findall(part)) >= 0.4 * (len(part) - 1)
         for part in _PART.findall(text)
     )
 
 
 def is_data(line: str) -> bool:
-    """Return true if ``line`` is one of a block of base64."""
+    """Return true if ``line`` is a full one of a block of base64 (RFC 7468, RFC 2045)."""
     text = line.strip(" \t>")
-    return len(text) in _BASE64_LINES and _DATA.fullmatch(text) is not None
+    return len(text) in (64, 76) and _DATA.fullmatch(text) is not None
 
 
 def is_public(before: str) -> bool:
@@ -73,15 +67,11 @@ def find_tokens(line: str) -> Iterator[tuple[int, int, str]]:
     """Yield the long random strings of ``line``; hashes, addresses and files stay."""
     for match in _TOKEN.finditer(line):
         token = match[0].rstrip(".")
-        if len(token) > _LONGEST or _IDENTIFIER.match(token) or _DOCUMENT.fullmatch(token) or _FILE.search(token):
+        # A longer run is data rather than a key.
+        if len(token) > 100 or _IDENTIFIER.match(token) or _DOCUMENT.fullmatch(token) or _FILE.search(token):
             continue
         if is_random(token, 20) and not is_public(line[max(0, match.start() - 400) : match.start()]):
             yield match.start(), match.start() + len(token), "token"
-
-
-def is_transaction(line: str, start: int) -> bool:
-    """Return true if the string at ``start`` is called the hash of a transaction or of a block."""
-    return _TRANSACTION.search(line, max(0, start - 32), start) is not None
 
 
 _CARD = re.compile(
@@ -92,7 +82,6 @@ _CARD = re.compile(
     re.ASCII,
 )
 _IBAN = re.compile(r"(?<![\w.+/-])[A-Za-z]{2}\d{2}(?=[ .-]{0,2}[A-Za-z0-9]{2})", re.ASCII)
-_SHORTEST_IBAN, _LONGEST_IBAN = 15, 34
 _NEXT_SIGN = re.compile(r"[ .-]{0,2}(?P<sign>[A-Za-z0-9])", re.ASCII)
 
 
@@ -102,9 +91,9 @@ def find_account_numbers(line: str) -> Iterator[tuple[int, int, str]]:
     A number in groups as on a card needs no right check digit; a mere row of digits does (ISO/IEC 7812), and so does an
     IBAN (ISO 13616).
     """
-    from stdnum import luhn
-
     for match in _CARD.finditer(line):
+        from stdnum import luhn
+
         if match["grouped"] or luhn.is_valid(match[0]):
             yield (*match.span(), "card-number")
     for match in _IBAN.finditer(line):
@@ -117,13 +106,9 @@ def iban_end(line: str, start: int) -> int:
     from stdnum import iban
 
     number, end, valid = line[start : start + 4], start + 4, 0
-    while len(number) < _LONGEST_IBAN and (sign := _NEXT_SIGN.match(line, end)):
+    while len(number) < 34 and (sign := _NEXT_SIGN.match(line, end)):
         number, end = number + sign["sign"], sign.end()
-        if (
-            len(number) >= _SHORTEST_IBAN
-            and not line[end : end + 1].isalnum()
-            and iban.is_valid(number, check_country=False)
-        ):
+        if len(number) >= 15 and not line[end : end + 1].isalnum() and iban.is_valid(number, check_country=False):
             valid = end
     return valid
 

@@ -7,16 +7,16 @@ characters, and a text may have spaces between these: there the checksum that a 
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
+from itertools import groupby
 
-#: Words in the shortest phrase, and how many different ones are among them: "test test test …" is none.
-_LEAST, _DIFFERENT = 12, 8
-_ACCENT = re.compile("[\u0300-\u036f]+")
-_LONGEST = 160  # characters of a line that has some words of a phrase: its number, marks of a list and of emphasis
+from ... import patterns as re
+
+#: Words in the shortest phrase.
+_LEAST = 12
 _AROUND = " \t0123456789.,;:()[]{}<>|*_`\"'“”„«»「」、，。#>+-–—•"
 
 
@@ -26,11 +26,17 @@ def _lists() -> dict[str, int]:
     lists: dict[str, int] = {}
     folder = files("mnemonic").joinpath("wordlist")
     for n, file in enumerate(sorted(folder.iterdir(), key=lambda file: file.name)):
-        for word in file.read_text(encoding="utf-8").split():
-            plain = word if word.isascii() else _ACCENT.sub("", unicodedata.normalize("NFD", word))
-            for form in {unicodedata.normalize("NFC", each) for each in (word, plain)}:
-                lists[form] = lists.get(form, 0) | 1 << n
+        text = file.read_text(encoding="utf-8")
+        plain = re.sub("[\u0300-\u036f]+", "", unicodedata.normalize("NFD", text))
+        for word in {word for each in (text, plain) for word in unicodedata.normalize("NFC", each).split()}:
+            lists[word] = lists.get(word, 0) | 1 << n
     return lists
+
+
+def _may_be_listed(word: str) -> bool:
+    """Return false if the length of a word shows that it is in no list: so most texts need none of them read."""
+    bare = word.strip(_AROUND)
+    return not bare.isascii() or 3 <= len(bare) <= 10
 
 
 def _lists_of(word: str) -> int:
@@ -46,11 +52,15 @@ def _runs(words: Sequence[str]) -> Iterator[tuple[int, int]]:
     while at + _LEAST <= len(words):
         common = -1
         # From its end: a word in no list there spares the look at all before it.
-        for place in range(at + _LEAST - 1, at - 1, -1):
+        window = range(at + _LEAST - 1, at - 1, -1)
+        other = next((place for place in window if not _may_be_listed(words[place])), None)
+        for place in window if other is None else ():
             common &= _lists_of(words[place])
             if not common:
-                at = place + 1
+                other = place
                 break
+        if other is not None:
+            at = other + 1
         else:
             end = at + _LEAST
             while end < len(words) and (further := common & _lists_of(words[end])):
@@ -61,7 +71,7 @@ def _runs(words: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def _is_phrase(words: Sequence[str]) -> bool:
-    if len(set(words)) < _DIFFERENT:
+    if len(set(words)) < 8:  # "test test test …" is none
         return False
     if any(len(word) > 1 for word in words):
         return True
@@ -96,6 +106,9 @@ def trim(text: str) -> tuple[int, int]:
 
 def find_blocks(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Yield runs of lines, first and behind the last, of nothing but words of one phrase, fewer than 12 each."""
+    blocks = groupby(map(_few_words, lines), bool)
+    if not any(few and sum(map(len, block)) >= _LEAST for few, block in blocks):
+        return
     at = 0
     while at < len(lines):
         words: list[str] = []
@@ -108,12 +121,13 @@ def find_blocks(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
         at = max(end, at + 1)
 
 
+def _few_words(line: str) -> list[str]:
+    """Return the words of a line that are fewer than 12 and may all be in a list, none of another line."""
+    words = [word for word in line.split() if word.strip(_AROUND)] if len(line) <= 160 else []
+    return words if len(words) < _LEAST and all(map(_may_be_listed, words)) else []
+
+
 def _listed_words(line: str) -> list[str]:
     """Return the words of a line that are fewer than 12 and all in a list, none of another line."""
-    words: list[str] = []
-    for word in line.split() if len(line) <= _LONGEST else ():
-        if word.strip(_AROUND):
-            if len(words) == _LEAST - 1 or not _lists_of(word):
-                return []
-            words.append(word)
-    return words
+    words = _few_words(line)
+    return words if all(map(_lists_of, words)) else []

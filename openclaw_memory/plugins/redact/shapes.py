@@ -8,22 +8,24 @@ people cut them.
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+from ... import patterns as re
 from ...text import word_lists
-from . import opaque
 from .plain import lower
 
 #: Parts of rules that are not used: a word and a sign before the secret, which labels do better; and public strings.
 _ELSEWHERE = ("[ \\t\\w.-]{0,20}", ".*", "(?s:", "[\\s\\S", "|[a-fA-F0-9]{40})")
-_PUBLIC_ID = re.compile("-(?:client-id|public-key)$")
 #: The end of a secret there: here also the end of a sentence, of a cell or of a link.
 _ENDS_IN_CODE = re.compile(r"\(\?:\[\\x60'\"\\s;\]\|\\\\\[nr\]\|\$(?:\|\\b)?\)|\(\?:\[\^[^]]*\]\|\\z\)")
+#: The name of a hash of a transaction or of a block, which looks like a key.
+_TRANSACTION = re.compile(
+    r"(?:tx|txn|hash|transaction|block|root|commit\w*|proof)\W{0,6}(?:hash|id)?\W{0,6}$", re.IGNORECASE
+)
 _BORDER = r"(?<![A-Za-z0-9_-])"
 #: A prefix that is followed by a run of signs of one class, and how long that is.
 _PREFIX = re.compile(
@@ -73,11 +75,15 @@ def rules() -> tuple[Rule, ...]:
 
 def _gitleaks_rules() -> Iterator[Rule]:
     text = files(__package__).joinpath("gitleaks.toml").read_text(encoding="utf-8")
-    for rule in tomllib.loads(text)["rules"]:
-        pattern = rule.get("regex", "")
+    for table in text.split("[[rules]]")[1:]:
+        pattern = table.partition("\nregex = ")[2].partition("\n")[0]
         # What spans lines, begins with anything at all, or is a mere hash is looked for elsewhere.
-        if not pattern or _PUBLIC_ID.search(rule["id"]) or any(part in pattern for part in _ELSEWHERE):
+        if not pattern or any(part in pattern for part in _ELSEWHERE):
             continue
+        rule = tomllib.loads(table.partition("\n[[")[0])  # without the rest of the file, which is long
+        if rule["id"].endswith(("-client-id", "-public-key")):
+            continue
+        pattern = rule["regex"]
         yield Rule(rule["id"], tuple(rule["keywords"]), _BORDER + _python(pattern))
         if prefix := _PREFIX.match(pattern):
             head, least = prefix["head"].replace("\\", ""), max(16, int(prefix["count"]) * 6 // 10)
@@ -138,5 +144,5 @@ def find_shapes(line: str) -> list[tuple[int, int, str]]:
         (start, end, kind)
         for n in numbers
         for start, end, kind in rules()[n].spans(line)
-        if kind != "ethereum-key" or not opaque.is_transaction(line, start)
+        if kind != "ethereum-key" or not _TRANSACTION.search(line, max(0, start - 32), start)
     ]

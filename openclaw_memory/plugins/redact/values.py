@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 
+from ... import patterns as re
 from ...text import word_lists
 from ...text.scripts import UNCASED
 from .opaque import is_public, is_random
@@ -29,8 +29,8 @@ QUANTITY = re.compile(
 )
 _SLUG = re.compile(r"[A-Za-z]++\d{0,3}(?:[-_./:][A-Za-z]*+\d{0,4})*+", re.ASCII)
 _SYMBOLS = frozenset("!@#$%^&*?=+~\\<>{}[]()")
-#: Places where digits and letters follow one another, and how many of these a made-up string has.
-_TURN, _TURNS = re.compile(r"(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])"), 5
+#: Places where digits and letters follow one another.
+_TURN = re.compile(r"(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])")
 _NAME = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 UNCASED_LETTER = re.compile(f"[{UNCASED}]")
 
@@ -135,9 +135,7 @@ def is_keylike(value: str, before: str, announced: bool = False) -> bool:
     value = value.strip(".=-")
     if is_public(before) or _REFERENCE.match(value):
         return False
-    return (
-        is_random(value) or _HEX_KEY.fullmatch(value) is not None or (announced and len(_TURN.findall(value)) >= _TURNS)
-    )
+    return is_random(value) or _HEX_KEY.fullmatch(value) is not None or (announced and len(_TURN.findall(value)) >= 5)
 
 
 def looks_random(value: str) -> bool:

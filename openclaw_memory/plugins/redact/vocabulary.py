@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
+from ... import patterns as re
 from . import shapes
 from .values import words
 
@@ -25,28 +25,34 @@ SHORT = 4
 #: Labels behind which no secret stands alone, but behind a user.
 NO_VALUE = frozenset({"", "login", "test-login", "service", "pass", "thing", "place", "code", "other-code", "wifi"})
 USERS = ("root", "admin", "administrator", "user", "test", "guest", "ubuntu", "pi", "postgres", "oracle", "demo")
+_GAPS = (" ", "-", "_", "")
 #: Signs that the value stands behind the label in the same line.
 _SAYS_MORE = re.compile(r"[:：=→]\s*\S|\d{4}|[.!;] ")
 
 
-def _plain(text: str) -> str:
-    decomposed = unicodedata.normalize("NFD", text)
-    return "".join(c for c in decomposed if not "\u0300" <= c <= "\u036f")
-
-
-def _spellings(label: str) -> set[str]:
-    forms = {unicodedata.normalize(form, label.lower()) for form in ("NFC", "NFD")} | {_plain(label.lower())}
-    return {re.sub("[ -]", gap, form) for form in forms for gap in (" ", "-", "_", "")}
+def _spellings(label: str) -> list[str]:
+    """Return a label composed, decomposed and without accents, each with all of :data:`_GAPS` between its words."""
+    low = label.lower()
+    forms = [low] * 3
+    if not low.isascii():
+        composed, decomposed = (unicodedata.normalize(form, low) for form in ("NFC", "NFD"))
+        forms = [composed, decomposed, "".join(c for c in decomposed if not "\u0300" <= c <= "\u036f")]
+    return [gap.join(form.replace("-", " ").split(" ")) for form in forms for gap in _GAPS]
 
 
 def _codes_of_things() -> set[str]:
     """Return a thing and a word for a code as one: ``gate code``, ``Türcode``, ``cykellåskod``."""
+    things = [
+        (_spellings(thing), languages) for title in ("thing", "place") for thing, languages in words()[title].items()
+    ]
+    codes = [(_spellings(code), languages) for code, languages in words()["code"].items()]
     return {
         form
-        for code, languages in words()["code"].items()
-        for thing, others in (*words()["thing"].items(), *words()["place"].items())
+        for code_forms, languages in codes
+        for thing_forms, others in things
         if languages & others
-        for form in _spellings(f"{thing} {code}") | _spellings(f"{code} {thing}")
+        for thing, code, gap in zip(thing_forms, code_forms, _GAPS * 3, strict=True)
+        for form in (f"{thing}{gap}{code}", f"{code}{gap}{thing}")
     }
 
 
@@ -55,25 +61,23 @@ def automaton(everything: bool = True) -> Any:
     """Return an automaton that finds labels in a lower-case text, each with a :class:`Label`; or only those in ASCII."""
     import ahocorasick
 
-    labels: dict[str, Label] = {}
+    automaton = ahocorasick.Automaton()
+
+    def add(form: str, kind: str, whole: bool) -> None:
+        if (everything or form.isascii()) and form not in automaton:
+            automaton.add_word(form, Label(len(form), kind, whole))
+
     for kind in words():
         if kind not in ("is", "for", "nothing"):
-            for word in words()[kind]:
-                for form in sorted(_spellings(word)):
-                    # The "_" of "_pass" stands for itself and is no border of a word.
-                    whole = kind in NO_VALUE or (len(form) <= SHORT and form.isascii() and form[0] != "_")
-                    whole = whole and (kind != "service" or form.isascii())
-                    labels.setdefault(form, Label(len(form), kind, whole))
-    for form in sorted(_codes_of_things()):
-        labels.setdefault(form, Label(len(form), "door-code", False))
-    automaton = ahocorasick.Automaton()
-    for form, label in labels.items():
-        if everything or form.isascii():
-            automaton.add_word(form, label)
+            for form in (form for word in words()[kind] for form in set(_spellings(word))):
+                # The "_" of "_pass" stands for itself and is no border of a word.
+                whole = kind in NO_VALUE or (len(form) <= SHORT and form.isascii() and form[0] != "_")
+                add(form, kind, whole and (kind != "service" or form.isascii()))
+    for form in _codes_of_things():
+        add(form, "door-code", False)
     # The few shapes that hold no long run are announced too: addresses, options and users with a password.
     for sign in (*shapes.signs(), *(user + sign for user in USERS for sign in ("/", ":", " /"))):
-        if sign not in automaton:
-            automaton.add_word(sign, Label(len(sign), "", False))
+        add(sign, "", False)
     automaton.make_automaton()
     return automaton
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import json
 import logging
 import os
 import re
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,24 +22,17 @@ from ...config.settings import StoreSettings
 from ...errors import StoreError, TextRefused
 from ...system import atomic
 from ..rows import batches
-from ..tables.base import VERSION, Database, count, free_unused_heap
+from ..tables.base import COLUMNS, COUNTERS, VERSION, Database, count
 from ..tables.keywords import Columns, Loaded, posting_columns
-from .connection import (
-    POSTINGS,
-    OtherVersion,
-    attach,
-    insert_numbers,
-    insert_rows,
-    make_tables,
-    table_version,
-    transaction,
-)
-from .lease import Lease, is_conflict
+from .lease import Lease, is_conflict, is_read_only
 
 if TYPE_CHECKING:
     import duckdb
 
 log = logging.getLogger("openclaw_memory.store")
+
+#: Columns of the tables of postings.
+_POSTINGS = "term BIGINT, unit_id INTEGER, tf SMALLINT"
 
 #: Parts of DuckDB's messages about a file with wrong content.
 _DAMAGE = (
@@ -68,12 +63,25 @@ _TEMPORARY = (
     "is a directory",
     "version number",
 )
+#: Parts of messages, the cause in words, and a person's next step.
+_CAUSES = (
+    (_FULL, "the disk is full", "the index is as it was before and nothing is lost: free some space and run it again"),
+    (
+        ("version number",), "written by a newer DuckDB",
+        "upgrade openclaw-memory, or choose another file with --db",
+    ),
+    (_MEMORY, "DuckDB ran out of memory", "raise store.memory_limit_mb"),
+    (
+        ("permission denied", "read-only", "cannot open file", "is a directory"),
+        "the index cannot be opened for writing",
+        "check the permissions of the file and its folder, or choose another file with --db",
+    ),
+)  # fmt: skip
 
 
 class DuckDatabase(Database):
     """A DuckDB file behind a :class:`Lease`; a damaged one, or one of another version, is moved aside and made anew."""
 
-    texts = "(SELECT unnest(from_json(?, '[\"VARCHAR\"]')))"
     blob = "from_base64({})"
 
     def __init__(
@@ -89,7 +97,7 @@ class DuckDatabase(Database):
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
         }
-        self.lease = Lease(path, self, settings.lock_timeout, idle)
+        self.lease = Lease(path, self._connect, self.is_suspicious, self._examine, settings.lock_timeout, idle)
         #: True after a file of another version was moved aside; a second one is refused, as two versions of this
         #: package would otherwise keep moving each other's file.
         self._replaced = False
@@ -115,12 +123,8 @@ class DuckDatabase(Database):
 
     def columns(self, sql: str, parameters: Sequence[Any] = ()) -> list[NDArray[Any]]:
         with self.read() as connection:
-            columns = connection.execute(sql, list(parameters)).fetchnumpy()
-        return [np.ma.getdata(column) for column in columns.values()]
-
-    def vectors(self, sql: str) -> tuple[NDArray[Any], bytes]:
-        ids, blobs = self.columns(sql)
-        return ids, b"".join(blobs)
+            columns = map(np.ma.getdata, connection.execute(sql, list(parameters)).fetchnumpy().values())
+        return [np.frombuffer(b"".join(each), np.uint8) if each.dtype == object else each for each in columns]
 
     @contextlib.contextmanager
     def write(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -196,9 +200,7 @@ class DuckDatabase(Database):
             yield f"{table}.{column}", cells
 
     def insert_postings(self, c: duckdb.DuckDBPyConnection, units: Sequence[tuple[int, Mapping[str, int]]]) -> None:
-        columns = posting_columns(units)
-        if columns[0]:
-            insert_numbers(c, "postings_delta", columns, POSTINGS)
+        insert_postings(c, "postings_delta", *posting_columns(units))
 
     def fold_postings(self, c: duckdb.DuckDBPyConnection) -> None:
         c.execute(
@@ -216,13 +218,12 @@ class DuckDatabase(Database):
         return count(c, "SELECT count(*) FROM postings"), count(c, "SELECT count(*) FROM postings_delta")
 
     def load_postings(self, unit: int, compaction: int) -> Loaded:
-        with self.read() as c:
+        with self.read():
             reached, highest = (int(self.counters()[name]) for name in ("compaction", "unit"))
-            base, rows = None, 0
+            base = None
             if reached != compaction:
-                base = self._postings("postings", unit, "ORDER BY term")
-                rows = sum(self.sizes(c))
-            return base, self._postings("postings_delta", unit), highest, reached, rows
+                unit, base = 0, self._postings("postings", 0, "ORDER BY term")
+            return base, self._postings("postings_delta", unit), highest, reached
 
     def _postings(self, table: str, unit: int, order: str = "") -> Columns:
         term, unit_id, tf = self.columns(f"SELECT term, unit_id, tf FROM {table} WHERE unit_id > {unit:d} {order}")
@@ -234,33 +235,7 @@ class DuckDatabase(Database):
 
     # -- called by the lease, as the owner of the file ------------------------------------------------
 
-    def prepare(self) -> None:
-        """Make the folder, for its owner only.  Raises :class:`StoreError` for another program's file.
-
-        A file in another format is a damaged index only if its name is an index's: such a file would be moved.
-        """
-        if self.path.suffix != ".duckdb":
-            with contextlib.suppress(OSError), self.path.open("rb") as file:
-                begin = file.read(12)  # a checksum, and the magic bytes
-                if begin and not begin.endswith(b"DUCK"):
-                    raise StoreError(f"{self.path}: is no index, and is left as it is; choose another file with --db")
-        folder = self.path.parent
-        try:
-            atomic.make_folder(folder, 0o700)
-        except OSError as error:
-            raise StoreError(
-                f"{folder}: the index's folder cannot be created ({error.strerror}); "
-                "check its permissions, or choose another file with --db"
-            ) from error
-
-    def is_read_only(self) -> bool:
-        """Return true if the file exists, and it or a log beside it cannot be written: it is opened for reading."""
-        places = (self.path, self.path.parent) if os.path.exists(self.path) else ()
-        return not all(
-            os.access(place, os.W_OK, effective_ids=os.access in os.supports_effective_ids) for place in places
-        )
-
-    def connect(self) -> duckdb.DuckDBPyConnection:
+    def _connect(self) -> duckdb.DuckDBPyConnection:
         """Open the file; a damaged one, or one of another version, is moved aside first."""
         import duckdb
 
@@ -295,20 +270,16 @@ class DuckDatabase(Database):
             return True
         return isinstance(error, duckdb.Error) and self._mentions_damage(error)
 
-    def examine(self, error: BaseException) -> None:
+    def _examine(self) -> None:
         """Move the file aside if reading all of it proves the damage."""
         damage = self._find_damage()
         if damage is not None:
             self._move_aside(f"damaged ({_first_line(damage)})", damage)
 
-    def after_idle(self) -> None:
-        """Return freed memory to the operating system: some megabytes, in about a millisecond."""
-        free_unused_heap()
-
     def _open(self) -> duckdb.DuckDBPyConnection:
         import duckdb
 
-        connection = duckdb.connect(str(self.path), read_only=self.is_read_only(), config=dict(self._options))
+        connection = duckdb.connect(str(self.path), read_only=is_read_only(self.path), config=dict(self._options))
         try:
             make_tables(connection, str(self.path))
             self._opened(connection)
@@ -384,30 +355,15 @@ class DuckDatabase(Database):
     def _translate(self, error: duckdb.Error) -> StoreError:
         import duckdb
 
-        first = _first_line(error)
-        text = self._plain(error)
-        if any(word in text for word in _FULL):
-            return StoreError(
-                f"{self.path}: the disk is full ({first}); the index is as it was before and nothing is lost: "
-                "free some space and run it again"
-            )
-        if "version number" in text and "read" in text:
-            return StoreError(
-                f"{self.path}: written by a newer DuckDB ({first}); upgrade openclaw-memory, "
-                "or choose another file with --db"
-            )
-        if any(word in text for word in _MEMORY):
-            return StoreError(f"{self.path}: DuckDB ran out of memory ({first}); raise store.memory_limit_mb")
+        first, text = _first_line(error), self._plain(error)
         if self._mentions_damage(error):
             return StoreError(
                 f"{self.path}: the index cannot be read ({first}); a damaged file is moved aside and kept: "
                 "run openclaw-memory ingest to rebuild it from the Markdown files"
             )
-        if any(word in text for word in ("permission denied", "read-only", "cannot open file", "is a directory")):
-            return StoreError(
-                f"{self.path}: the index cannot be opened for writing ({first}); "
-                "check the permissions of the file and its folder, or choose another file with --db"
-            )
+        for marks, what, next_step in _CAUSES:
+            if any(mark in text for mark in marks):
+                return StoreError(f"{self.path}: {what} ({first}); {next_step}")
         bad_value = isinstance(error, (duckdb.DataError, duckdb.IntegrityError, duckdb.ProgrammingError))
         return (TextRefused if bad_value else StoreError)(
             f"{self.path}: the index failed ({first}); run: openclaw-memory doctor"
@@ -467,22 +423,110 @@ def _copy(old: Path, new: Path, options: Mapping[str, Any]) -> None:
         attach(connection, new, "new")
         connection.execute("COPY FROM DATABASE old TO new")
         connection.execute("CHECKPOINT new")
-        _check(connection, old)
         connection.execute("DETACH new")
     if Path(f"{new}.wal").exists():
         raise StoreError(f"{old}: the copy of the index is not complete; the index is as it was: run it again")
 
 
-def _check(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    tables = connection.execute(
-        "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'old' AND NOT internal"
-    ).fetchall()
-    for schema, table in tables:
-        counts = {
-            connection.execute(f'SELECT count(*) FROM {name}."{schema}"."{table}"').fetchone()
-            for name in ("old", "new")
-        }
-        if len(counts) != 1:
-            raise StoreError(
-                f"{path}: the copy of the index lacks rows of {table}; the index is as it was: run it again"
-            )
+# -- tables and rows of an open file -----------------------------------------------------------------------------------
+
+
+class OtherVersion(Exception):
+    """The index file has the tables of another version."""
+
+
+def table_version(connection: duckdb.DuckDBPyConnection) -> str:
+    """Return the version of the tables of an open file; empty without an index."""
+    if not count(connection, "SELECT count(*) FROM duckdb_tables() WHERE table_name = 'meta' AND NOT internal"):
+        return ""
+    row = connection.execute("SELECT value FROM meta WHERE key = 'schema'").fetchone()
+    return str(row[0]) if row else ""
+
+
+def make_tables(connection: duckdb.DuckDBPyConnection, path: str) -> None:
+    """Make the tables in a new file.
+
+    Only sections have a primary key, as hits fetch a few long texts by id; everything else is read in runs that zone
+    maps prune, so that inserts stay fast and a unit's row may be deleted and inserted again in one transaction.
+    Raises :class:`OtherVersion`, or :class:`StoreError` for another program's database, and changes nothing then.
+    """
+    version = table_version(connection)
+    if version == str(VERSION):
+        return
+    if version:
+        raise OtherVersion(version)
+    if connection.execute("SELECT 1 FROM duckdb_tables() WHERE NOT internal LIMIT 1").fetchone():
+        raise StoreError(f"{path}: holds another database, and is left as it is; choose another file with --db")
+    tables = COLUMNS | {"postings": _POSTINGS, "postings_delta": _POSTINGS}
+    with transaction(connection):
+        for name, columns in tables.items():
+            keyed = columns.replace("KEY (", "PRIMARY KEY (") if name == "sections" else columns.partition(", KEY (")[0]
+            connection.execute(f"CREATE TABLE {name} ({keyed})")
+        connection.execute(f"INSERT INTO counters VALUES {COUNTERS}")
+        connection.execute(f"INSERT INTO meta VALUES ('instance', uuid()::VARCHAR), ('schema', '{VERSION}')")
+
+
+@contextlib.contextmanager
+def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Commit at the end of the block, undo on an exception."""
+    connection.execute("BEGIN")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        with contextlib.suppress(Exception):
+            connection.execute("ROLLBACK")
+        raise
+
+
+def insert_rows(
+    connection: duckdb.DuckDBPyConnection, table: str, types: str, rows: Sequence[Sequence[Any]], select: str = "*"
+) -> None:
+    """Append ``rows``, bound as one JSON text; ``types`` are the DuckDB types of their places, with blanks between.
+
+    Binding Python values one by one is fifty times slower, and numpy columns of objects make DuckDB
+    try to import pandas for each value.
+    """
+    if not rows:
+        return
+    kinds = {f"c{at}": kind for at, kind in enumerate(types.split())}
+    columns = dict(zip(kinds, zip(*rows, strict=True), strict=True))
+    lists = ", ".join(f"unnest(given.{name}) AS {name}" for name in kinds)
+    connection.execute(
+        f"INSERT INTO {table} SELECT {select} FROM (SELECT {lists} FROM (SELECT from_json(?, ?) AS given))",
+        [
+            json.dumps(columns, ensure_ascii=False, default=date.isoformat),
+            json.dumps({name: [kind] for name, kind in kinds.items()}),
+        ],
+    )
+
+
+def insert_postings(connection: duckdb.DuckDBPyConnection, table: str, *columns: Sequence[int]) -> None:
+    """Append postings by columns: terms, unit ids and frequencies.
+
+    Many go as numpy columns, which DuckDB reads in place; few as JSON, as registering columns makes
+    DuckDB look for pandas and other libraries for some milliseconds.
+    """
+    if len(columns[0]) < 20_000:
+        insert_rows(connection, table, "BIGINT INTEGER SMALLINT", list(zip(*columns, strict=True)))
+        return
+    names = "term", "unit_id", "tf"
+    with incoming(connection, {name: np.array(part, np.int64) for name, part in zip(names, columns, strict=True)}):
+        connection.execute(f"INSERT INTO {table} SELECT term, unit_id, tf FROM incoming")
+
+
+@contextlib.contextmanager
+def incoming(connection: duckdb.DuckDBPyConnection, columns: Mapping[str, NDArray[Any]]) -> Iterator[None]:
+    """Register numpy columns of numbers, which DuckDB reads in place, as the table ``incoming`` for the block."""
+    connection.register("incoming", {name: np.ascontiguousarray(column) for name, column in columns.items()})
+    try:
+        yield
+    finally:
+        with contextlib.suppress(Exception):  # refused in a transaction that has failed, which raises itself
+            connection.unregister("incoming")
+
+
+def attach(connection: duckdb.DuckDBPyConnection, path: Path | str, name: str, options: str = "") -> None:
+    """Attach the database file at ``path`` as ``name``."""
+    quoted = str(path).replace("'", "''")
+    connection.execute(f"ATTACH '{quoted}' AS {name} {options}")

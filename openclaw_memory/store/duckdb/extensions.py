@@ -15,8 +15,7 @@ from ...errors import StoreError
 from ..rows import Analyse, Floats, Ints, Postings, VectorModel
 from ..tables.base import count, unit_texts
 from ..tables.vectors import BLOCK, DEAD, Dtype, Load, VectorIndex
-from .connection import incoming, insert_rows
-from .database import DuckDatabase
+from .database import DuckDatabase, incoming, insert_rows
 
 if TYPE_CHECKING:
     import duckdb

@@ -17,14 +17,16 @@ import re
 import threading
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
 from ...errors import LeaseTimeout, StoreError
+from ...system import atomic
 from ...system.deadline import Deadline, WaitLimit
+from ..tables.base import free_unused_heap
 
 if TYPE_CHECKING:
     import duckdb
@@ -42,36 +44,26 @@ _COARSE = 2_500_000_000
 _Stamp = tuple[tuple[int, int, int] | None, tuple[int, int, int] | None]
 
 
-class LeasedDatabase(Protocol):
-    """The database in the file; only the process that owns the lease calls its methods."""
-
-    def prepare(self) -> None:
-        """Make the folder of the lock files."""
-
-    def is_read_only(self) -> bool:
-        """Return true if the file exists and cannot be written."""
-
-    def connect(self) -> duckdb.DuckDBPyConnection:
-        """Open the file."""
-
-    def is_suspicious(self, error: BaseException) -> bool:
-        """Return true if the connection is useless after this error."""
-
-    def examine(self, error: BaseException) -> None:
-        """Check the closed file after an error that raised doubts."""
-
-    def after_idle(self) -> None:
-        """Give back memory after the file was closed for idleness."""
-
-
 class Lease:
-    """Shares one DuckDB connection among threads, and the file among processes."""
+    """Shares one DuckDB connection among threads, and the file among processes.
 
-    def __init__(self, path: Path, database: LeasedDatabase, timeout: float, idle: float) -> None:
+    ``connect()`` opens the file, ``is_suspicious(error)`` is true if the connection is useless after an error, and
+    ``examine()`` checks the closed file then.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        connect: Callable[[], duckdb.DuckDBPyConnection],
+        is_suspicious: Callable[[BaseException], bool],
+        examine: Callable[[], None],
+        timeout: float,
+        idle: float,
+    ) -> None:
         self.path = path
         #: Grows when the file is opened and has changed since this process closed it: another process may have written.
         self.epoch = 0
-        self._database = database
+        self._connect, self._is_suspicious, self._examine = connect, is_suspicious, examine
         self._timeout = timeout
         self._idle = idle
         self._holder = Path(f"{path}.holder")
@@ -94,7 +86,7 @@ class Lease:
         self._was_unchanged = False
         #: True if the file may have been replaced since this process had it open.
         self._maybe_replaced = False
-        self._doubt: BaseException | None = None
+        self._doubtful = False
         self._close_at: float | None = None
         #: The thread that closes the idle file.
         self._closer: threading.Thread | None = None
@@ -131,8 +123,7 @@ class Lease:
             try:
                 yield deadline, wait_seconds
             except BaseException as error:
-                if self._connection is not None and self._database.is_suspicious(error):
-                    self._doubt = error
+                self._doubtful |= self._connection is not None and self._is_suspicious(error)
                 raise
             finally:
                 self._depth -= 1
@@ -199,9 +190,9 @@ class Lease:
                 f"{self.path}: this process was forked while the index was in use, and must not share its parent's "
                 "open file; make a new Memory after the fork, in a process started with 'spawn'"
             )
-        self._locks = not self._database.is_read_only()
+        self._locks = not is_read_only(self.path)
         if self._locks:
-            self._database.prepare()
+            make_folder(self.path)
         try:
             if self._locks:
                 self._queue.acquire(timeout=deadline.within(wait_seconds), poll_interval=_POLL)
@@ -233,7 +224,7 @@ class Lease:
         delay = 0.01
         while True:
             try:
-                return self._database.connect()
+                return self._connect()
             except duckdb.IOException as error:
                 if not is_conflict(error):
                     raise
@@ -258,13 +249,13 @@ class Lease:
         return "another process"
 
     def _let_go(self) -> None:
-        doubt, self._doubt = self._doubt, None
-        if doubt is not None:
+        doubtful, self._doubtful = self._doubtful, False
+        if doubtful:
             # The lock is kept: nobody else may open, move or mend the file meanwhile.
             self._disconnect()
             self._maybe_replaced = True
             try:
-                self._database.examine(doubt)
+                self._examine()
             finally:
                 self._close()
             return
@@ -320,7 +311,7 @@ class Lease:
                 if self._close_at is None or (time.monotonic() < self._close_at and not self._is_awaited()):
                     return False
                 self._close()
-                self._database.after_idle()
+                free_unused_heap()  # some megabytes, in about a millisecond
             self._closer = None
             return True
         finally:
@@ -364,6 +355,31 @@ def _settled(stamp: _Stamp) -> _Stamp | None:
     """Return ``stamp``, unless a write now could leave the same one: some file systems count in two seconds."""
     newest = max((file[2] for file in stamp if file is not None), default=0)
     return stamp if stamp[0] is not None and time.time_ns() - newest > _COARSE else None
+
+
+def make_folder(path: Path) -> None:
+    """Make the folder of an index, for its owner only.  Raises :class:`StoreError` for another program's file.
+
+    A file in another format is a damaged index only if its name is an index's: such a file would be moved.
+    """
+    if path.suffix != ".duckdb":
+        with contextlib.suppress(OSError), path.open("rb") as file:
+            begin = file.read(12)  # a checksum, and the magic bytes
+            if begin and not begin.endswith(b"DUCK"):
+                raise StoreError(f"{path}: is no index, and is left as it is; choose another file with --db")
+    try:
+        atomic.make_folder(path.parent, 0o700)
+    except OSError as error:
+        raise StoreError(
+            f"{path.parent}: the index's folder cannot be created ({error.strerror}); "
+            "check its permissions, or choose another file with --db"
+        ) from error
+
+
+def is_read_only(path: Path) -> bool:
+    """Return true if the file exists, and it or a log beside it cannot be written: it is opened for reading."""
+    places = (path, path.parent) if os.path.exists(path) else ()
+    return not all(os.access(place, os.W_OK, effective_ids=os.access in os.supports_effective_ids) for place in places)
 
 
 def lock_error(path: Path, error: OSError) -> StoreError:

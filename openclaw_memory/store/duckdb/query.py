@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pickle
-import re
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from ... import patterns as re
 from ...errors import RequestError, StoreError
 from ...system.child import Child, serve, write_frame
 from ...system.deadline import Deadline

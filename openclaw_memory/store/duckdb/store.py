@@ -20,10 +20,10 @@ from ..rows import Analyse, Collect, Floats, KeywordIndex, VectorModel
 from ..tables.base import Needles, count
 from ..tables.store import Store
 from ..tables.vectors import VectorIndex
-from . import export, views
+from . import views
 from .database import DuckDatabase
 from .extensions import FtsIndex, VssIndex
-from .lease import lock_error
+from .lease import is_read_only, lock_error, make_folder
 from .query import SPARE, SqlRequest, require_read_only, run_query
 
 log = logging.getLogger("openclaw_memory")
@@ -46,12 +46,11 @@ class DuckStore(Store):
         path: Path,
         settings: StoreSettings,
         analyse: Analyse,
-        analysis_version: int = 0,
         extraction: str = "",
         idle: float | None = None,
     ) -> None:
         self.path = path
-        super().__init__(str(path), settings, analyse, analysis_version, extraction)
+        super().__init__(str(path), settings, analyse, extraction)
         self._db = DuckDatabase(path, settings, IDLE if idle is None else idle, self._check_versions)
 
     # -- life ---------------------------------------------------------------------------------
@@ -80,12 +79,12 @@ class DuckStore(Store):
 
     @contextlib.contextmanager
     def embedding_lock(self, timeout: float) -> Iterator[bool]:
-        if self._db.is_read_only():
+        if is_read_only(self.path):
             yield False  # a process that can write the index embeds
             return
         lock = FileLock(f"{self.path}.embedding", mode=0o600)
         try:
-            self._db.prepare()
+            make_folder(self.path)
             lock.acquire(timeout=timeout, poll_interval=0.02)
         except Timeout:
             yield False
@@ -151,22 +150,20 @@ class DuckStore(Store):
         took = (time.monotonic() - started) * 1000
         return QueryResult(columns, tuple(kept), round(took, 1), truncated=len(kept) < len(rows))
 
-    def export(self, folder: Path, collect: Collect, overwrite: bool, progress: Progress) -> ExportReport:
+    def export(self, folder: Path, collect: Collect, progress: Progress) -> ExportReport:
         import duckdb
 
         started = time.monotonic()
-        target = export.ExportFolder(folder, overwrite)
-        with target.staging_folder() as temporary:
+        with views.new_folder(folder) as temporary:
             computed = collect(views.COMPUTED)
             with self._db.exclusive() as options:
-                options["temp_directory"] = str(temporary / export.SPILL)
+                options["temp_directory"] = str(temporary / views.SPILL)
                 with duckdb.connect(":memory:", config=options) as c:
                     views.define(c, str(self.path), computed)
                     views.put_hits(c)
                     progress("export", 0, len(views.TABLES))
-                    written = export.write(c, temporary, folder, progress)
-            target.publish(temporary, written)
-        return ExportReport(str(folder), tuple(table for table, _ in written), time.monotonic() - started)
+                    written = views.export_tables(c, temporary, folder, progress)
+        return ExportReport(str(folder), tuple(written), time.monotonic() - started)
 
     # -- forgetting -----------------------------------------------------------------------------------
 
@@ -182,19 +179,6 @@ class DuckStore(Store):
                     c.execute("UPDATE counters SET value = -1 WHERE name = 'fts'")
         self._db.rewrite()
         self._record_purge()
-
-    def shrink(self) -> bool:
-        """Write the file again when a third of it, and some megabytes, are free; returns true if it did.
-
-        DuckDB frees nothing itself, and the space of deleted rows is free only when they fill whole blocks.
-        """
-        ((total, free, size),) = self._db.rows(
-            "SELECT total_blocks, free_blocks, block_size FROM pragma_database_size()"
-        )
-        if free * size < 8_000_000 or 3 * free < total:
-            return False
-        self._db.rewrite()
-        return True
 
     def contains(self, needles: Sequence[str]) -> list[str]:
         search = Needles(needles)

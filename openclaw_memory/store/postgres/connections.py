@@ -33,7 +33,7 @@ from ...config.store_url import redact_url
 from ...errors import LeaseTimeout, StoreError, StoreUnreachable, TextRefused
 from ...system.deadline import Deadline, WaitLimit
 from ..tables.base import VERSION
-from .schema import CORE, GUARDS, SCHEMA, VIEWS
+from .schema import CORE, SCHEMA, VIEWS
 
 if TYPE_CHECKING:
     import psycopg
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 #: Seconds for which a server that could not be reached is not tried again.
 _PAUSE = 1.0
-#: Connections of a process to one server.
+#: Connections of a process to one server for its index, and as many for its state.
 _MOST = 8
 #: Number of the advisory lock for making the tables.
 _MAKING = 0x6F636D67
@@ -56,15 +56,15 @@ class Server:
     def __init__(self, url: str) -> None:
         self._url = url
         self.name = redact_url(url)
-        self._pool: ConnectionPool[psycopg.Connection[Any]] | None = None
+        #: The pool for the index, and with the key ``True`` that for the state: a thread that holds a connection of one
+        #: waits for one of the other, but never for a second one of its own.
+        self._pools: dict[bool, ConnectionPool[psycopg.Connection[Any]]] = {}
         self._uses = 0
         self._opening, self._trying = threading.Lock(), threading.Lock()
         self._prepared: set[str] = set()
         #: End of the pause after a failure, with its reason, and the time of the last connection.
         self._away: tuple[float, str] | None = None
         self._reached = float("-inf")
-        #: The connections by which a thread reads, innermost last.
-        self._local = threading.local()
         self._wait_limit = WaitLimit()
 
     @classmethod
@@ -83,8 +83,8 @@ class Server:
                 return
             self._all.pop(self._url, None)
         with self._opening:
-            pool, self._pool = self._pool, None
-        if pool is not None:
+            pools, self._pools = self._pools, {}
+        for pool in pools.values():
             pool.close()
 
     @contextlib.contextmanager
@@ -94,14 +94,13 @@ class Server:
         timeout: float | None = None,
         wait: float = 30.0,
         memory: int | None = None,
-        joins: bool = False,
+        of_state: bool = False,
     ) -> Iterator[psycopg.Connection[Any]]:
         """Yield a connection in a transaction: committed at the end of the block, undone by an exception.
 
         With ``read`` it has one snapshot and cannot write.  No statement takes longer than ``timeout`` seconds, no
         lock is waited for longer than ``wait``.  With ``memory`` its views are in front of the tables.
-        A ``read`` with ``joins`` shares the snapshot that this thread has open, unless the thread has written since:
-        threads that each hold one connection and wait for a second would wait for ever.
+        The connection is one of those for the state if it is ``of_state``.
         Raises :class:`StoreUnreachable` without a connection, :class:`LeaseTimeout` at a limit, and
         :class:`StoreError` for other errors of the server.
         """
@@ -109,26 +108,18 @@ class Server:
 
         if self._away is not None and time.monotonic() < self._away[0]:
             raise StoreUnreachable(self._away[1])
-        reading: list[psycopg.Connection[Any]] = self._local.__dict__.setdefault("reading", [])
         try:
-            if read and joins and reading:
-                with _savepoint(reading[-1], _settings(timeout, wait, memory)):
-                    yield reading[-1]
-                return
-            connection = self._begin(read, timeout, wait, memory)
+            connection = self._begin(read, timeout, wait, memory, of_state)
             try:
                 self._away = None
-                with _registered(reading, connection) if read else contextlib.nullcontext():
-                    yield connection
+                yield connection
                 connection.execute("COMMIT")
-                if not read:
-                    reading.clear()  # their snapshots are older than this write
             except BaseException:
                 with contextlib.suppress(psycopg.Error):
                     connection.execute("ROLLBACK")
                 raise
             finally:
-                self._give_back(connection)
+                self._give_back(connection, of_state)
         except psycopg.Error as error:
             raise self.translate(error) from error
 
@@ -151,7 +142,7 @@ class Server:
         """
         import psycopg
 
-        parts = {"core": CORE, part: tables, "guards": GUARDS}
+        parts = {"core": CORE, part: tables}
         if self._prepared.issuperset(parts):
             return
         with self.transaction() as c:
@@ -193,12 +184,14 @@ class Server:
         c.execute(f"CREATE TABLE IF NOT EXISTS {SCHEMA}.schemas (part TEXT PRIMARY KEY, version INTEGER NOT NULL)")
         present = self._parts(c)
         for name, tables in parts.items():
-            if name not in present or name == "guards":  # for the new tables too
+            if name not in present:
                 c.execute(tables)
                 c.execute("INSERT INTO schemas VALUES (%s, %s) ON CONFLICT DO NOTHING", [name, VERSION])
         c.execute("SELECT permit(role, writes) FROM roles WHERE to_regrole(quote_ident(role)) IS NOT NULL")
 
-    def _begin(self, read: bool, timeout: float | None, wait: float, memory: int | None) -> psycopg.Connection[Any]:
+    def _begin(
+        self, read: bool, timeout: float | None, wait: float, memory: int | None, of_state: bool
+    ) -> psycopg.Connection[Any]:
         """Return a connection in a transaction; one that the server has closed meanwhile is replaced."""
         import psycopg
 
@@ -206,52 +199,53 @@ class Server:
         begin += _settings(timeout, wait, memory)
         until = time.monotonic() + (wait if timeout is None else min(wait, timeout))
         for attempt in range(_MOST + 1):
-            connection = self._take(max(until - time.monotonic(), 0.1), attempt > 0 or self._away is not None)
+            doubtful = attempt > 0 or self._away is not None
+            connection = self._take(max(until - time.monotonic(), 0.1), doubtful, of_state)
             try:
                 connection.execute(begin)
             except psycopg.OperationalError:
-                self._give_back(connection)
+                self._give_back(connection, of_state)
                 if attempt == _MOST:
                     raise
             except BaseException:
-                self._give_back(connection)
+                self._give_back(connection, of_state)
                 raise
             else:
                 return connection
         raise AssertionError("unreachable")
 
-    def _take(self, seconds: float, doubtful: bool) -> psycopg.Connection[Any]:
+    def _take(self, seconds: float, doubtful: bool, of_state: bool) -> psycopg.Connection[Any]:
         from psycopg_pool import PoolTimeout
 
-        pool = self._open_pool(seconds, doubtful)
+        pool = self._open_pool(seconds, doubtful, of_state)
         try:
             return pool.getconn(timeout=seconds)
         except PoolTimeout as error:
             raise LeaseTimeout(f"{self.name}: no free connection in {seconds:.0f} s; try again") from error
 
-    def _give_back(self, connection: psycopg.Connection[Any]) -> None:
+    def _give_back(self, connection: psycopg.Connection[Any], of_state: bool) -> None:
         with self._opening:
-            if self._pool is None:
-                connection.close()
+            if of_state in self._pools:
+                self._pools[of_state].putconn(connection)
             else:
-                self._pool.putconn(connection)
+                connection.close()
 
-    def _open_pool(self, seconds: float, doubtful: bool) -> ConnectionPool[psycopg.Connection[Any]]:
+    def _open_pool(self, seconds: float, doubtful: bool, of_state: bool) -> ConnectionPool[psycopg.Connection[Any]]:
         """Return the pool; a connection is tried first if the pool may have none, as it would wait long in silence.
 
         One thread tries at a time, and the threads that waited for it share its outcome.
         """
         psycopg, pools = _driver()
         started = time.monotonic()
-        if self._pool is not None and not doubtful:
-            return self._pool
+        if of_state in self._pools and not doubtful:
+            return self._pools[of_state]
         if not self._trying.acquire(timeout=seconds):
             raise StoreUnreachable(f"{self.name}: the server has not answered yet; check store.url and the server")
         try:
             if self._away is not None and self._away[0] - _PAUSE >= started:
                 raise StoreUnreachable(self._away[1])
-            if self._pool is not None and self._reached >= started:
-                return self._pool
+            if of_state in self._pools and self._reached >= started:
+                return self._pools[of_state]
             defaults = {"application_name": "openclaw-memory", "connect_timeout": max(int(min(seconds, 10)), 2)}
             try:
                 options = {**defaults, **psycopg.conninfo.conninfo_to_dict(self._url)}
@@ -266,13 +260,13 @@ class Server:
                 raise self.translate(error) from error
             self._reached = time.monotonic()
             with self._opening:
-                if self._pool is None:
+                if of_state not in self._pools:
                     logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # its warnings are raised here
-                    self._pool = pools.ConnectionPool(
+                    self._pools[of_state] = pools.ConnectionPool(
                         kwargs={**options, "autocommit": True, "prepare_threshold": None},
                         min_size=0, max_size=_MOST, max_idle=60.0, num_workers=1, reconnect_timeout=1.0, open=True,
                     )  # fmt: skip
-                return self._pool
+                return self._pools[of_state]
         finally:
             self._trying.release()
 
@@ -336,26 +330,6 @@ def _settings(timeout: float | None, wait: float, memory: int | None) -> str:
         f"SET LOCAL lock_timeout TO {_milliseconds(wait)}; "
         f"SET LOCAL statement_timeout TO {_milliseconds(timeout)}"
     )
-
-
-@contextlib.contextmanager
-def _savepoint(connection: psycopg.Connection[Any], settings: str) -> Iterator[None]:
-    """Use other settings for the block within the transaction, which continues unchanged whatever happens here."""
-    connection.execute(f"SAVEPOINT part; {settings}")
-    try:
-        yield
-    finally:
-        connection.execute("ROLLBACK TO SAVEPOINT part; RELEASE SAVEPOINT part")
-
-
-@contextlib.contextmanager
-def _registered(reading: list[psycopg.Connection[Any]], connection: psycopg.Connection[Any]) -> Iterator[None]:
-    reading.append(connection)
-    try:
-        yield
-    finally:
-        with contextlib.suppress(ValueError):
-            reading.remove(connection)
 
 
 def _milliseconds(seconds: float | None) -> int:

@@ -5,8 +5,7 @@ front of the tables on the search path, with the columns of the DuckDB file's ta
 databases run the same SQL.  The setting ``openclaw_memory.memory`` of the transaction selects the memory, also for
 inserted rows; without it nothing is visible.
 
-Units and vectors are partitioned by memory, so that one could get a partition of its own; so far none has.
-Texts are ordered by their bytes.
+Texts are ordered by their bytes.  A function has a fixed search path, and the rows of a memory are deleted with it.
 """
 
 from __future__ import annotations
@@ -30,16 +29,20 @@ CORE = """
         role TEXT, memory INTEGER REFERENCES memories ON DELETE CASCADE, writes BOOLEAN NOT NULL,
         PRIMARY KEY (role, memory));
 
-    CREATE FUNCTION is_mine(role TEXT) RETURNS BOOLEAN LANGUAGE sql STABLE PARALLEL SAFE AS
+    CREATE FUNCTION is_mine(role TEXT) RETURNS BOOLEAN LANGUAGE sql STABLE PARALLEL SAFE
+        SET search_path = pg_catalog, pg_temp AS
         $$ SELECT coalesce(pg_has_role(to_regrole(quote_ident(role)), 'MEMBER'), false) $$;
-    CREATE FUNCTION asked() RETURNS INTEGER LANGUAGE sql STABLE PARALLEL SAFE AS
+    CREATE FUNCTION asked() RETURNS INTEGER LANGUAGE sql STABLE PARALLEL SAFE
+        SET search_path = pg_catalog, pg_temp AS
         $$ SELECT nullif(current_setting('openclaw_memory.memory', true), '')::INTEGER $$;
-    CREATE FUNCTION readable() RETURNS INTEGER[] LANGUAGE sql STABLE PARALLEL SAFE AS
+    CREATE FUNCTION readable() RETURNS INTEGER[] LANGUAGE sql STABLE PARALLEL SAFE
+        SET search_path = pg_catalog, pg_temp AS
         $$ SELECT coalesce(array_agg(memory), '{}') FROM openclaw_memory.memories m
            WHERE memory = coalesce(openclaw_memory.asked(), memory) AND (openclaw_memory.is_mine(m.role) OR EXISTS (
                SELECT FROM openclaw_memory.shares s
                WHERE s.memory = m.memory AND openclaw_memory.is_mine(s.role))) $$;
-    CREATE FUNCTION writable() RETURNS INTEGER[] LANGUAGE sql STABLE PARALLEL SAFE AS
+    CREATE FUNCTION writable() RETURNS INTEGER[] LANGUAGE sql STABLE PARALLEL SAFE
+        SET search_path = pg_catalog, pg_temp AS
         $$ SELECT coalesce(array_agg(memory), '{}') FROM openclaw_memory.memories m
            WHERE memory = coalesce(openclaw_memory.asked(), memory) AND (openclaw_memory.is_mine(m.role) OR EXISTS (
                SELECT FROM openclaw_memory.shares s
@@ -50,7 +53,8 @@ CORE = """
     CREATE POLICY shared ON memories FOR SELECT USING (
         EXISTS (SELECT FROM shares s WHERE s.memory = memories.memory AND is_mine(s.role)));
 
-    CREATE FUNCTION protect(name TEXT) RETURNS VOID LANGUAGE plpgsql AS $$
+    CREATE FUNCTION protect(name TEXT) RETURNS VOID LANGUAGE plpgsql
+        SET search_path = pg_catalog, pg_temp AS $$
     BEGIN
         EXECUTE format('ALTER TABLE openclaw_memory.%I ENABLE ROW LEVEL SECURITY', name);
         EXECUTE format('ALTER TABLE openclaw_memory.%I FORCE ROW LEVEL SECURITY', name);
@@ -59,7 +63,8 @@ CORE = """
         EXECUTE format('CREATE POLICY writable ON openclaw_memory.%I FOR ALL
             USING (memory = ANY ((SELECT openclaw_memory.writable())::int[]))', name);
     END $$;
-    CREATE FUNCTION show(name TEXT) RETURNS VOID LANGUAGE plpgsql AS $$
+    CREATE FUNCTION show(name TEXT) RETURNS VOID LANGUAGE plpgsql
+        SET search_path = pg_catalog, pg_temp AS $$
     BEGIN
         EXECUTE (
             SELECT format('CREATE OR REPLACE VIEW openclaw_memory_view.%I WITH (security_invoker) AS SELECT %s
@@ -68,7 +73,8 @@ CORE = """
             FROM information_schema.columns
             WHERE table_schema = 'openclaw_memory' AND table_name = name AND column_name <> 'memory');
     END $$;
-    CREATE FUNCTION permit(name TEXT, write BOOLEAN) RETURNS VOID LANGUAGE plpgsql AS $$
+    CREATE FUNCTION permit(name TEXT, write BOOLEAN) RETURNS VOID LANGUAGE plpgsql
+        SET search_path = pg_catalog, pg_temp AS $$
     DECLARE each TEXT;
     BEGIN
         INSERT INTO openclaw_memory.roles VALUES (name, write) ON CONFLICT (role) DO UPDATE SET writes = write;
@@ -85,8 +91,8 @@ CORE = """
                 ON openclaw_memory.schemas, openclaw_memory.roles, openclaw_memory.shares FROM %I', name);
         END IF;
     END $$;
-    CREATE FUNCTION share(name TEXT, agent_name TEXT, workspace_name TEXT, write BOOLEAN) RETURNS VOID
-        LANGUAGE plpgsql AS $$
+    CREATE FUNCTION share(name TEXT, agent_name TEXT, workspace_name TEXT, write BOOLEAN) RETURNS VOID LANGUAGE plpgsql
+        SET search_path = pg_catalog, pg_temp AS $$
     BEGIN
         INSERT INTO openclaw_memory.shares
             SELECT name, memory, write FROM openclaw_memory.memories
@@ -98,29 +104,6 @@ CORE = """
     END $$;
     """
 
-#: Guards for all functions and tables: a function has a fixed search path, and the rows of a memory are deleted with
-#: it.  Rows of memories that were deleted before are removed.
-GUARDS = """
-    DO $$
-    DECLARE each TEXT;
-    BEGIN
-        FOR each IN SELECT p.oid::regprocedure FROM pg_proc p WHERE p.pronamespace = 'openclaw_memory'::regnamespace
-        LOOP
-            EXECUTE format('ALTER FUNCTION %s SET search_path = pg_catalog, pg_temp', each);
-        END LOOP;
-        FOR each IN
-            SELECT c.oid::regclass FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'memory'
-            WHERE c.relnamespace = 'openclaw_memory'::regnamespace AND c.relkind IN ('r', 'p')
-                AND c.relname <> 'memories' AND NOT c.relispartition AND NOT EXISTS (
-                    SELECT FROM pg_constraint f WHERE f.conrelid = c.oid AND f.contype = 'f')
-        LOOP
-            EXECUTE format('ALTER TABLE %s NO FORCE ROW LEVEL SECURITY', each);
-            EXECUTE format('DELETE FROM %s WHERE memory NOT IN (SELECT memory FROM openclaw_memory.memories)', each);
-            EXECUTE format('ALTER TABLE %s FORCE ROW LEVEL SECURITY, ADD FOREIGN KEY (memory)
-                REFERENCES openclaw_memory.memories ON DELETE CASCADE', each);
-        END LOOP;
-    END $$;
-    """
 #: PostgreSQL's names of DuckDB's types.
 _TYPES = {"TINYINT": "SMALLINT", "VARCHAR": "TEXT", "FLOAT": "REAL", "BLOB": "BYTEA"}
 _INDEXES = {
@@ -141,14 +124,12 @@ def postgres_types(types: str) -> str:
 
 
 def _table(name: str, columns: str) -> str:
-    owned = "memory INTEGER NOT NULL DEFAULT current_setting('openclaw_memory.memory')::INTEGER, "
+    owned = (
+        "memory INTEGER NOT NULL DEFAULT current_setting('openclaw_memory.memory')::INTEGER "
+        "REFERENCES memories ON DELETE CASCADE, "
+    )
     texts = columns.replace(" TEXT", ' TEXT COLLATE "C"').replace("KEY (", "PRIMARY KEY (memory, ")
     create = f"CREATE TABLE {name} ({owned}{texts})"
-    if name in ("units", "vectors"):  # nobody reads a partition by its own name: it has no policy
-        create += (
-            f" PARTITION BY LIST (memory); CREATE TABLE {name}_others PARTITION OF {name} DEFAULT; "
-            f"ALTER TABLE {name}_others ENABLE ROW LEVEL SECURITY; ALTER TABLE {name}_others FORCE ROW LEVEL SECURITY"
-        )
     indexes = "".join(f"CREATE INDEX ON {name} (memory, {column}); " for column in _INDEXES.get(name, ()))
     if "KEY" not in columns:
         indexes = indexes or f"CREATE INDEX ON {name} (memory); "
@@ -166,7 +147,7 @@ CREATE DOMAIN tinyint AS SMALLINT;  -- which statements of both databases name
 {"".join(_table(name, columns) for name, columns in INDEX_TABLES.items())}
 CREATE UNIQUE INDEX ON documents (memory, path);
 CREATE INDEX ON vectors (memory, model_id, generation) INCLUDE (unit_id) WHERE status = 'ready';
-CREATE FUNCTION begin_memory() RETURNS VOID LANGUAGE sql AS $$
+CREATE FUNCTION begin_memory() RETURNS VOID LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$
     INSERT INTO openclaw_memory_view.meta VALUES ('instance', gen_random_uuid()::TEXT) ON CONFLICT DO NOTHING;
     INSERT INTO openclaw_memory_view.counters VALUES {COUNTERS} ON CONFLICT DO NOTHING;
 $$;

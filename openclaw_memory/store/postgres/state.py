@@ -54,7 +54,7 @@ class ServerState(State):
                 return []
             left = self._server.left()
             seconds = _READING if left is None else min(left, _READING)
-            with self._server.transaction(read=True, timeout=seconds, memory=memory, joins=True) as c:
+            with self._server.transaction(read=True, timeout=seconds, memory=memory, of_state=True) as c:
                 return c.execute(_with_marks(query), list(values)).fetchall()
 
     @contextmanager
@@ -62,7 +62,7 @@ class ServerState(State):
         with self._translating_server(timeout):
             memory = self._find_memory(write=True)
             assert memory is not None
-            with self._server.transaction(wait=timeout, memory=memory) as c:
+            with self._server.transaction(wait=timeout, memory=memory, of_state=True) as c:
                 c.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_WRITING, memory])
                 c.execute("SELECT set_config('openclaw_memory.author', %s, true)", [self._agent])
                 connection = _Statements(c)
@@ -148,7 +148,7 @@ class ServerState(State):
         """Return the number of this memory; ``None`` if there is none and ``write`` is false."""
         if self._memory is None:
             self._server.prepare("state", STATE)
-            with suppress(LookupError), self._server.transaction(read=not write, joins=True) as c:
+            with suppress(LookupError), self._server.transaction(read=not write, of_state=True) as c:
                 self._memory = memory_id(c, "", self._workspace)
         return self._memory
 

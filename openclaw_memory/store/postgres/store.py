@@ -47,12 +47,11 @@ class PostgresStore(Store):
         workspace: str,
         settings: StoreSettings,
         analyse: Analyse,
-        analysis_version: int = 0,
         extraction: str = "",
         files: Sequence[Path] = (),
     ) -> None:
         self._db = PostgresDatabase(url, agent, workspace, settings.lock_timeout, self._check_versions)
-        super().__init__(self._db.server.name, settings, analyse, analysis_version, extraction)
+        super().__init__(self._db.server.name, settings, analyse, extraction)
         self._closed = False
         self._local_files = tuple(files)
         self._lines: dict[int, SectionText] = {}
@@ -65,7 +64,7 @@ class PostgresStore(Store):
             return super()._cached(name, read, *counters)
         except StoreUnreachable:
             # Documents and summaries are not repeated: changes of the notes must not go unnoticed.
-            if name not in self._cache or name in ("documents", "documents by path", "summaries"):
+            if name not in self._cache or name in ("documents", "summaries"):
                 raise
             answer: T = self._cache[name][1]
             return answer
@@ -87,7 +86,7 @@ class PostgresStore(Store):
     def _keep_lines(self) -> None:
         counters = self._db.counters()
         highest = int(counters["section"])
-        if highest > self._highest and int(counters["unit"]) - int(counters.get("dropped", 0)) <= MOST:
+        if highest > self._highest and self._db.rows("SELECT count(*) FROM units")[0][0] <= MOST:
             new = [row[0] for row in self._db.rows("SELECT id FROM sections WHERE id > ?", [self._highest])]
             self._lines |= super().section_texts(new)
         self._highest = highest
@@ -174,20 +173,19 @@ class PostgresStore(Store):
         with self._copied() as copy:
             return copy.query(sql, collect, limit, timeout)
 
-    def export(self, folder: Path, collect: Collect, overwrite: bool, progress: Progress) -> ExportReport:
+    def export(self, folder: Path, collect: Collect, progress: Progress) -> ExportReport:
         with self._copied() as copy:
-            return copy.export(folder, collect, overwrite, progress)
+            return copy.export(folder, collect, progress)
 
     @contextlib.contextmanager
     def _copied(self) -> Iterator[DuckStore]:
         """Yield a temporary DuckDB file with the rows of one snapshot: the same tables and views, one dialect."""
-        from ..duckdb.connection import POSTINGS, insert_numbers, insert_rows
+        from ..duckdb.database import insert_postings, insert_rows
         from ..duckdb.store import DuckStore
 
         columns_of = "SELECT column_name, data_type FROM duckdb_columns() WHERE table_name = ? ORDER BY column_index"
-        version, extraction = self._versions.values()
         with tempfile.TemporaryDirectory(prefix="openclaw-memory-") as folder:
-            store = DuckStore(Path(folder) / "copy.duckdb", self._settings, self._analyse, int(version), extraction)
+            store = DuckStore(Path(folder) / "copy.duckdb", self._settings, self._analyse, self._extraction)
             try:
                 with self._db.read() as session, store._db.write() as c:
                     for table in INDEX_TABLES:
@@ -203,8 +201,7 @@ class PostgresStore(Store):
                         "postings": self._db.term_postings(session),
                         "postings_delta": self._db.new_postings(session),
                     }.items():
-                        if len(postings[0]):
-                            insert_numbers(c, table, [part.tolist() for part in postings], POSTINGS)
+                        insert_postings(c, table, *(part.tolist() for part in postings))
                 yield store
             finally:
                 store.close()

@@ -14,14 +14,11 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from ...errors import WorkspaceError, next_step_for
 from ...system.deadline import Deadline
 from .location import Keys, StateLocation, read_only, remove, sqlite_files
-
-if TYPE_CHECKING:
-    pass
 
 log = logging.getLogger("openclaw_memory")
 
@@ -324,25 +321,16 @@ class State:
         )
 
     def backup(self, target: Path, with_key: bool = False) -> None:
-        """Write everything to the new file ``target``, and the keys beside it if asked.  Raises :class:`StateError`."""
-        if with_key:
-            Keys(target.parent).check_new(target.name)
+        """Write everything to the file ``target``, and the keys beside it if asked.  Raises :class:`StateError`."""
         rows = read_tables(self.read)
         with self._translating(file=target):
-            try:
-                os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-            except FileExistsError:
-                raise StateError(f"{target}: is there already; name a new file") from None
-            try:
-                with closing(connect(os.fspath(target))) as new:
-                    new.execute("BEGIN")
-                    put(new, rows)
-                    renew_versions(new, CHANGED)
-                    new.execute("COMMIT")
-                    new.execute("PRAGMA journal_mode = DELETE")  # so that it is one file
-            except BaseException:
-                target.unlink(missing_ok=True)
-                raise
+            os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o600))
+            with closing(connect(os.fspath(target))) as new:
+                new.execute("BEGIN")
+                put(new, rows)
+                renew_versions(new, CHANGED)
+                new.execute("COMMIT")
+                new.execute("PRAGMA journal_mode = DELETE")  # so that it is one file
         if with_key:
             for key in self.keys().values():
                 Keys(target.parent).add(target.name, key)
@@ -441,25 +429,21 @@ class State:
         """Raise :class:`StateError` for errors of SQLite and the file system."""
         try:
             yield
-        except sqlite3.OperationalError as error:
-            if is_busy(error):
+        except (sqlite3.OperationalError, OSError) as error:
+            if isinstance(error, sqlite3.OperationalError) and is_busy(error):
                 raise StateError(
                     f"{file or self.file}: another process has been writing it for {timeout:g} s; try again when "
                     "that has ended"
                 ) from error
             raise StateError(
-                f"{file or self.file}: cannot be used ({error}); "
+                f"{getattr(error, 'filename', None) or file or self.file}: cannot be used "
+                f"({getattr(error, 'strerror', None) or error}); "
                 f"{next_step_for(error, 'make the file and its folder writable')}"
             ) from error
         except sqlite3.DatabaseError as error:
             raise StateError(
                 f"{file or self.file}: is damaged ({error}); put it back from a backup, or move it away to start over: "
                 "what was forgotten is not known then"
-            ) from error
-        except OSError as error:
-            raise StateError(
-                f"{error.filename or file or self.file}: cannot be used ({error.strerror or error}); "
-                f"{next_step_for(error, 'make the file and its folder writable')}"
             ) from error
 
 

@@ -78,11 +78,6 @@ class Keys:
                     f"{next_step_for(error, 'make the file and its folder writable')}"
                 ) from error
 
-    def check_new(self, name: str) -> None:
-        """Raise :class:`~openclaw_memory.errors.WorkspaceError` if the file of these keys exists."""
-        if self._file(name).exists():
-            raise WorkspaceError(f"{self._file(name)}: is there already; name a new file, or move that one away")
-
     def remove(self, name: str) -> None:
         """Delete the keys of a state."""
         self._file(name).unlink(missing_ok=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from ...config.settings import StateSettings, config_path, data_dir
 from ...config.workspace import expand_home
@@ -11,8 +11,7 @@ from .database import State
 from .location import Keys, StateLocation, WorkspaceStateLocation
 
 
-@dataclass(frozen=True, slots=True)
-class ServerWorkspace:
+class ServerWorkspace(NamedTuple):
     """The name of a workspace on the server at ``url``, and the agent that writes there."""
 
     url: str

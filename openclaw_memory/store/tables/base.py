@@ -13,11 +13,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from numpy.typing import NDArray
-
-from ...config.settings import StoreSettings
-
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ...config.settings import StoreSettings
     from .keywords import Loaded
 
 T = TypeVar("T")
@@ -73,8 +72,6 @@ class Connection(Protocol):
 class Database(ABC):
     """A database that holds the tables of one index."""
 
-    #: A subquery of the texts that are bound as one JSON list.
-    texts: str
     #: An expression for the bytes of the base64 text in ``{}``.
     blob: str
 
@@ -101,11 +98,7 @@ class Database(ABC):
 
     @abstractmethod
     def columns(self, sql: str, parameters: Sequence[Any] = ()) -> list[NDArray[Any]]:
-        """Return the numeric columns of a query, none of them null, as numpy arrays in its order."""
-
-    @abstractmethod
-    def vectors(self, sql: str) -> tuple[NDArray[Any], bytes]:
-        """Return the ids of a query, and the bytes that it has for each, one after the other."""
+        """Return the columns of a query as numpy arrays: of numbers, none of them null, or of all bytes, joined."""
 
     @abstractmethod
     def counters(self) -> Mapping[str, str]:

@@ -97,11 +97,10 @@ class GraphTables(Tables):
             self._db.append(c, "ignored", [(key,) for key in rows.ignored])
             put_meta(c, "single_valued", _json(rows.single_valued))
             _put_file(c, file)
-            bump(c, "ontology")
+            # A process that is about to write a file has linked it by the old names: it must plan again.
+            bump(c, "ontology", "texts")
             if not changed:
                 return 0
-            # A process that is about to write a file has linked it by the old names: it must plan again.
-            bump(c, "texts")
             before = _links_to(c, changed)
             c.execute(f"DELETE FROM mentions WHERE rule = {_CURATED} AND key IN {in_list(changed)}")
             for units in unit_texts(c):

@@ -54,9 +54,9 @@ class _Segment:
 
 
 Columns = tuple[NDArray[np.int64], Ints, NDArray[np.int16]]
-#: The base (``None`` without a new compaction), sorted by term, and the delta, both for units above the requested one;
-#: then the highest unit id, the number of the last compaction, and after a new one the number of postings.
-Loaded = tuple[Columns | None, Columns, int, int, int]
+#: The base sorted by term, after a new compaction and else ``None``; the delta, then of all units, else of those above
+#: the requested one; the highest unit id, and the number of the last compaction.
+Loaded = tuple[Columns | None, Columns, int, int]
 #: ``load(unit, compaction)`` returns what is new to an index that has the units up to ``unit`` of that ``compaction``.
 Load = Callable[[int, int], Loaded]
 
@@ -65,7 +65,7 @@ class PostingsIndex:
     """Postings in memory as sorted arrays; the store holds them as a base sorted by term and a delta.
 
     A unit's postings never change and unit ids only grow, so new postings have higher ids.  Postings of dead units stay
-    until the store drops them; all are read again when it has dropped a third as many as it holds.
+    until the store drops them in a compaction, after which all are read again.
     """
 
     name = "postings"
@@ -78,23 +78,13 @@ class PostingsIndex:
 
     def refresh(self) -> None:
         """Take over the postings of units that were added since the last call."""
-        base, delta, unit, compaction, rows = self._load(self._unit, self._compaction)
-        # Only a compaction drops any; they stay in memory while they are at most a third of those in the store.
-        if base is not None and self.rows + len(base[0]) + len(delta[0]) > rows * (1 + 1 / 3):
-            self._segments = []
-            base, delta, unit, compaction, _ = self._load(0, -1)
-        self._unit, self._compaction = unit, compaction
-        if base is not None and len(base[0]):
-            self._segments.append(_Segment(*base, ordered=True))
+        base, delta, self._unit, self._compaction = self._load(self._unit, self._compaction)
+        if base is not None:
+            self._segments = [_Segment(*base, ordered=True)] if len(base[0]) else []
         if len(delta[0]):
             self._segments.append(_Segment(*delta, ordered=False))
         if len(self._segments) > 8:
             self._merge()
-
-    @property
-    def rows(self) -> int:
-        """Number of postings in memory."""
-        return sum(len(segment.unit_id) for segment in self._segments)
 
     def _merge(self) -> None:
         # The large first segment stays until the others together are a quarter of it.

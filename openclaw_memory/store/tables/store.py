@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...config.settings import StoreSettings
-from ...model import ExportReport, Grain, Kind, Origin, Progress, QueryResult, SourceFile
+from ...model import ExportReport, Grain, Kind, Origin, Progress, QueryResult
 from ...system.deadline import Deadline
 from ..rows import (
     Analyse,
@@ -22,7 +23,6 @@ from ..rows import (
     Documents,
     KeywordIndex,
     SectionText,
-    StoredUnit,
     StoreState,
     StoreStatistics,
     SummaryCitations,
@@ -30,11 +30,10 @@ from ..rows import (
     UnitDependents,
     UnitRows,
     UnitText,
-    Version,
     batches,
 )
 from . import writing
-from .base import VERSION, Connection, Needles, count, free_unused_heap, in_list, put_meta
+from .base import VERSION, Connection, Needles, bump, count, free_unused_heap, in_list, put_meta
 from .graph import GraphTables
 from .keywords import PostingsIndex
 from .vectors import VectorTables
@@ -54,29 +53,22 @@ class Store(GraphTables, VectorTables, ABC):
     ``name`` is the index's name for people: its file, or its URL.
     """
 
-    def __init__(
-        self, name: str, settings: StoreSettings, analyse: Analyse, analysis_version: int, extraction: str
-    ) -> None:
+    def __init__(self, name: str, settings: StoreSettings, analyse: Analyse, extraction: str) -> None:
         self._name = name
         self._settings = settings
         self._analyse = analyse
-        self._versions = {"analysis": str(analysis_version), "extraction": extraction}
+        self._extraction = extraction
         self._cache = {}
         #: The instance of the index whose documents were read last, and these by id.
         self._documents: tuple[str, dict[int, DocumentInfo]] = "", {}
 
     def _check_versions(self, c: Connection) -> None:
-        """Rebuild the postings of another text analysis, and have the next ingest read texts of another extraction."""
-        stored = dict(c.execute("SELECT key, value FROM meta WHERE key IN ('analysis', 'extraction')").fetchall())
-        if stored == self._versions:
+        """Have the next ingest read all texts again if the index is of another analysis or extraction."""
+        if c.execute("SELECT value FROM meta WHERE key = 'extraction'").fetchone() == (self._extraction,):
             return
         with self._db.change(c):
-            if stored.get("analysis") != self._versions["analysis"]:
-                writing.rebuild_postings(self._db, c, self._analyse)
-            if stored.get("extraction") != self._versions["extraction"]:
-                writing.mark_for_reread(c)
-            for key, value in self._versions.items():
-                put_meta(c, key, value)
+            writing.mark_for_reread(c)
+            put_meta(c, "extraction", self._extraction)
 
     def state(self) -> StoreState:
         """Return the identity of the index and its write counter."""
@@ -131,13 +123,7 @@ class Store(GraphTables, VectorTables, ABC):
     def documents(self) -> Documents:
         """Return all indexed files by path, and the version of their texts."""
         with self._db.consistent_reads():
-            by_path, written = self._cached("documents by path", self._documents_by_path)
-            return Documents(by_path, writing.version_of(self._db.counters(), written))
-
-    def _documents_by_path(self) -> tuple[dict[str, DocumentInfo], dict[int, tuple[int, str, int]]]:
-        infos = self.document_infos()
-        written = {info.id: (info.generation, info.sha256, info.mtime_ns) for info in infos}
-        return {info.path: info for info in infos}, written
+            return Documents({info.path: info for info in self.document_infos()}, int(self._db.counters()["texts"]))
 
     def document_infos(self) -> list[DocumentInfo]:
         """Return all documents in the order of their ids."""
@@ -166,39 +152,25 @@ class Store(GraphTables, VectorTables, ABC):
         self._documents = instance, {info.id: info for info in infos}
         return infos
 
-    def stored_units(self, document_ids: Sequence[int]) -> list[StoredUnit]:
-        """Return the indexed units of these documents, in reading order."""
-        rows = self._db.rows(
-            f"SELECT id, document_id, hash FROM units WHERE document_id IN {in_list(document_ids)} "
-            "ORDER BY document_id, ordinal"
-        )
-        return [StoredUnit(*row) for row in rows]
+    def apply(self, changes: Sequence[DocumentChange], version: int) -> tuple[int, Counter[str]]:
+        """Write the new state of some files, each as a whole or not at all.
 
-    def apply(self, changes: Sequence[DocumentChange], version: Version) -> Version:
-        """Write the new state of some files, each as a whole or not at all; returns the new version.
-
-        Raises :class:`TextsChanged` and writes none if one of them is no longer of ``version``; changes of other files
-        do not matter.
+        Returns the new version of the texts, and the numbers of units that were ``added``, ``updated`` and ``deleted``.
+        Raises :class:`TextsChanged` and writes none if they are no longer of ``version``.
         """
-        replaced = [change.replaces for change in changes if change.replaces is not None]
-        new = [change.file.path for change in changes if change.replaces is None]
         with self._db.write() as c:
-            writing.check_version(self._db, c, version, replaced, new)
-            writing.apply(self._db, c, changes)
-            return writing.next_version(c, version, replaced)
+            writing.check_version(self._db, version)
+            counts = writing.apply(self._db, c, changes)
+            bump(c, "texts")
+        return version + 1, counts
 
-    def remove(self, document_ids: Sequence[int], version: Version) -> Version:
-        """Remove documents with everything they own; returns and raises as :meth:`apply`."""
+    def remove(self, document_ids: Sequence[int], version: int) -> int:
+        """Remove documents with everything they own; return the new version.  Raises as :meth:`apply`."""
         with self._db.write() as c:
-            writing.check_version(self._db, c, version, document_ids)
+            writing.check_version(self._db, version)
             writing.remove(c, document_ids)
-            return writing.next_version(c, version, ())
-
-    def touch(self, files: Sequence[tuple[int, SourceFile]], version: Version) -> None:
-        """Note the new times of files, and the days of sections that take theirs from them; raises as :meth:`apply`."""
-        with self._db.write() as c:
-            writing.check_version(self._db, c, version, [document_id for document_id, _ in files])
-            writing.touch(self._db, c, files)
+            bump(c, "texts")
+        return version + 1
 
     # -- search ---------------------------------------------------------------------------------------
 
@@ -220,12 +192,8 @@ class Store(GraphTables, VectorTables, ABC):
         by_id = np.argsort(sections)
         columns.insert(13, days[by_id[np.searchsorted(sections, columns[2], sorter=by_id)]])
         in_order = np.lexsort((ordinal, columns[1]))
-        # In the order of the fields of UnitRows.
-        numbers = (np.int64, *[np.int32] * 3, np.int64, np.int32, np.float32, np.int64, np.int8, bool)
-        types = (*[np.int32] * 8, *[bool] * 4, *numbers)
-        return UnitRows(
-            *(column[in_order].astype(kind, copy=False) for column, kind in zip(columns, types, strict=True))
-        )
+        typed = zip(columns, UnitRows.TYPES, strict=True)
+        return UnitRows(*(column[in_order].astype(kind, copy=False) for column, kind in typed))
 
     def section_texts(self, section_ids: Sequence[int]) -> dict[int, SectionText]:
         """Return headings and lines of sections by id."""
@@ -261,11 +229,10 @@ class Store(GraphTables, VectorTables, ABC):
         select = "SELECT id, path, grain, front_matter, sha256, size FROM documents WHERE grain <> 'working'"
         return sorted((_summary_info(*row) for row in self._db.rows(select)), key=lambda info: info.path)
 
-    def summary_citations(self, documents: Sequence[int] | None = None) -> SummaryCitations:
-        """Return the lines that the sentences of summaries cite: of those ``documents``, or of all."""
+    def summary_citations(self) -> SummaryCitations:
+        """Return the lines that the sentences of summaries cite."""
         rows = self._db.rows(
             "SELECT unit_id, document_id, path, start_line, end_line FROM derived_from "
-            f"{'' if documents is None else f'WHERE document_id IN {in_list(documents)} '}"
             "ORDER BY document_id, unit_id, path, start_line"
         )
         columns = list(zip(*rows, strict=True)) if rows else [()] * 5
@@ -280,8 +247,8 @@ class Store(GraphTables, VectorTables, ABC):
         """
 
     @abstractmethod
-    def export(self, folder: Path, collect: Collect, overwrite: bool, progress: Progress) -> ExportReport:
-        """Write every table as a Parquet file into a folder that is empty, new, or (``overwrite``) an older export.
+    def export(self, folder: Path, collect: Collect, progress: Progress) -> ExportReport:
+        """Write every table as a Parquet file into a new or empty folder.
 
         ``progress(stage, done, total)`` is called after each table.  Raises
         :class:`~openclaw_memory.errors.WorkspaceError` when the folder cannot be used.
@@ -350,19 +317,15 @@ class Store(GraphTables, VectorTables, ABC):
 
     # -- maintenance ----------------------------------------------------------------------------------
 
-    def shrink(self) -> bool:
-        """Free the space of deleted rows if it is much; returns true if it did.  Not inside a :meth:`session`."""
-        return False  # a server does it by autovacuum
-
     def maintain(self, force: bool = False) -> bool:
-        """Fold the postings' delta into their base and drop dead ones, if either is large; returns true if it did."""
+        """Fold the postings' delta into their base without dead ones, if it is large; returns true if it did."""
         with self._db.read() as c:
             base, delta = self._db.sizes(c)
-            if not force and delta <= max(20_000, base // 8) and not writing.many_dead(c):
+            if not force and delta <= max(20_000, base // 8):
                 return False
             with self._db.write() as c:
                 self._db.fold_postings(c)
-                writing.record_compaction(c)
+                bump(c, "compaction", "texts")
         return True
 
     def statistics(self) -> StoreStatistics:

@@ -369,8 +369,8 @@ class VectorTables(Tables):
             newest = ready[fresh.astype(bool)]
             for low in range(int(newest.min()), int(newest.max()) + 1, _RANGE) if len(newest) else ():
                 between = f"unit_id BETWEEN {low:d} AND {low + _RANGE - 1:d}"
-                ids, data = self._db.vectors(f"SELECT unit_id, v FROM vectors WHERE {where} AND {new} AND {between}")
+                ids, data = self._db.columns(f"SELECT unit_id, v FROM vectors WHERE {where} AND {new} AND {between}")
                 if len(ids):
-                    rows = np.frombuffer(data, np.float16).reshape(-1, model.dimensions)
+                    rows = data.view(np.float16).reshape(-1, model.dimensions)
                     parts.append((ids.astype(np.int32, copy=False), rows))
         return NewVectors(parts, reached, ready)

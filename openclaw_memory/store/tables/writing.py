@@ -3,33 +3,31 @@
 from __future__ import annotations
 
 import json
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from ...model import SourceFile, script_of, tokens_of
-from ...text.analysis import has_amount, likeness, vocabulary
-from ..rows import RULES, Analyse, DocumentChange, PlannedUnit, TextsChanged, Version
-from .base import Connection, Database, bump, column_types, count, in_list, next_ids, unit_texts
+from ...text.analysis import vocabulary
+from ..rows import RULES, DocumentChange, PlannedUnit, TextsChanged
+from .base import Connection, Database, bump, column_types, count, in_list, next_ids
 from .keywords import MOST
 
 _RULE = {rule: code for code, rule in enumerate(RULES)}
-#: Counters and rows of ``meta`` on which the reading of all texts depends.
-_SHARED = ("instance", "analysis", "extraction", "masks", "ontology")
 
 
-def apply(db: Database, c: Connection, changes: Sequence[DocumentChange]) -> None:
-    """Replace the rows of these files; the caller owns the transaction.
+def apply(db: Database, c: Connection, changes: Sequence[DocumentChange]) -> Counter[str]:
+    """Replace the rows of these files; the caller owns the transaction.  Returns the numbers of changed units.
 
-    A new unit takes the vector of an old one with the same text, as those of a renamed file or a moved section do.
+    A unit is recognised within its file by the hash of its search text, and keeps its id, vector and postings.  A new
+    one takes the vector of an old one with the same text, as those of a renamed file or a moved section do.
     """
     replaced = [change.replaces for change in changes if change.replaces is not None]
-    planned_units = [unit for change in changes for unit in change.identified_units()]
-    living = [unit_id for _, unit_id in planned_units if unit_id is not None]
-    new_hashes = {planned.hash for planned, unit_id in planned_units if unit_id is None}
+    units = [unit for change in changes for unit in change.units]
+    known, counts = _match(c, changes, replaced)
+    living = [unit_id for unit_id in known if unit_id is not None]
+    new_hashes = {unit.hash for unit, unit_id in zip(units, known, strict=True) if unit_id is None}
     c.execute(
         "CREATE TEMP TABLE same AS SELECT DISTINCT ON (hash) hash, model_id, v FROM units JOIN vectors ON unit_id = id "
         f"WHERE status = 'ready' AND hash IN {in_list(new_hashes)} ORDER BY hash, generation DESC"
@@ -40,10 +38,11 @@ def apply(db: Database, c: Connection, changes: Sequence[DocumentChange]) -> Non
         c,
         document=len(changes) - len(replaced),
         section=sum(len(change.sections) for change in changes),
-        unit=len(planned_units) - len(living),
+        unit=len(units) - len(living),
     )
     rows: defaultdict[str, list[tuple[Any, ...]]] = defaultdict(list)
-    written = [unit for change in changes for unit in _add_document(rows, change, ids)]
+    known_ids = iter(known)
+    written = [unit for change in changes for unit in _add_document(rows, change, known_ids, ids)]
     next_generation = "(SELECT value FROM counters WHERE name = 'generation') + 1"
     types = column_types("documents").rpartition(" ")[0]
     db.insert_rows(c, "documents", types, rows.pop("documents", []), f"*, {next_generation}")
@@ -60,12 +59,46 @@ def apply(db: Database, c: Connection, changes: Sequence[DocumentChange]) -> Non
     c.execute("DROP TABLE same")
     if "found_facts" in rows:
         bump(c, "facts")
+    return counts
+
+
+def _match(
+    c: Connection, changes: Sequence[DocumentChange], replaced: Sequence[int]
+) -> tuple[list[int | None], Counter[str]]:
+    """Return for each unit of the changes the id of the stored unit that lives on in it, and the numbers of changes.
+
+    In documents that are to be read again none lives on: their postings may be of another analysis.
+    """
+    waiting: defaultdict[tuple[int | None, int], deque[int]] = defaultdict(deque)
+    stored: Counter[int | None] = Counter()
+    select = "SELECT document_id, hash, id FROM units WHERE document_id IN"
+    for document_id, text_hash, unit_id in c.execute(f"{select} {in_list(replaced)} ORDER BY ordinal").fetchall():
+        waiting[document_id, text_hash].append(unit_id)
+        stored[document_id] += 1
+    reread = c.execute(f"SELECT id FROM documents WHERE sha256 = '' AND id IN {in_list(replaced)}").fetchall()
+    known: list[int | None] = []
+    counts: Counter[str] = Counter()
+    for change in changes:
+        same = (waiting.get((change.replaces, unit.hash)) for unit in change.units)
+        unit_ids = [units.popleft() if units else None for units in same]
+        added = unit_ids.count(None)
+        gone = stored[change.replaces] - (len(unit_ids) - added)
+        updated = min(added, gone)
+        counts += Counter(added=added - updated, updated=updated, deleted=gone - updated)
+        known += [None] * len(unit_ids) if (change.replaces,) in reread else unit_ids
+    return known, counts
 
 
 def _add_document(
-    rows: Mapping[str, list[tuple[Any, ...]]], change: DocumentChange, ids: Mapping[str, Iterator[int]]
+    rows: Mapping[str, list[tuple[Any, ...]]],
+    change: DocumentChange,
+    known_ids: Iterator[int | None],
+    ids: Mapping[str, Iterator[int]],
 ) -> Iterator[tuple[int, int, PlannedUnit]]:
-    """Add the rows of a document by table; yields each unit with its id and its document's."""
+    """Add the rows of a document by table; yields each unit with its id and its document's.
+
+    ``known_ids`` gives the id of the stored unit that lives on in the next one, ``ids`` new ids.
+    """
     document_id = next(ids["document"]) if change.replaces is None else change.replaces
     file = change.file
     front_matter = json.dumps(dict(change.front_matter), ensure_ascii=False, sort_keys=True, default=str)
@@ -80,7 +113,8 @@ def _add_document(
             section_ids[-1], document_id, part.heading, part.start_line, part.end_line,
             part.date and part.date.isoformat(), part.date_source, "\n".join(part.lines),
         ))  # fmt: skip
-    for ordinal, (planned, known_id) in enumerate(change.identified_units()):
+    for ordinal, planned in enumerate(change.units):
+        known_id = next(known_ids)
         unit_id = next(ids["unit"]) if known_id is None else known_id
         unit = planned.unit
         rows["units"].append((
@@ -127,107 +161,17 @@ def remove(c: Connection, document_ids: Sequence[int], living: Sequence[int] = (
     c.execute(f"DELETE FROM documents WHERE id IN {in_list(document_ids)}")
 
 
-def version_of(counters: Mapping[str, str], written: Mapping[int, tuple[int, str, int]]) -> Version:
-    """Return the version that a plan depends on."""
-    return Version(tuple(counters.get(name, "") for name in _SHARED), written)
-
-
-def check_version(
-    db: Database, c: Connection, version: Version, document_ids: Sequence[int] = (), new_paths: Sequence[str] = ()
-) -> None:
-    """Raise :class:`TextsChanged` if the documents differ from ``version``, or one of the ``new_paths`` exists."""
-    now = version_of(db.counters(), _written(c, document_ids))
-    planned = {document_id: version.written.get(document_id) for document_id in document_ids}
-    if now.shared != version.shared or now.written != planned:
+def check_version(db: Database, version: int) -> None:
+    """Raise :class:`TextsChanged` if texts were written since ``version``."""
+    if int(db.counters()["texts"]) != version:
         raise TextsChanged
-    taken = f"SELECT count(*) FROM documents WHERE path IN {db.texts}"
-    if new_paths and count(c, taken, [json.dumps(list(new_paths))]):
-        raise TextsChanged
-
-
-def next_version(c: Connection, version: Version, document_ids: Sequence[int]) -> Version:
-    """Return ``version`` after these documents were written; other processes see that texts have changed."""
-    bump(c, "texts")
-    return replace(version, written={**version.written, **_written(c, document_ids)})
-
-
-def _written(c: Connection, document_ids: Sequence[int]) -> dict[int, tuple[int, str, int]]:
-    where = f"id IN {in_list(document_ids)}"
-    rows = c.execute(f"SELECT id, generation, sha256, mtime_ns FROM documents WHERE {where}").fetchall()
-    return {row[0]: row[1:] for row in rows}
 
 
 def mark_for_reread(c: Connection, document_ids: Sequence[int] | None = None) -> None:
-    """Have the next ingest read these documents, or with ``None`` every file, also those that are no notes.
-
-    The extraction has changed, the texts have not.
-    """
+    """Have the next ingest read these documents, or with ``None`` every file, also those that are no notes."""
     where = "" if document_ids is None else f" WHERE id IN {in_list(document_ids)}"
     c.execute(f"UPDATE documents SET sha256 = '', mtime_ns = -1{where}")
     if document_ids is None:
         # A file that was deleted meanwhile is recognised by its hash; curated concepts get their keys again.
         c.execute("UPDATE workspace_files SET size = -1, mtime_ns = -1 WHERE mtime_ns <> 0")
     bump(c, "texts")
-
-
-def touch(db: Database, c: Connection, files: Sequence[tuple[int, SourceFile]]) -> None:
-    """Note new times and sizes; sections dated by the file's time get its new day."""
-    rows = [(document_id, file.size, file.mtime_ns, file.day.isoformat()) for document_id, file in files]
-    c.execute("CREATE TEMP TABLE touched (id INTEGER, size BIGINT, mtime_ns BIGINT, day DATE)")
-    db.insert_rows(c, "touched", "INTEGER BIGINT BIGINT DATE", rows)
-    c.execute(
-        "UPDATE sections SET date = t.day FROM touched t "
-        "WHERE t.id = document_id AND date_source = 'mtime' AND date <> t.day"
-    )
-    c.execute(
-        "UPDATE documents SET size = t.size, mtime_ns = t.mtime_ns, "
-        "generation = (SELECT value FROM counters WHERE name = 'generation') + 1 "
-        "FROM touched t WHERE t.id = documents.id"
-    )
-    c.execute("DROP TABLE touched")
-    bump(c, "facts")  # those without a day of their own are ordered by the files' times
-
-
-def many_dead(c: Connection) -> bool:
-    """Return true if a compaction is due for postings of units that are gone.
-
-    Ids are given in order, so the dead are all ids ever given minus the living units and the units that earlier
-    compactions dropped.
-    """
-    remaining = "SELECT coalesce(sum(CASE name WHEN 'unit' THEN value ELSE -value END), 0) FROM counters"
-    living = count(c, "SELECT count(*) FROM units")
-    dead = count(c, f"{remaining} WHERE name IN ('unit', 'dropped')") - living
-    return dead > max(500, living / 3)
-
-
-def record_compaction(c: Connection) -> None:
-    """Note that only the living units have postings."""
-    c.execute("DELETE FROM counters WHERE name = 'dropped'")
-    c.execute(
-        "INSERT INTO counters SELECT 'dropped', value - (SELECT count(*) FROM units) FROM counters WHERE name = 'unit'"
-    )
-    bump(c, "compaction", "texts")
-
-
-def rebuild_postings(db: Database, c: Connection, analyse: Analyse) -> None:
-    """Replace all postings by those of ``analyse``; other processes see another index."""
-    for table in ("postings", "postings_delta", "words"):
-        c.execute(f"DELETE FROM {table}")
-    for rows in unit_texts(c, 4_000):
-        units = [(unit_id, Counter(analyse(text))) for unit_id, text, _ in rows]
-        db.insert_postings(c, units)
-        _insert_words(db, c, ((document_id, text) for _, text, document_id in rows))
-        lengths = [min(terms.total(), MOST) for _, terms in units]
-        columns = "id INTEGER, n SMALLINT, tokens FLOAT, likeness BIGINT, script SMALLINT, amount BOOLEAN"
-        c.execute(f"CREATE TEMP TABLE counted ({columns})")
-        db.insert_rows(c, "counted", "INTEGER SMALLINT FLOAT BIGINT SMALLINT BOOLEAN", [
-            (unit_id, n, tokens_of(text), likeness(text), script_of(text), has_amount(text))
-            for (unit_id, text, _), n in zip(rows, lengths, strict=True)
-        ])  # fmt: skip
-        c.execute(
-            "UPDATE units SET terms = c.n, tokens = c.tokens, likeness = c.likeness, script = c.script, "
-            "amount = c.amount FROM counted c WHERE c.id = units.id"
-        )
-        c.execute("DROP TABLE counted")
-    c.execute("UPDATE meta SET value = gen_random_uuid()::VARCHAR WHERE key = 'instance'")
-    bump(c, "compaction", "texts")

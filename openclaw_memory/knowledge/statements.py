@@ -1,0 +1,199 @@
+"""Compare statements: lines that give an attribute of a subject a value.
+
+Two statements are of one thing when they have the same label below headings of the same subject, or nearly the same
+words.  They differ when their figures do, when one denies what the other says, or when one says that it ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from statistics import fmean
+
+from .. import patterns as re
+from ..text import analysis, calendar_words
+from ..text.labels import is_label, names_subject
+from ..text.negation import negations
+from ..text.turns import is_role
+
+#: A label before a colon, behind the mark of an item, or in the first cell of a row.
+_LABEL = re.compile(
+    r"[\s>+•·|\-\d.)\[\]]*(?P<label>[^\W\d_][^:：|。\n]{1,48}?)[|\s]*[:：|](?=[\s|]|[^\x00-\x7f])(?P<value>.+)"
+)
+_MAX_LABEL_WORDS = 6
+_EMPHASIS = str.maketrans("", "", "*_`~")
+_FIGURE = re.compile(r"\d")
+_REMARK = re.compile(r"\([^()]*\)|（[^（）]*）")
+#: Share of their weight that the words of two statements of one thing have in common, and the words of their labels.
+_SAME_WORDS, _SAME_LABEL = 0.7, 0.5
+#: Least number of words that two statements without a label have in common.
+_MIN_WORDS = 3
+#: Share of a question that a statement which ends another one must have in common with it.
+_ABOUT = 0.5
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A line below the path of its headings; each part of it is parsed when it is first needed, and once."""
+
+    text: str
+    heading: str
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The terms of the line without figures."""
+        return _words(self.text)
+
+    @cached_property
+    def label(self) -> frozenset[str]:
+        """The terms of the label before its colon, or in its first cell; empty without one."""
+        return _words(self._label)
+
+    @cached_property
+    def is_generic(self) -> bool:
+        """True if the label says nothing without its headings: ``Source``, ``assistant``."""
+        return is_label(self._label) or is_role(self._label)
+
+    @cached_property
+    def value(self) -> str:
+        """The folded text behind the label."""
+        match = _LABEL.match(self.text)
+        return "".join(filter(str.isalnum, (match["value"] if match and self._label else self.text).casefold()))
+
+    @cached_property
+    def subject(self) -> frozenset[str]:
+        """The terms of the headings that name a subject, without their remarks."""
+        titles = filter(names_subject, _REMARK.sub("", self.heading).split(" > "))
+        return frozenset(term for title in titles for term in _words(title))
+
+    @cached_property
+    def figures(self) -> frozenset[str]:
+        """The terms of the line with a digit in them."""
+        return frozenset(filter(_FIGURE.search, analysis.terms(self.text)))
+
+    @cached_property
+    def denials(self) -> frozenset[str]:
+        """The words by which the line denies something."""
+        return negations(self.text)
+
+    @cached_property
+    def is_ending(self) -> bool:
+        """True if the line says that something ended."""
+        return _says("ended", self.text)
+
+    @property
+    def heading_is_ending(self) -> bool:
+        """True if the last heading says that something ended."""
+        return _says("ended", self._title)
+
+    @property
+    def heading_is_current(self) -> bool:
+        """True if a remark in the last heading says that what stands below holds now."""
+        return any(_says("now", remark) for remark in _REMARK.findall(self._title))
+
+    @property
+    def identifying(self) -> frozenset[str]:
+        """The terms of the line that say what it is about: of its label, else all its words."""
+        return self.words if self.is_generic else self.label or self.words
+
+    @property
+    def _title(self) -> str:
+        return self.heading.rpartition(" > ")[2]
+
+    @cached_property
+    def _label(self) -> str:
+        match = _LABEL.match(self.text)
+        return match["label"] if match and len(match["label"].split()) <= _MAX_LABEL_WORDS else ""
+
+
+@lru_cache(maxsize=4096)
+def parse_statement(text: str, heading: str) -> Statement:
+    """Return the statement of a line of Markdown below a ``heading``, the path of its headings."""
+    return Statement(text.translate(_EMPHASIS), heading)
+
+
+def replaces(new: Statement, old: Statement, asked: frozenset[str], weights: Mapping[str, float]) -> bool:
+    """Return true if a later statement replaces an older one in the answer to a question with the terms ``asked``.
+
+    It gives the same thing another value, or says that what was said of its subject no longer holds; ``weights`` are
+    those of terms.
+    """
+    if _ends_subject(new, old):
+        return True
+    if not asked & old.words <= new.words | new.subject:
+        return False
+    return (_is_about(asked, new, old, weights) and new.is_ending) or (
+        is_same_thing(new, old, weights) and differs(new, old)
+    )
+
+
+def is_same_thing(new: Statement, old: Statement, weights: Mapping[str, float]) -> bool:
+    """Return true if two statements are of one attribute of one subject."""
+    if bool(new.label) != bool(old.label):
+        return False
+    if not new.label:
+        return len(new.words & old.words) >= _MIN_WORDS and _overlap(new.words, old.words, weights, max) >= _SAME_WORDS
+    if new.is_generic or old.is_generic:
+        return new.label == old.label and _overlap(new.subject, old.subject, weights, max) >= _SAME_WORDS
+    if new.label != old.label and not new.subject & old.subject:
+        return False
+    terms = new.label | new.subject, old.label | old.subject
+    return _overlap(new.label, old.label, weights, max) >= _SAME_LABEL and _overlap(*terms, weights, min) >= _SAME_WORDS
+
+
+def differs(new: Statement, old: Statement) -> bool:
+    """Return true if two statements of one thing give it other values."""
+    if new.label:
+        return new.value != old.value
+    if new.figures and old.figures:
+        return not (new.figures <= old.figures or old.figures <= new.figures)
+    return new.denials != old.denials or new.is_ending != old.is_ending
+
+
+def _ends_subject(new: Statement, old: Statement) -> bool:
+    """Return true if the heading of a statement says that what was said below headings of its subject no longer holds.
+
+    They share half of the words of both, or, where the heading says what holds now, of the shorter.
+    """
+    sizes, shared = (len(new.subject), len(old.subject)), len(new.subject & old.subject)
+    if not shared or 2 * shared < min(sizes):
+        return False
+    return (2 * shared >= max(sizes) and new.heading_is_ending) or new.heading_is_current
+
+
+def _is_about(asked: frozenset[str], new: Statement, old: Statement, weights: Mapping[str, float]) -> bool:
+    """Return true if two statements have the same words of a question, and most of it."""
+    shared = asked & (old.words | old.subject)
+    total = sum(weights.get(term, 0.0) for term in asked)
+    weight = sum(weights.get(term, 0.0) for term in shared)
+    return shared <= new.words | new.subject and weight >= _ABOUT * total > 0
+
+
+def _overlap(
+    new: frozenset[str], old: frozenset[str], weights: Mapping[str, float], larger: Callable[[float, float], float]
+) -> float:
+    """Return the weight of the common terms as a share of that of either, the ``larger`` or smaller one.
+
+    A term without a weight has the mean.
+    """
+    common = fmean(weights.values()) if weights else 0.0
+
+    def weight(terms: frozenset[str]) -> float:
+        return sum(weights.get(term, common) for term in terms)
+
+    whole = larger(weight(new), weight(old))
+    return weight(new & old) / whole if whole else 0.0
+
+
+def _words(text: str) -> frozenset[str]:
+    """Return the terms of a text without figures, and without single characters, which are parts of pairs."""
+    terms = (term for term in analysis.terms(text) if not calendar_words.JOINED.fullmatch(term))
+    return frozenset(term for term in terms if not _FIGURE.search(term))
+
+
+@lru_cache(maxsize=4096)
+def _says(key: str, text: str) -> bool:
+    """Return true if a text has a phrase for ``key`` in a language that it may be in."""
+    plain = calendar_words.plain(text)
+    return calendar_words.has_phrase(key, calendar_words.likely_languages(plain), plain)

@@ -1,0 +1,178 @@
+"""Order statements of one thing: what holds now comes before what it replaced.
+
+The best rows of a question are compared with later rows that say nearly the same with another value, wherever they
+rank.  The latest of these leads, and the others name it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Set
+from datetime import date
+from itertools import chain, islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .. import patterns as re
+from ..knowledge.statements import Statement, replaces
+from ..store.api import Bools, Floats, Ints
+from . import bm25
+from .hits import ranked_rows
+
+if TYPE_CHECKING:
+    from .question import Question
+    from .resident import ResidentIndex
+
+#: Number of best rows that are compared with later ones, and of the latest rows that each is compared with.
+_COMPARED, _LATEST = 10, 8
+#: Number of best rows that may replace one of the first.
+_READ = 30
+#: Share of the weight of its words that a row must have to be compared.
+_ALIKE = 0.6
+#: Least number of figures by which another row confirms a row without a day; years are too common.
+_MIN_FIGURES = 2
+_YEAR = re.compile(r"(?:19|20)\d\d")
+
+
+def order_current_first(
+    question: Question, index: ResidentIndex, order: Floats, allowed: Bools | None
+) -> tuple[Floats, dict[int, int]]:
+    """Return ``order``, ``float32[n]``, with current statements before those that they replaced, and by row the latter.
+
+    The successors are those of the best rows: see :func:`find_successors`.
+    """
+    rows = np.array(list(islice(ranked_rows(index.corpus, order, allowed), _READ)), np.int32)
+    successors = find_successors(question, index, rows[:_COMPARED], rows, allowed)
+    if successors:
+        order, section = order.copy(), index.corpus.shape.section
+        for row, successor in successors.items():
+            # A hit shows rows of a section together: what holds leads all of what it replaced.
+            best = order[section == section[row]].max()
+            order[successor] = max(order[successor], np.nextafter(best, np.float32(np.inf)))
+    return order, successors
+
+
+def find_successors(
+    question: Question, index: ResidentIndex, rows: Ints, others: Ints, allowed: Bools | None
+) -> dict[int, int]:
+    """Return by row, for those of ``rows`` that no longer hold, the latest row that replaced it.
+
+    A successor is one of ``others``, a row with nearly the same words, or one below a heading of the same subject.  A
+    question for days that are over, or for what was before, has none.
+    """
+    is_past = any(last < question.day for _, last in question.days)
+    if is_past or question.asks_former or index.keyword is None:
+        return {}
+    statements = dict(zip(rows.tolist(), index.statements(rows), strict=True))
+    weights, holders = _look_up(index, statements.values())
+    timeline = Timeline(index, question.day)
+    later: dict[int, list[int]] = {}
+    for row, statement in statements.items():
+        alike = _alike_rows(index, row, statement.identifying, weights, holders)
+        below = _below_headings(index, row, statement.subject, holders)
+        candidates = np.unique(np.concatenate([others, alike, below]))
+        if allowed is not None:
+            candidates = candidates[allowed[candidates]]
+        later[row] = timeline.later(row, candidates)[:_LATEST].tolist()
+    read = np.array(sorted(set(chain.from_iterable(later.values()))), np.int32)
+    statements |= zip(read.tolist(), index.statements(read), strict=True)
+    asked = frozenset(chain.from_iterable(question.content_words))
+    successors: dict[int, int] = {}
+    for row, rows_after in later.items():
+        successor = next((at for at in rows_after if replaces(statements[at], statements[row], asked, weights)), None)
+        if successor is not None:
+            successors[row] = successor
+    return successors
+
+
+def _look_up(index: ResidentIndex, statements: Iterable[Statement]) -> tuple[dict[str, float], dict[str, Ints]]:
+    """Return the weight (idf) of each term that says what the statements are about, and the rows that hold it."""
+    terms = sorted(
+        frozenset().union(*(statement.label | statement.words | statement.subject for statement in statements))
+    )
+    assert index.keyword is not None
+    postings, n = index.keyword.postings(terms), len(index.corpus)
+    weights: dict[str, float] = {}
+    holders: dict[str, Ints] = {}
+    for at, term in enumerate(terms):
+        rows = index.corpus.rows_of(postings.for_term(at)[0])
+        holders[term] = rows[rows >= 0]
+        weights[term] = bm25.idf(n, len(holders[term]))
+    return weights, holders
+
+
+def _alike_rows(
+    index: ResidentIndex, row: int, terms: Set[str], weights: Mapping[str, float], holders: Mapping[str, Ints]
+) -> Ints:
+    """Return the rows that have most of the ``terms`` by which a row says what it is about."""
+    corpus, columns = index.corpus, index.corpus.rows
+    shared = np.zeros(len(corpus), np.float32)
+    for term in terms:
+        shared[holders[term]] += np.float32(weights[term])
+    least = np.float32(max(_ALIKE * sum(weights[term] for term in terms), 1e-6))
+    eligible = corpus.shape.anchor & ~columns.heading & ~columns.machine & _as_trusted(index, row)
+    return np.flatnonzero((shared >= least) & eligible).astype(np.int32)
+
+
+def _below_headings(index: ResidentIndex, row: int, terms: Set[str], holders: Mapping[str, Ints]) -> Ints:
+    """Return the first rows below headings that have half of the ``terms`` of a row's headings."""
+    corpus, columns = index.corpus, index.corpus.rows
+    held = np.zeros(len(corpus), np.int32)
+    for term in terms:
+        held[holders[term]] += 1
+    headings = np.flatnonzero((2 * held >= len(terms)) & columns.heading)
+    below = headings[headings + 1 < len(corpus)] + 1
+    below = below[corpus.shape.section[below] == corpus.shape.section[below - 1]]
+    result: Ints = below[_as_trusted(index, row)[below]].astype(np.int32)
+    return result
+
+
+def _as_trusted(index: ResidentIndex, row: int) -> Bools:
+    """Return the rows that are trusted as much as ``row``: ``bool[n]``."""
+    trusted: Bools = index.corpus.shape.trusted
+    return trusted | (not trusted[row])
+
+
+class Timeline:
+    """The order in time of rows as of ``today``.
+
+    A row is of its day, else of the last day in its text if that is over, else of the latest day on which another row
+    has the same figures.
+    """
+
+    def __init__(self, index: ResidentIndex, today: date) -> None:
+        self._index, self._today = index, today.toordinal()
+        self._confirmed: dict[int, int] = {}
+
+    def later(self, row: int, rows: Ints) -> Ints:
+        """Return those of ``rows`` that are of a later day than ``row``, the latest first; none if it has no day."""
+        days, day = self._days(rows), int(self._days(np.array([row], np.int32))[0])
+        after = (days > day) & (day > 0)
+        rows, days = rows[after], days[after]
+        return rows[np.lexsort((rows, days))][::-1]
+
+    def _days(self, rows: Ints) -> Ints:
+        """Return the day of each row as an ordinal, 0 for none."""
+        columns = self._index.corpus.rows
+        stated = columns.last_day[rows]
+        days = np.where(columns.day[rows] > 0, columns.day[rows], stated * (stated <= self._today)).astype(np.int32)
+        undated = np.flatnonzero((days == 0) & (columns.amount[rows] | (columns.first_day[rows] > 0)))
+        missing = [row for row in rows[undated].tolist() if row not in self._confirmed]
+        for row, statement in zip(missing, self._index.statements(np.array(missing, np.int32)), strict=True):
+            self._confirmed[row] = self._last_confirmation(statement.figures)
+        days[undated] = [self._confirmed[row] for row in rows[undated].tolist()]
+        return days
+
+    def _last_confirmation(self, figures: Set[str]) -> int:
+        """Return the latest day of a row with all of ``figures``, at least two; years do not count."""
+        figures = {figure for figure in figures if not _YEAR.fullmatch(figure)}
+        assert self._index.keyword is not None
+        if len(figures) < _MIN_FIGURES:
+            return 0
+        columns, postings = self._index.corpus.rows, self._index.keyword.postings(sorted(figures))
+        holders = [self._index.corpus.rows_of(postings.for_term(at)[0]) for at in range(len(figures))]
+        shared = holders[0]
+        for rows in holders[1:]:
+            shared = np.intersect1d(shared, rows)
+        days = columns.day[shared[shared >= 0]]
+        return int(days[days <= self._today].max(initial=0))

@@ -1,0 +1,101 @@
+"""What holds now comes before what it replaced, in search and in context."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import pytest
+from fakes import Notes, open_memory
+
+from openclaw_memory import SearchRequest
+from openclaw_memory.model import SearchResult
+
+TODAY = date(2026, 6, 1)
+
+
+def ask(notes: Notes, question: str, **options: Any) -> SearchResult:
+    with open_memory(notes) as memory:
+        memory.ingest()
+        return memory.search(SearchRequest(question, now=TODAY, mode="keyword", min_score=0.0, **options))
+
+
+def first_and_successor(notes: Notes, question: str) -> tuple[str, dict[str, str]]:
+    """Return the path of the first hit, and by the path of each replaced one that of what replaced it."""
+    hits = ask(notes, question).results
+    return hits[0].path, {hit.path: hit.superseded_by.path for hit in hits if hit.superseded_by is not None}
+
+
+@pytest.mark.parametrize(
+    ("question", "older", "newer"),
+    [
+        ("What does the kiln rental cost?", "- **Kiln rental:** 40 € a day", "- **Kiln rental:** 55 € a day"),
+        ("Was kostet die Ofenmiete?", "- Ofenmiete: 40 € am Tag", "- Ofenmiete: 55 € am Tag"),
+        ("¿Cuánto cuesta el alquiler del horno?", "- Alquiler del horno: 40 €", "- Alquiler del horno: 55 €"),
+        ("Сколько стоит аренда печи?", "- Аренда печи: 40 €", "- Аренда печи: 55 €"),
+        ("窑炉租金是多少？", "- 窑炉租金：40 元", "- 窑炉租金：55 元"),
+        ("How many seats has the kiln workshop?", "The kiln workshop has 8 seats.", "The kiln workshop has 12 seats."),
+        ("Is the kiln workshop heated?", "The kiln workshop is heated.", "The kiln workshop is not heated."),
+    ],
+)  # fmt: skip
+def test_a_later_value_leads_and_the_older_one_names_it(notes: Notes, question: str, older: str, newer: str) -> None:
+    notes.write("memory/2026-03-02.md", f"# Pottery\n\n{older}\n")
+    notes.write("memory/2026-05-04.md", f"# Pottery\n\n{newer}\n")
+    path, successors = first_and_successor(notes, question)
+    assert path == "memory/2026-05-04.md"
+    assert successors == {"memory/2026-03-02.md": "memory/2026-05-04.md"}
+
+
+def test_another_subject_replaces_nothing(notes: Notes) -> None:
+    notes.write("memory/2026-03-02.md", "# Heron\n\n- Port: 3013\n")
+    notes.write("memory/2026-05-04.md", "# Kestrel\n\n- Port: 3014\n")
+    path, successors = first_and_successor(notes, "Which port has Heron?")
+    assert (path, successors) == ("memory/2026-03-02.md", {})
+
+
+def test_a_question_for_what_was_before_keeps_its_order(notes: Notes) -> None:
+    notes.write("memory/2026-03-02.md", "# Pottery\n\n- Kiln rental: 40 € a day\n")
+    notes.write("memory/2026-05-04.md", "# Pottery\n\n- Kiln rental: 55 € a day\n")
+    for question in ("What did the kiln rental cost before?", "What did the kiln rental cost in March?"):
+        assert all(hit.superseded_by is None for hit in ask(notes, question).results)
+
+
+def test_a_text_without_a_day_is_of_the_day_that_confirms_its_figures(notes: Notes) -> None:
+    notes.write("memory/2026-03-02.md", "# Sailing\n\n- Plan for the regatta: 3 to 14 July\n")
+    notes.write("memory/regatta.md", "# Sailing\n\n- Plan for the regatta: 29 June to 10 July\n")
+    question = "What is the plan for the regatta?"
+    assert first_and_successor(notes, question)[1] == {}  # nothing tells which is newer
+    notes.write("memory/2026-05-22.md", "- The harbour has us down from 29 June to 10 July.\n")
+    path, successors = first_and_successor(notes, question)
+    assert path == "memory/regatta.md"
+    assert successors["memory/2026-03-02.md"] == "memory/regatta.md"
+
+
+@pytest.mark.parametrize(
+    ("title", "title_that_ends", "question"),
+    [
+        ("Newsletter on Sundays", "Newsletter discontinued", "Get the newsletter ready."),
+        ("Rundbrief am Sonntag", "Rundbrief eingestellt", "Mach den Rundbrief fertig."),
+        ("Rassegna stampa", "Rassegna annullata", "Prepara la rassegna."),
+    ],
+)
+def test_context_tells_that_something_ended_and_not_how_it_was(
+    notes: Notes, title: str, title_that_ends: str, question: str
+) -> None:
+    notes.write("memory/2026-03-02.md", f"# {title}\n\n- 700 readers, sent by Ada at nine\n")
+    notes.write("memory/2026-05-04.md", f"# {title_that_ends}\n\n- Ada says: never send it again\n")
+    notes.write("memory/2026-05-05.md", "# Garden\n\n- The hedge was cut\n- A new gate\n")
+    with open_memory(notes) as memory:
+        memory.ingest()
+        text = memory.context(question, now=TODAY).text
+    assert "never send it again" in text or not text
+    assert "700 readers" not in text
+
+
+def test_notes_rank_before_what_a_chat_with_a_machine_says(notes: Notes) -> None:
+    chat = "user: tell me what you see\nassistant: the roof of the barn is red\nuser: thanks\nassistant: at any time\n"
+    notes.write("memory/2026-05-04-chat.md", f"# Monday\n\n{chat}")
+    notes.write(
+        "memory/2026-05-04.md", "# Monday\n\n- the roof of the barn is green\n- the gate is open\n- the hens laid\n"
+    )
+    assert ask(notes, "roof of the barn").results[0].path == "memory/2026-05-04.md"
