@@ -596,8 +596,7 @@ def answered(memory: Memory, query: str, deadline: float | None = None) -> tuple
 
 def test_a_question_is_answered_from_before_while_others_have_the_index(notes: Notes) -> None:
     notes.write("MEMORY.md", "- the lantern is in the shed\n")
-    with open_memory(notes) as memory, open_memory(notes) as other:
-        other.ingest()
+    with ingested(notes) as memory, open_memory(notes) as other:
         assert answered(other, "lantern")[0] == {"MEMORY.md"}
         memory.ingest()  # has the file, and somebody may have written since
         other.store.close()
