@@ -103,6 +103,13 @@ def open_memory(
     return memory if idle is None else let_go(memory, idle)
 
 
+def ingested(notes: Notes, embedder: Any = None, **values: Any) -> Memory:
+    """Open a memory as :func:`open_memory` does, and read the notes."""
+    memory = open_memory(notes, embedder, **values)
+    memory.ingest()
+    return memory
+
+
 def let_go(memory: Memory, idle: float) -> Memory:
     """``memory``, which lets its file go after so many seconds of idleness."""
     store: Any = memory.store

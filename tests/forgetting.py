@@ -9,7 +9,7 @@ import duckdb
 
 def traces(database: Path, *texts: str) -> list[str]:
     """Where any of ``texts`` is, in whatever case: columns of the closed ``database``, and files beside it by bytes."""
-    found = []
+    places = []
     wanted = [text.casefold() for text in texts]
     with duckdb.connect(str(database), read_only=True) as c:
         columns = c.execute(
@@ -18,11 +18,11 @@ def traces(database: Path, *texts: str) -> list[str]:
         ).fetchall()
         for schema, table, column in columns:
             for (cell,) in c.execute(f'SELECT "{column}" FROM "{schema}"."{table}"').fetchall():
-                said = cell.decode("utf-8", "replace") if isinstance(cell, bytes) else str(cell)
-                if any(text in said.casefold() for text in wanted):
-                    found.append(f"{table}.{column}")
+                cell_text = cell.decode("utf-8", "replace") if isinstance(cell, bytes) else str(cell)
+                if any(text in cell_text.casefold() for text in wanted):
+                    places.append(f"{table}.{column}")
                     break
     for file in sorted(database.parent.glob(f"{database.name}*")):
         if file.is_file() and any(text in file.read_bytes().decode("utf-8", "replace").casefold() for text in wanted):
-            found.append(file.name)
-    return found
+            places.append(file.name)
+    return places

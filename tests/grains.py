@@ -33,7 +33,7 @@ def write_summary(
     named = [f"{path} {sha256(notes, path)}" if "consolidated" not in path else path for path in sources]
     front = [
         f"grain: {grain}", f"period: {period}", f"date: {day}", f"origin: {origin}", "format: 1",
-        f"digest: {UNKNOWN}", f"content: {UNKNOWN}", "sources:", *(f"  - {one}" for one in named),
+        f"digest: {UNKNOWN}", f"content: {UNKNOWN}", "sources:", *(f"  - {source}" for source in named),
     ]  # fmt: skip
     text = "---\n" + "\n".join(front) + "\n---\n" + body
     if not edited:

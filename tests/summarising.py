@@ -35,14 +35,14 @@ def diary(day: date, salt: int = 0, lines: int = 9) -> str:
     """A note, always the same for a day and a ``salt``: items, tasks, a paragraph over two lines, a quote."""
     chance = Random(f"{day} {salt}")
 
-    def said(number: int) -> str:
+    def sentence(number: int) -> str:
         words = (chance.choice(_VERBS), chance.choice(_THINGS), chance.randrange(1000), chance.choice(_PLACES))
         return f"We {words[0]} the {words[1]}-{words[2]:03} at the {words[3]}, item {day:%j}x{salt}x{number}."
 
     made = [f"# {day}", "", "## Work", ""]
     for number in range(lines):
         mark = ("- ", "- [x] ", "* ", "", "> ", "1. ")[number % 6]
-        text = said(number)
+        text = sentence(number)
         if not mark:
             before, _, after = text.partition(" at ")
             made += ["", f"{before}", f"  at {after}", ""]
@@ -107,7 +107,7 @@ def sentences(text: str) -> list[SummaryLine]:
     """What a summary says; every line below its headings must be a sentence with its citation, or tags."""
     body = text.split("\n---\n", 1)[1]
     dated = re.search(r"^grain: (?:monthly|quarterly|yearly)$", text, re.MULTILINE) is not None
-    found, heading = [], ""
+    lines, heading = [], ""
     for line in body.splitlines():
         if line.startswith("#"):
             heading = line.lstrip("# ")
@@ -115,7 +115,7 @@ def sentences(text: str) -> list[SummaryLine]:
             match = (_DATED if dated else _LINE).fullmatch(line)
             assert match is not None, line
             day = match["day"] if dated else None
-            found.append(
+            lines.append(
                 SummaryLine(
                     match["text"],
                     day,
@@ -125,7 +125,7 @@ def sentences(text: str) -> list[SummaryLine]:
                     int(match["last"] or match["first"]),
                 )
             )
-    return found
+    return lines
 
 
 def plain(lines: Iterable[str]) -> str:
@@ -137,14 +137,14 @@ def plain(lines: Iterable[str]) -> str:
 
 def check(root: Path, text: str) -> list[SummaryLine]:
     """The sentences of a summary: each stands in the very lines that it cites, and none twice."""
-    found = sentences(text)
-    assert found
-    for said in found:
-        lines = (root / said.path).read_text(encoding="utf-8").splitlines()[said.first - 1 : said.last]
-        assert said.text in plain(lines), (said, lines)
+    summary_lines = sentences(text)
+    assert summary_lines
+    for line in summary_lines:
+        lines = (root / line.path).read_text(encoding="utf-8").splitlines()[line.first - 1 : line.last]
+        assert line.text in plain(lines), (line, lines)
         assert lines[0].strip() and lines[-1].strip()
-    assert len({said.text for said in found}) == len(found)
-    return found
+    assert len({sentence.text for sentence in summary_lines}) == len(summary_lines)
+    return summary_lines
 
 
 def length(text: str) -> int:

@@ -17,8 +17,8 @@ def contents(root: Path) -> dict[str, bytes]:
 
 
 def test_the_same_seed_writes_the_same_bytes(tmp_path: Path) -> None:
-    one = corpus.write_year(tmp_path / "one", notes=5)
-    assert corpus.write_year(tmp_path / "two", notes=5) == one
+    written = corpus.write_year(tmp_path / "one", notes=5)
+    assert corpus.write_year(tmp_path / "two", notes=5) == written
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
     corpus.write_year(tmp_path / "three", notes=5, seed=7)
     assert contents(tmp_path / "three") != contents(tmp_path / "one")
@@ -62,12 +62,12 @@ def test_words_have_a_long_tail() -> None:
 
 
 def test_queries_repeat_and_have_their_answers_in_the_smallest_corpus() -> None:
-    asked = corpus.queries(100)
-    assert asked == corpus.queries(100)
-    known = set(corpus.units(1000))
-    assert all(query.answer in known for query in asked)
-    assert {query.kind for query in asked} == {"terms", "identifier", "name", "date"}
-    for query in asked:
+    queries = corpus.queries(100)
+    assert queries == corpus.queries(100)
+    units = set(corpus.units(1000))
+    assert all(query.answer in units for query in queries)
+    assert {query.kind for query in queries} == {"terms", "identifier", "name", "date"}
+    for query in queries:
         if query.kind == "terms":
             assert all(term in query.answer.lower() for term in query.text.split())
             assert len(query.text.split()) <= 6

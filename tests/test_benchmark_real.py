@@ -51,8 +51,8 @@ def ask(folder: Path, *more: str) -> dict[tuple[str, str], dict[str, object]]:
 def test_each_question_is_scored_beside_chunks(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = ask(folder)
     assert {system for _, system in rows} == {"keyword", "chunks"}
-    for found in ("1", "4"):
-        assert rows[found, "keyword"]["R@1"] == rows[found, "keyword"]["T@1000"] == 1
+    for number in ("1", "4"):
+        assert rows[number, "keyword"]["R@1"] == rows[number, "keyword"]["T@1000"] == 1
     assert rows["2", "keyword"]["R@10"] == 0.5  # line 9 is not there
     assert "R@1" not in rows["3", "keyword"]
     report = capsys.readouterr().out

@@ -24,6 +24,6 @@ def test_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert year.main(arguments) == 0
     assert "plan pro: a day takes" in capsys.readouterr().out
     assert year.main([*arguments, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["entries"] == year.ENTRIES and found["entries_seconds"] > 0
-    assert [one["plan"] for one in found["years"]] == ["pro"]
+    report = json.loads(capsys.readouterr().out)
+    assert report["entries"] == year.ENTRIES and report["entries_seconds"] > 0
+    assert [sentence["plan"] for sentence in report["years"]] == ["pro"]

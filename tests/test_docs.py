@@ -22,11 +22,11 @@ DOCS = "\n".join(
 
 
 def commands() -> list[str]:
-    found = []
+    names = []
     for name in COMMANDS:
         command = cli.get_command(click.Context(cli), name)
-        found += [f"{name} {sub}" for sub in command.commands] if isinstance(command, click.Group) else [name]
-    return found
+        names += [f"{name} {sub}" for sub in command.commands] if isinstance(command, click.Group) else [name]
+    return names
 
 
 @pytest.mark.parametrize("name", commands())
@@ -49,11 +49,11 @@ def test_every_setting_is_documented(key: str) -> None:
 
 def test_the_table_of_settings_has_the_defaults_of_the_code() -> None:
     text = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
-    said = dict(re.findall(r"^\| `(retention|[a-z_]+\.[a-z_]+)` \| (.+?) \| .+ \|$", text, re.MULTILINE))
+    defaults = dict(re.findall(r"^\| `(retention|[a-z_]+\.[a-z_]+)` \| (.+?) \| .+ \|$", text, re.MULTILINE))
     shown = {
         key: value if isinstance(value, str) else json.dumps(value, default=str) for key, value, _ in walk(Settings())
     }
-    assert said == {key: f"`{value}`" if value else "(empty)" for key, value in shown.items()}
+    assert defaults == {key: f"`{value}`" if value else "(empty)" for key, value in shown.items()}
 
 
 def test_the_page_of_tools_is_what_the_code_makes() -> None:
@@ -91,8 +91,8 @@ def test_the_readme_is_read_in_a_few_minutes() -> None:
     "page", sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]), ids=lambda page: page.name
 )
 def test_what_the_docs_link_to_is_there(page: Path) -> None:
-    found = re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8"))
-    own = [target.partition("#") for target in found if not target.startswith("http")]
+    links = re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8"))
+    own = [target.partition("#") for target in links if not target.startswith("http")]
     assert [path for path, _, _ in own if path and not (page.parent / path).exists()] == []
     for path, _, anchor in own:
         if anchor:

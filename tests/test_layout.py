@@ -18,30 +18,32 @@ LONGEST, ROOMS = 700, {"__init__", "__main__", "errors", "hookspecs", "memory", 
 
 def modules() -> dict[str, Path]:
     """Every module of the package by its name."""
-    found = {}
+    edges = {}
     for file in sorted(PACKAGE.rglob("*.py")):
         parts = file.relative_to(PACKAGE.parent).with_suffix("").parts
-        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
-    return found
+        edges[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
+    return edges
 
 
 @cache
 def imports() -> frozenset[tuple[str, str]]:
     """Who imports whom: at the top, inside of functions and for types only alike."""
-    known, found = modules(), set()
-    for name, file in known.items():
+    files, edges = modules(), set()
+    for name, file in files.items():
         package = name.split(".") if file.name == "__init__.py" else name.split(".")[:-1]
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom):
                 base = package[: len(package) - node.level + 1] if node.level else []
                 target = ".".join([*base, *([node.module] if node.module else [])])
-                names = (f"{target}.{one.name}" if f"{target}.{one.name}" in known else target for one in node.names)
+                names = (
+                    f"{target}.{alias.name}" if f"{target}.{alias.name}" in files else target for alias in node.names
+                )
             elif isinstance(node, ast.Import):
-                names = (one.name for one in node.names)
+                names = (alias.name for alias in node.names)
             else:
                 continue
-            found |= {(name, one) for one in names if one.split(".")[0] == PACKAGE.name}
-    return frozenset(found)
+            edges |= {(name, alias) for alias in names if alias.split(".")[0] == PACKAGE.name}
+    return frozenset(edges)
 
 
 def room(module: str) -> str:

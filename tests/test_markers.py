@@ -8,10 +8,10 @@ from markers import HERE, SLOW
 
 
 def test_every_name_is_that_of_a_test() -> None:
-    known = {
+    names = {
         f"{file.stem}::{node.name}"
         for file in HERE.rglob("test_*.py")
         for node in ast.parse(file.read_text(encoding="utf-8")).body
         if isinstance(node, ast.FunctionDef)
     }
-    assert set(SLOW.read_text(encoding="utf-8").split()) - known == set()
+    assert set(SLOW.read_text(encoding="utf-8").split()) - names == set()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes import CountingEmbedder, Notes, open_memory
+from fakes import CountingEmbedder, Notes, ingested, open_memory
 
 import openclaw_memory
 from openclaw_memory import Memory, SearchRequest, Settings
@@ -26,12 +26,8 @@ TEXT = "".join(f"## Topic {n}\n\n- the lamp number {n} is green\n- its cable is 
 def memory(notes: Notes, embedder: CountingEmbedder) -> Iterator[Memory]:
     notes.write("MEMORY.md", TEXT)
     notes.write("memory/2026-02-13.md", "- a lamp broke\n")
-    with open_memory(notes, embedder) as memory:
-        memory.ingest()
+    with ingested(notes, embedder) as memory:
         yield memory
-
-
-# -- life -------------------------------------------------------------------------------------------
 
 
 def test_everything_public_can_be_imported_and_nothing_else() -> None:
@@ -101,9 +97,6 @@ def test_the_workspace_is_openclaws_or_the_current_folder(
             find_workspace(wrong)
 
 
-# -- search -----------------------------------------------------------------------------------------
-
-
 def test_search_options_reach_the_answer(memory: Memory) -> None:
     def paths(**options: Any) -> list[str]:
         return [hit.citation for hit in memory.search("lamp", **options).results]
@@ -152,13 +145,9 @@ def test_a_weight_of_no_feature_is_named_and_changes_nothing(notes: Notes, caplo
 
 def test_hits_keep_their_ids_in_a_rebuilt_index(memory: Memory, notes: Notes, embedder: CountingEmbedder) -> None:
     before = {hit.citation: hit.id for hit in memory.search("lamp", max_results=20).results}
-    with open_memory(notes, embedder, name="rebuilt") as again:
-        again.ingest()
+    with ingested(notes, embedder, name="rebuilt") as again:
         assert {hit.citation: hit.id for hit in again.search("lamp", max_results=20).results} == before
     assert len(set(before.values())) == len(before)
-
-
-# -- get --------------------------------------------------------------------------------------------
 
 
 def test_get_pages_through_a_file(memory: Memory, notes: Notes) -> None:
@@ -188,8 +177,8 @@ def test_get_shows_the_file_as_it_is_now(memory: Memory, notes: Notes) -> None:
 
 @pytest.mark.parametrize("given", ["MEMORY.md:3-4", "MEMORY.md#L3-L4", "MEMORY.md#L3-4"])
 def test_get_takes_a_citation(memory: Memory, given: str) -> None:
-    found = memory.get(given)
-    assert (found.path, found.from_line, found.lines) == ("MEMORY.md", 3, 2)
+    page = memory.get(given)
+    assert (page.path, page.from_line, page.lines) == ("MEMORY.md", 3, 2)
     assert memory.get(given, 1, 1).from_line == 1
 
 
@@ -222,8 +211,8 @@ def test_get_gives_nothing_but_memory_files(memory: Memory, notes: Notes, given:
         notes.write(name, "secret\n")
     (notes.root / "memory" / "link.md").symlink_to("../../secret.md")
     (notes.root / "memory" / "out").symlink_to("../..")
-    found = memory.get(given)
-    assert (found.status, found.text, found.path) == ("not_found", "", given)
+    page = memory.get(given)
+    assert (page.status, page.text, page.path) == ("not_found", "", given)
 
 
 def test_get_says_what_is_wrong_with_a_file_or_its_lines(memory: Memory, notes: Notes) -> None:
@@ -241,15 +230,12 @@ def test_get_says_what_is_wrong_with_a_file_or_its_lines(memory: Memory, notes: 
     assert memory.get("MEMORY.md").status == "not_found"
 
 
-# -- hooks, upkeep, status --------------------------------------------------------------------------
-
-
 def test_a_session_start_ingests_and_a_heartbeat_maintains(memory: Memory, notes: Notes) -> None:
     notes.write("memory/new.md", "- a chair\n")
     (report,) = memory.session_start(Session("s", "main"))
     assert report.added == 1
-    (told,) = memory.heartbeat(datetime(2026, 2, 13, tzinfo=UTC))
-    assert isinstance(told, ConsolidateReport) and told.dry_run
+    (result,) = memory.heartbeat(datetime(2026, 2, 13, tzinfo=UTC))
+    assert isinstance(result, ConsolidateReport) and result.dry_run
     assert memory.heartbeat(datetime(2026, 2, 13, 0, 59, tzinfo=UTC)) == [False]  # too soon for another look
     assert memory.maintain(force=True)
     assert memory.status().postings_delta == 0
@@ -269,9 +255,6 @@ def test_status_counts_what_is_there(memory: Memory, notes: Notes) -> None:
 def test_warm_loads_what_a_search_needs(memory: Memory, embedder: CountingEmbedder) -> None:
     memory.warm()
     assert "warm" in embedder.questions
-
-
-# -- threads ----------------------------------------------------------------------------------------
 
 
 def test_eight_threads_search_while_one_ingests(memory: Memory, notes: Notes) -> None:

@@ -123,14 +123,16 @@ def test_nobody_may_do_more_than_needed() -> None:
 
 def test_the_classifiers_say_no_more_than_what_is_tested() -> None:
     with open(ROOT / "pyproject.toml", "rb") as file:
-        said = tomllib.load(file)["project"]["classifiers"]
+        classifiers = tomllib.load(file)["project"]["classifiers"]
     workflow = yaml.safe_load((GITHUB / "workflows" / "ci.yml").read_text(encoding="utf-8"))
     runs = workflow["jobs"]["tests"]["strategy"]["matrix"]["include"]
-    versions = {one.rpartition(" ")[2] for one in said if re.search(r"Python :: 3\.\d+$", one)}
+    versions = {sentence.rpartition(" ")[2] for sentence in classifiers if re.search(r"Python :: 3\.\d+$", sentence)}
     assert versions and versions <= {run["python"] for run in runs}
     tested = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     for classifier in [
-        one for one in said if one.startswith(("Operating System", "Programming Language :: Python :: 3."))
+        sentence
+        for sentence in classifiers
+        if sentence.startswith(("Operating System", "Programming Language :: Python :: 3."))
     ]:
         assert f"`{classifier}`" in tested, classifier
 
@@ -140,9 +142,9 @@ def test_extras_are_named_with_the_package_that_has_them() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     texts = [*(ROOT / "openclaw_memory").rglob("*.py"), *(ROOT / "docs").glob("*.md"), ROOT / "README.md"]
     named = {
-        found
+        extra
         for file in texts
-        for found in re.findall(r"pip install '?(openclaw[\w-]*)\[([\w,-]+)\]", file.read_text(encoding="utf-8"))
+        for extra in re.findall(r"pip install '?(openclaw[\w-]*)\[([\w,-]+)\]", file.read_text(encoding="utf-8"))
     }
     assert {name for name, _ in named} == {project["name"]}
     assert {extra for _, extra in named} <= set(project["optional-dependencies"])

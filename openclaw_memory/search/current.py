@@ -103,7 +103,7 @@ def _look_up(
     holders = {term: alive[alive >= 0] for term, alive in zip(terms, held, strict=True)}
     counts = np.fromiter(map(len, holders.values()), np.int64, len(holders))
     idf = np.log(1 + (n - counts + 0.5) / (counts + 0.5))  # as bm25.idf
-    return {"": float(idf.mean()), **dict(zip(terms, idf.tolist(), strict=True))}, holders
+    return {"": float(idf.mean()) if terms else 0.0, **dict(zip(terms, idf.tolist(), strict=True))}, holders
 
 
 def _alike_rows(n: int, terms: Set[str], weights: Mapping[str, float], holders: Mapping[str, Ints]) -> Ints:

@@ -7,11 +7,12 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from commands import run_command
 from fakes import Notes, open_memory
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,7 +22,6 @@ from tables import table
 from openclaw_memory import Memory
 from openclaw_memory.capture.capturer import Capturer, Message, Turn
 from openclaw_memory.capture.scoring import score_sentence, sentences, tidy
-from openclaw_memory.cli.main import cli
 from openclaw_memory.config.settings import Settings
 from openclaw_memory.errors import WorkspaceError
 from openclaw_memory.model import CaptureReport, Origin
@@ -50,14 +50,14 @@ def open_in_utc(notes: Notes, **values: Any) -> Memory:
     return open_memory(notes, **{"consolidate__time_zone": "UTC", **values})
 
 
-def turn(*said: str, reply: str = "", session: str = "s1", origin: Origin = Origin.OWNER, now: datetime = NOW) -> Turn:
+def turn(*texts: str, reply: str = "", session: str = "s1", origin: Origin = Origin.OWNER, now: datetime = NOW) -> Turn:
     """A turn of a user, and what the assistant replied."""
-    messages = [Message("user", one) for one in said] + ([Message("assistant", reply)] if reply else [])
+    messages = [Message("user", text) for text in texts] + ([Message("assistant", reply)] if reply else [])
     return Turn(tuple(messages), session=session, origin=origin, now=now)
 
 
 def kept(report: CaptureReport) -> list[str]:
-    return [one.text for one in report.captured]
+    return [sentence.text for sentence in report.captured]
 
 
 def written(notes: Notes, name: str = FILE) -> list[str]:
@@ -171,9 +171,9 @@ def test_what_is_new_and_worth_it_is_written_and_found(workshop: Notes) -> None:
             "The root cause was a stale cache in the parser.",
         ]
         assert report.path == FILE and report.seen == 5 and report.skipped is None and report.warning is None
-        assert [one.citation for one in report.captured] == [f"{FILE}#L5", f"{FILE}#L6"]
-        found = memory.search("stale cache in the parser", mode="keyword").results[0]
-        assert (found.path, found.end_line, found.origin, str(found.date)) == (FILE, 6, Origin.AGENT, "2026-03-04")
+        assert [sentence.citation for sentence in report.captured] == [f"{FILE}#L5", f"{FILE}#L6"]
+        hit = memory.search("stale cache in the parser", mode="keyword").results[0]
+        assert (hit.path, hit.end_line, hit.origin, str(hit.date)) == (FILE, 6, Origin.AGENT, "2026-03-04")
     assert (workshop.root / FILE).read_text() == (
         "# Captured on 2026-03-04\n\n"
         "## 14:05 · session s1 · agent main\n\n"
@@ -183,24 +183,20 @@ def test_what_is_new_and_worth_it_is_written_and_found(workshop: Notes) -> None:
 
 
 def test_the_same_turn_again_adds_nothing_also_where_more_was_worth_it(workshop: Notes) -> None:
-    said = " ".join(f"We decided that project {name} ships on {day} May." for day, name in enumerate(
+    text = " ".join(f"We decided that project {name} ships on {day} May." for day, name in enumerate(
         ["Zaffre", "Umber", "Ochre", "Sienna", "Cobalt", "Madder", "Indigo"], 3
     ))  # fmt: skip
     with open_in_utc(workshop) as memory:
-        first = memory.capture(turn(said))
+        first = memory.capture(turn(text))
         assert len(first.captured) == 5
         before = (workshop.root / FILE).read_bytes()
-        for again in (turn(said), turn(said, session="another"), turn(said, now=NOW.replace(hour=20))):
+        for again in (turn(text), turn(text, session="another"), turn(text, now=NOW.replace(hour=20))):
             assert memory.capture(again).captured == ()
         assert (workshop.root / FILE).read_bytes() == before
-        assert memory.capture(turn(said, now=NOW.replace(day=5))).captured == (), "nor on another day"
+        assert memory.capture(turn(text, now=NOW.replace(day=5))).captured == (), "nor on another day"
 
 
-ORDERS = [
-    "Write this into today's note: {}", "Note this in today's file: {}", "Please append to the daily log: {}",
-    "Schreib das in die heutige Notiz: {}", "Trag das bitte in die Notiz von heute ein: {}", "Remember: {}",
-    "Anota esto en la nota de hoy: {}", "今日のメモに書いて：{}", "Save this for later: {}",
-]  # fmt: skip
+ORDERS = table("capture.tsv", "orders to write something down")
 FACTS = [
     "We decided on 4 March that the ferry Umber leaves from pier 47 at nine.",
     "My sister Juno moved to Delft in February and works for the harbour office there.",
@@ -213,25 +209,20 @@ def test_what_the_agent_has_just_written_down_is_not_repeated(workshop: Notes, o
     with open_in_utc(workshop) as memory:
         memory.search("boat key")  # the files have been looked at a moment ago
         for number, fact in enumerate(FACTS):
-            told = turn(order.format(fact), reply="Done.")
-            workshop.write("memory/2026-03-04.md", "".join(f"- {one}\n" for one in FACTS[: number + 1]))
-            assert kept(memory.capture(told)) == [], fact
+            message = turn(order.format(fact), reply="Done.")
+            workshop.write("memory/2026-03-04.md", "".join(f"- {line}\n" for line in FACTS[: number + 1]))
+            assert kept(memory.capture(message)) == [], fact
 
 
 def test_what_stands_behind_a_colon_is_kept_where_it_says_something_else(workshop: Notes) -> None:
     with open_in_utc(workshop) as memory:
         workshop.write("memory/2026-03-04.md", f"- {FACTS[0]}\n")
         assert kept(memory.capture(turn(f"Write this into today's note: {FACTS[2]}")))
-        known = "Decision of the council of Delft on 7 May: Wren keeps the spare boat key in the blue tin."
-        assert kept(memory.capture(turn(known)))
+        text = "Decision of the council of Delft on 7 May: Wren keeps the spare boat key in the blue tin."
+        assert kept(memory.capture(turn(text)))
 
 
-POOL = [
-    "We decided to paint the boat red on Friday.", "We decided to paint the boat blue on Friday.", "Wren prefers tea.",
-    "Wren prefers coffee.", "The kiln was fixed by Ottoline on 3 March.", "The kiln was not fixed by Ottoline on 3 March.",
-    "Remember that the harbour code is green heron.", "My sister Juno moved to Delft.", "Thanks a lot!",
-    "The lease of the office ends in May.", "The lease of the office ends in June.",
-]  # fmt: skip
+POOL = table("capture.tsv", "sentences to capture in any order")
 
 
 @examples(20)
@@ -245,11 +236,11 @@ def test_captured_twice_is_captured_once(
     notes = Notes(tmp_path_factory.mktemp("w") / "workspace")
     notes.write("memory/2026-03-01.md", "- The lease of the office ends in May.\n")
     with open_in_utc(notes) as memory:
-        for said in turns:
-            report = memory.capture(turn(*said))
+        for texts in turns:
+            report = memory.capture(turn(*texts))
             assert len(report.captured) <= 5
-            again = data.draw(st.permutations(said))
-            assert memory.capture(turn(*said, *again)).captured == ()
+            again = data.draw(st.permutations(texts))
+            assert memory.capture(turn(*texts, *again)).captured == ()
     lines = written(notes)
     assert len(lines) == len({line.casefold() for line in lines})
     assert not any("ends in May" in line or "Thanks" in line for line in lines)
@@ -272,8 +263,10 @@ def test_what_context_gave_never_comes_back(workshop: Notes) -> None:
         given_ = memory.context("where does Wren keep the spare boat key?", now=NOW.date()).text
         assert "blue tin" in given_
         framed = f'<openclaw_memory note="From your notes">\n{given_}\n</openclaw_memory>'
-        said = turn(f"Where is the key?\n\n{framed}", reply=f"Wren keeps the spare boat key in the blue tin. {given_}")
-        assert memory.capture(said).captured == ()
+        message = turn(
+            f"Where is the key?\n\n{framed}", reply=f"Wren keeps the spare boat key in the blue tin. {given_}"
+        )
+        assert memory.capture(message).captured == ()
     assert not (workshop.root / "memory/captures").exists()
 
 
@@ -305,11 +298,11 @@ def test_what_other_people_said_stands_apart_and_is_untrusted(workshop: Notes) -
 
 
 def test_what_other_people_said_does_not_keep_the_owner_from_saying_it(workshop: Notes) -> None:
-    said = "The harbour office was moved to Delft."
+    text = "The harbour office was moved to Delft."
     with open_in_utc(workshop) as memory:
-        assert memory.capture(turn(said, origin=Origin.UNTRUSTED)).path == THEIRS
-        assert memory.capture(turn(said)).path == FILE
-        assert memory.capture(turn(said, origin=Origin.UNTRUSTED, now=NOW.replace(day=6))).captured == ()
+        assert memory.capture(turn(text, origin=Origin.UNTRUSTED)).path == THEIRS
+        assert memory.capture(turn(text)).path == FILE
+        assert memory.capture(turn(text, origin=Origin.UNTRUSTED, now=NOW.replace(day=6))).captured == ()
 
 
 def test_a_file_that_says_no_longer_that_it_is_untrusted_gets_nothing(workshop: Notes) -> None:
@@ -367,16 +360,17 @@ def test_a_session_of_any_name_makes_one_heading(workshop: Notes) -> None:
     assert len(headings[1]) < 130 and headings[2] == "## 14:05 · agent main"
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["<!-- private -->", "%% x", "~~s1", "a](javascript:x)", "[[x]]", "<|im_start|>", "#private", "`s1`", "a | b * c", "---"],
-)  # fmt: skip
-def test_a_session_or_agent_of_any_name_hides_nothing_and_marks_nothing(workshop: Notes, name: str) -> None:
+def test_a_session_or_agent_of_any_name_hides_nothing_and_marks_nothing(workshop: Notes) -> None:
+    names = "<!-- private -->,%% x,~~s1,a](javascript:x),[[x]],<|im_start|>,#private,`s1`,a | b * c,---".split(",")
+    things = "boat anchor ladder kettle lamp piano tent kiln fence roof".split()
     with open_in_utc(workshop) as memory:
-        memory.capture(replace(turn("We decided to sell the boat on Friday.", session=name), agent=name))
-        text = (workshop.root / FILE).read_text()
-        assert not set("<>%~[]()#`|*!").intersection(next(line for line in text.splitlines() if "14:05" in line)[3:])
-        assert "sell the boat" in memory.search("sell the boat").results[0].snippet
+        for thing, name in zip(things, names, strict=True):
+            memory.capture(replace(turn(f"We decided to sell the {thing} on Friday.", session=name), agent=name))
+        memory.ingest()
+        indexed = " ".join(str(text) for (text,) in memory.sql("SELECT text FROM memories").rows)
+    assert [thing for thing in things if f"sell the {thing}" not in indexed] == []
+    headings = [line for line in (workshop.root / FILE).read_text().splitlines() if "14:05" in line]
+    assert len(headings) == len(names) and not set("<>%~[]()#`|*!").intersection("".join(line[3:] for line in headings))
 
 
 def test_a_captured_sentence_begins_no_turn_of_a_chat(workshop: Notes) -> None:
@@ -449,28 +443,22 @@ def test_turns_that_end_at_once_are_all_kept(workshop: Notes) -> None:
 
 
 @pytest.fixture
-def run(workshop: Notes) -> Callable[..., Result]:
-    def invoke(*arguments: str, given: str | None = None, code: int = 0) -> Result:
-        before = ["--set", "embedding.model=none", "--set", "consolidate.time_zone=UTC", "-w", str(workshop.root)]
-        result = CliRunner().invoke(cli, [*before, *arguments], input=given, prog_name="openclaw-memory")
-        assert result.exit_code == code, result.output
-        return result
-
-    return invoke
+def run(workshop: Notes) -> Callable[..., Any]:
+    return partial(run_command, workshop, "--set", "consolidate.time_zone=UTC")
 
 
-def test_by_hand_the_words_or_standard_input_are_captured(run: Callable[..., Result], workshop: Notes) -> None:
+def test_by_hand_the_words_or_standard_input_are_captured(run: Callable[..., Any], workshop: Notes) -> None:
     report = json.loads(run("capture", "We", "decided", "to sell the boat.", "--now", "2026-03-04", "--json").stdout)
-    [one] = report["captured"]
-    assert one == {"text": "User: We decided to sell the boat.", "score": one["score"], "citation": f"{FILE}#L5"}
+    [first] = report["captured"]
+    assert first == {"text": "User: We decided to sell the boat.", "score": first["score"], "citation": f"{FILE}#L5"}
     assert report["path"] == FILE and report["seen"] == 1 and "took_ms" in report
     printed = run("capture", "--now", "2026-03-04", "--origin", "agent", given="Wren prefers tea.\n")
     assert f"{FILE}#L" in printed.stdout and "  Wren prefers tea." in printed.stdout
 
 
-def test_by_hand_everything_is_kept_with_all(run: Callable[..., Result], workshop: Notes) -> None:
-    said = "The lamp is green. Is it? > quoted"
-    nothing = run("capture", said, "--now", "2026-03-04")
+def test_by_hand_everything_is_kept_with_all(run: Callable[..., Any], workshop: Notes) -> None:
+    text = "The lamp is green. Is it? > quoted"
+    nothing = run("capture", text, "--now", "2026-03-04")
     assert (
         nothing.stdout == ""
         and "nothing new that is worth keeping in 1 sentence; --all keeps everything" in nothing.stderr
@@ -481,7 +469,7 @@ def test_by_hand_everything_is_kept_with_all(run: Callable[..., Result], worksho
     assert again.stdout == "" and "written there already" in again.stderr
 
 
-def test_by_hand_nothing_is_wrong_usage(run: Callable[..., Result]) -> None:
+def test_by_hand_nothing_is_wrong_usage(run: Callable[..., Any]) -> None:
     assert "the text is empty" in run("capture", given="  \n", code=2).stderr
     assert "--origin" in run("capture", "a", "--origin", "system", code=2).stderr
 
@@ -538,22 +526,22 @@ def test_a_capture_that_fails_leaves_nothing_behind(notes: Notes, before: str) -
         notes.write(FILE, before)
     there = shown(notes)
     capturer = Capturer(notes.root, Settings(), lambda _, text: text, lambda *_: (), lambda *_: None)
-    said = Turn((Message("user", "The lamp by the door is red from 2026-03-04 on."),), now=NOW)
+    message = Turn((Message("user", "The lamp by the door is red from 2026-03-04 on."),), now=NOW)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 10, hard))  # as on a full disk
     try:
         with pytest.raises(WorkspaceError, match="cannot be written"):
-            capturer.capture(said, everything=True)
+            capturer.capture(message, everything=True)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert shown(notes) == there
     assert not before or (notes.root / FILE).read_text() == before
-    assert capturer.capture(said, everything=True).captured
+    assert capturer.capture(message, everything=True).captured
 
 
 def test_of_a_message_without_end_the_beginning_is_looked_through(workshop: Notes) -> None:
     start, end = "Remember that Wren moved to Delft.", "Remember that Juno moved to Ghent."
-    endless = f"{start}\n" + "x\n" * 60_000 + end
+    endless = f"{start}\n" + f"{'x' * 99}\n" * 1_100 + end
     with open_in_utc(workshop) as memory:
         report = memory.capture(turn(endless))
         assert [text for text in kept(report) if "moved" in text] == kept(report) != []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 import pytest
-from fakes import Notes, open_memory
+from fakes import Notes, ingested
 from tables import table
 
 from openclaw_memory.capture.capturer import Message, Turn
@@ -55,9 +55,8 @@ def test_amounts_and_advice_of_the_agent_are_not(sentence: str) -> None:
 @pytest.mark.parametrize(("first", "then"), table("capture_languages.tsv", "a decision and its opposite are both kept"))
 def test_a_decision_and_its_opposite_are_both_kept(notes: Notes, first: str, then: str) -> None:
     kept = []
-    with open_memory(notes, None) as memory:
-        memory.ingest()
+    with ingested(notes, None) as memory:
         for hour, sentence in ((9, first), (10, then), (11, then)):
             turn = Turn([Message("user", sentence)], now=datetime(2026, 3, 4, hour))
-            kept += [one.text.removeprefix("User: ") for one in memory.capture(turn).captured]
+            kept += [sentence.text.removeprefix("User: ") for sentence in memory.capture(turn).captured]
     assert kept == [first, then]

@@ -6,10 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-import commands
 import pytest
-from click.testing import Result
-from fakes import Notes, open_memory
+from commands import run_command
+from fakes import Notes, ingested, open_memory
 from jsonschema import Draft202012Validator
 
 from docs.schema import json_schema
@@ -30,39 +29,34 @@ def kiln(notes: Notes) -> Notes:
     return notes
 
 
-def run(notes: Notes, *arguments: str, code: int = 0) -> Result:
-    before = ["--set", "embedding.model=none", "-w", str(notes.root), "--db", str(notes.root.parent / "cli.duckdb")]
-    return commands.run(*before, *arguments, code=code)
-
-
 def test_the_command_prints_the_sentences_and_nothing_else(kiln: Notes) -> None:
-    assert run(kiln, "context", "how", "is", "Vesuvius?", "--now", "2026-03-10").stdout == SAID + "\n"
-    nothing = run(kiln, "context", "thanks!")
+    assert run_command(kiln, "context", "how", "is", "Vesuvius?", "--now", "2026-03-10").stdout == SAID + "\n"
+    nothing = run_command(kiln, "context", "thanks!")
     assert nothing.stdout == "" and "nothing that is sure enough" in nothing.stderr
 
 
 def test_the_command_explains(kiln: Notes) -> None:
-    shown = run(kiln, "context", "how is Vesuvius?", "--explain", "--budget", "100").stdout
+    shown = run_command(kiln, "context", "how is Vesuvius?", "--explain", "--budget", "100").stdout
     assert "entities: Vesuvius" in shown and "memory/2026-03-01.md#L5" in shown and "mentions Vesuvius" in shown
 
 
 def test_the_commands_json_is_the_contract(kiln: Notes) -> None:
-    found = json.loads(run(kiln, "context", "how is Vesuvius?", "--json").stdout)
+    found = json.loads(run_command(kiln, "context", "how is Vesuvius?", "--json").stdout)
     assert list(found) == ["text", "tokens", "entities", "sources", "facts", "took_ms"]
     assert found["text"] == SAID and found["entities"] == ["Vesuvius"]
     assert found["sources"][0]["citation"] == "memory/2026-03-01.md#L5" and "why" not in found["sources"][0]
 
 
 def test_wrong_usage_is_said_in_one_line(kiln: Notes) -> None:
-    assert "the message is empty" in run(kiln, "context", " ", code=2).stderr
-    assert "--budget" in run(kiln, "context", "x", "--budget", "0", code=2).stderr
+    assert "the message is empty" in run_command(kiln, "context", " ", code=2).stderr
+    assert "--budget" in run_command(kiln, "context", "x", "--budget", "0", code=2).stderr
 
 
 def test_status_shows_the_counters_of_every_process(kiln: Notes) -> None:
     for message in ("how is Vesuvius?", "thanks!"):
-        run(kiln, "context", message)
-    assert "messages 2, withContext 1, share 0.5," in run(kiln, "status", "--verbose").stdout
-    use = json.loads(run(kiln, "status", "--json").stdout)["context"]
+        run_command(kiln, "context", message)
+    assert "messages 2, withContext 1, share 0.5," in run_command(kiln, "status", "--verbose").stdout
+    use = json.loads(run_command(kiln, "status", "--json").stdout)["context"]
     assert use["messages"] == 2 and use["withContext"] == 1 and use["share"] == 0.5 and use["late"] == 0
     assert not Path(f"{kiln.root.parent / 'cli.duckdb'}.context.json").exists()
 
@@ -76,16 +70,14 @@ def called(memory: Any, seconds: float = 30.0, **arguments: Any) -> dict[str, An
 
 def test_the_tool_gives_what_the_command_gives(kiln: Notes) -> None:
     assert memory_context.read_only and memory_context.deadline == 1.0 and memory_context.required == ("message",)
-    with open_memory(kiln, context__deadline_ms=30_000) as memory:
-        memory.ingest()
+    with ingested(kiln, context__deadline_ms=30_000) as memory:
         assert called(memory, message="how is Vesuvius?", session="s")["text"] == SAID
         assert called(memory, message="how is Vesuvius?", session="s")["text"] == ""
         assert len(called(memory, message="how is Vesuvius?", budget=12)["text"]) <= 48
 
 
 def test_the_tool_keeps_the_deadline_of_the_host_and_of_the_settings(kiln: Notes) -> None:
-    with open_memory(kiln, context__deadline_ms=30_000) as memory:
-        memory.ingest()
+    with ingested(kiln, context__deadline_ms=30_000) as memory:
         assert "not done by the deadline" in called(memory, seconds=0.0, message="how is Vesuvius?")["warning"]
     with open_memory(kiln, context__deadline_ms=1) as memory:
         assert called(memory, message="how is Vesuvius?")["text"] in ("", SAID)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from fakes import CountingEmbedder, Notes, open_memory
+from fakes import CountingEmbedder, Notes, ingested, open_memory
 
 from openclaw_memory import Memory, hookimpl
 from openclaw_memory.cli.checks import examine
@@ -50,8 +50,7 @@ def memory(notes: Notes, embedder: CountingEmbedder) -> Iterator[Memory]:
     notes.write("memory/latin.md", "- the café is open\n".encode("latin-1"))
     notes.write("memory/binary.md", b"\x00" * 100)
     notes.write("memory/refused.md", "- the lamp is red\n")
-    with open_memory(notes, embedder, plugins=[Refuse()]) as memory:
-        memory.ingest()
+    with ingested(notes, embedder, plugins=[Refuse()]) as memory:
         yield memory
 
 

@@ -7,7 +7,7 @@ import re
 
 import pytest
 from click.testing import CliRunner
-from fakes import Notes, open_memory
+from fakes import Notes, ingested
 from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
@@ -62,8 +62,7 @@ def test_doctor_and_status_name_the_files(notes: Notes) -> None:
         notes.write(f"memory/n{number}.md", f"{text}- The lamp number {number} is green.\n")
     notes.write("memory/fine.md", "---\norigin: untrusted\n---\n- The lamp in the hall is red.\n")
     options = ["-w", str(notes.root), "--db", str(notes.root.parent / "index.duckdb"), "--set", "embedding.model=none"]
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         hits = memory.search("lamp", max_results=20).results
         untrusted = {hit.path for hit in hits if hit.origin is Origin.UNTRUSTED} - {"memory/fine.md"}
         assert len(untrusted) == len(broken)

@@ -11,6 +11,7 @@ from fakes import CountingEmbedder, Notes, open_memory
 from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
+from tables import table
 
 from openclaw_memory import Memory, hookimpl
 from openclaw_memory.cli.checks import examine
@@ -59,14 +60,7 @@ def citations(result: ContextResult) -> list[str]:
     return [hit.citation for hit in result.sources]
 
 
-@pytest.mark.parametrize(
-    ("line", "question"),
-    [
-        ("The umbrella stand hides a spare key for the boathouse.", "where is the spare key for the boathouse?"),
-        ("Запасной ключ от лодочного сарая лежит за кадкой.", "где запасной ключ от лодочного сарая?"),
-        ("ボート小屋の合鍵は傘立ての中にある。", "ボート小屋の合鍵はどこ？"),
-    ],
-)
+@pytest.mark.parametrize(("line", "question"), table("context.tsv", "what no summary took over is still told"))
 def test_what_no_summary_took_over_is_still_told(notes: Notes, line: str, question: str) -> None:
     day = [f"- Decided: shelf {n} of the workshop is painted in colour {n * 17} on day {n}." for n in range(40)]
     notes.write("memory/2026-01-05.md", "\n".join(["# Day", "", *day, f"- {line}", ""]))
@@ -80,8 +74,8 @@ def test_what_no_summary_took_over_is_still_told(notes: Notes, line: str, questi
 
 def test_what_a_program_wrote_is_found_and_never_given(notes: Notes) -> None:
     log = "2026-03-04 10:00:01 ERROR kiln Vesuvius tripped the fuse of the lower element"
-    said = "Ottoline says the kiln Vesuvius tripped the fuse of the lower element again."
-    notes.write("memory/2026-03-04.md", f"# 2026-03-04\n\n{log}\n\n{said}\n")
+    text = "Ottoline says the kiln Vesuvius tripped the fuse of the lower element again."
+    notes.write("memory/2026-03-04.md", f"# 2026-03-04\n\n{log}\n\n{text}\n")
     with memory_of(notes) as memory:
         hits = memory.search("kiln Vesuvius tripped the fuse of the lower element", mode="keyword").results
         assert any(log in hit.snippet for hit in hits)
@@ -157,13 +151,6 @@ def test_of_a_long_paragraph_its_own_sentence_is_told(notes: Notes) -> None:
     assert "Sentence 0" not in text
 
 
-def test_undated_notes_are_named_by_their_file(workshop: Notes) -> None:
-    with memory_of(workshop) as memory:
-        assert memory.context("does rosemary survive frost?", now=NOW).text == (
-            "In garden: The rosemary survives frost under the fleece."
-        )
-
-
 # -- curated concepts ----------------------------------------------------------------------
 
 
@@ -197,14 +184,14 @@ def test_curated_and_rare_concepts_come_first_and_are_few(workshop: Notes, monke
 
 
 def test_untrusted_and_system_content_is_never_given(notes: Notes) -> None:
-    said = "- The vault code of Zanzibar is kept by Ignatius behind the portrait.\n"
-    notes.write("memory/2026-03-01.md", f"---\norigin: untrusted\n---\n{said}")
-    notes.write("memory/2026-03-02.md", f"---\norigin: system\n---\n{said}")
+    text = "- The vault code of Zanzibar is kept by Ignatius behind the portrait.\n"
+    notes.write("memory/2026-03-01.md", f"---\norigin: untrusted\n---\n{text}")
+    notes.write("memory/2026-03-02.md", f"---\norigin: system\n---\n{text}")
     with memory_of(notes) as memory:
         memory.concepts.add("Zanzibar")
         result = memory.context("Where does Ignatius keep the vault code of Zanzibar?", now=NOW)
         assert "Zanzibar" in result.entities and (result.text, result.facts) == ("", ())
-        notes.write("memory/2026-03-03.md", said)
+        notes.write("memory/2026-03-03.md", text)
         result = memory.context("Where does Ignatius keep the vault code of Zanzibar?", now=NOW)
         assert citations(result) == ["memory/2026-03-03.md#L1"]
         assert {hit.origin for hit in result.sources} <= {Origin.OWNER, Origin.AGENT}
@@ -225,16 +212,16 @@ UNREADABLE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", UNREADABLE)
-def test_front_matter_that_cannot_be_read_makes_a_note_untrusted(notes: Notes, kind: str) -> None:
-    said = "# Kiln\n\n- The kiln Vesuvius belongs to Ottoline, who bought it in Delft.\n"
+def test_front_matter_that_cannot_be_read_makes_a_note_untrusted(notes: Notes) -> None:
+    text = "# Kiln\n\n- The kiln Vesuvius belongs to Ottoline, who bought it in Delft.\n"
     message = "To whom does the kiln Vesuvius belong?"
-    notes.write("memory/2026-03-01.md", UNREADABLE[kind] + said)
+    for kind, head in UNREADABLE.items():
+        notes.write(f"memory/{kind}.md", head + text)
     with memory_of(notes) as memory:
-        hits = memory.search("kiln Vesuvius Ottoline").results
-        assert {hit.origin for hit in hits if hit.path != "memory/ledger.md"} == {Origin.UNTRUSTED}
+        origins = {info.path: info.origin for info in memory.store.document_infos()}
+        assert {origins[f"memory/{kind}.md"] for kind in UNREADABLE} == {Origin.UNTRUSTED}
         assert memory.context(message, now=NOW).text == ""
-        notes.write("memory/2026-03-01.md", said)
+        notes.write("memory/open.md", text)
         assert "bought it in Delft" in memory.context(message, now=NOW).text
 
 
@@ -271,8 +258,11 @@ def test_a_superseded_value_is_never_given(notes: Notes) -> None:
         assert "cello" in memory.context("Does Petra still play the cello?", now=NOW).text
 
 
-def test_the_message_is_not_told_what_it_says(workshop: Notes) -> None:
+def test_undated_notes_are_named_by_their_file_and_a_message_is_not_told_what_it_says(workshop: Notes) -> None:
     with memory_of(workshop) as memory:
+        assert memory.context("does rosemary survive frost?", now=NOW).text == (
+            "In garden: The rosemary survives frost under the fleece."
+        )
         text = memory.context("The courier left forty boxes of porcelain clay behind the bicycle shed.", now=NOW).text
     assert "forty boxes" not in text
 
@@ -382,14 +372,14 @@ def test_what_is_not_ready_by_the_deadline_is_left_out(workshop: Notes) -> None:
         assert (result.text, result.sources) == ("", ())
         assert result.warning == "not done by the deadline; nothing was ready"
         more = [memory.context("How is Vesuvius doing?", now=NOW, deadline=0.01) for _ in range(3)]
-        assert all(one.text == "" and one.warning for one in more)
+        assert all(result.text == "" and result.warning for result in more)
         release.set()
         thread.join()
         late = memory.ambient.use().late
         assert 1 <= late <= 4
         memory.ambient.count_missed(3)  # a host waited in vain
         assert memory.ambient.use().late == late + 3
-        (check,) = [one for one in examine(memory) if one.name == "context"]
+        (check,) = [check for check in examine(memory) if check.name == "context"]
         assert check.remark and f"{late + 3} of" in check.detail and "contextTimeoutMs" in str(check.fix)
     with memory_of(workshop) as memory:
         assert memory.context("How is Vesuvius doing?", now=NOW, deadline=30.0).warning is None
@@ -440,15 +430,15 @@ def test_of_a_message_of_ten_megabytes_the_beginning_and_the_end_are_read(worksh
     overhears, embedder = Overhears(), CountingEmbedder()
     pasted = "gravel and sand on the road by the mill " * 250_000
     with memory_of(workshop, embedder, plugins=[overhears]) as memory:
-        asked = f"{pasted}\nHow is Vesuvius doing?"
+        text = f"{pasted}\nHow is Vesuvius doing?"
         embedder.questions.clear()
-        result = memory.context(asked, now=NOW)
-        assert memory.ambient.entities(asked) == result.entities == ("Vesuvius",)
+        result = memory.context(text, now=NOW)
+        assert memory.ambient.entities(text) == result.entities == ("Vesuvius",)
         assert max(overhears.lengths) <= 20_001
         assert max(map(len, embedder.questions)) <= 1_001
         assert memory.context("How is Vesuvius doing? " + pasted, now=NOW).entities == ("Vesuvius",)
     with memory_of(workshop) as memory:
-        assert "Vesuvius" in memory.context(asked, now=NOW).text
+        assert "Vesuvius" in memory.context(text, now=NOW).text
 
 
 def test_slow_messages_leave_few_threads(workshop: Notes) -> None:
@@ -460,9 +450,13 @@ def test_slow_messages_leave_few_threads(workshop: Notes) -> None:
         for n in range(40):
             memory.context(f"How is Vesuvius doing on day {n}?", now=NOW, deadline=0.02)
             memory.search(f"Vesuvius {n}", deadline=0.02)
-        late = [one for one in threading.enumerate() if one not in before and one.name in ("context", "deadline")]
+        late = [
+            thread
+            for thread in threading.enumerate()
+            if thread not in before and thread.name in ("context", "deadline")
+        ]
         embedder.gate.set()
         for thread in late:
             thread.join(20)
-        assert sum(one.name == "context" for one in late) <= 2
-        assert sum(one.name == "deadline" for one in late) <= 8
+        assert sum(thread.name == "context" for thread in late) <= 2
+        assert sum(thread.name == "deadline" for thread in late) <= 8

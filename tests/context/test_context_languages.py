@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
-from fakes import Notes, open_memory
+from fakes import Notes, ingested, open_memory
 from tables import table
 
 from openclaw_memory import Memory
@@ -42,8 +42,8 @@ def test_what_the_notes_know_is_told_and_nothing_else(notes: Notes, language: st
         for message in nothing:
             assert memory.context(message, now=NOW).text == "", message
         # Of a day the notes of that day are told, and of no other.
-        told = memory.context(yesterday, now=date(2026, 3, 6)).text
-        assert "240" in told and "99" not in told
+        told_text = memory.context(yesterday, now=date(2026, 3, 6)).text
+        assert "240" in told_text and "99" not in told_text
         assert memory.context(yesterday, now=date(2026, 3, 20)).text == ""
         for message in ("how are you today?", "wie geht es dir heute?", "你今天怎么样？", "как ты сегодня?"):
             assert memory.context(message, now=date(2026, 3, 5)).text == "", message
@@ -80,8 +80,7 @@ def test_of_a_statement_that_is_repeated_the_newest_state_is_told(notes: Notes) 
             f"memory/2026-03-0{day}.md", f"- Der Backofen Hestia {state}, der Strompreis steht bei {price} Cent.\n"
         )
     notes.write("memory/ledger.md", LEDGER)
-    with open_memory(notes, None) as memory:
-        memory.ingest()
+    with ingested(notes, None) as memory:
         text = memory.context("Läuft der Backofen Hestia?", now=NOW).text
     assert "läuft nicht" in text and "9 Cent" in text and "7 Cent" not in text and "8 Cent" not in text
 
@@ -92,20 +91,12 @@ def test_no_heading_log_or_opening_line_is_told_alone(notes: Notes) -> None:
         '{"turbine": "Helios", "level": "error"}\n\n2026-03-05 10:00:01 ERROR turbine Helios restarted\n\n## Turbine Helios later\n'
     )
     with memory_of(notes, text) as memory:
-        said = memory.context("Which parts does the turbine Helios need?", now=NOW).text
-    assert "these parts: a bearing" in said and "{" not in said and "ERROR" not in said
-    assert not said.rstrip().endswith(":")
+        told_text = memory.context("Which parts does the turbine Helios need?", now=NOW).text
+    assert "these parts: a bearing" in told_text and "{" not in told_text and "ERROR" not in told_text
+    assert not told_text.rstrip().endswith(":")
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
-        "Write a Cobol function that reverses a linked list",
-        "Schreib eine Funktion in Cobol, die eine verkettete Liste umkehrt",
-        "Напиши на Cobol функцию, которая разворачивает связный список",
-        "escribe una función en Cobol que invierta una lista enlazada",
-    ],
-)
+@pytest.mark.parametrize("message", table("context_languages.tsv", "the name of a tool among much else says nothing"))
 def test_the_name_of_a_tool_among_much_else_says_nothing(notes: Notes, message: str) -> None:
     text = "".join(f"- The {part} of the ledger is written in Cobol now.\n" for part in ("parser", "printer", "index"))
     with memory_of(notes, text) as memory:
@@ -128,8 +119,8 @@ def test_no_drawing_and_no_row_of_opening_lines_is_told(notes: Notes) -> None:
         "Parts of the turbine Helios:\n\n┌────────────┐\n│ Helios     │\n│ └─ turbine │\n└────────────┘\n"
     )
     with memory_of(notes, text) as memory:
-        said = memory.context("What does the turbine Helios need?", now=NOW).text
-    assert "two seals" in said and "manual" not in said and "│" not in said
+        told_text = memory.context("What does the turbine Helios need?", now=NOW).text
+    assert "two seals" in told_text and "manual" not in told_text and "│" not in told_text
 
 
 def test_what_a_host_does_not_show_of_a_long_file_is_told(notes: Notes) -> None:
@@ -141,8 +132,7 @@ def test_what_a_host_does_not_show_of_a_long_file_is_told(notes: Notes) -> None:
         + "- The turbine Helios needs two seals.\n"
         + filler,
     )
-    with open_memory(notes, None) as memory:
-        memory.ingest()
+    with ingested(notes, None) as memory:
         assert "two seals" in memory.context("what does the turbine Helios need?", now=NOW).text
         assert memory.context("where does the boiler Vulcan stand?", now=NOW).text == ""
 

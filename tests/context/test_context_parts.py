@@ -19,8 +19,6 @@ from openclaw_memory.context.usage import SessionHistory, UsageCounters
 from openclaw_memory.model import FactRow, Origin, tokens_of
 from openclaw_memory.text.speech import asks_for_answer, subject_terms, without_small_talk
 
-# -- prose ----------------------------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize(("markdown", "plain"), table("context_parts.tsv", "markdown becomes plain words"))
 def test_markdown_becomes_plain_words(markdown: str, plain: str) -> None:
@@ -81,8 +79,8 @@ def test_a_lead_names_its_day_once(heading: str) -> None:
 def test_a_heading_costs_as_much_in_every_script() -> None:
     heading, wide = "how the orchard was planted", "果樹園の植え付けと剪定についての長い長い話"
     assert prose.format_lead(None, "memory/a.md", heading) == f"In a ({heading})"
-    told = prose.format_lead(None, "memory/a.md", wide)
-    assert told.endswith("…)") and tokens_of(told) <= tokens_of(f"In a ({heading})") + 1
+    lead = prose.format_lead(None, "memory/a.md", wide)
+    assert lead.endswith("…)") and tokens_of(lead) <= tokens_of(f"In a ({heading})") + 1
 
 
 def test_a_tree_is_told_by_what_it_shows() -> None:
@@ -92,11 +90,11 @@ def test_a_tree_is_told_by_what_it_shows() -> None:
 
 
 @pytest.mark.parametrize(
-    ("subject", "predicate", "object_", "said"), table("context_parts.tsv", "facts become sentences")
+    ("subject", "predicate", "object_", "sentence"), table("context_parts.tsv", "facts become sentences")
 )
-def test_facts_become_sentences(subject: str, predicate: str, object_: str, said: str) -> None:
+def test_facts_become_sentences(subject: str, predicate: str, object_: str, sentence: str) -> None:
     row = FactRow("f-1", subject, predicate, object_, 1.0, Origin.AGENT, "stated", None, None, None, True)
-    assert prose.format_fact(row) == said
+    assert prose.format_fact(row) == sentence
 
 
 def test_a_fact_says_since_when_or_when_it_was_noted() -> None:
@@ -105,9 +103,6 @@ def test_a_fact_says_since_when_or_when_it_was_noted() -> None:
     noted = FactRow("f-2", "Petra", "lives in", "Utrecht.", 0.8, Origin.AGENT, "says", None, day, None, True)
     assert prose.format_fact(stated) == "Petra lives in Utrecht (since 1 Mar 2026)."
     assert prose.format_fact(noted) == "Petra lives in Utrecht (noted 1 Mar 2026)."
-
-
-# -- what a message is about ------------------------------------------------------------------------------
 
 
 def test_courtesies_are_about_nothing() -> None:
@@ -130,8 +125,6 @@ def test_any_message_is_read(text: str) -> None:
     assert bool(subject_terms(without_small_talk(text))) <= bool(subject_terms(text))
     asks_for_answer(text)
 
-
-# -- choosing ----------------------------------------------------------------------------------------------
 
 _ITEMS = st.lists(
     st.builds(
@@ -172,9 +165,6 @@ def test_what_is_composed_keeps_the_budget_and_repeats_nothing(
     )
 
 
-# -- sessions ------------------------------------------------------------------------------------------------
-
-
 def test_what_sessions_were_given_is_bounded() -> None:
     kept = SessionHistory(3600)
     for number in range(600):
@@ -185,17 +175,14 @@ def test_what_sessions_were_given_is_bounded() -> None:
     assert kept.lately(None) == kept.lately("") == kept.lately("another") == frozenset()
 
 
-# -- counters ------------------------------------------------------------------------------------------------
-
-
 def test_counters_add_up_over_processes(tmp_path: Path) -> None:
     file = tmp_path / "state.sqlite"
-    one, other = UsageCounters(state_in(file)), UsageCounters(state_in(file))
-    for counters in (one, other):
+    first, other = UsageCounters(state_in(file)), UsageCounters(state_in(file))
+    for counters in (first, other):
         counters.count(entities=2, tokens=100, late=False)
         counters.count(entities=0, tokens=0, late=True)
-    one.flush()
-    one.flush()
+    first.flush()
+    first.flush()
     other.flush()
     use = UsageCounters(state_in(file)).use()
     assert (use.messages, use.with_context, use.share, use.entities_per_message) == (4, 2, 0.5, 1.0)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fakes import Notes, open_memory
+from fakes import Notes, ingested, open_memory
 from tables import table
 
 from benchmarks.hashing import HashingEmbedder
@@ -50,8 +50,7 @@ def test_notes_in_another_language_are_given_whatever_texts_of_one_have_in_commo
     monkeypatch.setattr(candidates, "RELEVANT", 0.0)
     rows = [f"- запись {number}: {number * 7} на счёт {number}\n" for number in range(60)]
     notes.write("memory/ledger.md", "".join([*rows, "- врач принимает пациентов по пятницам\n", *reversed(rows)]))
-    with open_memory(notes, Crowding(common)) as memory:
-        memory.ingest()
+    with ingested(notes, Crowding(common)) as memory:
         given = memory.context("the doctor sees me", now=NOW).text
         assert "врач принимает" in given
         assert "счёт" not in given
@@ -72,8 +71,7 @@ def test_a_few_notes_are_given_too(notes: Notes, common: float) -> None:
     """The best of three lines is no noise, though it is most of what the three have in common with a message."""
     notes.write("memory/2026-03-01.md", "# Day\n\n- Ada repaired the bilge pump\n- the lease ends in October\n")
     notes.write("memory/2026-03-02.md", "# Day\n\n- a heron stood on the quay\n")
-    with open_memory(notes, Crowding(common)) as memory:
-        memory.ingest()
+    with ingested(notes, Crowding(common)) as memory:
         assert "bilge pump" in memory.context("has the bilge pump been repaired", now=NOW).text
         assert not memory.context("tell me a joke", now=NOW).text
 
@@ -89,24 +87,23 @@ def test_every_language_has_messages_that_need_nothing() -> None:
 
 
 def test_the_name_of_a_concept_does_not_make_general_knowledge_a_matter_of_the_notes(notes: Notes) -> None:
-    known = [
+    lines = [
         "the hen Hamlet laid an egg",
         "gave Penicillin to the hen",
         "we moved Hamlet into the new coop",
         "Hamlet sleeps",
     ]
     rows = [
-        *known,
+        *lines,
         "the vet says Penicillin twice a day",
         *(f"entry {row} of the ledger, {7 * row}" for row in range(60)),
     ]
     notes.write("memory/2026-03-02.md", "# Hens\n\n" + "".join(f"- {row}\n" for row in rows))
-    with open_memory(notes, HashingEmbedder(256)) as memory:
-        memory.ingest()
+    with ingested(notes, HashingEmbedder(256)) as memory:
         memory.warm()
         assert "new coop" in memory.context("how is Hamlet?", now=NOW).text
-        asked = memory.context("who discovered penicillin?", now=NOW)
-        assert asked.entities == ("Penicillin",) and not asked.text
+        context = memory.context("who discovered penicillin?", now=NOW)
+        assert context.entities == ("Penicillin",) and not context.text
 
 
 def test_a_note_that_says_what_is_said_to_any_assistant_is_close_to_nothing(notes: Notes) -> None:

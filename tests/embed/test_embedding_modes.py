@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fakes import CountingEmbedder, Notes, open_memory
+from fakes import CountingEmbedder, Notes, ingested, open_memory
 from local_server import Handler, local_server
 from tiny_gguf import make_tiny_gguf
 
@@ -72,8 +72,7 @@ def test_a_question_without_time_left_embeds_nothing(
 
     monkeypatch.setattr(time, "monotonic", lambda: clock() + late[0])
     monkeypatch.setattr(answers, "keyword_candidates", slow)
-    with open_memory(notes, embedder, ingest__embed="lazy") as memory:
-        memory.ingest()
+    with ingested(notes, embedder, ingest__embed="lazy") as memory:
         assert memory.search("tents", deadline=30).results and late == [60]
         assert embedder.taken() == []
         assert memory.search("tents").results and embedder.taken() == ["- tents leak"]
@@ -208,8 +207,7 @@ def put_aside(memory: Memory) -> Path:
 
 def test_an_index_that_is_made_anew_embeds_no_text_that_is_as_it_was(notes: Notes, embedder: CountingEmbedder) -> None:
     notes.write("memory/twice.md", "- the same line\n\n- the same line\n\n- another one\n")
-    with open_memory(notes, embedder) as memory:
-        memory.ingest()
+    with ingested(notes, embedder) as memory:
         before = {hit.snippet: hit.vector_score for hit in memory.search("tents leak").results}
     put_aside(memory)
     embedder.taken()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from fakes import CountingEmbedder, Notes, open_memory
+from fakes import CountingEmbedder, Notes, ingested, open_memory
 from packed import make_packed
 from tables import table
 from tiny_gguf import make_tiny_source
@@ -178,8 +178,7 @@ def test_a_model_that_cannot_be_had_is_told_and_nothing_is_fetched_offline(
 
 def test_a_model_that_is_named_is_never_replaced(notes: Notes, both: None) -> None:
     write(notes, "chinese")
-    with open_memory(notes, embedding__model=ENGLISH) as memory:
-        memory.ingest()
+    with ingested(notes, embedding__model=ENGLISH) as memory:
         status = memory.status()
         assert status.model == ENGLISH
         assert status.warning is not None and f"model use {MANY}" in status.warning
@@ -187,8 +186,7 @@ def test_a_model_that_is_named_is_never_replaced(notes: Notes, both: None) -> No
 
 def test_an_embedder_that_is_given_is_never_replaced(notes: Notes, both: None, embedder: CountingEmbedder) -> None:
     write(notes, "chinese")
-    with open_memory(notes, embedder, embedding__model="auto") as memory:
-        memory.ingest()
+    with ingested(notes, embedder, embedding__model="auto") as memory:
         assert memory.status().model == embedder.model
 
 

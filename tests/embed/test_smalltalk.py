@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from fakes import CountingEmbedder, Notes, open_memory
+from fakes import CountingEmbedder, Notes, ingested
 
 from openclaw_memory.embed import smalltalk
 from openclaw_memory.model import script_of
@@ -100,8 +100,7 @@ class Failing(CountingEmbedder):
 
 def test_without_anything_to_compare_with_the_words_decide(notes: Notes) -> None:
     notes.write("memory/2026-03-01.md", DAY)
-    with open_memory(notes, Failing()) as memory:
-        memory.ingest()
+    with ingested(notes, Failing()) as memory:
         given = memory.context("when does the lease of the boathouse end?")
         assert "October" in given.text
         assert given.warning is None
@@ -110,8 +109,7 @@ def test_without_anything_to_compare_with_the_words_decide(notes: Notes) -> None
 def test_who_is_in_a_hurry_does_not_wait(notes: Notes) -> None:
     embedder = CountingEmbedder()
     notes.write("memory/2026-03-01.md", "- Ada repaired the bilge pump\n")
-    with open_memory(notes, embedder) as memory:
-        memory.ingest()
+    with ingested(notes, embedder) as memory:
         vectorizer = memory._vectorizer
         vector = embedder.embed_query(["the bilge pump"])[0]
         with vectorizer._cohort_lock:
@@ -121,7 +119,6 @@ def test_who_is_in_a_hurry_does_not_wait(notes: Notes) -> None:
 
 def test_what_is_said_to_any_assistant_is_not_about_notes_that_share_its_words(notes: Notes) -> None:
     notes.write("memory/2026-03-01.md", DAY + "- git: renamed the branch of the release to main\n")
-    with open_memory(notes, CountingEmbedder(dimensions=2048)) as memory:
-        memory.ingest()
+    with ingested(notes, CountingEmbedder(dimensions=2048)) as memory:
         assert not memory.context("how do I rename a branch in git, please?").text
         assert "renamed the branch" in memory.context("what became of the branch of the release in git?").text

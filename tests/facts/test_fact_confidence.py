@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from click.testing import CliRunner
-from fakes import Notes, open_memory
+from commands import run_command
+from fakes import Notes, ingested
 
 from openclaw_memory import Memory
 from openclaw_memory.facts.confidence import BIAS, MIN_PROBABILITY, WEIGHTS, probability
@@ -22,7 +22,7 @@ def listed(memory: Memory, **asked: object) -> list[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize(
-    ("path", "text", "known"),
+    ("path", "text", "expected"),
     [
         ("USER.md", "# About Ada\n\n- Name: Ada Vos\n- Timezone: Europe/Amsterdam\n", True),
         # A list of facts is kept as one, in a report they are chance.
@@ -35,37 +35,30 @@ def listed(memory: Memory, **asked: object) -> list[tuple[str, str, str]]:
         ("memory/boats.md", f"{REPORT}# Yard\n\n## Sister Boat Gauge Page Relay\n- URL: https://example.org\n", False),
     ],
 )
-def test_what_surely_says_what_lasts_is_listed(notes: Notes, path: str, text: str, known: bool) -> None:
+def test_what_surely_says_what_lasts_is_listed(notes: Notes, path: str, text: str, expected: bool) -> None:
     notes.write(path, text)
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         assert listed(memory, all=True)
-        assert bool(listed(memory)) is known
+        assert bool(listed(memory)) is expected
 
 
 def test_what_is_not_listed_is_there_when_it_is_asked_for(notes: Notes) -> None:
     notes.write("memory/2026-03-01.md", ENTRY)
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         assert listed(memory) == []
         assert len(listed(memory, all=True)) == 2
         assert len(listed(memory, subject="bilge sensor wiring")) == 2
         assert len(listed(memory, history=True)) == 2
         why = [row.why or "" for row in memory.facts.query(all=True, explain=True).rows]
-        assert all("not listed" in one for one in why)
+        assert all("not listed" in reason for reason in why)
         memory.facts.add("Bilge Sensor Wiring", "status", "done")
         assert ("Bilge Sensor Wiring", "status", "done") in listed(memory)
 
 
 def test_the_command_shows_all_on_demand(notes: Notes) -> None:
-    from openclaw_memory.cli.main import cli
-
     notes.write("memory/2026-03-01.md", ENTRY)
     for more, count in (((), 0), (("--all",), 2)):
-        words = ["--set", "embedding.model=none", "-w", str(notes.root), "--json", "facts", "query", *more]
-        result = CliRunner().invoke(cli, words, prog_name="openclaw-memory")
-        assert result.exit_code == 0, result.output
-        assert len(json.loads(result.stdout)["rows"]) == count
+        assert len(json.loads(run_command(notes, "--json", "facts", "query", *more).stdout)["rows"]) == count
 
 
 @pytest.mark.parametrize(
@@ -94,22 +87,16 @@ TABLE = "| Service | Port |\n|---|---|\n| Berth Dashboard | 3014 |\n| Crane Dash
 )
 def test_a_fact_says_below_which_name_its_subject_stands(notes: Notes, text: str, below: str | None) -> None:
     notes.write("memory/boats.md", text)
-    with open_memory(notes) as memory:
-        memory.ingest()
-        for asked in ({"all": True}, {"subject": "berth dashboard"}, {"history": True}):
-            rows = [row for row in memory.facts.query(**asked).rows if row.subject == "Berth Dashboard"]  # type: ignore[arg-type]
+    with ingested(notes) as memory:
+        for options in ({"all": True}, {"subject": "berth dashboard"}, {"history": True}):
+            rows = [row for row in memory.facts.query(**options).rows if row.subject == "Berth Dashboard"]  # type: ignore[arg-type]
             assert [(row.predicate, row.object, row.under) for row in rows] == [("port", "3014", below)]
 
 
 def test_the_name_above_is_shown_beside_the_subject_and_changes_nothing_else(notes: Notes) -> None:
-    from openclaw_memory.cli.main import cli
-
     notes.write("memory/boats.md", f"# Heron Tide App\n\n## Services\n\n{TABLE}")
-    words = ["--set", "embedding.model=none", "-w", str(notes.root), "facts", "query", "--all"]
-    shown = CliRunner().invoke(cli, words, prog_name="openclaw-memory").stdout
-    assert "Berth Dashboard (Heron Tide App) · port · 3014" in shown
-    with open_memory(notes) as memory:
-        memory.ingest()
+    assert "Berth Dashboard (Heron Tide App) · port · 3014" in run_command(notes, "facts", "query", "--all").stdout
+    with ingested(notes) as memory:
         (row,) = memory.facts.query(subject="Berth Dashboard").rows
         memory.facts.remove(row.id)
         notes.write("memory/boats.md", f"# Egret Tide App\n\n## Services\n\n{TABLE}")
@@ -119,8 +106,7 @@ def test_the_name_above_is_shown_beside_the_subject_and_changes_nothing_else(not
 
 def test_what_is_the_owners_needs_no_name_above(notes: Notes) -> None:
     notes.write("USER.md", "# About Ada Vos\n\n## Heron Tide App\n\n- Timezone: Europe/Amsterdam\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         assert {row.under for row in memory.facts.query(all=True).rows} == {None}
 
 

@@ -81,27 +81,27 @@ def test_on_each_day_the_last_line_that_covers_it_counts(
 def test_on_each_day_the_newest_note_counts_where_no_line_does(
     lines: list[tuple[int, int | None, Origin]], notes: list[int], origin: Origin
 ) -> None:
-    found = [note(at, on, origin) for at, on in enumerate(notes, 1)]
-    rows = resolve(found, [line(at, *each) for at, each in enumerate(lines)], today=FIRST)
+    observations = [note(at, on, origin) for at, on in enumerate(notes, 1)]
+    rows = resolve(observations, [line(at, *each) for at, each in enumerate(lines)], today=FIRST)
     for number in DAYS:
         covered = any(
             start <= number and (stop is None or number < stop)
             for start, stop, above in lines
             if above != Origin.UNTRUSTED or origin == Origin.UNTRUSTED
         )
-        said = [(on, at) for at, on in enumerate(notes, 1) if on <= number]
-        expected = set() if covered or not said else {f"village {max(said)[1]}"}
+        earlier = [(on, at) for at, on in enumerate(notes, 1) if on <= number]
+        expected = set() if covered or not earlier else {f"village {max(earlier)[1]}"}
         assert {what for what in holding(rows, number) if what.startswith("village")} == expected
 
 
 @examples(100)
 @given(lines=LINES, values=st.lists(st.sampled_from("ab"), min_size=7, max_size=7))
 def test_parts_of_one_fact_do_not_overlap(lines: list[tuple[int, int | None, Origin]], values: list[str]) -> None:
-    known = build_history([], [line(at, *each, what=values[at]) for at, each in enumerate(lines)], today=FIRST)
+    history = build_history([], [line(at, *each, what=values[at]) for at, each in enumerate(lines)], today=FIRST)
     for number in DAYS:
-        ids = [row.id for row in as_of(known.rows, day(number))]
+        ids = [row.id for row in as_of(history.rows, day(number))]
         assert len(ids) == len(set(ids))
-    assert set(known.ids) == {f"f-{at}" for at in range(len(lines))}
+    assert set(history.ids) == {f"f-{at}" for at in range(len(lines))}
 
 
 def test_parts_of_a_fact_say_what_ended_each() -> None:

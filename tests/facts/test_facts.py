@@ -10,20 +10,21 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from commands import run_command
 from fakes import Notes, open_memory
 from hypothesis import example, given
 from hypothesis import strategies as st
 from properties import examples
-from tables import table
+from tables import parts, table
 
 from openclaw_memory import Memory
 from openclaw_memory.errors import RequestError
-from openclaw_memory.facts.history import History, as_of, build_history, lasting_id, superseded_units
+from openclaw_memory.facts.history import as_of, build_history, lasting_id, superseded_units
 from openclaw_memory.facts.periods import fold_value, name_key
 from openclaw_memory.facts.service import FactService
 from openclaw_memory.knowledge.facts_file import FactFileError
@@ -48,8 +49,8 @@ def stated(id: str, object: str, since: int | None, **values: Any) -> StatedFact
     return StatedFact(**{**given, **values})
 
 
-def removed(id: str, of: str, on: int | None) -> StatedFact:
-    return stated(id, "", None, subject="", predicate="", retracts=of, valid_to=None if on is None else day(on))
+def removed(id: str, target: str, on: int | None) -> StatedFact:
+    return stated(id, "", None, subject="", predicate="", retracts=target, valid_to=None if on is None else day(on))
 
 
 def seen(object: str, on: int, **values: Any) -> FactObservation:
@@ -107,10 +108,6 @@ def test_a_relation_has_one_form(text: str) -> None:
 PAIRS = table("facts.tsv", "old and new values of a relation with one value")
 
 
-def test_there_are_enough_pairs() -> None:
-    assert len(PAIRS) >= 40 and len({pair[:2] for pair in PAIRS}) == len(PAIRS)
-
-
 @pytest.mark.parametrize(
     ("subject", "predicate", "old", "new", "other"), PAIRS, ids=lambda value: re.sub(r"\W+", "-", value)
 )
@@ -138,14 +135,12 @@ def test_a_new_value_takes_the_place_of_the_old(subject: str, predicate: str, ol
 
 def test_other_values_stand_beside() -> None:
     entries = [stated("f-1", "tea", 1, predicate="likes"), stated("f-2", "rain", 2, predicate="likes")]
-    assert current(resolve([], entries, today=TODAY)) == ["tea", "rain"] or current(
-        resolve([], entries, today=TODAY)
-    ) == ["rain", "tea"]
+    assert sorted(current(resolve([], entries, today=TODAY))) == ["rain", "tea"]
     rows = resolve([], [*entries, stated("f-3", "snow", 9, predicate="likes", replaces=("f-2",))], today=TODAY)
     assert sorted(current(rows)) == ["snow", "tea"] and sorted(on(rows, 5)) == ["rain", "tea"]
     assert [row.superseded_by for row in rows if row.id == "f-2"] == ["f-3"]
-    both = resolve([], entries, ["Likes"], TODAY)
-    assert current(both) == ["rain"]
+    likes_rows = resolve([], entries, ["Likes"], TODAY)
+    assert current(likes_rows) == ["rain"]
 
 
 def test_the_same_value_again_continues() -> None:
@@ -159,8 +154,8 @@ def test_the_same_value_again_continues() -> None:
         "f-3",
     )
     assert second.id == "f-3"
-    known = build_history([], entries, today=TODAY)
-    assert known.ids["f-2"] == known.ids["f-1"] == (first,)
+    history = build_history([], entries, today=TODAY)
+    assert history.ids["f-2"] == history.ids["f-1"] == (first,)
     back = resolve([], [*entries, stated("f-4", "Utrecht", 30)], today=TODAY)
     assert [row.id for row in back if row.current] == ["f-4"] and on(back, 25) == ["Leiden"]
 
@@ -245,8 +240,11 @@ def test_another_rule_replaces_nothing() -> None:
 
 def test_only_what_is_declared_to_have_one_value_ends_by_itself() -> None:
     for predicate, rule in (("hobby", "key"), ("allergy", "key"), ("allergic to", "says"), ("likes", "says")):
-        said = [seen("cats", 1, predicate=predicate, rule=rule), seen("peanuts", 9, predicate=predicate, rule=rule)]
-        rows = resolve(said, [], today=TODAY)
+        observations = [
+            seen("cats", 1, predicate=predicate, rule=rule),
+            seen("peanuts", 9, predicate=predicate, rule=rule),
+        ]
+        rows = resolve(observations, [], today=TODAY)
         assert sorted(current(rows)) == ["cats", "peanuts"]
         # Of two values of a key the older one names the newer one; of a verb that takes several, neither.
         (older, newer) = sorted(rows, key=lambda row: row.object)
@@ -303,8 +301,8 @@ def test_a_file_without_a_date_holds_always() -> None:
 
 def test_what_is_stated_stands_above_what_is_found() -> None:
     entries = [stated("f-1", "Leiden", 20)]
-    for found in (seen("Utrecht", 1), seen("Utrecht", 30), seen("Utrecht", 90, dated=False)):
-        rows = resolve([found], entries, today=TODAY)
+    for observation in (seen("Utrecht", 1), seen("Utrecht", 30), seen("Utrecht", 90, dated=False)):
+        rows = resolve([observation], entries, today=TODAY)
         assert current(rows) == ["Leiden"] and on(rows, 40) == ["Leiden"]
         assert [row.superseded_by for row in rows if row.rule == "says"] == ["f-1"]
     assert on(resolve([seen("Utrecht", 1)], entries, today=TODAY), 10) == ["Utrecht"]
@@ -326,13 +324,13 @@ def test_notes_count_again_once_a_statement_has_ended() -> None:
 def test_notes_count_again_after_what_was_stated_for_a_while() -> None:
     passing = stated("f-1", "Leiden", 20, valid_to=day(50))
     for note in (seen("Utrecht", 10), seen("Utrecht", 30), seen("Utrecht", 5, dated=False)):
-        known = build_history([note], [passing], today=TODAY)
-        rows = list(known.rows)
+        history = build_history([note], [passing], today=TODAY)
+        rows = list(history.rows)
         assert current(rows) == on(rows, 50) == ["Utrecht"] and on(rows, 49) == on(rows, 20) == ["Leiden"]
         (back,) = [row for row in rows if row.current]
-        assert known.ids[lasting_id(back)] == known.ids[back.id] and back in known.units[note.unit_id]
+        assert history.ids[lasting_id(back)] == history.ids[back.id] and back in history.units[note.unit_id]
         assert (back.valid_from, back.valid_to, back.superseded_by) == (day(50), None, None)
-        assert superseded_units(known) == {}
+        assert superseded_units(history) == {}
         # It can be removed and replaced like any other.
         assert current(resolve([note], [passing, removed("f-2", lasting_id(back), 60)], today=TODAY)) == []
         better = stated("f-2", "Rome", 60, replaces=(lasting_id(back),))
@@ -359,16 +357,18 @@ def test_other_names_of_a_subject_are_one() -> None:
     assert sorted(current(apart)) == ["Leiden", "Utrecht"] and current(list(together.rows)) == ["Leiden"]
     assert {row.id for row in apart} == {row.id for row in together.rows}
     bonn = [stated("f-1", "Bonn", 20, subject="M. Jansen")]
-    known = build_history(notes[:1], bonn, today=TODAY, aliases=aliases)
-    assert current(list(known.rows)) == ["Bonn"]
-    assert superseded_units(known) == {1: (f"lives in of Mira: now Bonn (since {day(20)})",)}
-    said = [stated("f-0", "Utrecht", 1, subject="Mira"), *bonn]
-    assert current(resolve([], said, today=TODAY, aliases=aliases)) == ["Bonn"]
+    history = build_history(notes[:1], bonn, today=TODAY, aliases=aliases)
+    assert current(list(history.rows)) == ["Bonn"]
+    assert superseded_units(history) == {1: (f"lives in of Mira: now Bonn (since {day(20)})",)}
+    rows = [stated("f-0", "Utrecht", 1, subject="Mira"), *bonn]
+    assert current(resolve([], rows, today=TODAY, aliases=aliases)) == ["Bonn"]
     # What one name's fact was removed by still holds when the other says the same.
-    both = [notes[0], seen("Utrecht", 3, subject="M. Jansen")]
-    for row in apart[:1] + resolve(both[1:], [], today=TODAY):
+    observations = [notes[0], seen("Utrecht", 3, subject="M. Jansen")]
+    for row in apart[:1] + resolve(observations[1:], [], today=TODAY):
         if row.object == "Utrecht":
-            assert current(resolve(both, [removed("f-2", lasting_id(row), 9)], today=TODAY, aliases=aliases)) == []
+            assert (
+                current(resolve(observations, [removed("f-2", lasting_id(row), 9)], today=TODAY, aliases=aliases)) == []
+            )
 
 
 def test_a_found_fact_can_be_removed_and_replaced() -> None:
@@ -377,7 +377,7 @@ def test_a_found_fact_can_be_removed_and_replaced() -> None:
     gone = [removed("f-1", lasting_id(tea), 20)]
     assert current(resolve(notes, gone, today=TODAY)) == ["rain"]
     # Neither a renamed file nor the same in an older note brings it back, but a newer note does.
-    moved = [replace(one, path="memory/old/a.md", unit_id=77) for one in notes]
+    moved = [replace(note, path="memory/old/a.md", unit_id=77) for note in notes]
     assert current(resolve(moved, gone, today=TODAY)) == ["rain"]
     assert current(resolve([*notes, seen("tea", 15, predicate="likes")], gone, today=TODAY)) == ["rain"]
     assert sorted(current(resolve([*notes, seen("tea", 30, predicate="likes")], gone, today=TODAY))) == ["rain", "tea"]
@@ -438,12 +438,12 @@ SEEN = st.builds(
 @st.composite
 def files(draw: st.DrawFn, notes: list[FactObservation] | None = None) -> list[StatedFact]:
     """What a ``facts.yaml`` may say: later lines replace and end earlier ones, or what was found."""
-    found = [lasting_id(row) for row in resolve(notes or [], [], today=TODAY)]
+    found_ids = [lasting_id(row) for row in resolve(notes or [], [], today=TODAY)]
     entries: list[StatedFact] = []
     for at in range(draw(st.integers(0, 8))):
-        known = [entry.id for entry in entries if entry.retracts is None] + found
-        if known and draw(st.integers(0, 3)) == 0:
-            entries.append(removed(f"f-{at}", draw(st.sampled_from(known)), draw(st.none() | st.integers(0, 12))))
+        known_ids = [entry.id for entry in entries if entry.retracts is None] + found_ids
+        if known_ids and draw(st.integers(0, 3)) == 0:
+            entries.append(removed(f"f-{at}", draw(st.sampled_from(known_ids)), draw(st.none() | st.integers(0, 12))))
             continue
         start = draw(st.none() | st.integers(0, 12))
         entries.append(
@@ -451,7 +451,7 @@ def files(draw: st.DrawFn, notes: list[FactObservation] | None = None) -> list[S
                 f"f-{at}", draw(st.sampled_from(VALUES)), start,
                 subject=draw(st.sampled_from(SUBJECTS)), predicate=draw(st.sampled_from(RELATIONS)),
                 valid_to=draw(st.none() | st.integers(0, 14).map(day)), origin=draw(ORIGINS),
-                replaces=tuple(draw(st.lists(st.sampled_from(known), max_size=1))) if known else (),
+                replaces=tuple(draw(st.lists(st.sampled_from(known_ids), max_size=1))) if known_ids else (),
             )
         )  # fmt: skip
     return entries
@@ -465,9 +465,9 @@ def test_facts_do_not_depend_on_the_order_of_the_notes(
     entries = data.draw(files(notes))
     shuffled = list(notes)
     random.Random(seed).shuffle(shuffled)
-    one, other = build_history(notes, entries, ["likes"], TODAY), build_history(shuffled, entries, ["likes"], TODAY)
-    assert one.rows == other.rows
-    assert superseded_units(one) == superseded_units(other)
+    first, other = build_history(notes, entries, ["likes"], TODAY), build_history(shuffled, entries, ["likes"], TODAY)
+    assert first.rows == other.rows
+    assert superseded_units(first) == superseded_units(other)
 
 
 @examples(400)
@@ -477,11 +477,11 @@ def test_on_every_day_a_relation_with_one_value_has_one(data: st.DataObject, not
     by_line = {(note.day, note.start_line): replace(note, path=f"{note.day}.md") for note in notes if note.dated}
     notes = list(by_line.values())
     entries = data.draw(files(notes))
-    known = build_history(notes, entries, today=TODAY)
+    history = build_history(notes, entries, today=TODAY)
     trusted = {Origin.OWNER, Origin.AGENT}
     for number in range(-2, 16):
         stated_values, found_values = defaultdict(set), defaultdict(set)
-        for row in as_of(known.rows, day(number)):
+        for row in as_of(history.rows, day(number)):
             if is_single(row.predicate):
                 key = (name_key(row.subject), normalise(row.predicate), row.origin in trusted)
                 if row.rule == "stated":
@@ -499,18 +499,22 @@ def test_on_every_day_a_relation_with_one_value_has_one(data: st.DataObject, not
 @given(data=st.data(), notes=st.lists(SEEN, max_size=12))
 def test_nothing_is_lost(data: st.DataObject, notes: list[FactObservation]) -> None:
     entries = data.draw(files(notes))
-    known = build_history(notes, entries, today=TODAY)
-    said = {(name_key(row.subject), normalise(row.predicate), fold_value(row.object)) for row in known.rows}
-    for one in (*notes, *(entry for entry in entries if entry.retracts is None)):
-        assert (name_key(one.subject), normalise(one.predicate), fold_value(one.object)) in said
-    assert {entry.id for entry in entries if entry.retracts is None} <= set(known.ids)
-    assert {one.unit_id for one in notes} == set(known.units)
-    for row in known.rows:
-        assert row in known.ids[row.id]
+    history = build_history(notes, entries, today=TODAY)
+    triples = {(name_key(row.subject), normalise(row.predicate), fold_value(row.object)) for row in history.rows}
+    for claim in (*notes, *(entry for entry in entries if entry.retracts is None)):
+        assert (
+            name_key(claim.subject),
+            normalise(claim.predicate),
+            fold_value(claim.object),
+        ) in triples
+    assert {entry.id for entry in entries if entry.retracts is None} <= set(history.ids)
+    assert {note.unit_id for note in notes} == set(history.units)
+    for row in history.rows:
+        assert row in history.ids[row.id]
         assert row.current == bool(as_of([row], TODAY))
         assert row.valid_to is None or row.valid_from is None or row.valid_from <= row.valid_to
-        assert row.superseded_by is None or (row.superseded_by in known.ids and row.superseded_by != row.id)
-    assert all(words for words in superseded_units(known).values())
+        assert row.superseded_by is None or (row.superseded_by in history.ids and row.superseded_by != row.id)
+    assert all(words for words in superseded_units(history).values())
 
 
 # -- the book -------------------------------------------------------------------------------------
@@ -585,14 +589,6 @@ def test_facts_are_stated_and_change(memory: Memory, notes: Notes) -> None:
     assert len(text.splitlines()) == 2 + 5 and "replaces: [" in text and "retracts: " in text
 
 
-def test_a_rebuilt_index_knows_the_same(memory: Memory, notes: Notes) -> None:
-    memory.facts.add("JR", "lives in", "Porto")
-    memory.facts.remove(memory.facts.query("Mira").rows[0].id)
-    before = memory.facts.query(history=True).rows
-    with open_memory(notes, name="another") as fresh:
-        assert fresh.facts.query(history=True).rows == before
-
-
 def test_a_rejected_fact_stays_rejected(memory: Memory, notes: Notes) -> None:
     (tea,) = memory.facts.query("Mira").rows
     memory.facts.remove(tea.id)
@@ -653,6 +649,8 @@ def test_the_index_follows_what_is_changed_in_the_file(memory: Memory, notes: No
     assert sorted(objects(memory.facts.query("Wren"))) == ["cake", "fog", "pastry 2", "rain", "snow"]
     with open_memory(notes, name="another") as fresh:
         assert fresh.facts.query(history=True).rows == memory.facts.query(history=True).rows
+    notes.remove("facts.yaml")
+    assert objects(memory.facts.query("Wren")) == []
 
 
 def test_a_batch_is_all_or_nothing(memory: Memory, notes: Notes) -> None:
@@ -706,13 +704,6 @@ def test_a_broken_file_stops_changes_and_keeps_what_is_known(memory: Memory, not
     assert (notes.root / "facts.yaml").read_text() == broken
 
 
-def test_what_a_person_writes_into_the_file_counts(memory: Memory, notes: Notes) -> None:
-    notes.write("facts.yaml", "- {subject: JR, predicate: lives in, object: Rome}\n")
-    assert objects(memory.facts.query("JR", "lives in")) == ["Rome"]
-    notes.remove("facts.yaml")
-    assert objects(memory.facts.query("JR", "lives in")) == ["Leiden"]
-
-
 def test_a_planned_fact_is_changed_from_its_day_on(memory: Memory) -> None:
     book, today = memory.facts, date.today()
     soon = today + timedelta(days=30)
@@ -731,12 +722,12 @@ def test_a_planned_fact_is_changed_from_its_day_on(memory: Memory) -> None:
 def test_an_alias_is_the_same_subject(memory: Memory, notes: Notes) -> None:
     notes.write("memory/2026-03-02.md", "# 2026-03-02\n\n- Mira lives in Utrecht.\n")
     book = memory.facts
-    found = book.query("Mira", "lives in").rows
+    rows = book.query("Mira", "lives in").rows
     memory.concepts.add("Mira", aliases=["M. Jansen"])
-    assert book.query("M. Jansen", "lives in").rows == found
+    assert book.query("M. Jansen", "lives in").rows == rows
     added = book.add("M. Jansen", "lives in", "Bonn")
     assert objects(book.query("Mira", "lives in")) == ["Bonn"] and added.rows[0].subject == "M. Jansen"
-    assert [row.id for row in book.query("Mira", "lives in", history=True).rows if not row.current] == [found[0].id]
+    assert [row.id for row in book.query("Mira", "lives in", history=True).rows if not row.current] == [rows[0].id]
     assert book.add("Mira", "lives in", "Bonn").added == 0
 
 
@@ -813,15 +804,15 @@ def test_about_names(memory: Memory) -> None:
     book = memory.facts
     book.add("Mira", "sister of", "JR")
     book.query()
-    found = [(row.subject, row.object) for row in book.about(["jr"], 9)]
-    assert found == [("JR", "Europe/Amsterdam"), ("JR", "Leiden"), ("Mira", "JR")]
+    rows = [(row.subject, row.object) for row in book.about(["jr"], 9)]
+    assert rows == [("JR", "Europe/Amsterdam"), ("JR", "Leiden"), ("Mira", "JR")]
     assert len(book.about(["jr", "Mira"], 2)) == 2 and book.about(["nobody"], 5) == [] and book.about([], 5) == []
 
 
 def test_units_are_marked(memory: Memory) -> None:
     book = memory.facts
     memory.ingest()
-    units = {found.object: found.unit_id for found in memory.store.extracted_facts()}
+    units = {fact.object: fact.unit_id for fact in memory.store.extracted_facts()}
     words = book.superseded()
     assert words == {units["Utrecht"]: ("lives in of JR: now Leiden (since 2026-03-01, memory/2026-03-01.md#L3)",)}
     book.add("JR", "lives in", "Porto", source="memory/2026-03-01.md#L4")
@@ -874,21 +865,12 @@ def test_the_tool(memory: Memory) -> None:
 
 
 @pytest.fixture
-def run(notes: Notes) -> Callable[..., Result]:
-    from openclaw_memory.cli.main import cli
-
+def run(notes: Notes) -> Callable[..., Any]:
     notes.write("memory/2026-02-01.md", "# 2026-02-01\n\n- JR lives in Utrecht.\n")
-
-    def invoke(*arguments: str, code: int = 0, input: str | None = None) -> Result:
-        before = ["--set", "embedding.model=none", "-w", str(notes.root)]
-        result = CliRunner().invoke(cli, [*before, "facts", *arguments], prog_name="openclaw-memory", input=input)
-        assert result.exit_code == code, result.output
-        return result
-
-    return invoke
+    return partial(run_command, notes, "facts")
 
 
-def test_the_command(run: Callable[..., Result], notes: Notes) -> None:
+def test_the_command(run: Callable[..., Any], notes: Notes) -> None:
     shown = run("query").stdout
     assert re.fullmatch(
         r"JR · lives in · Utrecht  \[f-\w+, since 2026-02-01, memory/2026-02-01.md#L3, found by 'sentence', confidence 0.85\]\n",
@@ -899,8 +881,8 @@ def test_the_command(run: Callable[..., Result], notes: Notes) -> None:
     rows = json.loads(run("query", "--subject", "JR", "--json").stdout)["rows"]
     assert [row["object"] for row in rows] == ["Leiden"]
     assert json.loads(run("query", "--as-of", "2026-03-01", "--json").stdout)["rows"][0]["object"] == "Utrecht"
-    both = run("query", "--history").stdout
-    assert both.startswith("(old) JR · lives in · Utrecht") and f"replaced by {rows[0]['id']}" in both
+    printed = run("query", "--history").stdout
+    assert printed.startswith("(old) JR · lives in · Utrecht") and f"replaced by {rows[0]['id']}" in printed
     assert run("add", "JR", "lives in", "Leiden").stdout.endswith("nothing to do: that is known already\n")
     assert run("update", rows[0]["id"], "--object", "Rome").stdout.endswith("1 updated\n")
     mira = json.loads(run("add", "Mira", "likes", "snow", "--json").stdout)["rows"][0]["id"]
@@ -908,24 +890,10 @@ def test_the_command(run: Callable[..., Result], notes: Notes) -> None:
     assert run("query", "--subject", "nobody").stdout == "no facts\n"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["add", "JR", "lives in"], "Missing argument 'OBJECT'"),
-        (["add", "JR", "lives in", " "], "object is empty"),
-        (["query", "--as-of", "soon"], "is not a day"),
-        (["update", "f-1"], "nothing to change"),
-        (["update", "f-1", "--object", "x"], "there is no fact f-1"),
-        (["remove", "f-1"], "there is no fact f-1"),
-    ],
-)  # fmt: skip
-def test_wrong_usage_is_said_in_one_line(run: Callable[..., Result], arguments: list[str], message: str) -> None:
+@pytest.mark.parametrize(("arguments", "message"), table("facts.tsv", "wrong usage is said in one line", parts, str))
+def test_wrong_usage_is_said_in_one_line(run: Callable[..., Any], arguments: list[str], message: str) -> None:
     result = run(*arguments, code=2)
     assert message in result.stderr and result.stderr.count("\n") == 1
-
-
-def test_history_of_nothing() -> None:
-    assert build_history([], []) == History()
 
 
 def test_a_subject_that_is_not_known_is_answered_by_those_that_are_near(notes: Notes) -> None:

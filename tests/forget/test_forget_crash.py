@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import os
 import signal
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes import Notes, open_memory, snippets
+from fakes import Notes, ingested, open_memory, snippets
 from forgetting import traces
 from indexing import python
 from states import content, noted, state_file
@@ -23,30 +26,38 @@ SECRET = "The vault of the bakery opens with 7714 zebra"
 DAY = "memory/2026-02-16.md"
 CAPTURE = "memory/captures/2026-02-16.md"
 
-#: Forgets in a process of its own, which is killed when it comes to a step.
-_CHILD = """
-import os, sys
+#: Forgets in a child for each line of its input, which is killed when it comes to a step; imports once for all.
+_FORGETS = """
+import json, os, sys
 from pathlib import Path
 from fakes import Notes, open_memory
 from openclaw_memory.forget import operations, generated_files
 from openclaw_memory.store.duckdb.store import DuckStore
 from openclaw_memory.use.tracker import Usage
-root, where, when = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
-owner, name = {
+STEPS = {
     "state": (operations.Forgetter, "_begin"), "notes": (generated_files, "edit_notes"), "facts": (generated_files, "edit_facts"),
     "concepts": (generated_files, "edit_concepts"), "marks": (DuckStore, "schedule_reread"), "write": (DuckStore, "apply"),
     "records": (Usage, "forget"), "purge": (DuckStore, "purge"), "close": (operations.Forgetter, "_end"),
-}[where]
-memory = open_memory(Notes(root))
-memory.ingest()
-whole = getattr(owner, name)
-def killed(*given, **more):
-    if when == "before":
+}
+def forget(root, step, when, environ):
+    os.environ.update(environ)
+    memory = open_memory(Notes(Path(root)))
+    memory.ingest()
+    owner, name = STEPS[step]
+    whole = getattr(owner, name)
+    def killed(*given, **more):
+        if when == "before":
+            os.kill(os.getpid(), 9)
+        whole(*given, **more)
         os.kill(os.getpid(), 9)
-    whole(*given, **more)
-    os.kill(os.getpid(), 9)
-setattr(owner, name, killed)
-memory.forget(concept="Zebra")
+    setattr(owner, name, killed)
+    memory.forget(concept="Zebra")
+for line in sys.stdin:
+    child = os.fork()
+    if not child:
+        forget(*json.loads(line))
+        os._exit(1)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
 
 
@@ -63,11 +74,21 @@ def filled(notes: Notes) -> None:
         memory.facts.add("Mira", "drinks", "tea")
 
 
-def killed(notes: Notes, step: str, when: str = "before") -> None:
+@pytest.fixture(scope="module")
+def killed() -> Iterator[Callable[..., None]]:
     """Have a process killed at a step of forgetting."""
-    child = python(_CHILD, str(notes.root), step, when)
-    _, err = child.communicate(timeout=120)
-    assert child.returncode == -signal.SIGKILL, err
+    with python(_FORGETS) as process:
+        assert process.stdin is not None and process.stdout is not None
+        requests, statuses = process.stdin, process.stdout
+
+        def kill(notes: Notes, step: str, when: str = "before") -> None:
+            folders = {name: value for name, value in os.environ.items() if name.startswith(("HOME", "XDG_"))}
+            requests.write(json.dumps([str(notes.root), step, when, folders]) + "\n")
+            requests.flush()
+            assert statuses.readline() == f"{-signal.SIGKILL}\n"
+
+        yield kill
+        process.communicate(timeout=120)
 
 
 #: After one step is before the next.
@@ -75,7 +96,9 @@ STEPS = ["state", "notes", "facts", "concepts", "marks", "write", "records", "pu
 
 
 @pytest.mark.parametrize(("step", "when"), [*((step, "before") for step in STEPS), ("close", "after")])
-def test_killed_at_any_step_the_next_ingest_finishes_it(notes: Notes, step: str, when: str) -> None:
+def test_killed_at_any_step_the_next_ingest_finishes_it(
+    killed: Callable[..., None], notes: Notes, step: str, when: str
+) -> None:
     filled(notes)
     killed(notes, step, when)
     begun = (step, when) != ("state", "before")
@@ -95,7 +118,7 @@ def test_killed_at_any_step_the_next_ingest_finishes_it(notes: Notes, step: str,
     assert "User: Tea." in (notes.root / CAPTURE).read_text()
 
 
-def test_the_next_forgetting_finishes_it_too(notes: Notes) -> None:
+def test_the_next_forgetting_finishes_it_too(killed: Callable[..., None], notes: Notes) -> None:
     filled(notes)
     killed(notes, "marks")
     with open_memory(notes) as memory:
@@ -106,24 +129,26 @@ def test_the_next_forgetting_finishes_it_too(notes: Notes) -> None:
 
 
 @pytest.mark.parametrize("way", ["watch", "heartbeat"])
-def test_it_is_said_until_watching_or_a_heartbeat_finishes_it(notes: Notes, way: str) -> None:
+def test_it_is_said_until_watching_or_a_heartbeat_finishes_it(
+    killed: Callable[..., None], notes: Notes, way: str
+) -> None:
     filled(notes)
     killed(notes, "purge")
-    said = "something is still to be forgotten; run: openclaw-memory ingest"
+    text = "something is still to be forgotten; run: openclaw-memory ingest"
     with open_memory(notes) as memory:
-        assert said in (memory.search("milk").warning or "")
-        assert said in memory.remarks() and said in (memory.status().warning or "")
-        assert said in (memory.ingest(deadline=30.0).warning or "")
+        assert text in (memory.search("milk").warning or "")
+        assert text in memory.remarks() and text in (memory.status().warning or "")
+        assert text in (memory.ingest(deadline=30.0).warning or "")
         if way == "watch":
-            assert said not in (next(memory.watch()).warning or "")
+            assert text not in (next(memory.watch()).warning or "")
         else:
             memory.heartbeat()
         assert not unfinished(memory.state)
-        assert said not in (memory.search("milk").warning or "") and said not in memory.remarks()
+        assert text not in (memory.search("milk").warning or "") and text not in memory.remarks()
     assert traces(database(notes), "zebra") == []
 
 
-def test_watching_goes_on_when_it_cannot_be_finished(notes: Notes) -> None:
+def test_watching_goes_on_when_it_cannot_be_finished(killed: Callable[..., None], notes: Notes) -> None:
     filled(notes)
     killed(notes, "facts")
     broken = notes.write("facts.yaml", "- {subject: Mira\n")
@@ -139,8 +164,7 @@ def test_watching_goes_on_when_it_cannot_be_finished(notes: Notes) -> None:
 
 def test_who_reads_a_file_meanwhile_must_read_it_again(notes: Notes) -> None:
     filled(notes)
-    with open_memory(notes, idle=0.0) as here:
-        here.ingest()
+    with ingested(notes, idle=0.0) as here:
 
         class Meanwhile:
             """Forgets in another memory of the same index when a file has been read, and masked, already."""
@@ -189,8 +213,7 @@ def test_another_process_that_runs_on_does_not_bring_it_back(notes: Notes) -> No
 
 def test_an_index_that_has_not_heard_of_it_reads_everything_again(notes: Notes) -> None:
     filled(notes)
-    with open_memory(notes) as memory:
-        memory.ingest()
+    ingested(notes).close()
     kept = database(notes).read_bytes()
     with open_memory(notes) as memory:
         assert memory.forget(query="zebra bakery").verified
@@ -206,8 +229,7 @@ def test_an_index_that_has_not_heard_of_it_reads_everything_again(notes: Notes) 
 
 def test_what_cannot_be_read_again_leaves_the_index(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
     filled(notes)
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         whole = memory.plugins.prepare_lines
 
         def refuses(path: str, lines: list[str]) -> list[str]:
@@ -272,7 +294,9 @@ def test_many_at_once_all_forget(notes: Notes) -> None:
 
 
 @pytest.mark.parametrize("step", ["write", "purge"])
-def test_who_finishes_it_elsewhere_leaves_the_rest_to_the_index_where_it_began(notes: Notes, step: str) -> None:
+def test_who_finishes_it_elsewhere_leaves_the_rest_to_the_index_where_it_began(
+    killed: Callable[..., None], notes: Notes, step: str
+) -> None:
     filled(notes)
     killed(notes, step)
     with open_memory(notes, name="other") as other:  # another agent's: the same workspace and state

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
+from datetime import date
 from importlib.resources import files
 from pathlib import Path
 
@@ -36,7 +36,7 @@ def forgetting(*texts: str, speaker: str | None = None, path: str = "") -> Match
     return matcher
 
 
-def said(text: str) -> list[str]:
+def folded_words(text: str) -> list[str]:
     return split_words(text).folded
 
 
@@ -64,9 +64,9 @@ def test_what_was_forgotten_in_markup_is_recognised_without() -> None:
 
 
 def test_a_tag_is_a_word_or_stands_beside_the_words() -> None:
-    for said in (SECRET, f"The vault opens #door with {SECRET[-10:]}"):
+    for forgotten in (SECRET, f"The vault opens #door with {SECRET[-10:]}"):
         for text in ("The #vault opens with 7714 zebra", "The vault opens #x with 7714 zebra #y"):
-            assert "zebra" not in mask(text, "a.md", forgetting(said)), (said, text)
+            assert "zebra" not in mask(text, "a.md", forgetting(forgotten)), (forgotten, text)
     matcher = forgetting("- #shopping milk")
     assert mask("- #list milk", "a.md", matcher) == "- #list milk"
 
@@ -113,14 +113,14 @@ def test_a_whole_file_stays_out_under_any_name_while_it_is_the_same() -> None:
     matcher = Matcher(b"k" * 32)
     matcher.add(matcher.tombstone_of_text(text, "memory/a.md"))
     for path in ("memory/a.md", "memory/renamed.md"):
-        assert said(mask(text, path, matcher)) == []
+        assert folded_words(mask(text, path, matcher)) == []
         assert mask(text, path, matcher, READ_MARK).startswith(READ_MARK)
         assert mask(text.replace("- ", "* "), path, matcher).count("\n") == text.count("\n")
     assert mask(text + "- more\n", "memory/a.md", matcher) == text + "- more\n"
     short = Matcher(b"k" * 32)
     short.add(short.tombstone_of_text("# Notes\nTODO\n", "memory/a.md"))
     assert mask("# Notes\nTODO\n", "memory/b.md", short) == "# Notes\nTODO\n"
-    assert said(mask("# Notes\nTODO\n", "memory/a.md", short)) == []
+    assert folded_words(mask("# Notes\nTODO\n", "memory/a.md", short)) == []
 
 
 def test_front_matter_keeps_what_lowers_trust() -> None:
@@ -132,16 +132,16 @@ def test_front_matter_keeps_what_lowers_trust() -> None:
         "date": "2026-02-16",
     }
     # The words reach over the end of a value, and would take the key of the next with them.
-    both = mask(text, "memory/a.md", forgetting("opens with 7714 zebra origin untrusted"))
-    assert parse_front_matter(both.split("\n")).values["origin"] == "untrusted"
-    assert "zebra" not in both
-    assert both.count("\n") == text.count("\n")
+    result = mask(text, "memory/a.md", forgetting("opens with 7714 zebra origin untrusted"))
+    assert parse_front_matter(result.split("\n")).values["origin"] == "untrusted"
+    assert "zebra" not in result
+    assert result.count("\n") == text.count("\n")
     first = "---\norigin: untrusted\n---\nMore.\n"
     assert mask(first, "memory/a.md", forgetting("- origin untrusted more")) != first
     parsed = parse(
         mask(first, "memory/a.md", forgetting("origin: untrusted")),
         path="memory/a.md",
-        mtime=__import__("datetime").date(2026, 1, 1),
+        mtime=date(2026, 1, 1),
         unit_tokens=60,
     )
     assert parsed.front_matter == {"origin": "untrusted"}
@@ -177,13 +177,11 @@ def test_a_line_that_is_read_otherwise_is_not_shown() -> None:
 
 def test_needles_are_what_stands_in_the_lines() -> None:
     text = "- [ ] 10:30 Mira: The vault opens\n  with 7714 zebra today. And that was all of it."
-    found = extract_needles(text, "Mira")
-    assert "The vault opens with 7714 zebra today." in found
-    assert "with 7714 zebra today. And that was all of it." in found
-    assert all(len(said(needle)) >= SENTENCE_WEIGHT for needle in found)
+    needles = extract_needles(text, "Mira")
+    assert "The vault opens with 7714 zebra today." in needles
+    assert "with 7714 zebra today. And that was all of it." in needles
+    assert all(len(folded_words(needle)) >= SENTENCE_WEIGHT for needle in needles)
 
-
-# -- whatever the text is ---------------------------------------------------------------------------
 
 WORD = st.text("abcdefghijABCDEéüß0123", min_size=1, max_size=6)
 LINE = st.text(st.characters(codec="utf-8", exclude_characters="\r\n", exclude_categories=("Cs", "Cc")), max_size=40)
@@ -203,20 +201,20 @@ def test_forgotten_words_are_gone_wherever_they_stand(
 ) -> None:
     matcher = forgetting(" ".join(words))
     written = "".join(word + gap for word, gap in zip(words, gaps, strict=False)).upper()
-    assume(said(written) == said(" ".join(words)))
+    assume(folded_words(written) == folded_words(" ".join(words)))
     text = f"{before}\n{written}\n{after}"
     hidden = mask(text, "memory/a.md", matcher)
     assert len(split_lines(hidden)) == len(split_lines(text))
-    run = "\0".join(said(" ".join(words)))
-    assert run not in "\0".join(said(hidden)) or run in "\0".join(said(before + "\n" + after))
+    run = "\0".join(folded_words(" ".join(words)))
+    assert run not in "\0".join(folded_words(hidden)) or run in "\0".join(folded_words(before + "\n" + after))
     assert mask(hidden, "memory/a.md", matcher) == hidden
 
 
 @given(TEXT, st.lists(WORD, min_size=1, max_size=8))
 def test_texts_without_them_are_the_very_same(text: str, words: list[str]) -> None:
     matcher = forgetting(" ".join(words))
-    gone = tuple(said(" ".join(words)))
-    has = said(text)
+    gone = tuple(folded_words(" ".join(words)))
+    has = folded_words(text)
     assume(not any(tuple(has[at : at + len(gone)]) == gone for at in range(len(has))))
     assert mask(text, "memory/a.md", matcher) == text
     assert masked_lines(text, "memory/a.md", matcher) == []
@@ -230,7 +228,7 @@ def test_nothing_forgotten_changes_nothing(text: str) -> None:
 @given(TEXT)
 def test_what_is_forgotten_of_a_text_is_all_of_it(text: str) -> None:
     matcher = forgetting(text)
-    assert said(mask(text, "a.md", matcher).replace(INDEX_MARK, " ")) == [] or text.startswith("---")
+    assert folded_words(mask(text, "a.md", matcher).replace(INDEX_MARK, " ")) == [] or text.startswith("---")
 
 
 @pytest.mark.parametrize(("text", "again"), table("forgetting.tsv", "a forgotten text in the letters of its language"))
@@ -238,9 +236,6 @@ def test_what_is_forgotten_of_a_text_is_all_of_it(text: str) -> None:
 def test_it_is_recognised_in_the_letters_of_its_language(text: str, again: str, turned: bool) -> None:
     text, again = (again, text) if turned else (text, again)
     assert mask(f"- {again}", "a.md", forgetting(text)) == f"- {INDEX_MARK}"
-
-
-# -- in the state -----------------------------------------------------------------------------------
 
 
 KEY = b"k" * 32
@@ -276,10 +271,10 @@ def test_without_any_it_costs_no_key(tmp_path: Path) -> None:
 
 
 def test_another_process_is_heard_of(tmp_path: Path) -> None:
-    here, there = Tombstones(state_in(tmp_path / "state")), state_in(tmp_path / "state")
-    assert mask_for_index(here, "a.md", SECRET) == SECRET
-    set_in(there, KEY, [Matcher(KEY).tombstone(tuple(said(SECRET)), "anywhere", "")])
-    assert mask_for_index(here, "a.md", SECRET) == INDEX_MARK
+    ours, there = Tombstones(state_in(tmp_path / "state")), state_in(tmp_path / "state")
+    assert mask_for_index(ours, "a.md", SECRET) == SECRET
+    set_in(there, KEY, [Matcher(KEY).tombstone(tuple(folded_words(SECRET)), "anywhere", "")])
+    assert mask_for_index(ours, "a.md", SECRET) == INDEX_MARK
 
 
 def test_a_damaged_tombstone_is_an_error_of_the_state(tmp_path: Path) -> None:
@@ -290,10 +285,9 @@ def test_a_damaged_tombstone_is_an_error_of_the_state(tmp_path: Path) -> None:
 
 
 def test_two_keys_give_two_hashes() -> None:
-    words = tuple(said(SECRET))
-    one, other = (Matcher(key * 32).tombstone(words, "anywhere", "") for key in (b"a", b"b"))
-    assert one.rsplit(".", 1)[1] != other.rsplit(".", 1)[1]
-    assert json.dumps(one) != json.dumps(other)
+    words = tuple(folded_words(SECRET))
+    first, other = (Matcher(key * 32).tombstone(words, "anywhere", "") for key in (b"a", b"b"))
+    assert first.rsplit(".", 1)[1] != other.rsplit(".", 1)[1]
 
 
 def test_facts_are_covered_by_id_and_by_their_words(tmp_path: Path) -> None:
@@ -320,11 +314,11 @@ def test_facts_are_covered_by_id_and_by_their_words(tmp_path: Path) -> None:
 def test_every_one_of_many_is_found(many: list[tuple[str, ...]]) -> None:
     matcher = Matcher(b"k" * 32)
     for words in many:
-        matcher.add(matcher.tombstone(tuple(said(" ".join(words))), "anywhere", ""))
+        matcher.add(matcher.tombstone(tuple(folded_words(" ".join(words))), "anywhere", ""))
     for words in many:
         text = " ".join(words)
         matches = matcher.find(split_words(text), "any.md")
-        assert matches and matches[0].first == 0 and matches[0].last == len(said(text)) - 1
+        assert matches and matches[0].first == 0 and matches[0].last == len(folded_words(text)) - 1
 
 
 def test_a_row_keeps_its_cells_in_their_places() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fakes import Notes, open_memory
+from fakes import Notes, ingested, open_memory
 from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
@@ -34,8 +34,7 @@ NOTES = {
 def memory(notes: Notes) -> Iterator[Memory]:
     for path, text in NOTES.items():
         notes.write(path, text)
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         yield memory
 
 
@@ -65,7 +64,7 @@ def picture(memory: Memory) -> dict[str, Any]:
         return {
             "mentions": sorted((label[c], line(r), round(w, 4)) for c, r, w in mentions),
             "units": {label[c]: int(n) for c, n in enumerate(references.units)},
-            "names": {found.slug: found.name for found in view.labels().values()},
+            "names": {label.slug: label.name for label in view.labels().values()},
             "related": entries(network.related, label.get, label.get),
             "after": entries(network.after, head, head),
             "before": entries(network.before, head, head),
@@ -128,8 +127,7 @@ def test_a_unit_that_moves_to_another_file_takes_its_mentions_along(memory: Memo
 def test_a_linked_note_is_a_concept_that_leads_to_it(notes: Notes) -> None:
     notes.write("memory/2026-01-05.md", "# Day\n\n- the pump failed\n")
     notes.write("memory/report.md", "# Report\n\n- see [[2026-01-05]] for the cause\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         mentions = picture(memory)["mentions"]
     assert {line for name, line, _ in mentions if name == "2026-01-05"} == {
         "memory/2026-01-05.md:1",
@@ -140,8 +138,7 @@ def test_a_linked_note_is_a_concept_that_leads_to_it(notes: Notes) -> None:
 def test_front_matter_tags_hold_for_every_section(notes: Notes) -> None:
     text = "---\ntags: [irrigation]\n---\n\n# One\n\n- first\n\n# Two\n\n- second\n"
     notes.write("memory/a.md", text)
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         assert [row.name for row in memory.concepts.list().rows] == ["irrigation"]
         hits = memory.search("second", mode="keyword", concepts=("irrigation",)).results
     assert "second" in hits[0].snippet
@@ -162,8 +159,7 @@ def test_the_graph_does_not_depend_on_the_order_of_ingest_nor_on_detours(
     at_once = Notes(root / "once")
     for path, body in zip(paths, bodies, strict=True):
         at_once.write(path, body)
-    with open_memory(at_once, name="once") as memory:
-        memory.ingest()
+    with ingested(at_once, name="once") as memory:
         wanted = picture(memory)
     step_by_step = Notes(root / "steps")
     order = data.draw(st.permutations(list(zip(paths, bodies, strict=True))))
@@ -189,8 +185,7 @@ def test_what_goes_together_more_often_than_chance_is_related(notes: Notes) -> N
         lines += [f"- they called {name} today" for name in ("Cosima", "Dragan") if rnd.random() < 0.4]
         lines += ["- we asked Eudora Quill today" if day % 2 else "- we asked Eudora today"] if day % 4 == 0 else []
         notes.write(f"memory/2026-{day // 28 + 1:02}-{day % 28 + 1:02}.md", "# Meeting\n\n" + "\n".join(lines) + "\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         related = {(a, b): w for a, b, w in picture(memory)["related"]}
     assert 0.5 < related["abelard", "benedek"] == related["benedek", "abelard"] < 1
     assert ("cosima", "dragan") not in related
@@ -198,8 +193,8 @@ def test_what_goes_together_more_often_than_chance_is_related(notes: Notes) -> N
 
 
 def test_the_association_is_that_of_its_table() -> None:
-    both, first, second = np.array([8, 2, 6]), np.array([8, 20, 12]), np.array([8, 20, 30])
-    ratio, npmi = _association(both, first, second, 40)
+    joint, first, second = np.array([8, 2, 6]), np.array([8, 20, 12]), np.array([8, 20, 30])
+    ratio, npmi = _association(joint, first, second, 40)
     table = np.array([[8, 0], [0, 32]])
     expected = 2 * sum(
         n * np.log(n / (table.sum(1)[i] * table.sum(0)[j] / 40)) for (i, j), n in np.ndenumerate(table) if n
@@ -214,14 +209,10 @@ def test_threads_are_chains_by_time_of_each_concept(notes: Notes) -> None:
         notes.write(
             f"memory/2026-01-{day:02}.md", f"# Note\n\n- so Zorblatt came on day {day}\n" + "- and so on\n" * 25
         )
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         after = {(a, b) for a, b, _ in picture(memory)["after"]}
     ordered = [f"memory/2026-01-{day:02}.md:1" for day in sorted(days)]
     assert after == set(pairwise(ordered))
-
-
-# -- curated concepts -------------------------------------------------------------------------------
 
 
 def test_adding_a_concept_links_existing_units_at_once(memory: Memory) -> None:
@@ -264,8 +255,7 @@ def test_a_removed_concept_stays_away_in_any_spelling_and_in_another_index(
     memory.close()
     for file in notes.root.parent.glob("index.duckdb*"):
         file.unlink()
-    with open_memory(notes) as rebuilt:
-        rebuilt.ingest()
+    with ingested(notes) as rebuilt:
         assert {row.name.casefold()[:4] for row in rebuilt.concepts.list().rows} == names
 
 
@@ -275,8 +265,7 @@ def test_curated_concepts_outlive_the_index(memory: Memory, notes: Notes) -> Non
     memory.close()
     for file in notes.root.parent.glob("index.duckdb*"):
         file.unlink()
-    with open_memory(notes) as again:
-        again.ingest()
+    with ingested(notes) as again:
         assert picture(again) == wanted
 
 
@@ -303,13 +292,10 @@ def test_a_note_written_after_a_concept_was_curated_is_linked(memory: Memory, no
 def test_children_are_found_by_their_parents(memory: Memory) -> None:
     memory.concepts.add("Zorblatt", parents=["person"])
     memory.concepts.add("person", parents=["being"])
-    found = memory.search("wobble_board", mode="keyword", concepts=("being",), max_results=10).results
-    assert found and all("Zorblatt" in hit.concepts for hit in found)
+    hits = memory.search("wobble_board", mode="keyword", concepts=("being",), max_results=10).results
+    assert hits and all("Zorblatt" in hit.concepts for hit in hits)
     rows = {row.name: row for row in memory.concepts.list().rows}
     assert rows["person"].children == ("Zorblatt",) and rows["Zorblatt"].parents == ("person",)
-
-
-# -- names ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("same", "a", "b"), table("search_languages.tsv", "names with one key or another"))
@@ -339,11 +325,10 @@ def test_an_index_of_an_older_extraction_is_read_again(memory: Memory, notes: No
         assert picture(again) == wanted
 
 
-@pytest.mark.parametrize(("told", "opening"), table("search_languages.tsv", "lines that a Latin name opens"))
-def test_a_latin_name_that_opens_lines_of_another_script_is_a_concept(notes: Notes, told: str, opening: str) -> None:
+@pytest.mark.parametrize(("line", "opening"), table("search_languages.tsv", "lines that a Latin name opens"))
+def test_a_latin_name_that_opens_lines_of_another_script_is_a_concept(notes: Notes, line: str, opening: str) -> None:
     for day in range(1, 6):
-        notes.write(f"memory/2026-03-0{day}.md", f"# 2026-03-0{day}\n\n{told.format(day)}\n\n{opening.format(day)}\n")
+        notes.write(f"memory/2026-03-0{day}.md", f"# 2026-03-0{day}\n\n{line.format(day)}\n\n{opening.format(day)}\n")
     notes.write("MEMORY.md", "- an English line\n\n- another one\n\n" * 30)
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         assert "Mastodon" in {row.name for row in memory.concepts.list().rows}

@@ -9,15 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
-from fakes import CountingEmbedder, Notes, open_memory
+from commands import run_command
+from fakes import CountingEmbedder, Notes, ingested, open_memory
 from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
 from tables import table
 
 from openclaw_memory import Memory
-from openclaw_memory.cli.main import cli
 from openclaw_memory.errors import RequestError
 from openclaw_memory.graph import walk as graph_walk
 from openclaw_memory.graph.network import Network, SparseRows
@@ -40,8 +39,7 @@ NOTES = {
 def memory(notes: Notes) -> Iterator[Memory]:
     for path, text in NOTES.items():
         notes.write(path, text)
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         yield memory
 
 
@@ -112,12 +110,11 @@ def test_related_and_parent_concepts_carry_a_thread(notes: Notes) -> None:
     notes.write("memory/2026-01-10.md", "# Storage\n\n- moved the archive to SurrealDB\n")
     notes.write("memory/2026-01-20.md", "# Backup\n\n- tried a restore of the Postgres cluster\n")
     notes.write("memory/2026-01-25.md", f"# Routine\n\n{FILLER}\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         memory.concepts.add("SurrealDB", parents=["database"])
         memory.concepts.add("Postgres", parents=["database"])
-        found = {hit.path: hit for hit in memory.recall("where did the archive go?", hops=1).results}
-        assert "memory/2026-01-20.md" not in found
+        hits_by_path = {hit.path: hit for hit in memory.recall("where did the archive go?", hops=1).results}
+        assert "memory/2026-01-20.md" not in hits_by_path
         memory.concepts.add("SurrealDB", related=["Postgres"])
         (hit,) = [hit for hit in memory.recall("where did the archive go?", hops=1).results if hit.distance]
         assert hit.path == "memory/2026-01-20.md"
@@ -129,8 +126,7 @@ def test_a_parent_is_found_from_its_child(notes: Notes) -> None:
     notes.write("memory/2026-01-10.md", "# Storage\n\n- moved the archive to SurrealDB\n")
     notes.write("memory/2026-01-20.md", "# Thoughts\n\n- every database needs a restore that was tried\n")
     notes.write("memory/2026-01-25.md", f"# Routine\n\n{FILLER}\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         memory.concepts.add("SurrealDB", parents=["database"])
         up = [hit for hit in memory.recall("where did the archive go?", hops=1).results if hit.distance]
         assert [edge.text for edge in up[0].via][1] == "SurrealDB is a kind of database"
@@ -140,18 +136,17 @@ def test_a_parent_is_found_from_its_child(notes: Notes) -> None:
 
 def test_results_come_in_order_of_time_with_undated_ones_last(memory: Memory, notes: Notes) -> None:
     notes.write("memory/people.md", "# People\n\n- Osgood knows roofs, Pemberton beams.\n")
-    found = memory.recall("leaking roof above the kitchen", max_results=5).results
-    dated = [hit.date for hit in found if hit.path != "memory/people.md"]
+    hits = memory.recall("leaking roof above the kitchen", max_results=5).results
+    dated = [hit.date for hit in hits if hit.path != "memory/people.md"]
     assert dated == sorted(dated, key=lambda day: day or date.max)
-    assert "memory/people.md" in [hit.path for hit in found]
-    assert found[-1].path == "memory/people.md"
+    assert "memory/people.md" in [hit.path for hit in hits]
+    assert hits[-1].path == "memory/people.md"
 
 
 def test_vectors_find_where_the_thread_starts(notes: Notes) -> None:
     for path, text in NOTES.items():
         notes.write(path, text)
-    with open_memory(notes, CountingEmbedder()) as memory:
-        memory.ingest()
+    with ingested(notes, CountingEmbedder()) as memory:
         result = memory.recall("leaking roof above the kitchen", mode="vector", max_results=3)
         assert result.mode == "vector" and result.provider == "hashing"
         assert result.results[0].path == "memory/2026-01-10.md" and result.results[0].vector_score
@@ -159,12 +154,12 @@ def test_vectors_find_where_the_thread_starts(notes: Notes) -> None:
 
 def test_a_thread_finds_what_a_search_of_its_size_finds_and_tells_it_in_order_of_time(memory: Memory) -> None:
     query = "leaking roof above the kitchen"
-    told = memory.recall(query, budget=120).results
+    hits = memory.recall(query, budget=120).results
     searched = memory.search(query, budget=60).results
-    lines = {(hit.path, line) for hit in told for line in range(hit.start_line, hit.end_line + 1)}
+    lines = {(hit.path, line) for hit in hits for line in range(hit.start_line, hit.end_line + 1)}
     assert {(hit.path, hit.start_line) for hit in searched if hit.score > 0.5} <= lines
-    assert [hit.date for hit in told] == sorted(hit.date for hit in told if hit.date)
-    assert any(hit.distance for hit in told) and all(hit.via for hit in told if hit.distance)
+    assert [hit.date for hit in hits] == sorted(hit.date for hit in hits if hit.date)
+    assert any(hit.distance for hit in hits) and all(hit.via for hit in hits if hit.distance)
 
 
 @pytest.mark.parametrize("budget", [150, 300])
@@ -172,10 +167,9 @@ def test_lines_that_answer_fill_the_budget(notes: Notes, budget: int) -> None:
     for day in range(10, 29):
         rest = " ".join(f"{word}{day}" for word in ("slate", "gutter", "rafter", "ladder", "cornice", "mortar"))
         notes.write(f"memory/2026-01-{day}.md", f"# Visit\n\n- Osgood measured the roof: {rest}.\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
-        told = memory.recall("roof that Osgood measured", budget=budget).results
-    spent = sum(len(hit.snippet) + 1 for hit in told) / CHARS_PER_TOKEN
+    with ingested(notes) as memory:
+        hits = memory.recall("roof that Osgood measured", budget=budget).results
+    spent = sum(len(hit.snippet) + 1 for hit in hits) / CHARS_PER_TOKEN
     assert 0.9 * budget < spent <= budget
 
 
@@ -185,21 +179,19 @@ def test_lines_that_answer_fill_the_budget(notes: Notes, budget: int) -> None:
 def test_what_several_notes_repeat_is_told_once_as_it_is_now(notes: Notes, line: str, question: str) -> None:
     for day in range(3, 9):
         notes.write(f"memory/2026-03-{day:02}.md", f"# Carried over\n\n- {line}\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         assert [hit.path for hit in memory.recall(question).results] == ["memory/2026-03-08.md"]
 
 
 @pytest.mark.parametrize(
-    ("told", "question"), table("search_languages.tsv", "a line that a program repeats, and a question for it")
+    ("line", "question"), table("search_languages.tsv", "a line that a program repeats, and a question for it")
 )
-def test_what_a_program_wrote_is_told_only_where_it_answers_best(notes: Notes, told: str, question: str) -> None:
-    notes.write("memory/2026-03-04.md", f"# Garden\n\n- {told}\n")
-    notes.write("memory/2026-03-05.md", f"# Light Sleep\n\n- 2026-03-05T02:14:55Z INFO candidate {told}\n")
+def test_what_a_program_wrote_is_told_only_where_it_answers_best(notes: Notes, line: str, question: str) -> None:
+    notes.write("memory/2026-03-04.md", f"# Garden\n\n- {line}\n")
+    notes.write("memory/2026-03-05.md", f"# Light Sleep\n\n- 2026-03-05T02:14:55Z INFO candidate {line}\n")
     notes.write("memory/2026-03-06.md", "# Pump\n\n- 2026-03-06T02:14:55Z ERROR pump QX-7714 stopped, code 40163\n")
     notes.write("memory/2026-03-09.md", f"# Routine\n\n{FILLER}\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         for size in ({}, {"max_results": 6}):
             assert "03-05" not in days(memory, question, **size)
             assert "03-06" in days(memory, "error QX-7714 code 40163", **size)
@@ -211,32 +203,23 @@ def test_a_hit_says_how_surely_it_answers_as_a_search_does(memory: Memory) -> No
         "which lighthouse keeper painted a kitchen for the visiting astronomer?",
     ):
         searched = {hit.citation: hit.score for hit in memory.search(query, budget=200).results}
-        told = memory.recall(query, budget=200).results
-        shared = [hit for hit in told if hit.citation in searched]
+        hits = memory.recall(query, budget=200).results
+        shared = [hit for hit in hits if hit.citation in searched]
         assert shared and all(hit.relevance == searched[hit.citation] for hit in shared)
-    assert max(hit.relevance for hit in told) < 0.3
-
-
-# -- the command --------------------------------------------------------------------------------------
-
-
-def run(memory: Memory, notes: Notes, *arguments: str) -> Result:
-    base = ["--workspace", str(notes.root), "--db", str(notes.root.parent / "index.duckdb")]
-    return CliRunner().invoke(cli, [*base, "--set", "embedding.model=none", *arguments])
+    assert max(hit.relevance for hit in hits) < 0.3
 
 
 def test_the_command_tells_the_thread(memory: Memory, notes: Notes) -> None:
-    shown = run(memory, notes, "recall", "leaking", "roof", "above", "the", "kitchen", "-n", "3")
-    assert shown.exit_code == 0
+    shown = run_command(notes, "recall", "leaking", "roof", "above", "the", "kitchen", "-n", "3")
     assert shown.output.index("2026-01-10") < shown.output.index("2026-01-14") < shown.output.index("2026-02-02")
     assert "Pemberton" in shown.output and "↳" in shown.output
-    answer = json.loads(run(memory, notes, "recall", "leaking roof", "--json").stdout)
+    answer = json.loads(run_command(notes, "recall", "leaking roof", "--json").stdout)
     hit = answer["results"][1]
     assert {"path", "startLine", "score", "via", "distance", "concepts"} <= set(hit)
     assert set(hit["via"][0]) == {"kind", "source", "target", "weight", "text"}
-    assert run(memory, notes, "recall", "roof", "--hops", "9").exit_code == 2
-    assert run(memory, notes, "recall", " ").exit_code == 2
-    assert "no good match" in run(memory, notes, "recall", "xylophone").output
+    run_command(notes, "recall", "roof", "--hops", "9", code=2)
+    run_command(notes, "recall", " ", code=2)
+    assert "no good match" in run_command(notes, "recall", "xylophone").output
 
 
 def test_a_thread_is_the_same_whatever_was_read_first(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -250,14 +233,13 @@ def test_a_thread_is_the_same_whatever_was_read_first(notes: Notes, monkeypatch:
         with open_memory(notes, db=notes.root.parent / f"{number}.duckdb") as memory:
             for day in order:
                 memory.ingest([f"memory/{day}.md"])
-            found = [memory.recall("Heron router", **how).results for how in ({}, {"max_results": 5}, {"budget": 40})]
-            threads.append([[(hit.citation, hit.via) for hit in thread] for thread in found])
+            threads_found = [
+                memory.recall("Heron router", **how).results for how in ({}, {"max_results": 5}, {"budget": 40})
+            ]
+            threads.append([[(hit.citation, hit.via) for hit in thread] for thread in threads_found])
             first = memory.search("Heron Attic Ana", mode="keyword").results[0]
             assert first.path == f"memory/{max(days)}.md"
     assert threads[0] == threads[1] == threads[2]
-
-
-# -- the walk -----------------------------------------------------------------------------------------
 
 
 def lists(pairs: list[tuple[int, int, float]], n: int) -> SparseRows:
@@ -302,7 +284,7 @@ def test_a_walk_reaches_what_is_connected_and_never_gains_strength(
     graph: tuple[int, dict[tuple[int, int], float], set[tuple[int, int]], dict[int, float]], hops: int
 ) -> None:
     n, references, follows, seeds = graph
-    found = walk(network(references, n, 5, follows), seeds, hops)
+    reached = walk(network(references, n, 5, follows), seeds, hops)
     neighbours: dict[int, set[int]] = {s: set() for s in range(n)}
     for a, c in references:
         neighbours[a] |= {b for (b, other) in references if other == c and b != a}
@@ -314,27 +296,27 @@ def test_a_walk_reaches_what_is_connected_and_never_gains_strength(
     for hop in range(1, hops + 1):
         layer = {t for s in layer for t in neighbours[s]} - set(distance)
         distance |= dict.fromkeys(layer, hop)
-    assert set(found) <= set(distance)
-    for section, arrival in found.items():
+    assert set(reached) <= set(distance)
+    for section, arrival in reached.items():
         assert 0 < arrival.strength <= 1 and distance[section] <= arrival.distance <= hops
         if section in seeds:
             assert (arrival.distance, arrival.strength) == (0, pytest.approx(seeds[section]))
             continue
         assert arrival.origin in neighbours[section]
-        origin = found[arrival.origin]
+        origin = reached[arrival.origin]
         assert origin.distance == arrival.distance - 1
         assert arrival.strength <= origin.strength
 
 
 def test_a_rare_concept_binds_more_than_a_common_one_and_two_more_than_one(notes: Notes) -> None:
     shared = {(0, 0): 1.0, (1, 0): 1.0, (0, 1): 1.0, (2, 1): 1.0, (3, 0): 1.0, (3, 1): 1.0}
-    found = walk(network(shared, 4, 2, set()), {0: 0.5}, 1)
-    assert found[3].strength > found[1].strength == pytest.approx(found[2].strength)
+    reached = walk(network(shared, 4, 2, set()), {0: 0.5}, 1)
+    assert reached[3].strength > reached[1].strength == pytest.approx(reached[2].strength)
     rare = walk(network(shared, 4, 2, set()), {0: 0.5}, 1, np.array([1.0, 0.2], np.float32))
     assert rare[1].strength > rare[2].strength
 
 
 def test_a_hub_is_left_by_its_strongest_mentions_only() -> None:
     references = {(s, 0): 1.0 if s < 50 else 0.5 for s in range(400)}
-    found = walk(network(references, 400, 1, set()), {0: 1.0}, 1)
-    assert len(found) <= 201 and set(range(1, 50)) <= set(found)
+    reached = walk(network(references, 400, 1, set()), {0: 1.0}, 1)
+    assert len(reached) <= 201 and set(range(1, 50)) <= set(reached)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from click.testing import CliRunner
-from fakes import CountingEmbedder, Notes, open_memory
+from commands import run_command
+from fakes import CountingEmbedder, Notes, ingested
 
 from openclaw_memory import Memory
-from openclaw_memory.cli.main import cli
 from openclaw_memory.errors import RequestError
 
 QUIET = "\n".join(f"- a quiet hour, number {n}, passed without news" for n in range(10))
@@ -27,8 +26,7 @@ NOTES = {
 def memory(notes: Notes) -> Iterator[Memory]:
     for path, text in NOTES.items():
         notes.write(path, text)
-    with open_memory(notes, CountingEmbedder()) as memory:
-        memory.ingest()
+    with ingested(notes, CountingEmbedder()) as memory:
         yield memory
 
 
@@ -74,8 +72,8 @@ def test_nearness_halves_with_each_step_and_ends_at_the_largest_distance(memory:
     memory.concepts.add("Marlowe", parents=["people"])
 
     def nearness(most: int) -> dict[str, float | None]:
-        found = memory.search("pump", near=("people",), max_distance=most, max_results=10).results
-        return {hit.path[7:-3]: hit.graph_score for hit in found}
+        hits = memory.search("pump", near=("people",), max_distance=most, max_results=10).results
+        return {hit.path[7:-3]: hit.graph_score for hit in hits}
 
     full = nearness(3)
     assert full["2026-01-03"] == 0.25  # people is the parent of Marlowe, whom the line mentions
@@ -92,9 +90,9 @@ def test_the_graph_alone_finds_what_mentions_the_concepts_of_the_question(memory
 
 
 def test_the_graph_alone_goes_by_the_best_hits_when_the_question_names_nothing(memory: Memory) -> None:
-    found = memory.search("seeds from the market", mode="graph", max_results=10).results
-    assert {"2026-01-12", "2026-01-08"} <= {hit.path[7:-3] for hit in found}
-    assert "2026-01-20" not in {hit.path[7:-3] for hit in found}
+    hits = memory.search("seeds from the market", mode="graph", max_results=10).results
+    assert {"2026-01-12", "2026-01-08"} <= {hit.path[7:-3] for hit in hits}
+    assert "2026-01-20" not in {hit.path[7:-3] for hit in hits}
 
 
 def test_hits_name_the_concepts_of_their_lines_rarest_first(memory: Memory) -> None:
@@ -103,27 +101,19 @@ def test_hits_name_the_concepts_of_their_lines_rarest_first(memory: Memory) -> N
 
 
 def test_wrong_usage_is_said(notes: Notes, memory: Memory) -> None:
-    base = ["--workspace", str(notes.root), "--db", str(notes.root.parent / "index.duckdb")]
-    base += ["--set", "embedding.model=none"]
-    run = CliRunner().invoke
-    failed = run(cli, [*base, "search", "pump", "--concept", "Zorblat"])
-    assert failed.exit_code == 1 and "did you mean Zorblatt" in failed.output
-    assert "2026-01-08" in run(cli, [*base, "search", "pump", "--near", "Zorblatt"]).output
-
-
-# -- what no longer holds ---------------------------------------------------------------------------
+    assert "did you mean Zorblatt" in run_command(notes, "search", "pump", "--concept", "Zorblat", code=1).output
+    assert "2026-01-08" in run_command(notes, "search", "pump", "--near", "Zorblatt").output
 
 
 def test_a_line_whose_fact_was_superseded_is_marked_and_ranks_below_the_one_that_holds(notes: Notes) -> None:
     notes.write("memory/2026-01-03.md", "# JR\n\n- **Editor:** Vim (the editor of JR for years)\n")
     notes.write("memory/2026-02-09.md", "# JR\n\n- **Editor:** Helix\n")
     notes.write("memory/2026-02-10.md", f"# Quiet\n\n{QUIET}\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
-        found = memory.search("which editor does JR use", max_results=2).results
-        assert [hit.path for hit in found] == ["memory/2026-02-09.md", "memory/2026-01-03.md"]
-        assert found[0].superseded == ()
-        (words,) = found[1].superseded
+    with ingested(notes) as memory:
+        hits = memory.search("which editor does JR use", max_results=2).results
+        assert [hit.path for hit in hits] == ["memory/2026-02-09.md", "memory/2026-01-03.md"]
+        assert hits[0].superseded == ()
+        (words,) = hits[1].superseded
         assert "Helix" in words and "2026-02-09" in words
 
 
@@ -131,24 +121,22 @@ def test_what_no_longer_holds_changes_nothing_for_other_questions(notes: Notes) 
     for path, text in NOTES.items():
         notes.write(path, text)
     notes.write("memory/2026-01-02.md", "# JR\n\n- **Editor:** Vim\n")
-    with open_memory(notes, CountingEmbedder()) as memory:
-        memory.ingest()
+    with ingested(notes, CountingEmbedder()) as memory:
 
-        def found(query: str, **options: object) -> list[tuple[str, float]]:
+        def scored_hits(query: str, **options: object) -> list[tuple[str, float]]:
             return [(hit.id, hit.score) for hit in memory.search(query, max_results=4, **options).results]
 
-        asked = [("pump in a shop window", {}), ("nothing of that kind", {}), ("seeds", {"fusion": "rrf"})]
-        before = [found(query, **options) for query, options in asked]
+        questions = [("pump in a shop window", {}), ("nothing of that kind", {}), ("seeds", {"fusion": "rrf"})]
+        before = [scored_hits(query, **options) for query, options in questions]
         threads = [(hit.id, hit.score) for hit in memory.recall("seeds from the market").results]
         memory.facts.add("JR", "editor", "Helix")
         assert memory.facts.superseded()
-        assert [found(query, **options) for query, options in asked] == before
+        assert [scored_hits(query, **options) for query, options in questions] == before
         assert [(hit.id, hit.score) for hit in memory.recall("seeds from the market").results] == threads
 
 
 def test_the_graph_alone_finds_nothing_where_nothing_is(notes: Notes) -> None:
     for path, text in NOTES.items():
         notes.write(path, text)
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         assert memory.search("xylophone quartet", mode="graph").results == ()

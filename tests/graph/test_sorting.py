@@ -39,5 +39,5 @@ def test_what_is_spliced_is_what_a_stable_sort_of_all_that_is_left_would_be(
     splice = Splice.plan(before, after, sorted(gone))
     marks = splice(np.arange(len(old)), -1 - np.arange(len(new))).tolist()
     left = [(document, at) for at, document in enumerate(old) if document not in gone]
-    both = [*left, *((document, -1 - at) for at, document in enumerate(new))]
-    assert marks == [mark for _, mark in sorted(both, key=lambda pair: pair[0])]
+    merged = [*left, *((document, -1 - at) for at, document in enumerate(new))]
+    assert marks == [mark for _, mark in sorted(merged, key=lambda pair: pair[0])]

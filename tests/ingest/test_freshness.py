@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes import CountingEmbedder, Notes, open_memory, snippets
+from fakes import CountingEmbedder, Notes, ingested, open_memory, snippets
 
 from openclaw_memory import Memory, hookimpl
 from openclaw_memory.errors import LeaseTimeout
@@ -30,8 +30,7 @@ def test_a_search_without_any_ingest_finds_what_is_written(notes: Notes, embedde
 
 def test_a_search_sees_changes_additions_and_deletions(notes: Notes, embedder: CountingEmbedder) -> None:
     notes.write("MEMORY.md", "- the tent leaks\n")
-    with open_memory(notes, embedder) as memory:
-        memory.ingest()
+    with ingested(notes, embedder) as memory:
         notes.write("MEMORY.md", "- the tent is dry\n")
         notes.write("memory/a.md", "- the stove smokes\n")
         assert snippets(memory, "tent") == ["- the tent is dry"]
@@ -42,8 +41,7 @@ def test_a_search_sees_changes_additions_and_deletions(notes: Notes, embedder: C
 
 def test_a_recent_look_is_trusted(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
     notes.write("MEMORY.md", "- the tent leaks\n")
-    with open_memory(notes, ingest__fresh_seconds=5.0) as memory:
-        memory.ingest()
+    with ingested(notes, ingest__fresh_seconds=5.0) as memory:
         now = time.monotonic()
         notes.write("MEMORY.md", "- the tent is dry\n")
         monkeypatch.setattr(time, "monotonic", lambda: now + 4)
@@ -54,8 +52,7 @@ def test_a_recent_look_is_trusted(notes: Notes, monkeypatch: pytest.MonkeyPatch)
 
 def test_a_clock_set_back_or_forth_changes_nothing(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
     notes.write("MEMORY.md", "- the tent leaks\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         for clock in (0.0, 4e9):
             monkeypatch.setattr(time, "time", lambda clock=clock: clock)
             notes.write("MEMORY.md", f"- the tent costs {clock:.0f}\n")
@@ -107,8 +104,7 @@ def test_a_running_ingest_makes_the_answer_stale_and_does_not_hold_it_up(
     notes: Notes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     notes.write("MEMORY.md", "- the tent leaks\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         notes.write("memory/a.md", "- the stove smokes\n")
         reading, go = threading.Event(), threading.Event()
         real = notes_reader.read_note
@@ -153,8 +149,7 @@ def test_a_question_with_a_deadline_does_not_wait_for_a_large_file(
     notes: Notes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     notes.write("MEMORY.md", "- the tent leaks\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         held = Held(notes, monkeypatch)
         notes.write("memory/small.md", "- the gate squeaks\n")
         result = memory.search("gate", deadline=20.0)
@@ -178,8 +173,7 @@ def test_a_large_file_that_cannot_be_read_is_tried_once(
     monkeypatch.setattr(freshness, "_LARGE", 100)
     notes.write("MEMORY.md", "- The stove is blue.\n")
     notes.write("memory/old.md", "- The shed is red.\n")
-    with open_memory(notes, None) as memory:
-        memory.ingest()
+    with ingested(notes, None) as memory:
         path = notes.write("memory/large.md", content)
         assert memory.search("stove", deadline=20.0).stale
         for thread in threading.enumerate():
@@ -217,8 +211,7 @@ def test_a_large_file_under_a_new_name_is_found_under_the_old_one_until_it_is_re
 
 def test_what_is_being_read_when_a_memory_closes_is_written(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
     notes.write("MEMORY.md", "- the tent leaks\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         held = Held(notes, monkeypatch)
         assert memory.search("tent", deadline=20.0).stale
         assert held.reading.wait(20)
@@ -231,8 +224,7 @@ def test_what_is_being_read_when_a_memory_closes_is_written(notes: Notes, monkey
 
 def test_a_broken_ignore_file_is_said_and_the_old_answer_given(notes: Notes) -> None:
     notes.write("MEMORY.md", "- the tent leaks\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         notes.write(".memoryignore", b"\xff\xfe")
         result = memory.search("tent")
         assert result.results and result.stale
@@ -241,8 +233,7 @@ def test_a_broken_ignore_file_is_said_and_the_old_answer_given(notes: Notes) -> 
 
 def test_a_workspace_that_vanished_is_said_and_nothing_is_forgotten(notes: Notes) -> None:
     notes.write("MEMORY.md", "- the tent leaks\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         notes.root.rename(notes.root.with_name("away"))
         result = memory.search("tent")
         assert result.results and result.stale
@@ -299,8 +290,7 @@ def test_a_deadline_holds_when_the_index_is_taken_in_the_middle(notes: Notes, as
 
 def test_slow_questions_leave_few_threads(notes: Notes, embedder: CountingEmbedder) -> None:
     notes.write("MEMORY.md", "- the tent leaks\n")
-    with open_memory(notes, embedder) as memory:
-        memory.ingest()
+    with ingested(notes, embedder) as memory:
         memory.search("warm")
         embedder.gate.clear()
         for n in range(40):
@@ -315,8 +305,7 @@ def test_slow_questions_leave_few_threads(notes: Notes, embedder: CountingEmbedd
 
 def test_a_model_that_is_silent_does_not_outlast_the_deadline(notes: Notes, embedder: CountingEmbedder) -> None:
     notes.write("MEMORY.md", "- the tent leaks\n")
-    with open_memory(notes, embedder) as memory:
-        memory.ingest()
+    with ingested(notes, embedder) as memory:
         embedder.gate.clear()
         result = memory.search("tent", deadline=1.0)
         embedder.gate.set()
@@ -340,8 +329,7 @@ def test_two_memories_on_one_index_see_each_others_work(notes: Notes) -> None:
 
 def test_how_large_a_note_a_question_waits_for_goes_by_its_time(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
     notes.write("MEMORY.md", "- the tent leaks\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         held = Held(notes, monkeypatch)
         monkeypatch.setattr(freshness, "_LARGE", 10_000)
         monkeypatch.setattr(freshness, "_A_SECOND", 1)

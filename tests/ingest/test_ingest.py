@@ -13,7 +13,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from fakes import CountingEmbedder, Notes, everything, open_memory, snippets
+from fakes import CountingEmbedder, Notes, everything, ingested, open_memory, snippets
 from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
@@ -621,8 +621,7 @@ def test_an_index_with_a_history_equals_a_fresh_one(
             elif what == "ingest":
                 old.ingest()
         old.ingest()
-        with open_memory(notes, CountingEmbedder(), name="new") as new:
-            new.ingest()
+        with ingested(notes, CountingEmbedder(), name="new") as new:
             assert _state(old) == _state(new)
 
 
@@ -641,6 +640,5 @@ def test_a_note_that_another_process_read_meanwhile_is_not_taken_for_gone(notes:
                     other.ingest()
 
         notes.write("MEMORY.md", GARDEN + "- the shed is painted green\n")
-        with open_memory(notes, plugins=[Meanwhile()]) as memory:
-            memory.ingest()
+        with ingested(notes, plugins=[Meanwhile()]) as memory:
             assert sorted(memory.store.documents().by_path) == ["MEMORY.md", "memory/new.md"]

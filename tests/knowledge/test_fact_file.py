@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
+from tables import table
 
 from openclaw_memory.errors import WorkspaceError
 from openclaw_memory.knowledge import facts_file
@@ -51,7 +52,7 @@ def test_it_is_readable(path: Path) -> None:
         "origin: agent, recorded: 2026-03-01T10:00:00Z}",
     ]
     assert lines[0].startswith("# Facts")
-    assert [(one.id, one.retracts, one.replaces) for one in facts_file.read(path)] == [
+    assert [(fact.id, fact.retracts, fact.replaces) for fact in facts_file.read(path)] == [
         ("f-1", None, ("f-0",)),
         ("f-2", "f-1", ()),
     ]
@@ -126,11 +127,7 @@ def test_hand_written_entries(path: Path) -> None:
     assert "# for now" in path.read_text()
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["---\n- {subject: JR, predicate: likes, object: tea}\n", "  - subject: JR\n    predicate: likes\n    object: tea",
-     "- subject: JR\n  predicate: likes\n  object: |\n    tea\n\n", "# a\n\n- {subject: JR, predicate: likes,\n   object: tea}  # b"],
-)  # fmt: skip
+@pytest.mark.parametrize("text", table("fact_file.tsv", "entries are added to any layout of lines"))
 def test_entries_are_added_to_any_layout_of_lines(path: Path, text: str) -> None:
     path.write_text(text)
     (before,) = facts_file.read(path)
@@ -157,21 +154,8 @@ def test_the_same_line_twice_counts_once(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "message"),
-    [
-        ("- {id: f-1, subject: JR\n- {id: f-2}\n", 2, "not valid YAML"),
-        ("a: b\n", 1, "must be a list"),
-        ("# x\n- a\n", 2, "an entry must look like"),
-        ("- {subject: JR, predicate: likes}\n", 1, "'object' is missing"),
-        ("- {subject: JR, predicate: likes, object: tea}\n- {subjekt: JR}\n", 2, "no key 'subjekt'; did you mean 'subject'"),
-        ("- {subject: JR, predicate: likes, object: tea, from: soon}\n", 1, "'from' must be a day"),
-        ("- {subject: JR, predicate: likes, object: tea, confidence: 2}\n", 1, "confidence must be a number from 0 to 1"),
-        ("- {subject: JR, predicate: likes, object: tea, origin: me}\n", 1, "origin must be one of owner"),
-        ("- {subject: [JR], predicate: likes, object: tea}\n", 1, "'subject' must be one text"),
-        ("- {subject: {a: b}, predicate: likes, object: tea}\n", 1, "'subject' must be a text"),
-        ("- {id: f-1, subject: JR, predicate: likes, object: tea}\n- {id: f-1, subject: JR, predicate: likes, object: milk}\n", 2, "its id is taken"),
-    ],
-)  # fmt: skip
+    ("text", "line", "message"), table("fact_file.tsv", "what is wrong is named with its line", str, int, str)
+)
 def test_what_is_wrong_is_named_with_its_line(path: Path, text: str, line: int, message: str) -> None:
     path.write_text(text)
     with pytest.raises(FactFileError) as caught:

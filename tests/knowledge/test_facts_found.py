@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
+from tables import parts, table
 
 from openclaw_memory.knowledge import fact_extraction as rules
 from openclaw_memory.knowledge.fact_sentences import DefaultSubjects, facts_in
@@ -42,9 +43,9 @@ def test_nearly_all_of_many_notes_are_read_as_they_are_meant() -> None:
     counts: Counter[str] = Counter()
     for line in NOTES.read_text(encoding="utf-8").splitlines():
         note = json.loads(line)
-        found, meant = set(triples(note["text"], note["path"])), set(map(tuple, note["facts"]))
-        counts.update(right=len(found & meant), wrong=len(found - meant), missed=len(meant - found))
-        counts.update(silent=not meant, spoken=not meant and bool(found))
+        facts, meant = set(triples(note["text"], note["path"])), set(map(tuple, note["facts"]))
+        counts.update(right=len(facts & meant), wrong=len(facts - meant), missed=len(meant - facts))
+        counts.update(silent=not meant, spoken=not meant and bool(facts))
     assert counts["right"] / (counts["right"] + counts["missed"]) > 0.85
     assert counts["right"] / (counts["right"] + counts["wrong"]) > 0.8
     assert counts["spoken"] / counts["silent"] < 0.25
@@ -52,52 +53,20 @@ def test_nearly_all_of_many_notes_are_read_as_they_are_meant() -> None:
 
 @pytest.mark.parametrize(
     ("text", "path", "expected"),
-    [
-        ("# Mira\n\n- **Timezone:** Europe/Lisbon\n", "", ("Mira", "timezone", "Europe/Lisbon")),
-        ("# Lantern 项目\n\n- **状态**：暂停\n", "", ("Lantern", "状态", "暂停")),
-        ("## People\n\n- **Tobi**: drives the van\n", "", ("Tobi", "about", "drives the van")),
-        ("| host | ip |\n|---|---|\n| attic | 10.0.0.17 |\n", "", ("attic", "ip", "10.0.0.17")),
-        ("## Mira\n\n| key | value |\n|---|---|\n| Email | m@example.org |\n", "", ("Mira", "email", "m@example.org")),
-        ("- Decision: only safetensors is taken in\n", "", ("we", "decided", "only safetensors is taken in")),
-        ("- Mira prefers a screenshot.\n", "", ("Mira", "prefers", "a screenshot")),
-        ("## User Profile\n\n- Timezone: UTC\n", "MEMORY.md", ("user", "timezone", "UTC")),
-        ("# USER.md\n\n- **Name:** Ada\n\n## Likes\n\n1. Soup\n", "USER.md", ("Ada", "likes", "Soup")),
-        ("user: I live in Porto.\nassistant: I prefer tea.\n", "", ("user", "lives in", "Porto")),
-    ],
+    table("facts_found.tsv", "each form states a fact", str, str, parts),
 )
-def test_each_form_states_a_fact(text: str, path: str, expected: Triple) -> None:
-    assert [one for one in triples(text, path or "memory/note.md") if one[1] != "name"] == [expected]
+def test_each_form_states_a_fact(text: str, path: str, expected: list[str]) -> None:
+    assert [fact for fact in triples(text, path or "memory/note.md") if fact[1] != "name"] == [tuple(expected)]
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "## 2026-03-04\n\n- **Status:** done for today\n",
-        "## Bilge Pump Repair\n\n- Status: waiting for a gasket\n",
-        "## Entry template\n\n- Status: open\n",
-        "# Mira\n\n- [ ] Email: write to the landlord\n- ~~**City:** Porto~~\n",
-        "# Mira\n\n- **Phone:** TBD\n- **Email:** ?\n- **City:** unknown yet\n",
-        "- Mira no longer lives in Utrecht.\n- Does Mira live in Utrecht?\n- She prefers tea.\n",
-        "田中は納豆が好きではない。\n",
-        "I live in a rack, and I prefer tea.\n",
-        "assistant: I live in a rack.\n",
-    ],
+    "text", table("facts_found.tsv", "what is denied asked passing or about nobody states nothing")
 )
 def test_what_is_denied_asked_passing_or_about_nobody_states_nothing(text: str) -> None:
     assert triples(text) == []
 
 
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ("# USER.md\n\n- **Name:** Ada Lovelace\n", "Ada Lovelace"),
-        ("# USER.md\n\n- **Name:** _(to be asked)_\n", "user"),
-        ("# USER.md - About Mark\n\n- Timezone: UTC\n", "Mark"),
-        ("# USER.md\n\n## Кто такая Ада\n\n- Часовой пояс: UTC\n", "Ада"),
-        ("# USER.md - 关于 Mark\n\n- 时区：UTC\n", "Mark"),
-        ("# USER.md - About Your Human\n\n- Timezone: UTC\n", "user"),
-    ],
-)
+@pytest.mark.parametrize(("text", "name"), table("facts_found.tsv", "the person of user md"))
 def test_the_person_of_user_md(text: str, name: str) -> None:
     document = parse(text, path="USER.md", mtime=date(2026, 3, 1), unit_tokens=60)
     assert rules.person_of_file("USER.md", document.sections) == name
@@ -118,33 +87,17 @@ def test_a_nested_item_is_about_the_one_above_it() -> None:
 
 @pytest.mark.parametrize(
     ("heading", "item", "expected"),
-    [
-        ("Preferences", "Doesn't like onions", ("dislikes", "onions")),
-        ("Präferenzen", "Mag keine Zwiebeln", ("dislikes", "Zwiebeln")),
-        ("Предпочтения", "Не любит лук", ("dislikes", "лук")),
-        ("偏好", "不喜欢香菜", ("dislikes", "香菜")),
-        ("喜欢的食物", "饺子", ("likes", "饺子")),
-        ("Likes", "No onions", None),
-    ],
+    [*table("facts_found.tsv", "what somebody likes", str, str, parts), ("Likes", "No onions", None)],
 )
 def test_what_somebody_likes(heading: str, item: str, expected: tuple[str, str] | None) -> None:
-    found = triples(f"# USER.md\n\n- **Name:** Mira\n\n## {heading}\n\n- {item}\n", "USER.md")
-    assert found == ([("Mira", *expected)] if expected else [])
+    facts = triples(f"# USER.md\n\n- **Name:** Mira\n\n## {heading}\n\n- {item}\n", "USER.md")
+    assert facts == ([("Mira", *expected)] if expected else [])
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Ich wohne in Ulm.", ("Bo", "lives in", "Ulm")),
-        ("我住在成都。", ("Bo", "lives in", "成都")),
-        ("私は大阪に住んでいます。", ("Bo", "lives in", "大阪")),
-        ("Meine Lieblingsfarbe ist Grün.", ("Bo", "lieblingsfarbe", "Grün")),
-    ],
-)
-def test_who_speaks(text: str, expected: Triple) -> None:
-    assert [(one.subject, one.predicate, one.object) for one in facts_in(text, DefaultSubjects(speaker="Bo"))] == [
-        expected
-    ]
+@pytest.mark.parametrize(("text", "expected"), table("facts_found.tsv", "who speaks", str, parts))
+def test_who_speaks(text: str, expected: list[str]) -> None:
+    (fact,) = facts_in(text, DefaultSubjects(speaker="Bo"))
+    assert [fact.subject, fact.predicate, fact.object] == expected
 
 
 def test_relations_have_one_form_in_all_languages() -> None:
@@ -182,8 +135,8 @@ def test_any_text_is_read(
     unit = Unit(text, 1, 1, form, speaker, "header: " + text if form == "row" else None)
     topic, template = topic_of(heading, who), is_template(heading)
     context = rules.SectionContext(heading, who, topic, template, {1: above} if above else {})
-    found = rules.extract(unit, context)
-    assert found == rules.extract(unit, context) and len(found) == len(set(found))
-    for fact in found:
+    facts = rules.extract(unit, context)
+    assert facts == rules.extract(unit, context) and len(facts) == len(set(facts))
+    for fact in facts:
         assert fact.subject.strip() and fact.predicate.strip() and fact.object.strip()
         assert 0 < fact.confidence <= 1 and len(fact.object) <= 300 and "\n" not in fact.object + fact.subject

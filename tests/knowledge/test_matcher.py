@@ -9,11 +9,12 @@ import unicodedata
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tables import parts, table
 
 from openclaw_memory.knowledge.matcher import ORDINARY, SHORT, NameMatcher
 
 
-def found(names: list[str], text: str) -> list[str]:
+def matched_names(names: list[str], text: str) -> list[str]:
     matches = NameMatcher((name, i) for i, name in enumerate(names)).find(text)
     return [spaced(text)[each.start : each.end] for each in matches]
 
@@ -25,39 +26,20 @@ def spaced(text: str) -> str:
 
 @pytest.mark.parametrize(
     ("names", "text", "expected"),
-    [
-        (["Wren"], "Wren's disk, on (Wren) and wrench", ["Wren", "Wren"]),
-        (["tidepool"], "TIDEPOOL and Tidepool, not tidepools", ["TIDEPOOL", "Tidepool"]),
-        (["Raspberry Pi", "Raspberry Pi 5", "Pi"], "a Raspberry Pi 5, a Raspberry Pi, a Pi", ["Raspberry Pi 5", "Raspberry Pi", "Pi"]),
-        (["Raspberry Pi 5"], "Raspberry Pi 56", []),
-        (["Raspberry Pi"], "a Raspberry\n   Pi and a Raspberry\tPi", ["Raspberry Pi", "Raspberry Pi"]),
-        (["QX-7714"], "qx-7714, QX-77145, AQX-7714, (QX-7714)", ["qx-7714", "QX-7714"]),
-        (["note sync", "sync engine"], "the note sync engine", ["note sync"]),
-        (["C++", "C"], "C++ and C", ["C++", "C"]),
-        (["node.js", "node"], "node.js on a node.", ["node.js", "node"]),
-        (["snake_case", "case"], "snake_case, a case_x, case", ["snake_case", "case"]),
-    ],
-)  # fmt: skip
+    table("matcher.tsv", "names are found on word borders the longest first", parts, str, parts),
+)
 def test_names_are_found_on_word_borders_the_longest_first(names: list[str], text: str, expected: list[str]) -> None:
-    assert found(names, text) == expected
+    assert matched_names(names, text) == expected
 
 
 @pytest.mark.parametrize(
     ("names", "text", "expected"),
-    [
-        (["Pi"], "Pi, pi, PI", ["Pi"]),
-        (["IT"], "it is IT", ["IT"]),
-        (["k8s"], "k8s, K8s, K8S", ["k8s", "K8s"]),
-        (["Slack"], "some slack in Slack", ["Slack"]),
-        (["Will"], "he will ask Will", ["Will"]),
-        (["Wrens"], "wrens and WRENS", ["wrens", "WRENS"]),
-        (["Grafana"], "grafana GRAFANA", ["grafana", "GRAFANA"]),
-    ],
+    table("matcher.tsv", "short and ordinary names count only in their own case", parts, str, parts),
 )
 def test_short_and_ordinary_names_count_only_in_their_own_case(
     names: list[str], text: str, expected: list[str]
 ) -> None:
-    assert found(names, text) == expected
+    assert matched_names(names, text) == expected
 
 
 def test_an_exact_spelling_wins_over_another_in_another_case() -> None:
@@ -65,22 +47,9 @@ def test_an_exact_spelling_wins_over_another_in_another_case() -> None:
     assert [(each.key, each.name) for each in matcher.find("IT or It or it")] == [(1, "IT"), (2, "It")]
 
 
-@pytest.mark.parametrize(
-    ("names", "text", "expected"),
-    [
-        (["東京"], "私は東京都に住む", ["東京"]),
-        (["Docker"], "我用Docker部署", ["Docker"]),
-        (["서울"], "서울에서 만나다", ["서울"]),
-        (["กรุงเทพ"], "อยู่กรุงเทพมา", ["กรุงเทพ"]),
-        (["Café"], "CAFÉ, cafe, cafés", ["CAFÉ"]),
-        (["cafe"], "café, cafe\u0301, cafe", ["cafe"]),
-        (["Straße"], "STRAßE Strasse", ["STRAßE"]),
-        (["İzmir"], "İzmir", ["İzmir"]),
-        (["ΟΔΟΣ"], "οδος and οδός", ["οδος"]),
-    ],
-)
+@pytest.mark.parametrize(("names", "text", "expected"), table("matcher.tsv", "scripts and accents", parts, str, parts))
 def test_scripts_and_accents(names: list[str], text: str, expected: list[str]) -> None:
-    assert found(names, text) == expected
+    assert matched_names(names, text) == expected
 
 
 def test_accents_are_found_composed_or_not() -> None:
@@ -88,7 +57,7 @@ def test_accents_are_found_composed_or_not() -> None:
         for other in ("NFC", "NFD"):
             text = unicodedata.normalize(other, "at the Café Ångström, then")
             name = unicodedata.normalize(form, "Café Ångström")
-            assert found([name], text) == [unicodedata.normalize(other, "Café Ångström")]
+            assert matched_names([name], text) == [unicodedata.normalize(other, "Café Ångström")]
 
 
 def test_found_names_carry_the_key_and_the_spelling_that_was_looked_for() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,8 +11,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
+from tables import parts, table
 
-from openclaw_memory.errors import OpenClawMemoryError
 from openclaw_memory.knowledge import concepts_file
 from openclaw_memory.knowledge.concept_keys import concept_key
 from openclaw_memory.knowledge.concepts_file import CuratedConcept, Ontology, OntologyError, spellings
@@ -70,16 +71,16 @@ def test_no_file_is_no_concepts(file: Path) -> None:
 
 
 def test_a_hand_edited_file_is_read(edited: Path) -> None:
-    found = concepts_file.read(edited)
-    assert dict(found.concepts) == {
+    ontology = concepts_file.read(edited)
+    assert dict(ontology.concepts) == {
         "kubernetes": CuratedConcept("kubernetes", "Kubernetes", ("k8s", "kube"), kind="tool"),
         "surrealdb": CuratedConcept("surrealdb", "SurrealDB", ("surreal", "sdb"), ("database",), kind="tool"),
         "database": CuratedConcept("database", "database", parents=("tool",), weight=2.0),
         "tool": CuratedConcept("tool", "tool"),
         "mira": CuratedConcept("mira", "mira", kind="person"),
     }
-    assert found.ignored == ("standup", "chores")
-    assert found.single_valued == ("favourite colour",)
+    assert ontology.ignored == ("standup", "chores")
+    assert ontology.single_valued == ("favourite colour",)
 
 
 @pytest.mark.parametrize("text", ["", "# nothing yet\n", "---\n", "concepts:\nignore:\nsingle_valued:\n", "concepts: {}", "null\n"])  # fmt: skip
@@ -90,9 +91,9 @@ def test_a_file_that_says_nothing_is_no_concepts(file: Path, text: str) -> None:
 
 def test_words_that_yaml_takes_for_something_else_are_names(file: Path) -> None:
     file.write_text("concepts: {no: {aliases: [on, 2026-02-16, 007, 1.5, 'null']}}\nignore: yes\n")
-    found = concepts_file.read(file)
-    assert found.concepts["no"].aliases == ("on", "2026-02-16", "007", "1.5", "null")
-    assert found.ignored == ("yes",)
+    ontology = concepts_file.read(file)
+    assert ontology.concepts["no"].aliases == ("on", "2026-02-16", "007", "1.5", "null")
+    assert ontology.ignored == ("yes",)
 
 
 def test_a_mark_of_byte_order_and_windows_line_ends_are_read(file: Path) -> None:
@@ -132,49 +133,20 @@ def test_a_related_name_without_an_entry_is_kept_until_it_has_one(file: Path) ->
 
 def test_a_parent_without_an_entry_is_a_concept(file: Path) -> None:
     file.write_text("concepts:\n  wren: {parents: [Build Server]}\n  lark: {parents: [build-servers]}\n")
-    found = concepts_file.read(file)
-    assert found.concepts["build-server"] == CuratedConcept("build-server", "Build Server")
-    assert found.concepts["lark"].parents == ("build-server",)
+    ontology = concepts_file.read(file)
+    assert ontology.concepts["build-server"] == CuratedConcept("build-server", "Build Server")
+    assert ontology.concepts["lark"].parents == ("build-server",)
 
 
 @pytest.mark.parametrize(
     ("text", "line", "cause"),
     [
-        ("concepts: [a\n", 2, "cannot be read"),
-        ("a: b: c\n", 1, "cannot be read"),
-        ("- kubernetes\n", 1, "the top level must be a mapping"),
-        ("concept: {}\n", 1, "unknown key 'concept'; did you mean 'concepts'?"),
-        ("concepts: [kubernetes]\n", 1, "'concepts' must be a mapping"),
-        ("concepts:\n  k: tool\n", 2, "'k' must be a mapping"),
-        ("concepts:\n  k: {alias: [x]}\n", 2, "unknown key 'alias'; did you mean 'aliases'?"),
-        ("concepts:\n  k: {zzz: 1}\n", 2, "valid are name, aliases"),
-        ("concepts:\n  k: {name: '!!'}\n", 2, "has no letter or digit"),
-        ("concepts:\n  k: {aliases: ['']}\n", 2, "a name is empty"),
-        ("concepts:\n  k:\n    aliases:\n    -\n", 4, "must be a text"),
-        ("concepts:\n  '': {}\n", 2, "a name is empty"),
-        ("concepts:\n  k: {aliases: {a: b}}\n", 2, "'aliases' must be a list"),
-        ("concepts:\n  k: {aliases: [[a]]}\n", 2, "must be a text"),
-        ("concepts:\n  k: {weight: heavy}\n", 2, "a weight must be a number from 0 to 10, not heavy"),
-        ("concepts:\n  k: {weight: -1}\n", 2, "a weight must be"),
-        ("concepts:\n  k: {weight: .nan}\n", 2, "a weight must be"),
-        ("concepts:\n  k: {weight: nan}\n", 2, "a weight must be"),
-        ("concepts:\n  a: {}\n  a: {}\n", 3, "'a' stands here a second time"),
-        ("concepts:\n  a b: {}\n  a-b: {}\n", 3, "'a-b' stands in line 2 already"),
-        ("concepts:\n  a: {aliases: [x]}\n  b: {aliases: [X]}\n", 3, "'X' names 'b' and, in line 2, 'a'"),
-        ("concepts:\n  database: {}\n  b: {aliases: [databases]}\n", 3, "'databases' names 'b' and, in line 2,"),
-        ("concepts:\n  a: {parents: [b]}\n  b: {parents: [c]}\n  c: {parents: [a]}\n", 2, "(a → b → c → a)"),
-        ("concepts:\n  a: {parents: [a]}\n", 2, "(a → a)"),
-        ("concepts:\n  a: {aliases: [x]}\nignore: [X]\n", 3, "'X' is ignored and is a name of 'a'"),
-        ("concepts: &c {}\n", 1, "an anchor"),
-        ("concepts:\n  k: {name: !!str x}\n", 2, "a tag"),
-        ("concepts: {}\n---\nconcepts: {}\n", 2, "a second document"),
-        ("concepts:\n  k: {name: \"a\\u0007\"}\n", 2, "cannot be printed"),
-        ("concepts:\n  ? [a, b]\n  : {}\n", 2, "cannot be a key"),
+        *table("ontology.tsv", "what is wrong is named with file line and next step", str, int, str),
         ("concepts: " + "[" * 100_000, 1, "nest"),
         ("ignore: [" + "x" * 81 + "]\n", 1, "longer than 80"),
         ("concepts:\n  a: {}\n\x07\n", 3, "cannot be read"),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_is_named_with_file_line_and_next_step(file: Path, text: str, line: int, cause: str) -> None:
     file.write_text(text)
     with pytest.raises(OntologyError) as caught:
@@ -206,11 +178,11 @@ def test_names_that_are_secrets_are_left_out(file: Path) -> None:
         "  wren: {aliases: [hunter2, the server], kind: hunter2, parents: [hunter2], related: [hunter2]}\n"
         "ignore: [hunter2, standup]\n"
     )
-    said = concepts_file.read(file, lambda text: text.replace("hunter2", "[redacted:password]"))
-    assert list(said.concepts) == ["wren"]
-    wren = said.concepts["wren"]
+    ontology = concepts_file.read(file, lambda text: text.replace("hunter2", "[redacted:password]"))
+    assert list(ontology.concepts) == ["wren"]
+    wren = ontology.concepts["wren"]
     assert (wren.aliases, wren.kind, wren.parents, wren.related) == (("the server",), None, (), ())
-    assert said.ignored == ("standup",)
+    assert ontology.ignored == ("standup",)
 
 
 @given(st.text(alphabet=st.sampled_from("ab:{}[]-,#'\"\n \t&*!|>?%@`"), max_size=60) | st.text(max_size=60))
@@ -242,39 +214,28 @@ def test_rows_name_parents_and_related_ones_by_key(edited: Path) -> None:
 def test_names_are_looked_for_with_hyphens_and_in_the_plural(edited: Path) -> None:
     concepts_file.add(edited, "embedding model", aliases=["parrot-board"])
     concepts_file.add(edited, "Slack")
-    found = concepts_file.read(edited)
-    matcher = curated_matcher(found.rows(0))
+    ontology = concepts_file.read(edited)
+    matcher = curated_matcher(ontology.rows(0))
     text = "Two embedding-models, a parrot board, databases, slack in Slack"
     assert [text[each.start : each.end] for each in matcher.find(text)] == [
         "embedding-models", "parrot board", "databases", "Slack"
     ]  # fmt: skip
-    keys = {slug: concept_key(slug) for slug in found.concepts}
+    keys = {slug: concept_key(slug) for slug in ontology.concepts}
     assert {each.key for each in matcher.find(text)} == {keys["embedding-model"], keys["database"], keys["slack"]}
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("database", ("database", "databases")),
-        ("embedding model", ("embedding model", "embedding-model", "embedding models", "embedding-models")),
-        ("memory", ("memory", "memories")),
-        ("ssh", ("ssh",)),
-        ("Windows", ("Windows",)),
-        ("QX-7714", ("QX-7714", "QX 7714")),
-        ("東京", ("東京",)),
-    ],
-)
-def test_spellings_of_a_name(name: str, expected: tuple[str, ...]) -> None:
-    assert spellings(name) == expected
+@pytest.mark.parametrize(("name", "expected"), table("ontology.tsv", "spellings of a name", str, parts))
+def test_spellings_of_a_name(name: str, expected: list[str]) -> None:
+    assert list(spellings(name)) == expected
 
 
 def test_a_concept_is_found_by_any_of_its_names(edited: Path) -> None:
-    found = concepts_file.read(edited)
+    ontology = concepts_file.read(edited)
     for name in ("kubernetes", "Kubernetes", "K8S", "kube"):
-        concept = found.find(name)
+        concept = ontology.find(name)
         assert concept is not None and concept.slug == "kubernetes"
-    assert found.find("nothing") is None
-    assert found.slugs_by_key()[concept_key("surreal")] == "surrealdb"
+    assert ontology.find("nothing") is None
+    assert ontology.slugs_by_key()[concept_key("surreal")] == "surrealdb"
 
 
 # -- changing -------------------------------------------------------------------------------------
@@ -334,11 +295,11 @@ def test_taking_a_concept_out_takes_its_line_and_what_refers_to_it(edited: Path)
     before = edited.read_text()
     done = concepts_file.remove(edited, "Database")
     assert (done.action, done.slug) == ("removed", "database")
-    found = concepts_file.read(edited)
-    assert "database" not in found.concepts
-    assert found.concepts["surrealdb"].parents == ()
-    assert found.concepts["wren"].related == ("mira",)
-    assert found.concepts["tool"]
+    ontology = concepts_file.read(edited)
+    assert "database" not in ontology.concepts
+    assert ontology.concepts["surrealdb"].parents == ()
+    assert ontology.concepts["wren"].related == ("mira",)
+    assert ontology.concepts["tool"]
     assert lines_lost(before, edited.read_text()) == [
         "    parents: [database]",
         "  database: {parents: [tool], weight: 2}",
@@ -392,18 +353,9 @@ def test_a_parent_without_an_entry_gets_one_when_it_is_named(file: Path) -> None
 @pytest.mark.parametrize(
     ("name", "options", "cause"),
     [
-        ("Wren", {"aliases": ["k8s"]}, "'k8s' already names the concept 'kubernetes'"),
-        ("Wren", {"aliases": ["Mira"]}, "'Mira' already names the concept 'mira'"),
-        ("tool", {"parents": ["surreal"]}, "circle (surrealdb → database → tool → surrealdb)"),
-        ("tool", {"parents": ["tools"]}, "circle (tool → tool)"),
-        ("tool", {"related": ["tools"]}, "related to itself"),
-        ("  ", {}, "a name is empty"),
-        ("++", {}, "no letter or digit"),
+        *table("ontology.tsv", "a change that makes no sense changes nothing", str, json.loads, str),
         ("x" * 81, {}, "longer than 80"),
-        ("Wren", {"weight": 11.0}, "a weight must be a number from 0 to 10"),
         ("Wren", {"weight": float("nan")}, "a weight must be a number from 0 to 10"),
-        ("Wren", {"kind": "!"}, "no letter or digit"),
-        ("Wren", {"parents": ["\x07x"]}, "cannot be printed"),
         ("Wren", {"aliases": ["\ud800x"]}, "cannot be printed"),
     ],
 )
@@ -415,39 +367,22 @@ def test_a_change_that_makes_no_sense_changes_nothing(edited: Path, name: str, o
     assert edited.read_text() == HAND_EDITED
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "{}",
-        "concepts: {}\nignore: []\n",
-        "concepts: {}   # none yet\n",
-        "concepts:   # none yet\n# more\n",
-        "# only a remark",
-        '{"concepts": {"mira": {"name": "Mira", "aliases": ["M."]}}, "ignore": ["standup"]}\n',
-        '{\n  "concepts": {\n    "mira": {\n      "name": "Mira"\n    }\n  }\n}\n',
-        "concepts:\n    mira:\n        aliases: mimi\n        kind: |\n            person\nignore: standup",
-        "concepts:\r\n  mira: {\r\n    aliases: [\r\n      mimi,   # as a child\r\n      mi,\r\n    ],\r\n  }\r\n",
-        "---\nconcepts:\n  mira:\n    aliases:\n...\n",
-        "ignore:\n  - standup\nconcepts:\n  mira: {}\n  'lark 2':\n    parents:\n    - mira\n",
-        "concepts:\n  mira: {aliases: , kind: }\n",
-        "concepts: {mira: , lark}\n",
-    ],
-)
+@pytest.mark.parametrize("text", table("ontology.tsv", "every layout is changed in place"))
 def test_every_layout_is_changed_in_place(file: Path, text: str) -> None:
     file.write_bytes(text.encode())
     comments = [line[line.index("#") :] for line in text.splitlines() if "#" in line]
     concepts_file.add(file, "Mira", ["Mi ra", "[x]: y"], ["Person: one"], "human, being", ["Wren #2"], 2.5)
     concepts_file.remove(file, "Chores")
     concepts_file.add(file, "Wren", ["no"], ["person one"])
-    found = concepts_file.read(file)
-    mira = found.concepts["mira"]
+    ontology = concepts_file.read(file)
+    mira = ontology.concepts["mira"]
     assert {"Mi ra", "[x]: y"} <= set(mira.spellings)
     assert (mira.parents, mira.kind, mira.related, mira.weight) == (
         ("person-one",), "human, being", ("wren-2",), 2.5
     )  # fmt: skip
-    assert found.concepts["wren"] == CuratedConcept("wren", "Wren", ("no",), ("person-one",))
-    assert "Chores" in found.ignored
-    for own in found.concepts:
+    assert ontology.concepts["wren"] == CuratedConcept("wren", "Wren", ("no",), ("person-one",))
+    assert "Chores" in ontology.ignored
+    for own in ontology.concepts:
         if own in concepts_file.read(file).concepts:
             concepts_file.remove(file, own)
     concepts_file.add(file, "chores", kind="")
@@ -487,8 +422,8 @@ def test_writers_at_the_same_time_lose_nothing(edited: Path) -> None:
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda i: concepts_file.add(edited, f"machine {i}x", parents=["Machine"]), range(24)))
-    found = concepts_file.read(edited)
-    assert {f"machine-{i}x" for i in range(24)} | {"machine", "mira"} <= set(found.concepts)
+    ontology = concepts_file.read(edited)
+    assert {f"machine-{i}x" for i in range(24)} | {"machine", "mira"} <= set(ontology.concepts)
 
 
 # -- any sequence of changes ----------------------------------------------------------------------
@@ -526,7 +461,3 @@ def test_any_changes_are_refused_or_read_back(
         else:
             assert concepts_file.read(file) == done.ontology
     assert all(remark in file.read_text().splitlines() for remark in remarks)
-
-
-def test_errors_are_errors_of_the_package() -> None:
-    assert issubclass(OntologyError, OpenClawMemoryError)

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from fakes import CountingEmbedder, Notes, open_memory
+from fakes import CountingEmbedder, Notes, ingested, open_memory
 
 from openclaw_memory import Memory
 from openclaw_memory.cli.checks import examine
@@ -45,9 +45,6 @@ def warned(memory: Memory) -> list[str | None]:
 def doctor(memory: Memory, name: str) -> tuple[bool, str, str | None]:
     (check,) = [check for check in examine(memory) if check.name == name]
     return check.ok, check.detail, check.fix
-
-
-# -- what is no file of the workspace -----------------------------------------------------------
 
 
 def test_only_a_regular_file_of_its_own_folder_is_used(tmp_path: Path) -> None:
@@ -112,8 +109,7 @@ def test_what_is_no_file_is_named_and_stops_nothing(notes: Notes, name: str, how
 
 def test_what_was_known_stays_when_a_folder_takes_the_place_of_the_file(notes: Notes) -> None:
     notes.write("concepts.yaml", CONCEPT)
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         spoil(notes.root / "concepts.yaml", "folder")
         assert memory.ingest().skipped
         assert "precipitation" in {row.slug for row in memory.concepts.list().rows}
@@ -126,9 +122,6 @@ def test_a_file_that_may_not_be_read_is_named(notes: Notes, name: str) -> None:
     with open_memory(notes) as memory:
         (skipped,) = memory.ingest().skipped
         assert skipped.path == name and "permission denied" in skipped.reason.lower()
-
-
-# -- broken files -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -154,9 +147,6 @@ def test_a_command_that_finds_the_file_mended_forgets_what_was_wrong(notes: Note
         assert "concepts.yaml" in (memory.concepts.list().warning or "")
         notes.write("concepts.yaml", "")
         assert memory.concepts.add("Zorblatt").warning is None
-
-
-# -- secrets ------------------------------------------------------------------------------------
 
 
 def test_a_secret_is_no_name_of_a_concept(notes: Notes) -> None:
@@ -193,12 +183,8 @@ def test_a_secret_in_a_file_written_by_hand_stays_out_of_the_index(notes: Notes)
 def test_placeholders_join_no_notes(notes: Notes) -> None:
     for day in (1, 2, 3):
         notes.write(f"memory/2026-02-0{day}.md", f"---\ntags: {TOKEN}\n---\n# Keys\n\n- use `{TOKEN}` for {day}\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         assert not [row.slug for row in memory.concepts.list().rows if "redacted" in row.slug or "github" in row.slug]
-
-
-# -- searching and removing concepts --------------------------------------------------------------
 
 
 def test_concepts_are_found_by_meaning_in_an_index_that_has_just_been_made_or_changed(notes: Notes) -> None:

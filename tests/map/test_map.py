@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from fakes import CountingEmbedder, Notes, open_memory
+from fakes import CountingEmbedder, Notes, ingested, open_memory
 from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
@@ -184,8 +184,7 @@ def test_summaries_and_what_they_stand_for_are_on_the_timeline(told: Notes) -> N
 
 def test_retired_notes_are_named_with_their_day(told: Notes) -> None:
     file = told.root / "memory" / "2026-03-02.md"
-    with open_memory(told, retention__plan="free") as memory:
-        memory.ingest()
+    with ingested(told, retention__plan="free") as memory:
         stamp = file.stat()
         memory.upkeep.retired.add(
             [DayNote("memory/2026-03-02.md", "0", stamp.st_size, stamp.st_mtime_ns, date(2026, 3, 2), Origin.AGENT)]

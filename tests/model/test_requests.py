@@ -9,7 +9,7 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 import pytest
-from fakes import CountingEmbedder, Notes, open_memory
+from fakes import CountingEmbedder, Notes, ingested
 
 from openclaw_memory import Memory, SearchRequest
 from openclaw_memory.errors import RequestError
@@ -49,8 +49,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 @pytest.fixture
 def memory(notes: Notes, embedder: CountingEmbedder) -> Iterator[Memory]:
     notes.write("MEMORY.md", "- the lamp is green\n")
-    with open_memory(notes, embedder) as memory:
-        memory.ingest()
+    with ingested(notes, embedder) as memory:
         yield memory
 
 

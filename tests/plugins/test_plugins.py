@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes import CountingEmbedder, Notes, open_memory
+from fakes import CountingEmbedder, Notes, ingested, open_memory
 from tables import table
 
 from openclaw_memory import SearchHit, SearchRequest, Settings, hookimpl
@@ -42,8 +42,7 @@ SHOUT = "@hookimpl\ndef openclaw_memory_prepare_lines(path, lines):\n    return 
 def test_an_installed_plugin_is_found_and_called(install: Any, notes: Notes) -> None:
     install("shout_plugin", SHOUT)
     notes.write("MEMORY.md", "- a lamp\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         assert memory.search("lamp").results[0].snippet == "- A LAMP"
         assert memory.status().plugins == ("redact", "session", "shout_plugin")
 
@@ -105,21 +104,15 @@ class Answer:
         return self._result
 
 
-def test_the_first_answer_wins_and_the_built_in_comes_last(notes: Notes) -> None:
+def test_the_first_answer_wins_and_the_built_in_comes_last(notes: Notes, caplog: pytest.LogCaptureFixture) -> None:
     notes.write("MEMORY.md", "- a lamp\n")
     log: list[str] = []
     mine = SearchResult((), "mine", None, "hybrid")
-    plugins = [Answer("first", log), Answer("second", log, mine), Answer("third", log)]
+    plugins = [Answer("first", log), Answer("second", log, mine), Answer("third", log, ["a lamp"])]
     with open_memory(notes, plugins=plugins) as memory:
         assert memory.search("lamp") is not mine and memory.search("lamp").provider == "mine"
     assert log[:2] == ["third", "second"]
     with open_memory(notes, plugins=plugins[::2]) as memory:
-        assert memory.search("lamp").results[0].snippet == "- a lamp"
-
-
-def test_an_answer_of_another_type_is_passed_over(notes: Notes, caplog: pytest.LogCaptureFixture) -> None:
-    notes.write("MEMORY.md", "- a lamp\n")
-    with open_memory(notes, plugins=[Answer("odd", [], ["a lamp"])]) as memory:
         assert memory.search("lamp").results[0].snippet == "- a lamp"
         assert "returned list, not SearchResult" in caplog.text
 
@@ -337,10 +330,9 @@ def test_what_a_plugin_drops_is_in_no_thread_and_in_no_context(notes: Notes) -> 
     notes.write("memory/2026-01-01.md", "- met Zorblatt at the harbour about the pump\n")
     notes.write("memory/2026-01-02.md", "- private: Zorblatt is ill, the pump waits\n")
     notes.write("memory/2026-01-03.md", "- Zorblatt mended the pump\n")
-    with open_memory(notes, plugins=[Discreet()]) as memory:
-        memory.ingest()
-        found = memory.recall("what about Zorblatt and the pump?").results
-        assert [hit.path for hit in found] == ["memory/2026-01-01.md", "memory/2026-01-03.md"]
+    with ingested(notes, plugins=[Discreet()]) as memory:
+        results = memory.recall("what about Zorblatt and the pump?").results
+        assert [hit.path for hit in results] == ["memory/2026-01-01.md", "memory/2026-01-03.md"]
         memory.concepts.add("Zorblatt")
         given = memory.context("what about Zorblatt and the pump?")
         assert "mended" in given.text and "private" not in given.text

@@ -142,13 +142,8 @@ def test_a_long_value_is_redacted_to_its_end() -> None:
 
 def test_cells_below_a_password_header_are_redacted() -> None:
     table = [
-        "| host | Password |",
-        "|---|---|",
-        "| attic | hunter2 |",
-        "| pantry | none |",
-        "",
-        "| a | hunter2 |",
-    ]
+        "| host | Password |", "|---|---|", "| attic | hunter2 |", "| pantry | none |", "", "| a | hunter2 |",
+    ]  # fmt: skip
     assert redact_lines(table) == [*table[:2], "| attic | [redacted:password] |", *table[3:]]
 
 
@@ -299,9 +294,9 @@ def test_what_is_allowed_stays() -> None:
 
 
 def test_most_kinds_are_held_in_most_forms_and_ordinary_lines_stay() -> None:
-    found = redaction.recall(tries=1, seed=3)
-    held = sum(sum(forms.values()) >= len(redaction.FORMS) - 1 for forms in found.values())
-    assert len(found) >= 79 and held >= 0.95 * len(found)
+    recalled = redaction.recall(tries=1, seed=3)
+    held = sum(sum(forms.values()) >= len(redaction.FORMS) - 1 for forms in recalled.values())
+    assert len(recalled) >= 79 and held >= 0.95 * len(recalled)
     assert len(redaction.hits(list(redaction.ordinary(2000, seed=3)))) <= 1
 
 

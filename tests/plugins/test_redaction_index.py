@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes import Notes, open_memory
+from fakes import Notes, ingested, open_memory
+from tables import table
 
 from openclaw_memory import Memory
 from openclaw_memory.config.settings import Settings
@@ -46,12 +47,10 @@ def test_what_an_older_version_indexed_is_redacted(notes: Notes, monkeypatch: An
     with monkeypatch.context() as older:
         older.setattr(redact, "redact_lines", lambda lines, *allow: list(lines))
         older.setattr(redact, "redact_text", lambda text, *allow: text)
-        with open_memory(notes) as memory:
-            memory.ingest()
+        with ingested(notes) as memory:
             assert "swordfish" in everything(memory)
             aged(memory)
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         assert "swordfish" not in everything(memory) and "[redacted:password]" in everything(memory)
 
 
@@ -59,8 +58,7 @@ def test_what_an_older_version_captured_is_redacted_in_the_file(notes: Notes) ->
     path: Path = notes.root / "memory/captures/2026-03-04.md"
     notes.write("memory/captures/2026-03-04.md", "# Captured\n\n- The harbour password: swordfish\n")
     notes.write("memory/2026-03-04.md", "- The boat password: swordfish\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         memory.ingest()
     assert path.read_text() == "# Captured\n\n- The harbour password: [redacted:password]\n"
     assert "swordfish" in (notes.root / "memory/2026-03-04.md").read_text(), "a person's file stays as it is"
@@ -68,21 +66,19 @@ def test_what_an_older_version_captured_is_redacted_in_the_file(notes: Notes) ->
 
 def test_the_value_of_a_fact_is_redacted_by_what_its_predicate_calls_it(notes: Notes) -> None:
     notes.write("facts.yaml", "- {id: f-1, subject: pier, predicate: contraseña, object: swordfish9}\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         memory.facts.add("NAS", "password", "swordfish")
         memory.facts.add("NAS password", "is", "swordfish7")
         memory.facts.add("NAS", "status", "afloat")
-        said = repr(memory.facts.query(all=True)) + repr(memory.sql("FROM facts"))
-    assert "swordfish" not in said and "swordfish9" in (notes.root / "facts.yaml").read_text()
+        text = repr(memory.facts.query(all=True)) + repr(memory.sql("FROM facts"))
+    assert "swordfish" not in text and "swordfish9" in (notes.root / "facts.yaml").read_text()
     assert (notes.root / "facts.yaml").read_text().count("swordfish") == 1, "what a person wrote stays"
-    assert "afloat" in said and "[redacted:password]" in said
+    assert "afloat" in text and "[redacted:password]" in text
 
 
 def test_a_secret_as_the_id_of_a_fact_is_replaced_and_still_names_it(notes: Notes) -> None:
     notes.write("facts.yaml", f"- {{id: {TOKEN}, subject: heron, predicate: lives in, object: marsh}}\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         (row,) = memory.facts.query(all=True).rows
         memory.facts.remove(row.id)
         assert not memory.facts.query().rows
@@ -92,8 +88,7 @@ def test_a_secret_as_the_id_of_a_fact_is_replaced_and_still_names_it(notes: Note
 def test_get_shows_what_search_shows(notes: Notes) -> None:
     sheet = "reads sheet 1bKq7RtWmE2xZpLs9VdYhN4cJgUo6AfXi3TyHrQwMn8K"
     notes.write("memory/2026-02-16.md", f"- The harbour password: swordfish\n- {TOKEN}\n- The harbour {sheet}\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         assert memory.get("memory/2026-02-16.md", 1, 3).text.split("\n") == [
             "- The harbour password: [redacted:password]", "- [redacted:github-token]", f"- The harbour {sheet}",
         ]  # fmt: skip
@@ -108,37 +103,30 @@ def test_what_an_older_version_took_from_the_files_of_facts_and_concepts_is_reda
     with monkeypatch.context() as older:
         older.setattr(redact, "redact_lines", lambda lines, *allow: list(lines))
         older.setattr(redact, "redact_text", lambda text, *allow: text)
-        with open_memory(notes) as memory:
-            memory.ingest()
+        with ingested(notes) as memory:
             assert "swordfish9" in repr(memory.sql("FROM facts")) and TOKEN in repr(memory.sql("FROM concepts"))
             aged(memory)
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         assert "swordfish9" not in repr(memory.sql("FROM facts")) and TOKEN not in repr(memory.sql("FROM concepts"))
 
 
 def test_facts_whose_file_is_deleted_before_an_upgrade_are_gone(notes: Notes) -> None:
     notes.write("facts.yaml", "- {id: f-1, subject: heron, predicate: lives in, object: marsh}\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         assert memory.facts.query(all=True).rows
         aged(memory)
     (notes.root / "facts.yaml").unlink()
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         assert not memory.facts.query(all=True).rows
 
 
 def test_a_change_of_what_is_allowed_has_files_read_again(notes: Notes) -> None:
     notes.write("memory/2026-02-16.md", "- The harbour password: swordfish\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         assert "swordfish" not in everything(memory)
-    with open_memory(notes, redaction__allow=["swordfish"]) as memory:
-        memory.ingest()
+    with ingested(notes, redaction__allow=["swordfish"]) as memory:
         assert "swordfish" in everything(memory)
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         assert "swordfish" not in everything(memory)
 
 
@@ -149,13 +137,7 @@ def test_summaries_are_made_again_by_another_redaction(monkeypatch: Any) -> None
     assert fingerprints(Settings()) != before
 
 
-@pytest.mark.parametrize(
-    "named",
-    [
-        "postgres+x://u:swordfish@h/d", "postgresl:/u:swordfish@h/d", "postgresql//u:swordfish@h/d", "u:swordfish@h/d",
-        "mysql://u:swordfish@h/d", "postgresql:u:swordfish@h/d",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("named", table("redaction_index.tsv", "a mistyped url is no name of a file"))
 def test_a_mistyped_url_is_no_name_of_a_file(named: str) -> None:
     for settings, db in (
         (Settings(), named),

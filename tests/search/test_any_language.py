@@ -88,9 +88,11 @@ def test_a_budget_is_counted_by_script(memory: Memory, language: str) -> None:
 def test_a_question_of_nothing_but_days_is_answered_by_what_is_of_them(
     tmp_path: Path, language: str, question: str, other: str
 ) -> None:
-    told = [f"- {each}" for each in (other, question)]  # on another day somebody asked the same
+    texts = [f"- {each}" for each in (other, question)]  # on another day somebody asked the same
     notes = {
-        f"2026-04-{day:02}.md": "\n".join(["# Log", "", *(told if day == 17 else ()), f"- {thing}", f"- {thing} {day}"])
+        f"2026-04-{day:02}.md": "\n".join(
+            ["# Log", "", *(texts if day == 17 else ()), f"- {thing}", f"- {thing} {day}"]
+        )
         for day, thing in zip(range(10, 20), THINGS, strict=False)
     }
     with opened(tmp_path, notes) as memory:
@@ -117,16 +119,16 @@ def test_a_week_is_that_of_the_calendar_where_something_is_of_it(tmp_path: Path,
 def test_of_lines_that_say_the_same_the_newest_is_shown_unless_a_day_is_named(
     tmp_path: Path, language: str, line: str
 ) -> None:
-    said = line.format("")
+    text = line.format("")
     notes = {
-        f"2026-04-{day:02}.md": f"# Report\n\n{f'- {said}' if day % 3 == 1 else '- a garden bed was weeded'}\n\n- {thing}\n"
+        f"2026-04-{day:02}.md": f"# Report\n\n{f'- {text}' if day % 3 == 1 else '- a garden bed was weeded'}\n\n- {thing}\n"
         for day, thing in zip(range(10, 20), THINGS, strict=False)
     }
     with opened(tmp_path, notes) as memory:
         for options in ({"budget": 400}, {"max_results": 5}):
-            hits = ask(memory, said, **options)
+            hits = ask(memory, text, **options)
             assert [hit.date.day for hit in hits if hit.also and hit.date] == [19]
-            hits = ask(memory, f"{said} 2026-04-13", **options)
+            hits = ask(memory, f"{text} 2026-04-13", **options)
             assert [hit.date.day for hit in hits if hit.also and hit.date] == [13]
 
 
@@ -141,14 +143,14 @@ def test_a_line_of_every_day_is_one_hit(tmp_path: Path, language: str, line: str
             hits = ask(memory, line.format(""), **options)
             folded = [hit for hit in hits if hit.also]
             assert len(folded) == 1 and folded[0] is hits[0]
-            days = [one.date for one in folded[0].also]
+            days = [place.date for place in folded[0].also]
             assert len(days) == 9 and days == sorted(days, key=str) and folded[0].date not in days
             assert format_other_places(folded[0]).startswith("also on 2026-04-1")
 
 
-@pytest.mark.parametrize(("one", "other", "alike"), table(WORDS, "texts that are alike"))
-def test_what_is_alike_differs_in_days_and_times_alone(one: str, other: str, alike: str) -> None:
-    assert (likeness(one) == likeness(other)) == (alike == "True")
+@pytest.mark.parametrize(("first", "other", "alike"), table(WORDS, "texts that are alike"))
+def test_what_is_alike_differs_in_days_and_times_alone(first: str, other: str, alike: str) -> None:
+    assert (likeness(first) == likeness(other)) == (alike == "True")
 
 
 def test_short_lines_under_other_headings_are_not_one(tmp_path: Path) -> None:
@@ -172,8 +174,8 @@ def test_no_script_drowns_another() -> None:
 
 @pytest.mark.parametrize(("text", "language"), table(WORDS, "the language of a text"))
 def test_the_language_of_a_text_is_told(text: str, language: str) -> None:
-    found = tokens_by_language(text)
-    assert max(found, key=lambda name: found[name]) == language
+    tokens = tokens_by_language(text)
+    assert max(tokens, key=lambda name: tokens[name]) == language
 
 
 def test_it_is_said_which_languages_the_model_does_not_know() -> None:
@@ -184,32 +186,36 @@ def test_it_is_said_which_languages_the_model_does_not_know() -> None:
     assert unknown_languages(shares, {"chinese": 1.0, "english": 1.0}, "m", "m") is None
     assert unknown_languages(shares, {}, None, "auto") is None
     for wanted, verb in (("m", "model use"), ("auto", "model pull")):
-        told = unknown_languages(shares, {"chinese": 0.0, "english": 1.0}, "m", wanted)
-        assert told is not None and "Chinese, which m does not know" in told.what and verb in str(told.next_step)
+        problem = unknown_languages(shares, {"chinese": 0.0, "english": 1.0}, "m", wanted)
+        assert (
+            problem is not None and "Chinese, which m does not know" in problem.what and verb in str(problem.next_step)
+        )
 
 
 @pytest.mark.parametrize(
-    ("language", "asked", "words", "figure"),
+    ("language", "question", "words", "figure"),
     table(WORDS, "a question for a figure, a line without it, and the one with it"),
 )
 @pytest.mark.parametrize("turned", [False, True])
 def test_who_asks_how_much_gets_the_line_with_the_figure(
-    tmp_path: Path, language: str, asked: str, words: str, figure: str, turned: bool
+    tmp_path: Path, language: str, question: str, words: str, figure: str, turned: bool
 ) -> None:
     lines = [figure, words] if turned else [words, figure]
     others = [f"note {thing}" for thing in THINGS]
     with opened(
         tmp_path, {"2026-03-01.md": "\n".join(f"- {line}" for line in [lines[0], *others, lines[1]])}
     ) as memory:
-        first, *_ = memory.search(SearchRequest(asked, budget=20)).results
+        first, *_ = memory.search(SearchRequest(question, budget=20)).results
         assert "340" in first.snippet
-        assert "has a figure" in (memory.search(SearchRequest(asked, max_results=1, explain=True)).results[0].why or "")
+        assert "has a figure" in (
+            memory.search(SearchRequest(question, max_results=1, explain=True)).results[0].why or ""
+        )
 
 
 def test_what_dreaming_reports_is_found_behind_what_was_said(tmp_path: Path) -> None:
-    said = "the kiln Vesuvius tripped the fuse in the cellar"
-    report = f"# Light Sleep\n\n- Candidate: User: {said}\n  - confidence: 0.58\n  - recalls: 0\n  - status: staged\n"
-    notes = {"dreaming/light/2026-03-02.md": report, "2026-03-01.md": f"# Pottery\n\n- {said}\n"}
+    text = "the kiln Vesuvius tripped the fuse in the cellar"
+    report = f"# Light Sleep\n\n- Candidate: User: {text}\n  - confidence: 0.58\n  - recalls: 0\n  - status: staged\n"
+    notes = {"dreaming/light/2026-03-02.md": report, "2026-03-01.md": f"# Pottery\n\n- {text}\n"}
     with opened(tmp_path, notes) as memory:
         first, *_ = memory.search(SearchRequest("which fuse did the kiln trip", max_results=2)).results
         assert first.path == "memory/2026-03-01.md"
@@ -280,9 +286,6 @@ def test_terse_lines_of_another_language_are_not_taken_for_english() -> None:
     assert set(tokens_by_language(german)) == {"german"}
     assert tokens_by_language(german + english)["german"] > 0.2 * sum(tokens_by_language(german + english).values())
     assert set(tokens_by_language("- fix backup script\n")) == {"english"}
-
-
-# -- lines in ten languages -----------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

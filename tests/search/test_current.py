@@ -6,7 +6,7 @@ from datetime import date
 from typing import Any
 
 import pytest
-from fakes import Notes, open_memory
+from fakes import Notes, ingested
 
 from openclaw_memory import SearchRequest
 from openclaw_memory.model import SearchResult
@@ -15,8 +15,7 @@ TODAY = date(2026, 6, 1)
 
 
 def ask(notes: Notes, question: str, **options: Any) -> SearchResult:
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         return memory.search(SearchRequest(question, now=TODAY, mode="keyword", min_score=0.0, **options))
 
 
@@ -85,8 +84,7 @@ def test_context_tells_that_something_ended_and_not_how_it_was(
     notes.write("memory/2026-03-02.md", f"# {title}\n\n- 700 readers, sent by Ada at nine\n")
     notes.write("memory/2026-05-04.md", f"# {title_that_ends}\n\n- Ada says: never send it again\n")
     notes.write("memory/2026-05-05.md", "# Garden\n\n- The hedge was cut\n- A new gate\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         text = memory.context(question, now=TODAY).text
     assert "never send it again" in text or not text
     assert "700 readers" not in text

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fakes import CountingEmbedder, Notes, open_memory
+from fakes import CountingEmbedder, Notes, ingested, open_memory
 from grains import write_summary
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
+from tables import table, yes
 
 from openclaw_memory import Memory, SearchRequest
 from openclaw_memory.errors import RequestError
@@ -40,8 +41,7 @@ def fill(notes: Notes) -> None:
 @pytest.fixture
 def memory(notes: Notes) -> Iterator[Memory]:
     fill(notes)
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         yield memory
 
 
@@ -56,9 +56,6 @@ def order(memory: Memory, query: str = "lantern lit in the big barn", **options:
 def with_uses(memory: Memory, uses: UsageBoosts) -> None:
     """Let the index know of use, as the memory's wiring does."""
     memory._questions._boosts_on = memory._questions.index()._boosts_on = lambda day: uses
-
-
-# -- recency ----------------------------------------------------------------------------------------------
 
 
 def corpus_of(memory: Memory) -> Corpus:
@@ -92,9 +89,9 @@ def test_a_weight_brings_the_young_forward_and_says_so(memory: Memory) -> None:
 
 
 def test_with_all_the_weight_only_recency_counts(memory: Memory) -> None:
-    found = hits(memory, recency_weight=1.0, kinds=("daily", "note"))
-    assert [hit.path for hit in found] == [NEW, "memory/garden.md", OLD]
-    assert [hit.score for hit in found] == pytest.approx(
+    results = hits(memory, recency_weight=1.0, kinds=("daily", "note"))
+    assert [hit.path for hit in results] == [NEW, "memory/garden.md", OLD]
+    assert [hit.score for hit in results] == pytest.approx(
         [1 / (1 + math.log(2)), 1 / (1 + math.log(31)), 1 / (1 + math.log(283))], abs=1e-4
     )
 
@@ -116,9 +113,6 @@ def test_recency_mixes_with_the_scaled_score(values: list[float], weight: float)
     moved = decay.Adjustment(recency=young, weight=weight).apply(score, None)
     assert np.allclose(moved, (1 - weight) * scaled(score) + weight * young, atol=2e-5)
     assert moved.dtype == np.float32 and moved.min() >= 0 and moved.max() <= 1 + 1e-6
-
-
-# -- use -------------------------------------------------------------------------------------------------
 
 
 def test_use_moves_a_little_and_never_more(memory: Memory) -> None:
@@ -232,8 +226,8 @@ def test_use_of_a_note_goes_to_its_summary(notes: Notes) -> None:
 
 @pytest.mark.parametrize("vectors", [False, True])
 def test_a_verdict_moves_what_is_nearly_equal_and_no_more(notes: Notes, vectors: bool) -> None:
-    for day, said in enumerate(("was lit by Anna", "was lit by Berta", "and bread"), 1):
-        notes.write(f"memory/2026-03-0{day}.md", f"- the lantern {said}\n")
+    for day, statement in enumerate(("was lit by Anna", "was lit by Berta", "and bread"), 1):
+        notes.write(f"memory/2026-03-0{day}.md", f"- the lantern {statement}\n")
     with open_memory(notes, *([CountingEmbedder()] if vectors else [])) as memory:
         query = "which lantern was lit"
         first, second, worse = hits(memory, query)
@@ -261,9 +255,6 @@ def test_of_equal_notes_alone_in_a_memory_the_useful_one_comes_first(notes: Note
         assert [hit.id for hit in hits(memory, "lantern")] == [second.id, first.id]
 
 
-# -- days before what is found ------------------------------------------------------------------------------
-
-
 def test_results_may_begin_with_their_day(memory: Memory) -> None:
     for result in (
         memory.search("lantern", dates=True),
@@ -278,23 +269,20 @@ def test_results_may_begin_with_their_day(memory: Memory) -> None:
     assert not any(hit.snippet.startswith("[") for hit in memory.search("lantern").results)
 
 
-# -- the tools -------------------------------------------------------------------------------------------------
-
-
 def called(memory: Memory, tool: str, **arguments: Any) -> Any:
     from openclaw_memory.serve.registry import listed_tools
     from openclaw_memory.serve.tool import Call, check_arguments
 
-    one = listed_tools(False)[tool]
-    return one.run(
-        Call(memory, check_arguments(tool, one.input_schema, arguments), Deadline.after(30), lambda *_: None)
+    definition = listed_tools(False)[tool]
+    return definition.run(
+        Call(memory, check_arguments(tool, definition.input_schema, arguments), Deadline.after(30), lambda *_: None)
     )
 
 
 def test_tools_take_days(memory: Memory) -> None:
     for tool in ("memory_search", "graph_recall", "memory_timeline"):
-        found = called(memory, tool, query="lantern", since="2000-01-01").results
-        assert found and all(hit.snippet.startswith(f"[{hit.date}] ") for hit in found)
+        results = called(memory, tool, query="lantern", since="2000-01-01").results
+        assert results and all(hit.snippet.startswith(f"[{hit.date}] ") for hit in results)
         with pytest.raises(RequestError, match="is after until"):
             called(memory, tool, query="lantern", since="2026-02-02", until="2026-02-01")
     assert not any(hit.snippet.startswith("[") for hit in called(memory, "memory_search", query="lantern").results)
@@ -309,12 +297,7 @@ def test_meaning_and_time_go_together(notes: Notes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "newest_first"),
-    [
-        ("Who has the keys of the boathouse now?", True),
-        ("Who had the keys of the boathouse?", False),
-        ("Wer hat jetzt die Schlüssel vom Bootshaus? boathouse keys", True),
-    ],
+    ("question", "newest_first"), table("decay.tsv", "of equal statements the newest answers how things are", str, yes)
 )
 def test_of_equal_statements_the_newest_answers_how_things_are(notes: Notes, question: str, newest_first: bool) -> None:
     # The older statement says a little more of the question's words.

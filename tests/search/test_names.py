@@ -7,7 +7,8 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from fakes import Notes, open_memory
+from fakes import Notes, ingested, open_memory
+from tables import table
 
 from openclaw_memory.model import Origin
 
@@ -32,8 +33,7 @@ def test_a_file_is_found_by_its_name(notes: Notes, mode: str) -> None:
         notes.write(f"memory/{name}", f"{text}\n")
     for number in range(8):
         notes.write(f"memory/n{number}.md", f"# Other {number}\n\nOther note {number} about bread and butter.\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         for question, place in ASKED.items():
             hit = memory.search(question, max_results=1, mode=mode).results[0]
             assert (hit.path, hit.score >= 0.35) == (f"memory/{list(FILES)[place]}", True), question
@@ -42,23 +42,17 @@ def test_a_file_is_found_by_its_name(notes: Notes, mode: str) -> None:
 def test_both_spellings_of_an_accent_are_one_name(notes: Notes) -> None:
     name = "memory/Caf\u00e9/Zo\u00eb.md"
     notes.write(unicodedata.normalize("NFD", name), "The soup of the house is green.\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         assert memory.ingest([unicodedata.normalize("NFC", name)]).files == 1
         assert memory.get(name).status == "ok"
         assert memory.feedback(f"{name}#L1", "useful")
         assert memory.forget(path="memory/Caf\u00e9", dry_run=True).units
 
 
-@pytest.mark.parametrize(
-    "source",
-    ["memory/clip.md", "memory%2Fclip.md#L1", "memory%252Fclip.md", "file://{root}/memory/clip.md", "\uff4demory/clip\uff0emd",
-     "memory/clip", "[[clip]]", "memory\\clip.md", "./memory/x/../clip.md", "MEMORY/CLIP.MD:1", "mem\u200bory/clip.md"],
-)  # fmt: skip
+@pytest.mark.parametrize("source", table("names.tsv", "a source in disguise is trusted no more"))
 def test_a_source_in_disguise_is_trusted_no_more(notes: Notes, source: str) -> None:
     notes.write("memory/clip.md", "---\norigin: untrusted\n---\nMira lives in Porto.\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         made = memory.facts.add("Mira", "lives in", "Porto", source=source.format(root=Path(memory.workspace)))
         assert made.rows[0].origin is Origin.UNTRUSTED
 

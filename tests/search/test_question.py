@@ -26,10 +26,10 @@ def rows(name: str) -> list[list[str]]:
     return [line.split("\t") for line in (ROWS / name).read_text(encoding="utf-8").splitlines()]
 
 
-@pytest.mark.parametrize(("asked", "expected", "text"), rows("question_days.tsv"))
-def test_a_question_names_these_days_in_many_languages(asked: str, expected: str, text: str) -> None:
-    found = Question(text, date.fromisoformat(asked)).days
-    assert " ".join(f"{first}..{last}" for first, last in found) == expected.removeprefix("-")
+@pytest.mark.parametrize(("today", "expected", "text"), rows("question_days.tsv"))
+def test_a_question_names_these_days_in_many_languages(today: str, expected: str, text: str) -> None:
+    spans = Question(text, date.fromisoformat(today)).days
+    assert " ".join(f"{first}..{last}" for first, last in spans) == expected.removeprefix("-")
 
 
 KINDS: dict[str, Callable[[Question], bool]] = {
@@ -50,14 +50,14 @@ def test_what_kind_of_answer_is_asked_for_in_many_languages(kind: str, yes: str,
 
 
 @pytest.mark.parametrize("text", ["in may", "last week", "yesterday", "two months ago", "q2", "last friday"])
-@given(asked=st.dates(date(1990, 1, 1), date(2100, 1, 1)))
-def test_relative_days_lie_before_the_asking_day(text: str, asked: date) -> None:
-    (first, last), *coming = Question(text, asked).days
-    assert all(begin > asked for begin, _ in coming) and len(coming) <= (text in ("in may", "q2"))
+@given(today=st.dates(date(1990, 1, 1), date(2100, 1, 1)))
+def test_relative_days_lie_before_the_asking_day(text: str, today: date) -> None:
+    (first, last), *coming = Question(text, today).days
+    assert all(begin > today for begin, _ in coming) and len(coming) <= (text in ("in may", "q2"))
     assert first <= last
     if text != "q2":
-        assert first <= asked
-    assert Question(text.upper(), asked).days == [(first, last), *coming]
+        assert first <= today
+    assert Question(text.upper(), today).days == [(first, last), *coming]
 
 
 PIECES = st.sampled_from(
@@ -77,11 +77,11 @@ PIECES = st.sampled_from(
 @example("29 february", date(2023, 1, 1))
 @example("\ud800 2024-02-30", ASKED)
 @example("what was until 1000-01-01?", ASKED)
-def test_no_text_raises_and_intervals_are_in_order(text: str, asked: date) -> None:
-    question = Question(text, asked)
+def test_no_text_raises_and_intervals_are_in_order(text: str, today: date) -> None:
+    question = Question(text, today)
     for first, last in question.days:
         assert isinstance(first, date) and first <= last
-        assert last <= asked + timedelta(370) or last.year >= 1900
+        assert last <= today + timedelta(370) or last.year >= 1900
     for name in ("asks_when", "asks_now", "asks_amount", "content", "speakers", "calendar_days", "asks_what_was_done"):
         getattr(question, name)
 
@@ -92,7 +92,7 @@ def test_names_are_compared_folded_and_without_the_possessive() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "asked", "expected"),
+    ("text", "today", "expected"),
     [
         ("last week", "2024-08-14", days("2024-08-05", "2024-08-11")),
         ("上周", "2024-08-12", days("2024-08-05", "2024-08-11")),
@@ -106,6 +106,6 @@ def test_names_are_compared_folded_and_without_the_possessive() -> None:
     ],
 )
 def test_exact_weeks_and_months_are_those_of_the_calendar(
-    text: str, asked: str, expected: list[tuple[date, date]]
+    text: str, today: str, expected: list[tuple[date, date]]
 ) -> None:
-    assert Question(text, date.fromisoformat(asked)).calendar_days == expected
+    assert Question(text, date.fromisoformat(today)).calendar_days == expected

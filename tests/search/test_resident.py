@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fakes import CountingEmbedder, Notes, let_go, open_memory
+from fakes import CountingEmbedder, Notes, ingested, let_go, open_memory
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
@@ -120,9 +120,9 @@ class Months(RuleBasedStateMachine):
             assert not differing
 
 
-def compared(one: Memory, other: Memory) -> Iterator[tuple[str, bool]]:
+def compared(first: Memory, other: Memory) -> Iterator[tuple[str, bool]]:
     """What two processes hold of the same index, part by part, and whether it is the same to the last bit."""
-    indexes = [memory._questions.index() for memory in (one, other)]
+    indexes = [memory._questions.index() for memory in (first, other)]
     parts = [
         {
             "rows": index.corpus.rows,
@@ -138,7 +138,7 @@ def compared(one: Memory, other: Memory) -> Iterator[tuple[str, bool]]:
             "facts": memory.facts._now().history,
             "superseded": memory.facts.superseded(),
         }
-        for memory, index in zip((one, other), indexes, strict=True)
+        for memory, index in zip((first, other), indexes, strict=True)
     ]
     for name, value in parts[0].items():
         yield name, equal(value, parts[1][name])
@@ -205,12 +205,12 @@ def test_a_name_becomes_a_concept_and_none_again_with_all_that_mentions_it(tmp_p
     note.write_text("# Visit\n\n- Saw nobody at the harbour.\n", encoding="utf-8")
     read = Settings.load(overrides={"ingest.fresh_seconds": 0, "ingest.embed": "lazy"}, environ={})
     with Memory(workspace, settings=read, db=tmp_path / "i.duckdb", embedder=EMBEDDER) as memory:
-        for more, known in (("", False), ("- There Zorblatt had a boat.\n", True), ("", False)):
+        for more, is_known in (("", False), ("- There Zorblatt had a boat.\n", True), ("", False)):
             note.write_text(f"# Visit\n\n- Saw nobody at the harbour.\n{more}", encoding="utf-8")
             memory.search("boards")
             index = memory._questions.index().graph.index
             place = index.find("Zorblatt")
-            assert (place is not None) is known
+            assert (place is not None) is is_known
             if place is not None:
                 rows = index.references.rows(place).tolist()
                 assert len(rows) == 2 and all(place in index.of_rows(row, row) for row in rows)
@@ -242,7 +242,7 @@ def test_a_file_that_is_written_anew_all_the_time_leaves_nothing_behind(store: D
     put(store, {"a.md": [["a line that stays"] * 10]})
     model = embed(store, embedder)
     index = engine_of(store, model)
-    for turn in range(24):
+    for turn in range(16):
         put(store, {"b.md": [[f"line {n} of turn {turn}" for n in range(50)]]})
         embed(store, embedder)
         store.maintain()
@@ -295,17 +295,17 @@ def rewritten(store: DuckStore, n: int, d: int) -> tuple[VectorModel, VectorInde
 
 
 def test_the_nearest_are_units_that_are_there(store: DuckStore) -> None:
-    model, index, _, living = rewritten(store, 600, 32)
+    model, index, _, living = rewritten(store, 300, 32)
     changed = index.refresh()
-    assert len(changed) == 5400 and not set(changed.tolist()) & set(living)
+    assert len(changed) == 2700 and not set(changed.tolist()) & set(living)
     fresh = store.vector_index(model)
     fresh.refresh()
     right = 0
     for query in unit_vectors(10, 32, 2):
-        found, _ = index.search(query, 256)
-        assert len(found) == 256 and set(found.tolist()) <= set(living)
-        right += len(set(found.tolist()) & set(fresh.search(query, 256)[0].tolist()))
-    assert right >= 0.98 * 2560
+        nearest, _ = index.search(query, 128)
+        assert len(nearest) == 128 and set(nearest.tolist()) <= set(living)
+        right += len(set(nearest.tolist()) & set(fresh.search(query, 128)[0].tolist()))
+    assert right >= 0.98 * 1280
     assert index.has(np.array([living[0], int(changed[0]), 10**6], np.int32)).tolist() == [True, False, False]
     assert np.isnan(index.similarities(query, changed)).all()
 
@@ -322,8 +322,8 @@ def test_a_few_lost_units_are_not_among_the_nearest(store: DuckStore) -> None:
     documents = store.documents()
     store.remove([documents.by_path["b.md"].id], documents.version)
     index.refresh()
-    found, _ = index.search(query, 301)
-    assert sorted(found.tolist()) == ids[:300]
+    nearest, _ = index.search(query, 301)
+    assert sorted(nearest.tolist()) == ids[:300]
 
 
 def test_vectors_that_came_back_after_they_were_dropped_are_found(store: DuckStore) -> None:
@@ -377,10 +377,10 @@ def test_units_without_a_vector_are_counted_by_every_index(store: DuckStore) -> 
     model = embed(store, embedder)
     put(store, {"b.md": [["a green fox"]]})
     index = engine_of(store, model)
-    asked = embedder.embed_query(["fox"])[0]
-    found = answers.search(Query(Question("fox", TODAY), SearchRequest("fox"), "hybrid", asked), index)
-    assert found.missing == 1
-    assert {hit.path for hit in found.hits} == {"a.md", "b.md"}
+    vector = embedder.embed_query(["fox"])[0]
+    ranking = answers.search(Query(Question("fox", TODAY), SearchRequest("fox"), "hybrid", vector), index)
+    assert ranking.missing == 1
+    assert {hit.path for hit in ranking.hits} == {"a.md", "b.md"}
 
 
 def test_a_process_that_only_asks_drops_what_is_dead_too(tmp_path: Path) -> None:
@@ -398,14 +398,14 @@ def test_a_process_that_only_asks_drops_what_is_dead_too(tmp_path: Path) -> None
 
 
 def test_both_vector_indexes_answer_alike(tmp_path: Path) -> None:
-    found = {}
+    answers_by_kind = {}
     for kind in ("exact", "vss"):
         workspace = tmp_path / kind
         generated.write_workspace(workspace, 300)
         given = Settings.load(overrides={"store.vector_index": kind, "ingest.fresh_seconds": 1e9}, environ={})
         with Memory(workspace, settings=given, db=tmp_path / f"{kind}.duckdb", embedder=EMBEDDER) as memory:
             memory.ingest()
-            found[kind] = [
+            answers_by_kind[kind] = [
                 [(hit.citation, hit.vector_score, hit.score) for hit in memory.search(request).results]
                 for query in generated.queries(10, within=300)
                 for request in (
@@ -413,7 +413,7 @@ def test_both_vector_indexes_answer_alike(tmp_path: Path) -> None:
                     SearchRequest(query.text, now=TODAY),
                 )
             ]
-    for vss, exact in zip(found["vss"], found["exact"], strict=True):
+    for vss, exact in zip(answers_by_kind["vss"], answers_by_kind["exact"], strict=True):
         assert vss == exact
 
 
@@ -436,8 +436,8 @@ def test_candidates_are_as_sure_as_where_every_row_is_scored(tmp_path: Path, mon
     (_, exact), (_, vss) = made
     for query in generated.queries(10, within=300):
         vector = embedder.embed_query([query.text])[0]
-        asked = Query(Question(query.text, TODAY), SearchRequest(query.text), "vector", vector)
-        ours, theirs = rank(asked, vss), rank(asked, exact)
+        request = Query(Question(query.text, TODAY), SearchRequest(query.text), "vector", vector)
+        ours, theirs = rank(request, vss), rank(request, exact)
         np.testing.assert_array_equal(ours.features.noise, theirs.features.noise)
         assert ours.similarities is not None and theirs.similarities is not None
         for row in np.flatnonzero(ours.similarities == theirs.similarities).tolist():
@@ -463,7 +463,7 @@ def test_texts_of_hits_are_kept_up_to_a_limit_and_until_they_change(store: DuckS
             ids = sorted(set(rows.section_id[first : last + 1].tolist()))
             assert cache.get(ids) == store.section_texts(ids)
             kept = cache._sections
-            assert cache._chars == sum(len(line) for one in kept.values() for line in one.lines) <= 300
+            assert cache._chars == sum(len(line) for section in kept.values() for line in section.lines) <= 300
     assert set(ids) <= kept.keys()
     cache.keep(ids[:1])
     assert list(kept) == ids[:1] and cache._chars == sum(map(len, kept[ids[0]].lines))
@@ -530,7 +530,7 @@ class Beside:
     def settle(self) -> None:
         os.utime(self.folder / "i.duckdb", (1_700_000_000, 1_700_000_000))
 
-    def found(self, question: str) -> list[str]:
+    def search(self, question: str) -> list[str]:
         return [hit.snippet for hit in self.one.search(SearchRequest(question, now=TODAY)).results]
 
 
@@ -543,26 +543,26 @@ def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Beside]:
 
 
 def test_a_question_about_what_is_known_opens_no_file(beside: Beside) -> None:
-    first = beside.found("fox boards")
+    first = beside.search("fox boards")
     opened = beside.opened
-    assert opened and beside.found("fox boards") == first
-    assert beside.found("boards of the fox")[0] == first[0]
+    assert opened and beside.search("fox boards") == first
+    assert beside.search("boards of the fox")[0] == first[0]
     assert beside.opened == opened
 
 
 def test_what_another_process_wrote_is_in_the_next_answer(beside: Beside) -> None:
-    assert not any("heron" in text for text in beside.found("fox boards"))
+    assert not any("heron" in text for text in beside.search("fox boards"))
     for turn in range(3):
         beside.settle()
-        beside.found("fox boards")
+        beside.search("fox boards")
         beside.write("2026-01-05", f"# Plan\n\n- The heron {turn} asks about the boards.\n")
         beside.other.ingest(embed="sync")
-        assert f"heron {turn}" in beside.found("heron boards")[0]
-        assert not any("fox" in text for text in beside.found("fox boards"))
+        assert f"heron {turn}" in beside.search("heron boards")[0]
+        assert not any("fox" in text for text in beside.search("fox boards"))
 
 
 def test_a_write_that_leaves_the_same_time_behind_is_seen_too(beside: Beside) -> None:
-    beside.found("fox boards")
+    beside.search("fox boards")
     file = beside.folder / "i.duckdb"
     beside.write("2026-01-05", "# Plan\n\n- The stork asks about the boards.\n")
     beside.one.ingest(embed="sync")  # the file is as new as a clock can tell
@@ -570,11 +570,11 @@ def test_a_write_that_leaves_the_same_time_behind_is_seen_too(beside: Beside) ->
     beside.write("2026-01-05", "# Plan\n\n- The crane asks about the boards.\n")
     beside.other.ingest(embed="sync")
     os.utime(file, ns=(before, before))
-    assert "crane" in beside.found("crane boards")[0]
+    assert "crane" in beside.search("crane boards")[0]
 
 
 def test_an_answer_that_is_overtaken_by_a_write_is_made_again(beside: Beside, monkeypatch: pytest.MonkeyPatch) -> None:
-    beside.found("fence")
+    beside.search("fence")
     index = beside.one._questions.index()
     search, turns = answers.search, []
 
@@ -587,7 +587,7 @@ def test_an_answer_that_is_overtaken_by_a_write_is_made_again(beside: Beside, mo
         return search(*given)
 
     monkeypatch.setattr(answers, "search", overtaken)
-    assert "ibis" in beside.found("boards asks")[0]
+    assert "ibis" in beside.search("boards asks")[0]
     assert len(turns) == 2
 
 
@@ -598,8 +598,7 @@ def answered(memory: Memory, query: str, deadline: float | None = None) -> tuple
 
 def test_a_question_is_answered_from_before_while_others_have_the_index(notes: Notes) -> None:
     notes.write("MEMORY.md", "- the lantern is in the shed\n")
-    with open_memory(notes) as memory, open_memory(notes) as other:
-        other.ingest()
+    with ingested(notes) as memory, open_memory(notes) as other:
         assert answered(other, "lantern")[0] == {"MEMORY.md"}
         memory.ingest()  # has the file, and somebody may have written since
         other.store.close()
@@ -612,8 +611,7 @@ def test_a_question_is_answered_from_before_while_others_have_the_index(notes: N
 
 def test_a_question_is_answered_from_before_while_another_thread_writes(notes: Notes) -> None:
     notes.write("MEMORY.md", "- the lantern is in the shed\n")
-    with open_memory(notes, ingest__fresh_seconds=0.0) as memory:
-        memory.ingest()
+    with ingested(notes, ingest__fresh_seconds=0.0) as memory:
         assert answered(memory, "lantern")[0] == {"MEMORY.md"}
         writing, go_on = threading.Event(), threading.Event()
 

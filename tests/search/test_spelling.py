@@ -33,9 +33,9 @@ def test_a_slip_of_the_finger_hides_no_line(language: str, notes: Notes) -> None
     line, question, typed, read = MISSPELT[language]
     notes.write("MEMORY.md", "\n\n".join([*OTHERS, line]))
     with open_memory(notes) as memory:
-        found = memory.search(question, mode="keyword", max_results=1)
-        assert dict(found.corrected) == {typed: read}
-        assert line in found.results[0].snippet
+        result = memory.search(question, mode="keyword", max_results=1)
+        assert dict(result.corrected) == {typed: read}
+        assert line in result.results[0].snippet
         assert dict(memory.recall(question).corrected) == {typed: read}
 
 
@@ -159,22 +159,22 @@ def test_words_of_a_large_note_come_and_go_with_it(tmp_path: Path) -> None:
 letters = st.text("abcd", max_size=6)
 
 
-def distance(one: str, other: str) -> int:
+def distance(first: str, other: str) -> int:
     """Letters more, less or other, and pairs in the other order, between two words: the textbook's table."""
-    table = {(i, -1): i + 1 for i in range(-1, len(one))} | {(-1, j): j + 1 for j in range(-1, len(other))}
-    for i, a in enumerate(one):
+    table = {(i, -1): i + 1 for i in range(-1, len(first))} | {(-1, j): j + 1 for j in range(-1, len(other))}
+    for i, a in enumerate(first):
         for j, b in enumerate(other):
             best = min(table[i - 1, j] + 1, table[i, j - 1] + 1, table[i - 1, j - 1] + (a != b))
-            if i and j and a == other[j - 1] and one[i - 1] == b:
+            if i and j and a == other[j - 1] and first[i - 1] == b:
                 best = min(best, table[i - 2, j - 2] + 1)
             table[i, j] = best
-    return table[len(one) - 1, len(other) - 1]
+    return table[len(first) - 1, len(other) - 1]
 
 
 @given(letters, letters)
 @examples(400)
-def test_one_slip_is_a_distance_of_one(one: str, other: str) -> None:
-    assert is_one_slip(f"x{one}", f"x{other}") == (distance(one, other) == 1)
+def test_one_slip_is_a_distance_of_one(first: str, other: str) -> None:
+    assert is_one_slip(f"x{first}", f"x{other}") == (distance(first, other) == 1)
 
 
 words = st.text(st.sampled_from("abcdeklmnoprstuабвгдежклмноп"), min_size=5, max_size=12)

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
-from fakes import CountingEmbedder, Notes, open_memory
+from commands import run_command
+from fakes import CountingEmbedder, Notes, ingested, open_memory
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import parts, table
 
 from openclaw_memory import Memory, SearchRequest, hookimpl
-from openclaw_memory.cli.main import cli
 from openclaw_memory.errors import RequestError
 from openclaw_memory.model import Grain, Kind, SearchHit
 from openclaw_memory.search.timeline import bounded, in_order
@@ -30,8 +30,7 @@ def memory(notes: Notes) -> Iterator[Memory]:
     notes.write("memory/2026-03-08.md", "- a new lamp came\n")
     notes.write("memory/2025-12-24.md", "- presents and a lamp\n")
     notes.write("memory/consolidated/weekly/2026-W09.md", "- a week of broken lamps\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         yield memory
 
 
@@ -40,18 +39,11 @@ def shown(memory: Memory, query: str = "", **options: Any) -> list[str]:
     return [hit.snippet for hit in memory.timeline(query, **options).results]
 
 
-# -- listing ----------------------------------------------------------------------------------------
-
-
 def test_a_listing_shows_each_section_once_in_order_of_time(memory: Memory) -> None:
     assert shown(memory, max_results=10) == [
-        "[2025-12-24] - presents and a lamp",
-        "[2026-03-01] - a lamp broke\n- tea",
-        "[2026-03-01] - a chair broke",
-        "[2026-03-01] - a week of broken lamps",
-        "[2026-03-08] - a new lamp came",
-        "- the lamp is green",
-    ]
+        "[2025-12-24] - presents and a lamp", "[2026-03-01] - a lamp broke\n- tea", "[2026-03-01] - a chair broke",
+        "[2026-03-01] - a week of broken lamps", "[2026-03-08] - a new lamp came", "- the lamp is green",
+    ]  # fmt: skip
 
 
 def test_the_newest_are_chosen_and_those_without_a_day_last(memory: Memory, notes: Notes) -> None:
@@ -102,12 +94,12 @@ def test_a_long_section_is_shown_from_its_beginning(notes: Notes) -> None:
     ],
 )  # fmt: skip
 def test_a_range_and_filters(memory: Memory, options: dict[str, Any], days: list[str]) -> None:
-    found = memory.timeline(now=TODAY, max_results=10, **options).results
-    assert [str(hit.date) for hit in found] == days
+    hits = memory.timeline(now=TODAY, max_results=10, **options).results
+    assert [str(hit.date) for hit in hits] == days
     if days:
         about = memory.timeline("lamp", now=TODAY, max_results=10, **options).results
         assert {str(hit.date) for hit in about if "lamp" in hit.snippet} == {
-            day for hit, day in zip(found, days, strict=True) if "lamp" in hit.snippet
+            day for hit, day in zip(hits, days, strict=True) if "lamp" in hit.snippet
         }
 
 
@@ -167,24 +159,20 @@ def test_hits_come_by_date_and_undated_ones_last(days: list[date | None]) -> Non
     assert all(hit.snippet == (f"[{hit.date}] text" if hit.date else "text") for hit in ordered)
 
 
-# -- with a question --------------------------------------------------------------------------------
-
-
 def test_a_question_is_a_search_shown_in_order_of_time(memory: Memory) -> None:
-    found = memory.timeline("lamp", now=TODAY, max_results=3)
+    result = memory.timeline("lamp", now=TODAY, max_results=3)
     best = memory.search("lamp", now=TODAY, max_results=3)
-    assert {hit.id for hit in found.results} == {hit.id for hit in best.results}
-    days = [hit.date for hit in found.results if hit.date]
+    assert {hit.id for hit in result.results} == {hit.id for hit in best.results}
+    days = [hit.date for hit in result.results if hit.date]
     assert days == sorted(hit.date for hit in best.results if hit.date)
-    assert all(hit.snippet.startswith(f"[{hit.date}] ") == (hit.date is not None) for hit in found.results)
-    assert {hit.id: hit.score for hit in found.results} == {hit.id: hit.score for hit in best.results}
-    assert found.mode == "keyword"
+    assert all(hit.snippet.startswith(f"[{hit.date}] ") == (hit.date is not None) for hit in result.results)
+    assert {hit.id: hit.score for hit in result.results} == {hit.id: hit.score for hit in best.results}
+    assert result.mode == "keyword"
 
 
 def test_a_listing_sees_changes_and_keeps_the_vectors_in_step(notes: Notes, embedder: CountingEmbedder) -> None:
     notes.write("memory/2026-03-01.md", "- a lamp broke\n")
-    with open_memory(notes, embedder) as memory:
-        memory.ingest()
+    with ingested(notes, embedder) as memory:
         assert memory.search("lamp").warning is None
         notes.write("memory/2026-03-02.md", "- the stove smokes\n")
         assert shown(memory) == ["[2026-03-01] - a lamp broke", "[2026-03-02] - the stove smokes"]
@@ -211,17 +199,8 @@ def test_an_empty_memory_has_an_empty_timeline(notes: Notes) -> None:
         assert result.results == () and result.warning is not None and "no notes" in result.warning
 
 
-# -- the command line -------------------------------------------------------------------------------
-
-
-def run(notes: Notes, *arguments: str, code: int = 0) -> Result:
-    result = CliRunner().invoke(
-        cli,
-        ["--set", "embedding.model=none", "-w", str(notes.root), "timeline", *arguments],
-        prog_name="openclaw-memory",
-    )
-    assert result.exit_code == code, result.output
-    return result
+def run(notes: Notes, *arguments: str, code: int = 0) -> Any:
+    return run_command(notes, "timeline", *arguments, code=code)
 
 
 def test_the_command(notes: Notes, tmp_path: Path) -> None:
@@ -231,21 +210,13 @@ def test_the_command(notes: Notes, tmp_path: Path) -> None:
     assert f"[{yesterday}] - a lamp broke" in run(notes).stdout
     assert run(notes, "--max-days-ago", "0").stdout == "nothing found\n"
     options = ["--kind", "daily", "--grain", "working", "--since", "2026-01-01", "--until", "2999-01-01", "-n", "3"]
-    found = json.loads(run(notes, "stove", "smokes", *options, "--json").stdout)
-    assert [hit["snippet"] for hit in found["results"]] == ["[2026-03-01] - the stove smokes"]
+    report = json.loads(run(notes, "stove", "smokes", *options, "--json").stdout)
+    assert [hit["snippet"] for hit in report["results"]] == ["[2026-03-01] - the stove smokes"]
     days = ["--now", "2026-03-10", "--min-days-ago", "9", "--max-days-ago", "9", "--budget", "100", "--json"]
     assert [hit["date"] for hit in json.loads(run(notes, *days).stdout)["results"]] == ["2026-03-01"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--min-days-ago", "3", "--max-days-ago", "1"], "no day is at least 3 and at most 1 days ago"),
-        (["--since", "2026-02-02", "--until", "2026-02-01"], "is after until"),
-        (["-n", "3", "--budget", "3"], "--max-results or --budget"),
-        (["--min-days-ago", "-1"], "-1"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "message"), table("timeline.tsv", "wrong usage of the command", parts, str))
 def test_wrong_usage_of_the_command(notes: Notes, arguments: list[str], message: str) -> None:
     result = run(notes, *arguments, code=2)
     assert message in result.stderr and result.stderr.count("\n") == 1

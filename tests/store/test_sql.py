@@ -392,9 +392,9 @@ def test_csv(run: Callable[..., Result]) -> None:
 
 
 def test_a_query_on_standard_input(run: Callable[..., Result]) -> None:
-    assert "(2 rows)" in run("sql", stdin=QUERY).stdout
-    assert "(2 rows)" in run("sql", "-", stdin=QUERY).stdout
-    assert "the query is empty" in run("sql", stdin=" ", code=2).stderr
+    assert "(2 rows)" in run("sql", given=QUERY).stdout
+    assert "(2 rows)" in run("sql", "-", given=QUERY).stdout
+    assert "the query is empty" in run("sql", given=" ", code=2).stderr
 
 
 def test_a_terminal_without_a_query_is_wrong_usage(run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import pytest
 from click.testing import CliRunner
-from fakes import Notes, open_memory
+from fakes import Notes, ingested
 from indexing import python
 
 from openclaw_memory import Memory
@@ -31,8 +31,7 @@ CRASH = "SELECT * FROM pandas_scan(NULL)"
 @pytest.fixture
 def memory(notes: Notes) -> Iterator[Memory]:
     notes.write("MEMORY.md", "- a green lamp\n")
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         yield memory
 
 
@@ -47,7 +46,7 @@ def test_no_query_takes_a_gigabyte(notes: Notes) -> None:
     notes.write("MEMORY.md", "- a green lamp\n")
     queries = [*FOLDED, "FROM range(10000000000)", "SELECT list(range) FROM range(1000000000)"]
     code = (
-        "import resource, sys; from fakes import Notes, open_memory; from pathlib import Path\n"
+        "import resource, sys; from fakes import Notes, ingested, open_memory; from pathlib import Path\n"
         "from openclaw_memory.errors import RequestError\n"
         "with open_memory(Notes(Path(sys.argv[1]))) as memory:\n"
         f"    for query in {queries!r}:\n"

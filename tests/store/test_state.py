@@ -16,12 +16,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
-from fakes import Notes, open_memory, snippets
+from commands import run_command
+from fakes import Notes, ingested, open_memory, snippets
 from indexing import python, without_root
 from states import content, noted, state_file, state_in
 
-from openclaw_memory.cli.main import cli
 from openclaw_memory.config.settings import data_dir
 from openclaw_memory.errors import WorkspaceError
 from openclaw_memory.store.state import State, StateError, database
@@ -36,20 +35,12 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "state.sqlite"
 
 
-def run(notes: Notes, *arguments: str, code: int = 0) -> Result:
-    before = ["--set", "embedding.model=none", "-w", str(notes.root), "--db", str(notes.root.parent / "index.duckdb")]
-    result = CliRunner().invoke(cli, [*before, *arguments], prog_name="openclaw-memory")
-    assert result.exit_code == code, result.output
-    return result
-
-
 def filled(notes: Notes) -> None:
     notes.write("MEMORY.md", f"- {SECRET}.\n- The attic has a lamp.\n")
 
 
 def shows_zebra(notes: Notes) -> bool:
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         return any("zebra" in text for text in snippets(memory, "vault zebra bakery"))
 
 
@@ -138,8 +129,7 @@ def test_other_agents_know_it_and_it_moves_with_the_workspace(notes: Notes, tmp_
     filled(notes)
     with open_memory(notes) as memory:
         memory.forget(query="vault zebra")
-    with open_memory(notes, name="other", agent="ops") as memory:
-        memory.ingest()
+    with ingested(notes, name="other", agent="ops") as memory:
         assert not any("zebra" in text for text in snippets(memory, "vault zebra"))
     moved = Notes(tmp_path / "elsewhere" / "workspace")
     shutil.rmtree(moved.root)
@@ -261,31 +251,31 @@ def test_a_backup_with_its_key_brings_everything_to_another_machine(
     notes: Notes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     filled(notes)
-    assert "forgot" in run(notes, "forget", "--query", "vault zebra", "--yes").stdout
-    before = json.loads(run(notes, "state", "--json").stdout)
+    assert "forgot" in run_command(notes, "forget", "--query", "vault zebra", "--yes").stdout
+    before = json.loads(run_command(notes, "state", "--json").stdout)
     assert before["tombstones"] and before["keyPresent"] and not before["automatic"]
-    run(notes, "backup", str(tmp_path / "kept.zip"), "--with-key")
-    assert "is there already" in run(notes, "backup", str(tmp_path / "kept.zip"), code=1).stderr
+    run_command(notes, "backup", str(tmp_path / "kept.zip"), "--with-key")
+    assert "is there already" in run_command(notes, "backup", str(tmp_path / "kept.zip"), code=1).stderr
     assert stat.S_IMODE((tmp_path / "kept.zip").stat().st_mode) == 0o600
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "machine" / "data"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "machine" / "config"))
-    assert json.loads(run(notes, "state", "--json").stdout)["exists"] is False
-    run(notes, "restore", str(tmp_path / "kept.zip"))
-    after = json.loads(run(notes, "state", "--json").stdout)
+    assert json.loads(run_command(notes, "state", "--json").stdout)["exists"] is False
+    run_command(notes, "restore", str(tmp_path / "kept.zip"))
+    after = json.loads(run_command(notes, "state", "--json").stdout)
     assert {**after, "path": "", "key": "", "bytes": 0} == {**before, "path": "", "key": "", "bytes": 0}
     assert not shows_zebra(notes)
 
 
 def test_what_was_forgotten_can_be_given_up_and_the_state_deleted(notes: Notes) -> None:
     filled(notes)
-    run(notes, "forget", "--query", "vault zebra", "--yes")
+    run_command(notes, "forget", "--query", "vault zebra", "--yes")
     Path(state_keys().location(state_file().stem)).unlink()
-    assert "(MISSING)" in run(notes, "state").stdout
-    assert "state purge --forgotten" in run(notes, "ingest", code=1).stderr
-    assert "give --yes" in run(notes, "state", "purge", code=2).stderr
-    run(notes, "state", "purge", "--forgotten", "--yes")
+    assert "(MISSING)" in run_command(notes, "state").stdout
+    assert "state purge --forgotten" in run_command(notes, "ingest", code=1).stderr
+    assert "give --yes" in run_command(notes, "state", "purge", code=2).stderr
+    run_command(notes, "state", "purge", "--forgotten", "--yes")
     assert shows_zebra(notes)
-    run(notes, "state", "purge", "--yes")
+    run_command(notes, "state", "purge", "--yes")
     assert (
         not [file for file in (data_dir() / "state").iterdir() if file.suffix != ".lock"]
         and not (notes.root / FOLDER / "id").exists()

@@ -67,9 +67,9 @@ def test_every_sentence_is_in_the_lines_it_cites_and_each_grain_is_shorter_than_
         files = {path: data.decode() for path, data in tree(notes).items()}
         assert set(plans) == set(files)
         for path, text in files.items():
-            said = check(notes.root, text)
+            lines = check(notes.root, text)
             plan, stated = plans[path], front(text)
-            assert plan.sentences == len(said)
+            assert plan.sentences == len(lines)
             assert plan.tokens == length(text) < plan.source_tokens
             assert plan.tokens <= max(BUDGETS[plan.grain], max(len(line) // 4 + 1 for line in text.splitlines()))
             assert stated["grain"] == plan.grain and str(stated["period"]) == plan.period
@@ -78,15 +78,17 @@ def test_every_sentence_is_in_the_lines_it_cites_and_each_grain_is_shorter_than_
             if plan.grain is not Grain.DAILY:
                 assert length(text) < sum(length(files[source]) for source in below)
                 finer = {
-                    (one.text, one.path, one.first, one.last) for source in below for one in sentences(files[source])
+                    (sentence.text, sentence.path, sentence.first, sentence.last)
+                    for source in below
+                    for sentence in sentences(files[source])
                 }
-                assert {(one.text, one.path, one.first, one.last) for one in said} <= finer
+                assert {(sentence.text, sentence.path, sentence.first, sentence.last) for sentence in lines} <= finer
             first, last = calendar.bounds(plan.grain, plan.period)
-            for one in said:
-                day = date.fromisoformat(Path(one.path).stem)
+            for quote in lines:
+                day = date.fromisoformat(Path(quote.path).stem)
                 assert first <= day <= last
-                assert one.day in (None, str(day))
-                assert plan.grain is not Grain.WEEKLY or one.heading == str(day)
+                assert quote.day in (None, str(day))
+                assert plan.grain is not Grain.WEEKLY or quote.heading == str(day)
         # What ingest makes of a summary's sentence is the sentence, of its day.
         hits = memory.search("the", mode="keyword", grains=(Grain.YEARLY,), max_results=50).results
         assert {hit.path for hit in hits} <= {f"{FOLDER}/yearly/2026.md"}
@@ -210,8 +212,8 @@ def test_a_day_that_cannot_be_shortened_stands_for_itself(notes: Notes) -> None:
     with summarised(notes) as memory:
         memory.consolidate(now=LATER)
         assert names(notes, "daily") == []
-        said = sentences(tree(notes)[f"{FOLDER}/weekly/2026-W08.md"].decode())
-        assert [one.path for one in said] == ["memory/2026-02-16.md"]
+        lines = sentences(tree(notes)[f"{FOLDER}/weekly/2026-W08.md"].decode())
+        assert [sentence.path for sentence in lines] == ["memory/2026-02-16.md"]
         before = stamps(notes)
         assert memory.consolidate(now=LATER).created == ()
         assert stamps(notes) == before
@@ -264,17 +266,6 @@ def test_a_changed_note_has_its_summaries_rebuilt_and_no_other(notes: Notes) -> 
     check(notes.root, tree(notes)[f"{FOLDER}/daily/2026-02-16.md"].decode())
 
 
-def test_a_note_that_is_only_touched_changes_nothing(notes: Notes) -> None:
-    week(notes)
-    with summarised(notes) as memory:
-        memory.consolidate(now=LATER)
-        before = stamps(notes)
-        for day in days(MONDAY, MONDAY + timedelta(days=6)):
-            notes.touch(f"memory/{day}.md")
-        assert memory.consolidate(now=LATER).created == ()
-    assert stamps(notes) == before
-
-
 def test_a_deleted_note_goes_from_all_summaries(notes: Notes) -> None:
     week(notes, count=3)
     with summarised(notes) as memory:
@@ -289,11 +280,14 @@ def test_a_deleted_note_goes_from_all_summaries(notes: Notes) -> None:
     assert tree(notes) == {}
 
 
-def test_other_settings_rebuild_what_they_concern(notes: Notes) -> None:
+def test_a_touch_rebuilds_nothing_and_other_settings_what_they_concern(notes: Notes) -> None:
     week(notes)
     with summarised(notes) as memory:
         memory.consolidate(now=LATER)
-    before = stamps(notes)
+        before = stamps(notes)
+        for day in days(MONDAY, MONDAY + timedelta(days=6)):
+            notes.touch(f"memory/{day}.md")
+        assert memory.consolidate(now=LATER).created == () and stamps(notes) == before
     with summarised(notes, consolidate__budgets={**BUDGETS, "yearly": 400}) as memory:
         report = memory.consolidate(now=LATER)
     assert report.created == (f"{FOLDER}/yearly/2026.md",)
@@ -332,8 +326,8 @@ def test_an_edited_summary_is_kept_named_and_used_as_it_stands(notes: Notes) -> 
         assert path.read_text() == mine
         for name in ("monthly/2026-02", "quarterly/2026-Q1", "yearly/2026"):
             text = tree(notes)[f"{FOLDER}/{name}.md"].decode()
-            said = sentences(text)
-            assert [(one.text, one.day, one.path) for one in said] == [
+            lines = sentences(text)
+            assert [(sentence.text, sentence.day, sentence.path) for sentence in lines] == [
                 ("The zeppelin was decided and shipped.", "2026-02-18", f"{FOLDER}/weekly/2026-W08.md")
             ]
             check(notes.root, text)
@@ -364,20 +358,6 @@ def test_an_edited_summary_outlives_its_notes_and_counts_for_coarser_ones(notes:
         assert memory.consolidate(now=LATER).created == ()
 
 
-@pytest.mark.parametrize("ends", ["\r\n", "\r"])
-def test_other_line_ends_are_no_edit(notes: Notes, ends: str) -> None:
-    week(notes, count=2)
-    with summarised(notes) as memory:
-        memory.consolidate(now=LATER)
-        before = tree(notes)
-        for path, text in before.items():
-            notes.write(path, text.replace(b"\n", ends.encode()))
-        report = memory.consolidate(now=LATER)
-        assert report.kept == () and report.created == ()
-        write(notes, MONDAY, salt=1)
-        assert len(memory.consolidate(now=LATER).rebuilt) == 5
-
-
 def test_a_file_of_a_person_among_the_summaries_is_never_touched(notes: Notes) -> None:
     theirs = {
         f"{FOLDER}/weekly/2026-W08.md": "# My week\n\n- We flew the zeppelin.\n",
@@ -398,8 +378,8 @@ def test_a_file_of_a_person_among_the_summaries_is_never_touched(notes: Notes) -
         memory.consolidate(now=MONDAY + timedelta(days=20))
         report = memory.consolidate(now=MONDAY + timedelta(days=20))
         assert f"{FOLDER}/weekly/2026-W08.md" in report.kept
-        said = sentences(tree(notes)[f"{FOLDER}/daily/2026-02-16.md"].decode())
-        assert {one.path for one in said} == {"memory/2026-02-16.md"}
+        lines = sentences(tree(notes)[f"{FOLDER}/daily/2026-02-16.md"].decode())
+        assert {sentence.path for sentence in lines} == {"memory/2026-02-16.md"}
         assert {path: stamps(notes)[path] for path in theirs} == before
         for year in range(2027, 2032):
             memory.consolidate(now=date(year, 1, 1))
@@ -424,5 +404,5 @@ def test_a_person_who_edits_while_it_runs_is_not_overwritten(notes: Notes) -> No
         assert report.kept == (path,) and path not in report.created
         assert (notes.root / path).read_text() == mine
         memory.consolidate(now=LATER)
-        said = sentences(tree(notes)[f"{FOLDER}/monthly/2026-02.md"].decode())
-    assert [one.text for one in said] == ["The zeppelin."]
+        lines = sentences(tree(notes)[f"{FOLDER}/monthly/2026-02.md"].decode())
+    assert [sentence.text for sentence in lines] == ["The zeppelin."]

@@ -22,7 +22,7 @@ from openclaw_memory import Memory
 from openclaw_memory.model import Grain
 from openclaw_memory.system.atomic import OWN_FOLDER
 
-FIRST, LAST = date(2026, 1, 2), date(2026, 5, 10)
+FIRST, LAST = date(2026, 1, 2), date(2026, 4, 8)
 LATER = date(2027, 6, 1)
 
 #: One run of a child process: what it is to do stands in ``argv``.
@@ -87,7 +87,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 def test_day_by_day_gives_the_bytes_of_one_run_at_the_end(notes: Notes, whole: dict[str, bytes], plan: str) -> None:
     before = None
     with summarised(notes, retention__plan=plan) as memory:
-        for now in (*days(FIRST, LAST, 4), *days(LAST, LATER, 41)):
+        for now in (*days(FIRST, LAST, 6), *days(LAST, LATER, 41)):
             spread(notes, before, min(now, LAST))
             before = now
             memory.consolidate(now=now)
@@ -208,7 +208,7 @@ def test_killed_at_any_moment_the_next_run_completes(notes: Notes, whole: dict[s
         assert child.stdout is not None
         child.stdout.readline()
         # After so many more files have come into being, not after so much time.
-        wanted = before + chance.randrange(4, 20)
+        wanted = before + chance.randrange(4, 16)
         while child.poll() is None and count(notes) < wanted:
             time.sleep(0.001)
         killed += child.poll() is None
@@ -217,7 +217,7 @@ def test_killed_at_any_moment_the_next_run_completes(notes: Notes, whole: dict[s
         if tree(notes) == whole and not litter(notes):
             break
         assert {path: data for path, data in tree(notes).items() if path.endswith(".md")}.items() <= whole.items()
-    assert killed > 3
+    assert killed > 2
     (notes.root / FOLDER / "daily").mkdir(parents=True, exist_ok=True)
     (notes.root / FOLDER / "daily" / f".2026-01-02.md.{2**22 + 1}-0badcafe.tmp").write_text("half a summ")
     for path in notes.root.rglob("*.tmp"):  # their writers are long gone
@@ -260,8 +260,8 @@ def test_two_processes_at_once(notes: Notes, whole: dict[str, bytes]) -> None:
     spread(notes)
     db = str(notes.root.parent / "index.duckdb")
     children = [python(CHILD, str(notes.root), path, str(LATER)) for path in (db, db, db + "2")]
-    said = [child.communicate() for child in children]
-    assert [child.returncode for child in children] == [0, 0, 0], said
-    assert all(out.split()[-1] == "True" for out, _ in said)
-    assert sorted(int(out.split()[1]) for out, _ in said) == [0, 0, len(whole)]  # nobody does it twice
+    outputs = [child.communicate() for child in children]
+    assert [child.returncode for child in children] == [0, 0, 0], outputs
+    assert all(out.split()[-1] == "True" for out, _ in outputs)
+    assert sorted(int(out.split()[1]) for out, _ in outputs) == [0, 0, len(whole)]  # nobody does it twice
     assert tree(notes) == whole and litter(notes) == []

@@ -30,8 +30,6 @@ from openclaw_memory.errors import WorkspaceError
 from openclaw_memory.model import Origin
 from openclaw_memory.system.atomic import OWN_FOLDER
 
-# -- what is never summarised -------------------------------------------------------------------------
-
 
 def test_only_notes_of_a_day_below_memory_are_summarised(notes: Notes, tmp_path: Path) -> None:
     text = diary(MONDAY)
@@ -81,9 +79,6 @@ def test_a_workspace_without_memory(notes: Notes) -> None:
     assert sorted(path.name for path in notes.root.iterdir()) == [OWN_FOLDER, "MEMORY.md"]
 
 
-# -- strangers ----------------------------------------------------------------------------------------
-
-
 def test_a_stranger_s_sentences_are_left_out_where_there_are_others(notes: Notes) -> None:
     write(notes, MONDAY)
     notes.write(
@@ -94,7 +89,7 @@ def test_a_stranger_s_sentences_are_left_out_where_there_are_others(notes: Notes
         for grain, name in zip(GRAINS, ("2026-02-16", "2026-W08", "2026-02", "2026-Q1", "2026"), strict=True):
             text = tree(notes)[f"{FOLDER}/{grain}/{name}.md"].decode()
             assert front(text)["origin"] == "agent"
-            assert {one.path for one in check(notes.root, text)} == {"memory/2026-02-16.md"}
+            assert {sentence.path for sentence in check(notes.root, text)} == {"memory/2026-02-16.md"}
         sources = front(tree(notes)[f"{FOLDER}/daily/2026-02-16.md"].decode())["sources"]
         assert len(sources) == 1  # so the stranger's file is not archived
 
@@ -128,8 +123,8 @@ def test_a_stranger_s_summary_stands_for_no_notes_that_can_be_trusted(notes: Not
         notes.write(f"{FOLDER}/{grain}/{period}.md", "---\norigin: untrusted\n---\n- We flew the zeppelin away.\n")
         report = memory.consolidate(now=LATER)
         assert report.kept == (f"{FOLDER}/{grain}/{period}.md",)
-        said = [one.path for one in check(notes.root, tree(notes)[f"{FOLDER}/monthly/2026-02.md"].decode())]
-        assert set(said) <= {"memory/2026-02-16.md", "memory/2026-02-17.md"}
+        paths = [sentence.path for sentence in check(notes.root, tree(notes)[f"{FOLDER}/monthly/2026-02.md"].decode())]
+        assert set(paths) <= {"memory/2026-02-16.md", "memory/2026-02-17.md"}
         before = stamps(notes)
         assert memory.consolidate(now=LATER).created == () and stamps(notes) == before
         write(notes, MONDAY, salt=3)
@@ -146,9 +141,6 @@ def test_strangers_words_are_retired_with_their_day_and_their_file_stays(notes: 
     with summarised(notes) as memory:
         memory.ingest()
         assert theirs in memory.store.documents().by_path
-
-
-# -- what cannot be read ------------------------------------------------------------------------------
 
 
 def test_a_note_that_cannot_be_read_holds_up_only_what_needs_it(notes: Notes) -> None:
@@ -186,9 +178,6 @@ def test_a_note_that_changes_meanwhile_is_for_the_next_run(notes: Notes) -> None
         assert report.complete and len(tree(notes)) == 11
     for text in tree(notes).values():
         check(notes.root, text.decode())
-
-
-# -- what cannot be written ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("way", ["memory/consolidated", "memory/consolidated/daily", "memory/consolidated/monthly"])
@@ -306,8 +295,8 @@ def test_front_matter_that_is_broken_makes_it_a_person_s(notes: Notes) -> None:
             notes.write(path, mine)
             report = memory.consolidate(now=LATER)
             assert report.kept == (path,) and tree(notes)[path] == mine
-        said = sentences(tree(notes)[f"{FOLDER}/yearly/2026.md"].decode())
-        assert said
+        lines = sentences(tree(notes)[f"{FOLDER}/yearly/2026.md"].decode())
+        assert lines
 
 
 def test_notes_that_are_odd(notes: Notes) -> None:

@@ -11,15 +11,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
-from fakes import CountingEmbedder, Notes, open_memory
+from commands import run_command
+from fakes import CountingEmbedder, Notes, ingested, open_memory
 from grains import sha256, write_summary
 from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
 
 from openclaw_memory import Memory
-from openclaw_memory.cli.main import cli
 from openclaw_memory.index.archive import Archive
 from openclaw_memory.index.corpus import Corpus
 from openclaw_memory.model import Grain
@@ -66,12 +65,11 @@ def write_daily(notes: Notes, **options: Any) -> None:
 @pytest.fixture
 def memory(notes: Notes) -> Iterator[Memory]:
     fill(notes)
-    with open_memory(notes, CountingEmbedder()) as memory:
-        memory.ingest()
+    with ingested(notes, CountingEmbedder()) as memory:
         yield memory
 
 
-def found(memory: Memory, query: str = "Zorblatt pump", **options: Any) -> list[str]:
+def citations(memory: Memory, query: str = "Zorblatt pump", **options: Any) -> list[str]:
     """Citations of the hits, each of one unit."""
     return [hit.citation for hit in memory.search(query, max_results=50, **options).results]
 
@@ -127,10 +125,14 @@ def test_summaries_that_come_change_and_go_are_told_apart_as_if_all_were_read_at
             kept.refresh(memory.store, corpus)
             anew = Archive()
             anew.refresh(memory.store, corpus)
-            for of in ("archived", "hidden", "copies", "shown"):
-                told = [None if one.masks is None else getattr(one.masks, of).tolist() for one in (kept, anew)]
-                assert told[0] == told[1]
-            pairs = [sorted(zip(*(rows.tolist() for rows in one.originals()), strict=True)) for one in (kept, anew)]
+            for mask in ("archived", "hidden", "copies", "shown"):
+                masks = [
+                    None if archive.masks is None else getattr(archive.masks, mask).tolist() for archive in (kept, anew)
+                ]
+                assert masks[0] == masks[1]
+            pairs = [
+                sorted(zip(*(rows.tolist() for rows in archive.originals()), strict=True)) for archive in (kept, anew)
+            ]
             assert pairs[0] == pairs[1]
 
         same()
@@ -185,23 +187,23 @@ def test_a_grain_is_shown_as_it_is(memory: Memory) -> None:
     assert lines(memory, "pump", grains=(Grain.MONTHLY,))[0] == f"- 2026-02-16: {FIXED} [{MONDAY}#L3]"
     working = memory.search("pump tea", grains=(Grain.WORKING,)).results
     assert {hit.path: hit.archived for hit in working}[MONDAY]
-    both = memory.search("fixed pump Marlowe", grains=(Grain.WORKING, Grain.DAILY), max_results=20).results
-    assert [hit.path for hit in both][:2] == [DAILY, MONDAY]
+    hits = memory.search("fixed pump Marlowe", grains=(Grain.WORKING, Grain.DAILY), max_results=20).results
+    assert [hit.path for hit in hits][:2] == [DAILY, MONDAY]
     assert memory.search("pump", grains=(Grain.YEARLY,)).results == ()
 
 
-def told(memory: Memory, query: str, **options: Any) -> set[str]:
+def told_sentences(memory: Memory, query: str, **options: Any) -> set[str]:
     """What is said of the sentences of the notes."""
     shown = lines(memory, query, now=date(2026, 2, 28), **options)
-    return {said for said in (FIXED, LIVES, SOLD, BROKE) for line in shown if said in line}
+    return {sentence for sentence in (FIXED, LIVES, SOLD, BROKE) for line in shown if sentence in line}
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "keyword"])
 def test_what_was_done_in_a_week_is_what_its_summary_says(memory: Memory, mode: str) -> None:
     for query in ("what happened last week?", "was war letzte Woche los?", "总结一下上周"):
-        assert told(memory, query, mode=mode) == {FIXED, SOLD, BROKE}  # the last was noted after the summary
-    assert LIVES in told(memory, "what happened last week?", mode=mode, include_archived=True)
-    assert told(memory, "what happened on 2026-02-16?", mode=mode) >= {FIXED, LIVES}
+        assert told_sentences(memory, query, mode=mode) == {FIXED, SOLD, BROKE}  # the last was noted after the summary
+    assert LIVES in told_sentences(memory, "what happened last week?", mode=mode, include_archived=True)
+    assert told_sentences(memory, "what happened on 2026-02-16?", mode=mode) >= {FIXED, LIVES}
     given = memory.context("what happened last week?", now=date(2026, 2, 28)).text
     assert FIXED in given and SOLD in given and LIVES not in given
 
@@ -274,15 +276,18 @@ def test_context_says_each_sentence_once_and_in_plain_words(memory: Memory) -> N
 
 
 def test_grains_are_counted(memory: Memory, notes: Notes) -> None:
-    def told() -> dict[Grain, tuple[int, int, int, int]]:
-        return {one.grain: (one.files, one.units, one.archived, one.hidden) for one in memory._questions.grains()}
+    def grain_counts() -> dict[Grain, tuple[int, int, int, int]]:
+        return {
+            counts.grain: (counts.files, counts.units, counts.archived, counts.hidden)
+            for counts in memory._questions.grains()
+        }
 
-    before = told()
+    before = grain_counts()
     assert before == {
         Grain.WORKING: (4, 9, 4, 0), Grain.DAILY: (1, 5, 0, 1), Grain.WEEKLY: (1, 5, 0, 5), Grain.MONTHLY: (1, 4, 0, 4),
     }  # fmt: skip
     memory.search("pump")
-    assert told() == before
+    assert grain_counts() == before
     (working, *_) = memory._questions.grains()
     assert str(working.first) == "2026-02-16" and str(working.last) == "2026-02-20"
     assert working.bytes == sum((notes.root / name).stat().st_size for name in ("MEMORY.md", MONDAY, TUESDAY, FRIDAY))
@@ -326,13 +331,13 @@ def test_a_stranger_stands_for_no_better_trusted_note(notes: Notes, edited: bool
 
 
 @pytest.mark.parametrize("edited", [False, True])
-@pytest.mark.parametrize(("said", "origin"), [("unrelated words", "agent"), (FIXED, "untrusted")])
+@pytest.mark.parametrize(("words", "origin"), [("unrelated words", "agent"), (FIXED, "untrusted")])
 def test_only_the_same_sentence_of_a_trusted_hand_hides_another(
-    memory: Memory, notes: Notes, said: str, origin: str, edited: bool
+    memory: Memory, notes: Notes, words: str, origin: str, edited: bool
 ) -> None:
     for name in (MONDAY, DAILY, WEEKLY):
         notes.remove(name)
-    body = f"# 2026-02-17\n\n- {said} [{MONDAY}#L3]\n"
+    body = f"# 2026-02-17\n\n- {words} [{MONDAY}#L3]\n"
     write_summary(notes, "daily", "2026-02-17", body, [], "2026-02-17", origin=origin, edited=edited)
     assert f"- 2026-02-16: {FIXED} [{MONDAY}#L3]" in lines(memory, "fixed the pump", mode="keyword")
 
@@ -347,16 +352,16 @@ def without_summaries(memory: Memory, notes: Notes) -> None:
 
 
 def test_what_is_said_again_makes_no_concept_and_counts_for_none(memory: Memory, notes: Notes) -> None:
-    def told() -> dict[str, tuple[int, tuple[str, ...]]]:
+    def concepts() -> dict[str, tuple[int, tuple[str, ...]]]:
         return {row.slug: (row.units, row.related) for row in memory.concepts.list().rows}
 
-    consolidated = told()
+    consolidated = concepts()
     with memory._questions.graph() as view:
         place = view.concept("Zorblatt")
         assert len(view.index.rows_of([place])) > view.index.references.units[place] == 3
         rarity = float(view.index.rarity[place])
     without_summaries(memory, notes)
-    assert told() == consolidated
+    assert concepts() == consolidated
     with memory._questions.graph() as view:
         assert float(view.index.rarity[view.concept("Zorblatt")]) == pytest.approx(rarity)
 
@@ -383,12 +388,12 @@ def test_a_thread_leads_from_a_summary_to_what_it_was_taken_from(memory: Memory)
 
 
 def test_edges_tell_what_each_sentence_was_taken_from(memory: Memory, notes: Notes, tmp_path: Path) -> None:
-    asked = (
+    query = (
         "SELECT e.source, e.target, m.citation AS there, e.weight, e.curated, e.via, s.text FROM edges e "
         "JOIN memories s ON s.id = e.source_id LEFT JOIN memories m ON m.id = e.target_id "
         "WHERE e.kind = 'derived_from' AND e.target LIKE '%02-16%' ORDER BY ALL"
     )
-    rows = memory.sql(asked).rows
+    rows = memory.sql(query).rows
     assert [(row[0].partition("#")[0], row[1]) for row in rows] == [
         (DAILY, f"{MONDAY}#L3"), (DAILY, f"{MONDAY}#L4"), (MONTHLY, f"{MONDAY}#L3"), (WEEKLY, f"{MONDAY}#L3"),
     ]  # fmt: skip
@@ -401,22 +406,24 @@ def test_edges_tell_what_each_sentence_was_taken_from(memory: Memory, notes: Not
     exported = f"SELECT count(*) FROM '{tmp_path / 'out' / 'edges.parquet'}' WHERE kind = 'derived_from'"
     assert duckdb.sql(exported).fetchone() == (there,) == (6,)
     notes.remove(MONDAY)
-    assert next((row[1], row[2]) for row in memory.sql(asked).rows) == (f"{MONDAY}#L3", None)
+    assert next((row[1], row[2]) for row in memory.sql(query).rows) == (f"{MONDAY}#L3", None)
 
 
 @pytest.mark.parametrize("apart", [" ", "\n"])
 def test_a_sentence_that_was_cut_into_units_is_taken_from_all_of_them(
     notes: Notes, apart: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = [f"Zorblatt said about the {thing} that it had to be mended soon." for thing in ("pump", "ladder", "boiler")]
-    notes.write(MONDAY, f"# Monday\n\n{apart.join(said)}\n")
+    texts = [
+        f"Zorblatt said about the {thing} that it had to be mended soon." for thing in ("pump", "ladder", "boiler")
+    ]
+    notes.write(MONDAY, f"# Monday\n\n{apart.join(texts)}\n")
     cited = f"{MONDAY}#L3" if apart == " " else f"{MONDAY}#L3-L5"
-    body = f"# 2026-02-16\n\n## Notes\n- {' '.join(said)} [{cited}]\n"
+    body = f"# 2026-02-16\n\n## Notes\n- {' '.join(texts)} [{cited}]\n"
     write_summary(notes, "daily", "2026-02-16", body, [MONDAY], "2026-02-16")
     monkeypatch.setattr("openclaw_memory.ingest.notes.UNIT_TOKENS", 10)
     with open_memory(notes) as memory:
-        asked = "SELECT m.text FROM edges e JOIN memories m ON m.id = e.target_id WHERE e.kind = 'derived_from'"
-        assert sorted(text for (text,) in memory.sql(asked).rows) == sorted(said)
+        query = "SELECT m.text FROM edges e JOIN memories m ON m.id = e.target_id WHERE e.kind = 'derived_from'"
+        assert sorted(text for (text,) in memory.sql(query).rows) == sorted(texts)
         for thing in ("pump", "ladder", "boiler"):
             hits = memory.search(
                 f"what had Zorblatt said about the {thing}", include_archived=True, mode="keyword"
@@ -488,15 +495,18 @@ def test_every_sentence_that_is_in_the_index_is_shown_exactly_once(
 ) -> None:
     notes = Notes(tmp_path_factory.mktemp("any") / "workspace")
     days = [f"2026-02-{n:02}" for n in range(16, 16 + data.draw(st.integers(1, 3)))]
-    said = [(day, f"word{day[-2:]}{n} of that day") for day in days for n in range(data.draw(st.integers(1, 3)))]
-    place = {text: f"memory/{day}.md#L{[other for d, other in said if d == day].index(text) + 1}" for day, text in said}
+    day_texts = [(day, f"word{day[-2:]}{n} of that day") for day in days for n in range(data.draw(st.integers(1, 3)))]
+    place = {
+        text: f"memory/{day}.md#L{[other for d, other in day_texts if d == day].index(text) + 1}"
+        for day, text in day_texts
+    }
     for day in days:
-        notes.write(f"memory/{day}.md", "".join(f"- {text}\n" for d, text in said if d == day))
-    below, here = {text for _, text in said}, set(days)
+        notes.write(f"memory/{day}.md", "".join(f"- {text}\n" for d, text in day_texts if d == day))
+    below, present_days = {text for _, text in day_texts}, set(days)
     kept = {"working": set(days)}
     for grain in GRAINS:
         chosen = sorted(data.draw(st.sets(st.sampled_from(sorted(below)), min_size=1)))
-        groups = {text: next(day for day, other in said if other == text) for text in chosen}
+        groups = {text: next(day for day, other in day_texts if other == text) for text in chosen}
         for day in sorted(set(groups.values())) if grain == "daily" else ["all"]:
             own = [text for text in chosen if day in ("all", groups[text])]
             period = {"daily": day, "weekly": "2026-W08", "monthly": "2026-02"}[grain]
@@ -509,14 +519,13 @@ def test_every_sentence_that_is_in_the_index_is_shown_exactly_once(
             notes.remove(str(path.relative_to(notes.root)))
         elif data.draw(st.integers(0, 3)) == 0 and "consolidated" not in str(path):
             path.write_text(path.read_text() + "- a later remark\n")
-    assert here and kept
+    assert present_days and kept
     present: dict[str, set[str]] = {}
     for path in notes.root.rglob("*.md"):
         for text in place:
             if text in path.read_text():
                 present.setdefault(text, set()).add(str(path.relative_to(notes.root)))
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         corpus, archive = Corpus(), Archive()
         corpus.refresh(memory.store)
         archive.refresh(memory.store, corpus)
@@ -528,7 +537,7 @@ def test_every_sentence_that_is_in_the_index_is_shown_exactly_once(
             line = part.lines[int(corpus.rows.start_line[row]) - part.start_line]
             texts += Counter(text for text in place if text in line)
         for text, paths in present.items():
-            day = next(d for d, other in said if other == text)
+            day = next(d for d, other in day_texts if other == text)
             raw, daily = f"memory/{day}.md", f"memory/consolidated/daily/{day}.md"
             stood_for = (
                 raw in paths
@@ -542,30 +551,23 @@ def test_every_sentence_that_is_in_the_index_is_shown_exactly_once(
 # -- the command -----------------------------------------------------------------------------------------
 
 
-def run(notes: Notes, *arguments: str) -> Result:
-    base = ["--workspace", str(notes.root), "--db", str(notes.root.parent / "index.duckdb")]
-    return CliRunner().invoke(cli, [*base, "--set", "embedding.model=none", *arguments])
-
-
 def test_commands_take_grains_days_and_the_archive(memory: Memory, notes: Notes) -> None:
-    def told(*arguments: str) -> list[dict[str, Any]]:
-        answer = run(notes, *arguments, "--json")
-        assert answer.exit_code == 0, answer.output
-        return list(json.loads(answer.stdout)["results"])
+    def results(*arguments: str) -> list[dict[str, Any]]:
+        return list(json.loads(run_command(notes, *arguments, "--json").stdout)["results"])
 
     memory.close()
-    assert {hit["path"] for hit in told("search", "pump")} >= {DAILY, FRIDAY}
-    archived = told("search", "pump", "--include-archived")
+    assert {hit["path"] for hit in results("search", "pump")} >= {DAILY, FRIDAY}
+    archived = results("search", "pump", "--include-archived")
     assert {hit["path"]: hit["archived"] for hit in archived}[MONDAY]
-    assert "a summary covers this note" in run(notes, "search", "pump", "--include-archived").output
-    assert {hit["grain"] for hit in told("search", "pump", "--grain", "weekly")} == {"weekly"}
+    assert "a summary covers this note" in run_command(notes, "search", "pump", "--include-archived").output
+    assert {hit["grain"] for hit in results("search", "pump", "--grain", "weekly")} == {"weekly"}
     days = ("--now", "2026-02-21", "--min-days-ago", "4", "--max-days-ago", "5")
-    assert {hit["date"] for hit in told("search", "Zorblatt", *days)} == {"2026-02-16", "2026-02-17"}
-    assert {hit["date"] for hit in told("recall", "Zorblatt", *days)} == {"2026-02-16", "2026-02-17"}
-    assert {hit["date"] for hit in told("timeline", *days)} == {"2026-02-16", "2026-02-17"}
-    assert MONDAY in {hit["path"] for hit in told("timeline", "--include-archived")}
-    assert MONDAY in {hit["path"] for hit in told("recall", "pump", "--include-archived", "-n", "20")}
-    assert {hit["grain"] for hit in told("recall", "pump", "--grain", "monthly")} == {"monthly"}
-    wrong = run(notes, "search", "pump", "--min-days-ago", "9", "--max-days-ago", "2")
-    assert wrong.exit_code == 2 and "swap the two numbers" in wrong.output
-    assert run(notes, "search", "pump", "--since", "2026-02-20", "--until", "2026-02-01").exit_code == 2
+    assert {hit["date"] for hit in results("search", "Zorblatt", *days)} == {"2026-02-16", "2026-02-17"}
+    assert {hit["date"] for hit in results("recall", "Zorblatt", *days)} == {"2026-02-16", "2026-02-17"}
+    assert {hit["date"] for hit in results("timeline", *days)} == {"2026-02-16", "2026-02-17"}
+    assert MONDAY in {hit["path"] for hit in results("timeline", "--include-archived")}
+    assert MONDAY in {hit["path"] for hit in results("recall", "pump", "--include-archived", "-n", "20")}
+    assert {hit["grain"] for hit in results("recall", "pump", "--grain", "monthly")} == {"monthly"}
+    wrong = run_command(notes, "search", "pump", "--min-days-ago", "9", "--max-days-ago", "2", code=2)
+    assert "swap the two numbers" in wrong.output
+    run_command(notes, "search", "pump", "--since", "2026-02-20", "--until", "2026-02-01", code=2)

@@ -55,9 +55,9 @@ def test_hours_are_those_that_pass(last_day: date, due: datetime) -> None:
 @example(PLANS["free"], Grain.MONTHLY, date(2026, 8, 31), date(2026, 8, 30), date(2027, 2, 28), date(2027, 3, 1))
 @example(PLANS["free"], Grain.YEARLY, date.max, date.min, date.max, date.max)
 def test_what_has_expired_stays_so_and_what_is_older_has_too(
-    limits: Limits, grain: Grain, one: date, other: date, now: date, then: date
+    limits: Limits, grain: Grain, first: date, other: date, now: date, then: date
 ) -> None:
-    older, newer = sorted((one, other))
+    older, newer = sorted((first, other))
     earlier, later = sorted((now, then))
     if is_expired(limits, grain, newer, midnight(earlier)):
         assert is_expired(limits, grain, newer, midnight(later))

@@ -21,16 +21,18 @@ def sentence(text: str, order: int = 0, day: date = MONDAY) -> Sentence:
     return Sentence(text, path, order + 1, order + 1, day, order, order, "Notes", None, (), (), Origin.AGENT)
 
 
-def texts(*said: str, grain: Grain = Grain.DAILY, budget: float = 10_000, step: int = 0) -> list[str]:
-    given = [sentence(text, at, MONDAY + timedelta(step * at)) for at, text in enumerate(said)]
-    return [one.text for one in summarise(given, grain, budget, share=100).sentences()]
+def texts(*statements: str, grain: Grain = Grain.DAILY, budget: float = 10_000, step: int = 0) -> list[str]:
+    given = [sentence(text, at, MONDAY + timedelta(step * at)) for at, text in enumerate(statements)]
+    return [sentence.text for sentence in summarise(given, grain, budget, share=100).sentences()]
 
 
-@pytest.mark.parametrize(("said", "denied"), table("summaries_languages.tsv", "a denial is kept beside what it denies"))
-def test_a_denial_is_kept_beside_what_it_denies(said: str, denied: str) -> None:
-    given = [sentence(said, 0), sentence(denied, 1)]
+@pytest.mark.parametrize(
+    ("statement", "denied"), table("summaries_languages.tsv", "a denial is kept beside what it denies")
+)
+def test_a_denial_is_kept_beside_what_it_denies(statement: str, denied: str) -> None:
+    given = [sentence(statement, 0), sentence(denied, 1)]
     chosen = summarise(given, Grain.DAILY, 10_000, share=100).sentences()
-    assert [one.text for one in chosen] == [said, denied]
+    assert [sentence.text for sentence in chosen] == [statement, denied]
 
 
 @pytest.mark.parametrize("decided", table("summaries_languages.tsv", "a decision is marked in every language"))
@@ -55,17 +57,17 @@ def test_figures_dates_and_links_behind_a_label_are_kept(text: str) -> None:
     "routine", ["Backup took {} seconds", "Sicherung dauerte {} Sekunden", "备份用了{}秒", "Копия заняла {} секунд"]
 )
 def test_what_comes_daily_is_said_once_as_it_was_last(routine: str) -> None:
-    said = [routine.format(40 + day) for day in range(4)]
-    chosen = texts(*said, "Ines sowed the first tomatoes", grain=Grain.MONTHLY, step=1)
-    assert [text for text in chosen if text in said] == said[-1:]
+    shown_text = [routine.format(40 + day) for day in range(4)]
+    chosen = texts(*shown_text, "Ines sowed the first tomatoes", grain=Grain.MONTHLY, step=1)
+    assert [text for text in chosen if text in shown_text] == shown_text[-1:]
 
 
 @pytest.mark.parametrize(
     "routine", table("summaries_languages.tsv", "what comes by the hour is said once a day and readings each")
 )
 def test_what_comes_by_the_hour_is_said_once_a_day_and_readings_each(routine: str) -> None:
-    said = [routine.format(f"0{hour}:15") for hour in range(4)]
-    assert texts(*said, "Ines sowed the first tomatoes") == [said[-1], "Ines sowed the first tomatoes"]
+    text = [routine.format(f"0{hour}:15") for hour in range(4)]
+    assert texts(*text, "Ines sowed the first tomatoes") == [text[-1], "Ines sowed the first tomatoes"]
     readings = [f"Bed {bed} of the greenhouse: {bed * 3} litres" for bed in range(1, 5)]
     assert texts(*readings) == readings
 
@@ -79,25 +81,25 @@ def test_a_budget_grows_with_what_there_is_to_say_and_is_bounded() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "denied"), table("summaries_languages.tsv", "what has not happened is no turn in events")
+    ("statement", "denied"), table("summaries_languages.tsv", "what has not happened is no turn in events")
 )
-def test_what_has_not_happened_is_no_turn_in_events(said: str, denied: str) -> None:
-    turn, none = score_sentences([sentence(said), sentence(denied)], Grain.DAILY)
+def test_what_has_not_happened_is_no_turn_in_events(statement: str, denied: str) -> None:
+    turn, none = score_sentences([sentence(statement), sentence(denied)], Grain.DAILY)
     assert none.marked < 3 * POINT
-    assert "решено" in said or turn.marked >= 3 * POINT
+    assert "решено" in statement or turn.marked >= 3 * POINT
 
 
 @pytest.mark.parametrize("cause", table("summaries_languages.tsv", "a cause"))
 def test_the_cause_of_something_is_no_milestone(cause: str) -> None:
-    said = extracted(f"# Log\n\n- {cause}\n", MONDAY)
-    parts = summarise(said, Grain.MONTHLY, 10_000, share=100).parts
-    known = {line.partition(": ")[2].split("; ")[0] for line in HEADINGS if not line.startswith("#")}
-    assert parts and not [part for part in parts if part.heading in known]
+    sentences = extracted(f"# Log\n\n- {cause}\n", MONDAY)
+    parts = summarise(sentences, Grain.MONTHLY, 10_000, share=100).parts
+    our_headings = {line.partition(": ")[2].split("; ")[0] for line in HEADINGS if not line.startswith("#")}
+    assert parts and not [part for part in parts if part.heading in our_headings]
 
 
-@pytest.mark.parametrize("said", table("summaries_languages.tsv", "an appointment on another day is kept"))
-def test_an_appointment_on_another_day_is_kept(said: str) -> None:
-    assert texts(said, "Ines sowed the first tomatoes") == [said, "Ines sowed the first tomatoes"]
+@pytest.mark.parametrize("statement", table("summaries_languages.tsv", "an appointment on another day is kept"))
+def test_an_appointment_on_another_day_is_kept(statement: str) -> None:
+    assert texts(statement, "Ines sowed the first tomatoes") == [statement, "Ines sowed the first tomatoes"]
 
 
 @pytest.mark.parametrize(

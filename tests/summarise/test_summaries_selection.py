@@ -36,9 +36,6 @@ def price(summary: Summary, grain: Grain) -> int:
     return sum(line_tokens(format_line(sentence, grain in DATED)) for sentence in summary.sentences())
 
 
-# -- what is worth keeping ----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("worth", "less"), table("summaries_selection.tsv", "what says more is kept"))
 def test_what_says_more_is_kept(worth: str, less: str) -> None:
     for texts in ((worth, less), (less, worth)):
@@ -67,9 +64,6 @@ def test_a_repeated_subject_is_covered_rather_than_repeated() -> None:
     assert "Anouk booked a dentist for Juno in Amersfoort" in kept(note, budget=46)
 
 
-# -- nothing twice ------------------------------------------------------------------------------------
-
-
 def test_near_duplicates_are_merged() -> None:
     texts = ["Restarted the hallway printer after lunch today", "restarted the hallway printer, after lunch, today!"]
     assert len(kept(items(*texts), budget=400)) == 1
@@ -85,8 +79,6 @@ def test_the_same_words_of_another_speaker_are_no_duplicate() -> None:
     note = "Mira: the blue lantern is mine\nAnouk: the blue lantern is mine\nMira: the blue lantern is mine\n"
     assert kept(note, budget=400) == ["Mira: the blue lantern is mine", "Anouk: the blue lantern is mine"]
 
-
-# -- budgets ------------------------------------------------------------------------------------------
 
 NOUNS = "lantern kettle bicycle ladder piano compass anchor teapot magnet telescope barometer suitcase".split()
 PLACES = "harbour attic greenhouse station library cellar lighthouse market bakery observatory".split()
@@ -119,7 +111,7 @@ def test_the_budget_holds_but_for_the_first_sentence(grain: Grain, budget: float
 def test_a_summary_is_shorter_than_its_sources(grain: Grain) -> None:
     given_ = diary()
     summary = summarise(given_, grain, 10**6, share=0.5)
-    assert price(summary, Grain.WEEKLY) <= 0.5 * sum(line_tokens(format_line(one, False)) for one in given_)
+    assert price(summary, Grain.WEEKLY) <= 0.5 * sum(line_tokens(format_line(sentence, False)) for sentence in given_)
 
 
 def test_nothing_has_an_empty_summary() -> None:
@@ -129,23 +121,20 @@ def test_nothing_has_an_empty_summary() -> None:
 
 def test_a_year_of_long_notes_gets_shorter_with_each_grain() -> None:
     names = {Grain.WEEKLY: "2026-W08", Grain.MONTHLY: "2026-02", Grain.QUARTERLY: "2026-Q1", Grain.YEARLY: "2026"}
-    said: list[Sentence] = []
-    lengths = [sum(line_tokens(one.text) for one in diary(days=7, lines=160))]
+    sentences: list[Sentence] = []
+    lengths = [sum(line_tokens(sentence.text) for sentence in diary(days=7, lines=160))]
     for at in range(7):
-        day = [one for one in diary(days=7, lines=160) if one.day == DAY + timedelta(days=at)]
+        day = [sentence for sentence in diary(days=7, lines=160) if sentence.day == DAY + timedelta(days=at)]
         chosen = read_back(
             summarise(day, Grain.DAILY, BUDGETS[Grain.DAILY]), Grain.DAILY, str(DAY + timedelta(days=at))
         )
-        said += [replace(one, order=len(said) + place, entry=at) for place, one in enumerate(chosen)]
-    lengths.append(sum(line_tokens(one.text) for one in said))
+        sentences += [replace(one, order=len(sentences) + place, entry=at) for place, one in enumerate(chosen)]
+    lengths.append(sum(line_tokens(sentence.text) for sentence in sentences))
     for grain, name in names.items():
-        said = read_back(summarise(said, grain, BUDGETS[grain]), grain, name)
-        lengths.append(sum(line_tokens(one.text) for one in said))
+        sentences = read_back(summarise(sentences, grain, BUDGETS[grain]), grain, name)
+        lengths.append(sum(line_tokens(sentence.text) for sentence in sentences))
     assert lengths == sorted(lengths, reverse=True)
     assert len(set(lengths)) == len(lengths)
-
-
-# -- the same on every machine ------------------------------------------------------------------------
 
 
 SAID = st.lists(
@@ -174,16 +163,16 @@ def test_the_order_in_which_sentences_are_given_is_of_no_matter(
 def test_each_sentence_once_and_whole(texts: Sequence[str], grain: Grain, budget: int) -> None:
     given_ = period({DAY + timedelta(days=at): items(*texts[at::3]) for at in range(min(3, len(texts)))})
     summary = summarise(given_, grain, budget)
-    orders = [one.order for one in summary.sentences()]
+    orders = [sentence.order for sentence in summary.sentences()]
     assert len(set(orders)) == len(orders)
     assert set(summary.sentences()) <= set(given_)
-    assert len({(one.speaker, one.text.casefold()) for one in summary.sentences()}) == len(orders)
+    assert len({(sentence.speaker, sentence.text.casefold()) for sentence in summary.sentences()}) == len(orders)
     assert all(part.sentences for part in summary.parts)
     assert bool(orders) == bool(given_)
     if len(orders) > 1:
         assert price(summary, grain) <= budget
     for part in summary.parts:
-        places = [(one.day, one.order) for one in part.sentences]
+        places = [(sentence.day, sentence.order) for sentence in part.sentences]
         assert places == sorted(places)
 
 
@@ -201,10 +190,10 @@ def test_a_line_that_recurs_daily_is_quoted_once(line: str) -> None:
             for at, text in enumerate(texts)
         ]
     made = summarise(sentences, Grain.WEEKLY, 1000, share=9)
-    told = [sentence.text for sentence in made.sentences()]
-    assert [text for text in told if not text.startswith("The ")] == [line.format(n=4)]
+    lines = [sentence.text for sentence in made.sentences()]
+    assert [text for text in lines if not text.startswith("The ")] == [line.format(n=4)]
     # Twice is no routine, nor what one day says several times, but with other times of the day.
-    twice = [replace(one, day=days[0]) for one in sentences]
+    twice = [replace(sentence, day=days[0]) for sentence in sentences]
     assert (
         len(drop_routine(twice)) == len(twice) - (4 if ":0{n}" in line else 0) and len(drop_routine(sentences[:4])) == 4
     )

@@ -23,9 +23,6 @@ def plain(lines: list[str]) -> str:
     return " ".join(" ".join(re.sub(r"^[ \t]*(?:>[ \t]*)*", "", line) for line in lines).split())
 
 
-# -- what is one --------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("line", "text"), table("summaries_sentences.tsv", "the text is as it stands without the marks around it")
 )
@@ -77,9 +74,9 @@ def test_a_wrapped_line_is_one_sentence_with_all_its_lines() -> None:
 
 
 def test_a_long_paragraph_is_cut_and_each_piece_keeps_its_lines() -> None:
-    said = [f"On run {number} the pump in the cellar stopped after some {number}7 seconds." for number in range(6)]
-    pieces = extracted("# Day\n\n" + "\n".join(said) + "\n", unit_tokens=20)
-    assert [piece.text for piece in pieces] == said
+    lines = [f"On run {number} the pump in the cellar stopped after some {number}7 seconds." for number in range(6)]
+    pieces = extracted("# Day\n\n" + "\n".join(lines) + "\n", unit_tokens=20)
+    assert [piece.text for piece in pieces] == lines
     assert [piece.start_line for piece in pieces] == [3, 4, 5, 6, 7, 8]
 
 
@@ -88,24 +85,21 @@ def test_a_turn_stays_whole_so_that_it_says_who_speaks() -> None:
     note = f"## Chat\n\nAnouk: {long}\nJR: which green?\nAnouk: the usual one\n"
     first, second, third = extracted(note)
     assert first.text == f"Anouk: {long}"
-    assert [one.speaker for one in (first, second, third)] == ["Anouk", "JR", "Anouk"]
+    assert [turn.speaker for turn in (first, second, third)] == ["Anouk", "JR", "Anouk"]
     assert second.text == "JR: which green?"
 
 
 def test_an_endless_turn_is_cut_all_the_same() -> None:
     long = " ".join(f"I painted the fence number {number} in green yesterday." for number in range(60))
     note = f"Anouk: {long}\nJR: which green?\nAnouk: the usual one\n"
-    found = extracted(note)
-    assert len(found) > 3
-    assert all(line_tokens(one.text) < 300 for one in found)
+    sentences = extracted(note)
+    assert len(sentences) > 3
+    assert all(line_tokens(sentence.text) < 300 for sentence in sentences)
 
 
 def test_done_is_what_is_ticked() -> None:
-    found = extracted("- [x] one thing\n- [X] two things\n- [ ] three things\n- four [x] things\n")
-    assert [one.done for one in found] == [True, True, False, False]
-
-
-# -- what belongs to it -------------------------------------------------------------------------------
+    sentences = extracted("- [x] one thing\n- [X] two things\n- [ ] three things\n- four [x] things\n")
+    assert [sentence.done for sentence in sentences] == [True, True, False, False]
 
 
 def test_tags_are_those_of_the_sentence_its_section_and_the_note() -> None:
@@ -134,17 +128,15 @@ Tags: #winter
 
 
 def test_a_heading_mentions_for_the_sentences_below_it() -> None:
-    found = extracted("## Benchmark for QX-7714\n\n- it took a day\n\n## Lunch\n\n- there was soup\n")
-    assert [{mention.text for mention in one.mentions} >= {"QX-7714"} for one in found] == [True, False]
+    sentences = extracted("## Benchmark for QX-7714\n\n- it took a day\n\n## Lunch\n\n- there was soup\n")
+    assert [{mention.text for mention in sentence.mentions} >= {"QX-7714"} for sentence in sentences] == [True, False]
 
 
 def test_the_line_cites_the_note() -> None:
-    one = extracted("# Day\n\n- the pump\n  stopped\n")[0]
-    assert format_line(one, dated=False) == "- the pump stopped [memory/2026-02-16.md#L3-L4]"
-    assert format_line(one, dated=True) == "- 2026-02-16: the pump stopped [memory/2026-02-16.md#L3-L4]"
+    sentence = extracted("# Day\n\n- the pump\n  stopped\n")[0]
+    assert format_line(sentence, dated=False) == "- the pump stopped [memory/2026-02-16.md#L3-L4]"
+    assert format_line(sentence, dated=True) == "- 2026-02-16: the pump stopped [memory/2026-02-16.md#L3-L4]"
 
-
-# -- properties ---------------------------------------------------------------------------------------
 
 WORDS = st.sampled_from(
     "the pump stopped QX-7714 Mira's `code` #tag 02:10 e.g. v2.3.1 「测试」 **bold:** a|b [x] #L3 2026-02-11: > 1. # - <b> *".split()
@@ -165,9 +157,9 @@ LINES = st.lists(
 @given(LINES)
 def test_every_sentence_is_in_its_lines(note: str) -> None:
     lines = split_lines(note)
-    found = extracted(note, unit_tokens=10)
-    assert [one.order for one in found] == list(range(len(found)))
-    for one in found:
-        assert one.text
-        assert one.text == " ".join(one.text.split())
-        assert one.text in plain(lines[one.start_line - 1 : one.end_line])
+    sentences = extracted(note, unit_tokens=10)
+    assert [sentence.order for sentence in sentences] == list(range(len(sentences)))
+    for quote in sentences:
+        assert quote.text
+        assert quote.text == " ".join(quote.text.split())
+        assert quote.text in plain(lines[quote.start_line - 1 : quote.end_line])

@@ -19,7 +19,7 @@ COARSE = (Grain.MONTHLY, Grain.QUARTERLY, Grain.YEARLY)
 
 
 def shown(summary: Summary) -> dict[str, list[str]]:
-    return {part.heading: [one.text for one in part.sentences] for part in summary.parts}
+    return {part.heading: [sentence.text for sentence in part.sentences] for part in summary.parts}
 
 
 def days(*notes: str) -> Mapping[date, str]:
@@ -44,9 +44,6 @@ walked to the harbour before breakfast
 
 - watered the basil slowly
 """
-
-
-# -- daily --------------------------------------------------------------------------------------------
 
 
 def test_a_day_has_its_own_headings_and_one_for_a_concept_that_entries_share() -> None:
@@ -77,9 +74,9 @@ def test_a_concept_of_one_entry_is_no_group() -> None:
 
 
 def test_two_notes_of_a_day_share_a_heading() -> None:
-    said = extracted("## Chores\n\n- watered the basil\n")
-    said += extracted("## Chores\n\n- mended the ladder\n", entry=1, order=1)
-    assert shown(summarise(said, Grain.DAILY, **LONG)) == {"Chores": ["watered the basil", "mended the ladder"]}
+    sentences = extracted("## Chores\n\n- watered the basil\n")
+    sentences += extracted("## Chores\n\n- mended the ladder\n", entry=1, order=1)
+    assert shown(summarise(sentences, Grain.DAILY, **LONG)) == {"Chores": ["watered the basil", "mended the ladder"]}
 
 
 def test_tags_of_merged_entries_are_united() -> None:
@@ -117,21 +114,20 @@ def test_whoever_is_in_most_entries_is_nobodys_theme() -> None:
 
 
 def test_who_speaks_is_no_theme() -> None:
-    one = (
+    morning = (
         "## 9:00\n\nJoanna: Hey Nate, the ferry leaves at noon\nNate: thanks Joanna, I packed the tent\nJoanna: Good?\n"
     )
     two = "## 17:00\n\nJoanna: Hey Nate, the tickets are in the drawer\nNate: found them, Jo\n"
     three = "## 19:00\n\nNate: the kiln is hot, Joanna\nJoanna: then open the window\n"
     four = "## 20:00\n\nJoanna: the basil is green\nNate: and the roof is mended, Jo\n"
-    assert summarise(extracted(one + two + three + four), Grain.DAILY, **LONG).groups == 0
-
-
-# -- weekly -------------------------------------------------------------------------------------------
+    assert summarise(extracted(morning + two + three + four), Grain.DAILY, **LONG).groups == 0
 
 
 def test_a_week_is_told_day_by_day() -> None:
-    said = period(days("- the kiln is hot\n- the kiln is cold\n", "- rain fell on the garden\n", "- mended the roof\n"))
-    assert shown(summarise(said, Grain.WEEKLY, **LONG)) == {
+    sentences = period(
+        days("- the kiln is hot\n- the kiln is cold\n", "- rain fell on the garden\n", "- mended the roof\n")
+    )
+    assert shown(summarise(sentences, Grain.WEEKLY, **LONG)) == {
         "2026-02-16": ["the kiln is hot", "the kiln is cold"],
         "2026-02-17": ["rain fell on the garden"],
         "2026-02-18": ["mended the roof"],
@@ -141,8 +137,8 @@ def test_a_week_is_told_day_by_day() -> None:
 def test_every_day_with_something_to_say_has_its_say() -> None:
     rich = "".join(f"- decided on QX-77{at} for Mira, Anouk and the attic in {at} May\n" for at in range(10, 40))
     poor = "- the basil on the balcony is green\n"
-    said = period(days(rich, poor, rich.replace("QX", "RT"), poor.replace("basil", "thyme")))
-    assert list(shown(summarise(said, Grain.WEEKLY, 200))) == [
+    sentences = period(days(rich, poor, rich.replace("QX", "RT"), poor.replace("basil", "thyme")))
+    assert list(shown(summarise(sentences, Grain.WEEKLY, 200))) == [
         "2026-02-16",
         "2026-02-17",
         "2026-02-18",
@@ -154,8 +150,8 @@ SHED = "# 2026-02-16\n\n## Storage\n\n### Attic server\n\n- **Limit:** 10 GB\n- 
 
 
 def test_a_week_says_what_its_sentences_are_about() -> None:
-    told = shown(summarise(period(days(SHED, "## TODO\n\n- mend the roof\n")), Grain.WEEKLY, **LONG))
-    assert told == {
+    headings = shown(summarise(period(days(SHED, "## TODO\n\n- mend the roof\n")), Grain.WEEKLY, **LONG))
+    assert headings == {
         "2026-02-16 · Storage · Attic server": ["**Limit:** 10 GB", "40 euro a month"],
         "2026-02-16": ["swept the yard of QX-7714 with Mira"],
         "2026-02-17": ["mend the roof"],
@@ -169,43 +165,40 @@ def test_a_day_of_a_week_is_one_entry_under_however_many_headings() -> None:
         **LONG,
     )
     back = read_back(week, Grain.WEEKLY, "2026-W08")
-    assert {one.day: one.entry for one in back} == {DAY: 0, DAY + timedelta(days=1): 1}
-    assert len({one.heading for one in back}) == 4
+    assert {sentence.day: sentence.entry for sentence in back} == {DAY: 0, DAY + timedelta(days=1): 1}
+    assert len({sentence.heading for sentence in back}) == 4
 
 
 def test_what_is_left_of_a_month_stands_under_what_it_is_about() -> None:
     week = summarise(period(days(SHED)), Grain.WEEKLY, **LONG)
-    told = shown(summarise(read_back(week, Grain.WEEKLY, "2026-W08"), Grain.MONTHLY, **LONG))
-    assert told == {
+    headings = shown(summarise(read_back(week, Grain.WEEKLY, "2026-W08"), Grain.MONTHLY, **LONG))
+    assert headings == {
         "Storage · Attic server": ["**Limit:** 10 GB", "40 euro a month"],
         "Other": ["swept the yard of QX-7714 with Mira"],
     }
 
 
 @pytest.mark.parametrize(
-    ("heading", "said"),
+    ("heading", "subject"),
     [
         *table("summaries_themes.tsv", "what sentences are about is said by their last headings"),
         ("The boiler > " + "burner " * 20, ""),
     ],
 )
-def test_what_sentences_are_about_is_said_by_their_last_headings(heading: str, said: str) -> None:
-    assert heading_subject(heading) == said
-
-
-# -- monthly and coarser ------------------------------------------------------------------------------
+def test_what_sentences_are_about_is_said_by_their_last_headings(heading: str, subject: str) -> None:
+    assert heading_subject(heading) == subject
 
 
 @pytest.mark.parametrize("grain", COARSE)
 def test_months_have_milestones_and_themes(grain: Grain) -> None:
-    said = period(
+    sentences = period(
         days(
             "- the parcel is in Rotterdam\n- watered the basil slowly\n",
             "- decided on the kiln for the shed\n- the parcel left Rotterdam\n",
             "- shipped the new pages\n- important: the roof leaks\n",
         )
     )
-    assert shown(summarise(said, grain, **LONG)) == {
+    assert shown(summarise(sentences, grain, **LONG)) == {
         "Milestones": ["decided on the kiln for the shed", "shipped the new pages"],
         "Rotterdam": ["the parcel is in Rotterdam", "the parcel left Rotterdam"],
         "Other": ["watered the basil slowly", "important: the roof leaks"],
@@ -213,20 +206,17 @@ def test_months_have_milestones_and_themes(grain: Grain) -> None:
 
 
 def test_another_turn_of_events_belongs_to_its_theme_if_it_has_one() -> None:
-    said = period(
+    sentences = period(
         days(
             "- the tender of `notesync` closed at noon\n",
             "- `notesync` is on the pantry now\n",
             "- the bakery closed for good\n",
         )
     )
-    assert shown(summarise(said, Grain.MONTHLY, **LONG)) == {
+    assert shown(summarise(sentences, Grain.MONTHLY, **LONG)) == {
         "Milestones": ["the bakery closed for good"],
         "notesync": ["the tender of `notesync` closed at noon", "`notesync` is on the pantry now"],
     }
-
-
-# -- the example --------------------------------------------------------------------------------------
 
 
 def test_the_example_keeps_what_was_decided_and_leaves_the_jokes(tmp_path) -> None:  # type: ignore[no-untyped-def]
@@ -239,13 +229,13 @@ def test_the_example_keeps_what_was_decided_and_leaves_the_jokes(tmp_path) -> No
     weeks: list[str] = []
     for day, note in notes.items():
         summary = summarise(extracted(note, day), Grain.DAILY, 300)
-        texts = [one.text for one in summary.sentences()]
+        texts = [sentence.text for sentence in summary.sentences()]
         assert 6 <= len(texts) <= 14
-        weeks += [one.text for one in read_back(summary, Grain.DAILY, day.isoformat())]
-    said = "\n".join(weeks)
+        weeks += [sentence.text for sentence in read_back(summary, Grain.DAILY, day.isoformat())]
+    text = "\n".join(weeks)
     for fact in ("Decision: the embedding model runs on our own", "Decision for QX-7714", "Decision: only safetensors"):
-        assert fact in said
-    assert "`fetchTiles()` retried at once" in said
-    assert "QX-7714 closed" in said
+        assert fact in text
+    assert "`fetchTiles()` retried at once" in text
+    assert "QX-7714 closed" in text
     for joke in ("Mood of the rack", "good night", "Recipe received", "funeral at sea", "watered the basil"):
-        assert joke not in said
+        assert joke not in text

@@ -66,8 +66,6 @@ def units(made: summary_files.SummaryText) -> list[tuple[str, date | None]]:
     ]
 
 
-# -- written and read back ----------------------------------------------------------------------------
-
 LINES = st.text(st.characters(codec="utf-8"), min_size=1, max_size=60) | st.sampled_from(
     [
         "1986. A great year it was", "2026-02-18: went to the harbour", "1990-05-03: born", "see [memory/2026-01-01.md#L3]",
@@ -93,7 +91,9 @@ def what_notes_say(lines: list[str]) -> list[str]:
     """Sentences as they are made of notes: what is no sentence there never gets into a summary."""
     parsed = parse("\n".join(lines), path="memory/2026-02-16.md", mtime=MONDAY, unit_tokens=400)
     sections, planned = build_units("memory/2026-02-16.md", parsed, {}, PLUGINS, LINKER)
-    return [one.text for one in extract_sentences("memory/2026-02-16.md", MONDAY, Origin.AGENT, sections, planned)]
+    return [
+        sentence.text for sentence in extract_sentences("memory/2026-02-16.md", MONDAY, Origin.AGENT, sections, planned)
+    ]
 
 
 @given(
@@ -108,43 +108,49 @@ def test_what_is_written_is_read_back(
     where: tuple[Grain, str], given: list[tuple[str, str, tuple[int, int], int]], heading: str
 ) -> None:
     grain, period = where
-    said = []
+    quoted = []
     for line, path, span, later in given:
         day = MONDAY if grain is Grain.DAILY else MONDAY + timedelta(days=later)
-        said += [sentence(text, path, span, day=day) for text in what_notes_say([line])]
-    if not said:
+        quoted += [sentence(text, path, span, day=day) for text in what_notes_say([line])]
+    if not quoted:
         return
-    said.sort(key=lambda one: one.day)
+    quoted.sort(key=lambda quote: quote.day)
     if grain is Grain.WEEKLY:
         by_day: dict[date, list[Sentence]] = {}
-        for one in said:
-            by_day.setdefault(one.day, []).append(one)
+        for quote in quoted:
+            by_day.setdefault(quote.day, []).append(quote)
         parts = [Part(day.isoformat(), tuple(members)) for day, members in by_day.items()]
     else:
         words = " ".join(heading.split()) or "Notes"
         parts = [
-            Part(words, tuple(said[:3]), ("#one", "#two-b")),
-            *([Part("Other", tuple(said[3:]))] if said[3:] else []),
+            Part(words, tuple(quoted[:3]), ("#one", "#two-b")),
+            *([Part("Other", tuple(quoted[3:]))] if quoted[3:] else []),
         ]
-    sources = tuple(dict.fromkeys(Source(one.path, DIGEST) for one in said))
+    sources = tuple(dict.fromkeys(Source(sentence.path, DIGEST) for sentence in quoted))
     text = written(grain, period, *parts, sources=sources)
-    found = back(grain, period, text)
-    wanted = [(one.text, one.path, one.start_line, one.end_line, one.day) for one in said]
-    assert [(one.text, one.path, one.start_line, one.end_line, one.day) for one in found] == wanted
-    assert [one.order for one in found] == list(range(len(said)))
+    sentences = back(grain, period, text)
+    wanted = [
+        (sentence.text, sentence.path, sentence.start_line, sentence.end_line, sentence.day) for sentence in quoted
+    ]
+    assert [
+        (sentence.text, sentence.path, sentence.start_line, sentence.end_line, sentence.day) for sentence in sentences
+    ] == wanted
+    assert [sentence.order for sentence in sentences] == list(range(len(quoted)))
     if grain is not Grain.WEEKLY:
-        assert all({"one", "two-b"} <= set(one.tags) for one in found[:3])
-        assert not any({"one", "two-b"} <= set(one.tags) for one in found[3:])
+        assert all({"one", "two-b"} <= set(sentence.tags) for sentence in sentences[:3])
+        assert not any({"one", "two-b"} <= set(sentence.tags) for sentence in sentences[3:])
     front = summary_files.read_front(text)
     assert front["sources"] == [f"{source.path} {source.sha256}" for source in sources]
     assert (front["grain"], front["period"], front["edited"]) == (grain.value, period, False)
-    assert not summary_files.is_edited(text) and not summary_files.is_edited(text.replace("\n", "\r\n"))
+    assert not any(summary_files.is_edited(text.replace("\n", ends)) for ends in ("\n", "\r\n", "\r"))
     # Written once more, from what was read, it is the same.
     again = [
-        Part(part.heading, tuple(found[at] for at, one in enumerate(said) if one in part.sentences), part.tags)
+        Part(
+            part.heading, tuple(sentences[at] for at, quote in enumerate(quoted) if quote in part.sentences), part.tags
+        )
         for part in parts
     ]
-    if len(set(said)) == len(said):
+    if len(set(quoted)) == len(quoted):
         assert written(grain, period, *again, sources=sources) == text
 
 
@@ -162,9 +168,6 @@ def test_reading_takes_anything(where: tuple[Grain, str], body: str, front: str)
                 section.start_line <= unit.start_line <= unit.end_line <= section.end_line for unit in section.units
             )
         assert summary_files.is_edited(text)
-
-
-# -- the front matter ---------------------------------------------------------------------------------
 
 
 def test_the_front_matter_is_plain_yaml() -> None:
@@ -194,7 +197,7 @@ def test_any_number_of_sources_can_be_told(count: int) -> None:
     made = reading(Grain.DAILY, "2026-02-16", text)
     assert units(made)[-1] == ("We sold it.", MONDAY)
     assert list(made.cited.values()) == [(CitedLines("memory/2026-02-16.md", 3, 3),)]
-    assert [one.text for one in back(Grain.DAILY, "2026-02-16", text)] == ["We sold it."]
+    assert [sentence.text for sentence in back(Grain.DAILY, "2026-02-16", text)] == ["We sold it."]
 
 
 @pytest.mark.parametrize("change", table("summary_files.tsv", "a change is noticed"))
@@ -218,9 +221,6 @@ def test_white_space_around_the_text_is_no_change() -> None:
         assert not summary_files.is_edited(same)
 
 
-# -- days ---------------------------------------------------------------------------------------------
-
-
 def test_a_sentence_of_a_day_is_of_that_day_whatever_it_and_its_heading_speak_of() -> None:
     text = written(Grain.DAILY, "2026-02-16", Part("Trip of 2026-05-01", (sentence("2026-05-02: the harbour opens."),)))
     assert units(reading(Grain.DAILY, "2026-02-16", text))[-1] == ("2026-05-02: the harbour opens.", MONDAY)
@@ -237,12 +237,12 @@ def test_a_sentence_of_a_week_is_of_the_day_in_its_heading() -> None:
 
 
 def test_sentences_of_coarser_grains_are_of_the_days_they_begin_with() -> None:
-    said = [
+    quoted = [
         sentence("One.", day=date(2026, 2, 3)),
         sentence("1999-01-01: Two.", day=date(2026, 2, 3)),
         sentence("Three.", day=MONDAY),
     ]
-    text = written(Grain.MONTHLY, "2026-02", Part("Since 2025-01-01", tuple(said), ("#harbour",)))
+    text = written(Grain.MONTHLY, "2026-02", Part("Since 2025-01-01", tuple(quoted), ("#harbour",)))
     made = reading(Grain.MONTHLY, "2026-02", text)
     assert units(made)[-3:] == [("One.", date(2026, 2, 3)), ("1999-01-01: Two.", date(2026, 2, 3)), ("Three.", MONDAY)]
     assert [section.heading for section in made.parsed.sections[-2:]] == ["Since 2025-01-01"] * 2
@@ -266,37 +266,33 @@ def test_what_a_person_writes_gets_the_best_day_there_is() -> None:
     assert bare == {"Loose.": date(2026, 2, 22), "Stated.": date(2026, 2, 18), "2026-02-31: Never.": date(2026, 2, 22)}
 
 
-# -- citations and speakers ---------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("line", "words", "cited"), table("summary_files.tsv", "the last citation is the source"))
 def test_the_last_citation_is_the_source_of_a_sentence(line: str, words: str, cited: str) -> None:
-    found = summary_files.parse_line(line)
-    assert found is not None and found.text == words
-    assert [f"{one.path} {one.start_line} {one.end_line}" for one in found.cited] == ([cited] if cited else [])
+    parsed = summary_files.parse_line(line)
+    assert parsed is not None and parsed.text == words
+    assert [f"{sentence.path} {sentence.start_line} {sentence.end_line}" for sentence in parsed.cited] == (
+        [cited] if cited else []
+    )
 
 
 @pytest.mark.parametrize("line", ["", "   ", "- [memory/a.md#L3]", "- 2026-02-16: [memory/a.md#L3]"])
 def test_a_line_without_words_says_nothing(line: str) -> None:
-    found = summary_files.parse_line(line)
-    assert found is None or found.text == "2026-02-16:"
+    parsed = summary_files.parse_line(line)
+    assert parsed is None or parsed.text == "2026-02-16:"
 
 
 def test_a_sentence_without_a_citation_is_its_own_source() -> None:
     text = "# Mine\n\n- We flew the zeppelin.\n"
-    assert [(one.path, one.start_line, one.text) for one in back(Grain.WEEKLY, "2026-W08", text)] == [
-        (f"{FOLDER}/weekly/2026-W08.md", 3, "We flew the zeppelin.")
-    ]
+    assert [
+        (sentence.path, sentence.start_line, sentence.text) for sentence in back(Grain.WEEKLY, "2026-W08", text)
+    ] == [(f"{FOLDER}/weekly/2026-W08.md", 3, "We flew the zeppelin.")]
 
 
 def test_who_speaks_is_known_in_a_summary_too() -> None:
-    said = [sentence("Mira: the harbour opens."), sentence("Dario: at nine."), sentence("Mira: good.")]
-    found = back(Grain.DAILY, "2026-02-16", written(Grain.DAILY, "2026-02-16", Part("Talk", tuple(said))))
-    assert [one.speaker for one in found] == ["Mira", "Dario", "Mira"]
-    assert [one.text for one in found] == [one.text for one in said]
-
-
-# -- through ingest -----------------------------------------------------------------------------------
+    quoted = [sentence("Mira: the harbour opens."), sentence("Dario: at nine."), sentence("Mira: good.")]
+    sentences = back(Grain.DAILY, "2026-02-16", written(Grain.DAILY, "2026-02-16", Part("Talk", tuple(quoted))))
+    assert [sentence.speaker for sentence in sentences] == ["Mira", "Dario", "Mira"]
+    assert [sentence.text for sentence in sentences] == [sentence.text for sentence in quoted]
 
 
 def test_ingest_knows_what_each_sentence_cites(notes: Notes) -> None:

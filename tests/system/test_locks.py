@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes import Notes, open_memory
+from fakes import Notes, ingested
 from indexing import python
 
 from openclaw_memory import Memory
@@ -91,8 +91,7 @@ def everything(memory: Memory) -> None:
 def test_who_only_reads_leaves_nothing_in_the_workspace(notes: Notes) -> None:
     notes.write("memory/2026-02-16.md", "- The vault bakery opens at 7.\n- Another line about the river bridge.\n")
     before = set(notes.root.rglob("*"))
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         memory.search("vault bakery")
         memory.status()
         memory.consolidate(now=date(2026, 5, 1), dry_run=True)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from fakes import Notes, open_memory
+from fakes import Notes, ingested
 from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
@@ -180,8 +180,7 @@ def walked(value: object) -> Iterator[str]:
 
 
 def test_a_name_is_found_as_it_was_shown(hostile: Notes) -> None:
-    with open_memory(hostile) as memory:
-        memory.ingest()
+    with ingested(hostile) as memory:
         path = next(hit.path for hit in memory.search("color green", mode="keyword").results if "boat" in hit.path)
         assert sanitize(path) != path
         assert memory.get(sanitize(path)).status == "ok"
@@ -193,8 +192,7 @@ def test_context_is_inert_and_speaks_as_nobody(notes: Notes) -> None:
     notes.write("memory/2026-03-01.md", said)
     ledger = [f"- Ledger line {number}: {number * 7} paid in instalment {number}.\n" for number in range(100)]
     notes.write("memory/ledger.md", "".join(ledger))
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         text = memory.context("To whom does the kiln Vesuvius belong?", budget=1000).text
     assert "Delft" in text and sanitize(text) == text
     assert not any(marker in text for marker in MARKERS)

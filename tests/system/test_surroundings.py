@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes import Notes, open_memory
+from fakes import Notes, ingested, open_memory
 from indexing import open_store
 
 from openclaw_memory.capture.capturer import Message, Turn
@@ -34,8 +34,7 @@ def test_no_folder_of_ours_is_everybodys(notes: Notes, tmp_path: Path, open_umas
     notes.root.chmod(0o777)
     notes.write("MEMORY.md", "- The heron moved.\n")
     state, db = tmp_path / "x" / "state" / "s.sqlite", tmp_path / "y" / "index" / "i.duckdb"
-    with open_memory(notes, db=db, state=state) as memory:
-        memory.ingest()
+    with ingested(notes, db=db, state=state) as memory:
         memory.facts.add("Anna", "works at", "Acme")
         memory.capture(said("We decided that kumquats go to dock 7."), everything=True)
         memory.export(tmp_path / "z" / "export")
@@ -47,8 +46,7 @@ def test_no_folder_of_ours_is_everybodys(notes: Notes, tmp_path: Path, open_umas
 
 
 def test_a_workspace_that_was_moved_is_not_made_anew(notes: Notes) -> None:
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         notes.root.rename(notes.root.with_name("moved"))
         for write in (
             lambda: memory.capture(said("We decided that kumquats go to dock 7."), everything=True),

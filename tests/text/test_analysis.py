@@ -18,9 +18,9 @@ from openclaw_memory.text.analysis import query_terms, terms
 
 @pytest.mark.parametrize(("text", "word"), table("analysis.tsv", "a word keeps its vowel signs and loses its points"))
 def test_a_word_keeps_its_vowel_signs_and_loses_its_points(text: str, word: str) -> None:
-    asked = set(analysis.query_terms(word))
-    assert asked and asked <= set(analysis.terms(text))
-    assert all(len(term) > 1 for term in asked)
+    words = set(analysis.query_terms(word))
+    assert words and words <= set(analysis.terms(text))
+    assert all(len(term) > 1 for term in words)
 
 
 @pytest.mark.parametrize(
@@ -48,9 +48,9 @@ NATIVE = table("analysis.tsv", "a note, a question, and a term that they share")
 
 @pytest.mark.parametrize(("note", "question", "shared"), NATIVE)
 def test_a_question_finds_other_forms_of_its_words_in_its_language(note: str, question: str, shared: str) -> None:
-    found = set(terms(note))
-    matched = {form for word in analysis.content_terms(question) for form in word if form in found}
-    assert shared in matched, (found, analysis.content_terms(question))
+    words = set(terms(note))
+    matched = {form for word in analysis.content_terms(question) for form in word if form in words}
+    assert shared in matched, (words, analysis.content_terms(question))
 
 
 @pytest.mark.parametrize(("note", "question", "shared"), NATIVE)
@@ -62,23 +62,23 @@ def test_a_word_has_the_same_term_in_every_text(note: str, question: str, shared
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), table("analysis.tsv", "characters that are one written another way have the same terms")
+    ("first", "other"), table("analysis.tsv", "characters that are one written another way have the same terms")
 )
-def test_characters_that_are_one_written_another_way_have_the_same_terms(one: str, other: str) -> None:
-    assert sorted(terms(one)) == sorted(terms(other))
-    assert analysis.content_terms(one) == analysis.content_terms(other)
-    assert [one[a:b] for a, b in analysis.occurrences(other, one)]
+def test_characters_that_are_one_written_another_way_have_the_same_terms(first: str, other: str) -> None:
+    assert sorted(terms(first)) == sorted(terms(other))
+    assert analysis.content_terms(first) == analysis.content_terms(other)
+    assert [first[a:b] for a, b in analysis.occurrences(other, first)]
 
 
 def test_what_is_noted_of_spellings_are_words_of_content() -> None:
-    found = analysis.vocabulary(["The Gardening tools, on_disk a1b2c3 of Zürich's and the café 東京 नमस्ते", "tools"])
-    assert found == ["cafe", "gardening", "tools", "zurich", "नमस्ते"]
+    words = analysis.vocabulary(["The Gardening tools, on_disk a1b2c3 of Zürich's and the café 東京 नमस्ते", "tools"])
+    assert words == ["cafe", "gardening", "tools", "zurich", "नमस्ते"]
     assert not analysis.vocabulary(["x" * 25, "abc", "about", "1234567"])
 
 
 def test_stop_words_of_a_questions_language_are_not_asked() -> None:
-    asked = [word[0] for word in analysis.content_terms("Wann haben wir die Rechnung des Zahnarztes bezahlt?")]
-    assert not {"wann", "haben", "wir", "die", "des"} & set(asked) and len(asked) == 3
+    words = [word[0] for word in analysis.content_terms("Wann haben wir die Rechnung des Zahnarztes bezahlt?")]
+    assert not {"wann", "haben", "wir", "die", "des"} & set(words) and len(words) == 3
     assert [word[0] for word in analysis.content_terms("Когда мы это решили?")] == query_terms("решили")
     pairs = analysis.content_terms("なぜサーバーを変えたのですか")
     assert ("サー",) in pairs and ("变え",) in pairs and ("ので",) not in pairs and ("です",) not in pairs
@@ -130,10 +130,10 @@ WORDS = st.one_of(
 @example(["getNames", "é"])
 def test_a_texts_own_words_are_found_in_it(words: list[str]) -> None:
     text = " ".join(words)
-    found = set(terms(text))
-    assert set(query_terms(text)) <= found
+    term_set = set(terms(text))
+    assert set(query_terms(text)) <= term_set
     for word in text.split():
-        assert set(query_terms(word)) <= found, word
+        assert set(query_terms(word)) <= term_set, word
 
 
 @given(st.text(max_size=200))
@@ -200,9 +200,9 @@ def test_syllables_of_vietnamese_are_words_in_pairs() -> None:
     text = terms("Dữ liệu công việc nằm trong thư mục riêng. Zalo vẫn chạy.")
     assert {"du lieu", "cong viec", "thu muc"} <= set(text)
     assert "rieng zalo" not in text, "no word goes over the end of a sentence"
-    asked = analysis.content_terms("Công việc của tôi nằm ở đâu?")
-    assert ("cong viec",) in asked
-    assert ("cua toi",) not in asked, "two words that say nothing say nothing together"
+    words = analysis.content_terms("Công việc của tôi nằm ở đâu?")
+    assert ("cong viec",) in words
+    assert ("cua toi",) not in words, "two words that say nothing say nothing together"
     assert not any(" " in term for term in terms("Le café de la gare coûte cher") + terms("Der Ofen läuft wieder"))
 
 

@@ -22,8 +22,8 @@ def spelled(language: str, pattern: str, day: date, pick: int) -> str | None:
     keys = calendar_words.phrases_by_key(language)
 
     def name(*wanted: str) -> str:
-        every = [one for key in wanted for one in keys.get(key, ())]
-        every = [one for one in every if one not in AMBIGUOUS] or [""]
+        every = [word for key in wanted for word in keys.get(key, ())]
+        every = [word for word in every if word not in AMBIGUOUS] or [""]
         return every[pick % len(every)] or "?"
 
     def field(match: re.Match[str]) -> str:
@@ -45,8 +45,8 @@ def spelled(language: str, pattern: str, day: date, pick: int) -> str | None:
 #: Names that are of another month in another language, so that the name alone does not tell: "listopad".
 AMBIGUOUS = {
     name
-    for name in {one for language in LANGUAGES for key, said in calendar_words.phrases_by_key(language).items()
-                 if key.startswith("month") for one in said}
+    for name in {sentence for language in LANGUAGES for key, said in calendar_words.phrases_by_key(language).items()
+                 if key.startswith("month") for sentence in said}
     if len({meaning.number for phrase in calendar_words.months(name) for meaning in phrase.meanings}) != 1
 }  # fmt: skip
 
@@ -74,8 +74,8 @@ def test_a_month_and_a_year_are_read_back(language: str, month: int) -> None:
             continue
         for pick in range(len(keys[f"month.{month}"])):
             text = spelled(language, pattern, date(2026, month, 1), pick)
-            found = dates.stated_days(text or f"{2026}-{month:02}", None)
-            assert found is not None and found[0] == date(2026, month, 1), text
+            span = dates.stated_days(text or f"{2026}-{month:02}", None)
+            assert span is not None and span[0] == date(2026, month, 1), text
 
 
 @pytest.mark.parametrize("path", table("calendar_languages.tsv", "a name states a day in words"))
@@ -131,8 +131,8 @@ def test_a_month_without_a_year_says_nothing_where_the_section_has_no_day() -> N
 @given(st.text(), st.none() | st.dates())
 @examples(200)
 def test_no_text_breaks_it(text: str, day: date | None) -> None:
-    found = dates.stated_days(text, day)
-    assert found is None or found[0] <= found[1]
+    span = dates.stated_days(text, day)
+    assert span is None or span[0] <= span[1]
     calendar_words.find_phrases(calendar_words.plain(text), LANGUAGES)
 
 

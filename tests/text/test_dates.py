@@ -78,8 +78,8 @@ def test_of_days_of_one_month_the_first_counts(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["v1.2-3.4.2026", "10-12-2026", "192.168.0.1-24.1.2026"])
 def test_versions_and_addresses_begin_no_range(text: str) -> None:
-    found = stated_days(text, None)
-    assert found is None or found[0] == found[1] or found[0].month == found[1].month
+    span = stated_days(text, None)
+    assert span is None or span[0] == span[1] or span[0].month == span[1].month
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from tables import table
 
 import openclaw_memory
 from openclaw_memory.capture import scoring as capturing
@@ -63,28 +64,11 @@ def shapes() -> dict[str, str]:
     """Pieces that a text is made of by repetition."""
     out = {
         f"run of {char!r}": char
-        for char in "a Z0é中ü.,;:!?-–—_*~`'\"#>|<([{)]}@/\\&%$+=^\t\n\r\0\u200b\u0301\u2028،。："
+        for char in "a Z0é東中üơ.,;:!?-–—_*~`'\"#>|<([{)]}@/\\&%$+=^\t\n\r\0\u200b\u0301\u2028،。："
     }
-    pairs = "** __ ~~ `` -- == :: // [[ ]] (( () [] {} <> []( ![ ]( <! --> %% ## >> || $$ \\[ \\( .. ,, '' a. a, a: a- 1. 1, 1: 1- a@ @a a/ a= =a *a _a a_ a* `a a` [a a] (a <a a> |a \"a 1a".split()
+    pairs = "** __ ~~ `` -- == :: // [[ ]] (( () [] {} <> []( ![ ]( <! --> %% ## >> || $$ \\[ \\( .. ,, '' a. a, a: a- 1. 1, 1: 1- a@ @a a/ a= =a *a _a a_ a* `a a` [a a] (a <a a> |a \"a 1a aB -. 's [x]( [[a|".split()
     out |= {f"pairs {pair!r}": pair for pair in pairs}
-    lines = [
-        "Key: value", "- **Key:** value", "**Key:** value", "- Key: value", "Ana: hello there?", "**Ana:** fine.", "[10:20] Ana: yes.",
-        "- [ ] a task", "- [x] done", "1. item", "  - nested", "> quote", "> > > deep", "# Heading", "###### Six", "Title\n===", "---", "***",
-        "| a | b |", "| a | b |\n|---|---|", "|---|", "||||", "a | b | c", "```", "```py\nx = 1\n```", "~~~", "    code", "\tcode",
-        "<!-- private -->", "<!-- /private -->", "<!-- c -->", "<!--", "<file a>", "<div>", "</div>", "<br>", "<system-reminder>",
-        "[a](http://b.c)", "![a](b)", "[[link]]", "[[a|b]]", "[^1]: note", "[1]: http://a.b", "http://a.b/c?d=e", "a@b.cd", "<http://a.b>",
-        "2026-03-05", "5 March 2026", "March 5, 2026", "05.03.2026", "## 2026-03-05", "10:20", "am 5. März", "2026年3月5日", "on Monday", "last week",
-        "Ana Ruiz met Ben Ode.", "We decided that it is so.", "I prefer tea.", "Why?", "e.g. i.e. etc.", "Mr. Dr. No.", "...", "A.B.C.",
-        "{\"a\": 1}", "{'a':", "[redacted:key]", "password: x", "password", "API_KEY=abc123", "-----BEGIN KEY-----", "eyJ.eyJ.x", "user:pass@host",
-        "0123 4567 8901", "DE89 3704 0044", "+49 170 123", "abandon ability able", "192.168.0.1", "12 € 34", "3.5 kg", "f81d4fae-7dec", "deadbeef",
-        "---\na: b\n---", "a: [b", "- {a: b", "a: &x *x", "memory: false", "memory : ", "+++", "@@ -1 +1 @@", "<<<<<<< a\nb\n=======\nc\n>>>>>>> d",
-        "Traceback (most recent call last):", "2026-03-05T10:20:30Z INFO x", "$ ls -la", "at a.b.c(D.java:1)", "0x7f", "User: hi", "Assistant: hi",
-        "Untrusted context (metadata", "a (untrusted metadata):", "[Telegram Ana 2026-02-07 03:39 GMT+8] x", "<<<EXTERNAL_UNTRUSTED_CONTENT",
-        "Thanks for your help, please do it.", "bitte nicht", "не надо", "今天天气很好", "ประเทศไทย", "مرحبا بالعالم", "שלום עולם", "नमस्ते दुनिया",
-        "안녕하세요", "ありがとう。", "Größe a中b", "a\u0301", "👍🏽", "👩‍👩‍👧", "İI", "x=y+z", "a;b;c", "a,b,c", "a\tb", "tab\t|\t", "a → b", "a -> b", "“a”", "«a»",
-        "antidisestablishmentarianism", "a1b2c3", "CamelCaseWord", "snake_case_word", "kebab-case-word", "path/to/file.md", "memory/a.md#L1-L2", "[memory/a.md#L1]",
-        "\\* \\_ \\`", "*a* **b** ***c***", "*a **b", "_a __b", "~~a~~", "`a` ``b``", "$x$", "&amp; &lt;", "&#x41;", "%20", "\u00ad", "\u202e",
-    ]  # fmt: skip
+    lines = [*table("growth.tsv", "lines that a text repeats"), "नमस्ते दुनिया", "a\u0301", "👩‍👩‍👧", "\u00ad", "\u202e"]
     out |= {f"lines {line!r}": f"{line}\n" for line in lines}
     out["quotes that deepen"] = "".join("> " * n + "a\n" for n in range(1, 40))
     out["lists that deepen"] = "".join("  " * n + "- a\n" for n in range(40))
@@ -112,7 +96,7 @@ def readers() -> dict[str, Callable[[str], object]]:
         "capture": capturing.sentences, "score": lambda text: capturing.score_sentence(text, "user"), "tidy": capturing.tidy,
         "searched": speech.without_small_talk, "bare": speech.without_request, "wants": speech.has_request, "kinds": speech.phrase_kinds, "reminds": speech.asks_to_remember,
         "terms": analysis.terms, "asked": analysis.content_terms, "words of": analysis.words_by_term, "is question": analysis.is_question,
-        "time words": analysis.time_words, "amount": analysis.has_amount, "likeness": analysis.likeness, "hash": analysis.unit_hash,
+        "time words": analysis.time_words, "amount": analysis.has_amount, "likeness": analysis.likeness, "vocabulary": lambda text: analysis.vocabulary([text]), "hash": analysis.unit_hash,
         "days": lambda text: Question(text, DAY).days, "speakers": lambda text: Question(text).speakers,
         "asks": lambda text: Question(text).asks_amount, "content": lambda text: Question(text).content,
         "asks when": lambda text: Question(text).asks_when,

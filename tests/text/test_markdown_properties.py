@@ -45,9 +45,9 @@ def bare(text: str) -> str:
     return re.sub(r"[\s>]+", "", text)
 
 
-def check_sections(lines: list[str], found: tuple[Section, ...]) -> None:
+def check_sections(lines: list[str], parsed: tuple[Section, ...]) -> None:
     claimed: list[int] = []
-    for section in found:
+    for section in parsed:
         assert 1 <= section.start_line <= section.end_line <= len(lines)
         assert section.lines == tuple(lines[section.start_line - 1 : section.end_line])
         claimed += range(section.start_line, section.end_line + 1)
@@ -73,11 +73,11 @@ def check_unit(lines: list[str], section: Section, unit: Unit) -> None:
 @examples(600)
 def test_every_line_with_text_is_covered_by_exact_ordered_units(text: str) -> None:
     lines = split_lines(text)
-    found = document(text).sections
-    check_sections(lines, found)
+    parsed = document(text).sections
+    check_sections(lines, parsed)
     covered: set[int] = set()
     before: Unit | None = None
-    for section in found:
+    for section in parsed:
         for unit in section.units:
             check_unit(lines, section, unit)
             if before is not None:
@@ -100,9 +100,9 @@ def test_line_ends_change_nothing(text: str) -> None:
 def test_front_matter_of_any_kind_is_harmless(inner: str) -> None:
     text = f"---\nkey: {inner}\n---\nBody.\n"
     lines = split_lines(text)
-    found = document(text).sections
-    check_sections(lines, found)
-    assert found[-1].units[-1].text.endswith("Body.")
+    parsed = document(text).sections
+    check_sections(lines, parsed)
+    assert parsed[-1].units[-1].text.endswith("Body.")
 
 
 @given(
@@ -111,8 +111,10 @@ def test_front_matter_of_any_kind_is_harmless(inner: str) -> None:
     st.sampled_from(["", "---", "..."]),
 )
 @examples(300)
-def test_front_matter_that_says_untrusted_is_never_taken_for_the_agents_own(said: list[str], at: int, end: str) -> None:
-    lines = split_lines("\n".join(["---", "key: value", *said]))
+def test_front_matter_that_says_untrusted_is_never_taken_for_the_agents_own(
+    origin_line: list[str], at: int, end: str
+) -> None:
+    lines = split_lines("\n".join(["---", "key: value", *origin_line]))
     if not {"---", "..."} & {line.rstrip() for line in lines[1:]}:
         lines.insert(2 + at, "origin: untrusted")
         stated = document("\n".join([*lines, end, "Body."])).front_matter

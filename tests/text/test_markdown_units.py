@@ -46,13 +46,10 @@ def test_a_text_has_these_units(text: str, expected: str) -> None:
         assert len(values) > 5 or unit.speaker is None
 
 
-# -- sections ---------------------------------------------------------------------------------------
-
-
 def test_sections_carry_their_path_of_headings_and_their_exact_lines() -> None:
     text = "Before.\n\n# Projects\n\n## Search #\nFast.\n\n\n### Index\n## Graph\n"
-    found = [(s.heading, s.start_line, s.end_line, s.lines) for s in sections(text)]
-    assert found == [
+    shown = [(s.heading, s.start_line, s.end_line, s.lines) for s in sections(text)]
+    assert shown == [
         ("", 1, 1, ("Before.",)),
         ("Projects", 3, 3, ("# Projects",)),
         ("Projects > Search", 5, 6, ("## Search #", "Fast.")),
@@ -63,19 +60,19 @@ def test_sections_carry_their_path_of_headings_and_their_exact_lines() -> None:
 
 @pytest.mark.parametrize("title", ["# 2026-02-13", "# Friday, February 13, 2026", "# 2026-02-13-planning"])
 def test_a_title_that_repeats_the_file_name_is_left_out_of_the_path(title: str) -> None:
-    found = sections(f"{title}\n## Talks\n", "memory/2026-02-13-planning.md")
-    assert [section.heading for section in found] == [title[2:], "Talks"]
+    parsed = sections(f"{title}\n## Talks\n", "memory/2026-02-13-planning.md")
+    assert [section.heading for section in parsed] == [title[2:], "Talks"]
 
 
 def test_a_title_that_says_more_stays_in_the_path() -> None:
-    found = sections("# 2026-02-13 in Rome\n## Talks\n", "memory/2026-02-13.md")
-    assert found[1].heading == "2026-02-13 in Rome > Talks"
+    parsed = sections("# 2026-02-13 in Rome\n## Talks\n", "memory/2026-02-13.md")
+    assert parsed[1].heading == "2026-02-13 in Rome > Talks"
 
 
 def test_an_underlined_heading_opens_a_section() -> None:
-    found = sections("Title\n=====\n\nText\n\nPart\n----\nMore\n")
-    assert [(s.heading, s.start_line, s.end_line) for s in found] == [("Title", 1, 4), ("Title > Part", 6, 8)]
-    assert found[0].units[0] == Unit("Title", 1, 1, "heading")
+    parsed = sections("Title\n=====\n\nText\n\nPart\n----\nMore\n")
+    assert [(s.heading, s.start_line, s.end_line) for s in parsed] == [("Title", 1, 4), ("Title > Part", 6, 8)]
+    assert parsed[0].units[0] == Unit("Title", 1, 1, "heading")
 
 
 def test_headings_inside_code_and_quotes_open_no_section() -> None:
@@ -83,17 +80,14 @@ def test_headings_inside_code_and_quotes_open_no_section() -> None:
 
 
 def test_an_endless_heading_does_not_swell_the_paths_below() -> None:
-    found = sections("# " + "word " * 10_000 + "\n## B\n")
-    assert len(found[1].heading) < 200
-    assert max(len(unit.text) for unit in found[0].units) <= 4 * UNIT_TOKENS * 4
+    parsed = sections("# " + "word " * 10_000 + "\n## B\n")
+    assert len(parsed[1].heading) < 200
+    assert max(len(unit.text) for unit in parsed[0].units) <= 4 * UNIT_TOKENS * 4
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "  \n\t\n", "\r\n"])
 def test_a_file_without_text_has_no_section(text: str) -> None:
     assert document(text) == ParsedDocument(())
-
-
-# -- dates ------------------------------------------------------------------------------------------
 
 
 def dated(text: str, path: str) -> list[tuple[date | None, str]]:
@@ -124,9 +118,6 @@ def test_then_the_front_matter_then_the_time_of_change(front: str) -> None:
         (date(2026, 1, 5), "front-matter"),
     ]
     assert dated("# Other\n", "MEMORY.md") == [(CHANGED, "mtime")]
-
-
-# -- front matter -----------------------------------------------------------------------------------
 
 
 def test_front_matter_is_data() -> None:
@@ -186,12 +177,9 @@ def test_front_matter_that_is_never_closed_is_text() -> None:
         assert document(text).front_matter == {"origin": "untrusted"}
 
 
-# -- turns ------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("text", "said"), table("markdown_units.tsv", "what is said comes without who says it"))
-def test_what_is_said_comes_without_who_says_it(text: str, said: str) -> None:
-    assert without_speaker(text, "Caroline") == said
+@pytest.mark.parametrize(("text", "words"), table("markdown_units.tsv", "what is said comes without who says it"))
+def test_what_is_said_comes_without_who_says_it(text: str, words: str) -> None:
+    assert without_speaker(text, "Caroline") == words
 
 
 def test_later_sentences_of_a_turn_are_indexed_with_the_speaker() -> None:
@@ -204,33 +192,30 @@ def test_later_sentences_of_a_turn_are_indexed_with_the_speaker() -> None:
     assert all(unit.indexed == f"Alice: {unit.text}" and unit.speaker == "Alice" for unit in later)
 
 
-# -- prose ------------------------------------------------------------------------------------------
-
-
 def test_a_long_paragraph_is_cut_at_sentences_of_the_wanted_length() -> None:
     sentence = "Dr. Smith of Acme Inc. moved v2.3.1 to 10.0.0.1 at 3.5 GHz, e.g. for https://a.b/c.d today"
-    found = units(". ".join([sentence] * 8) + ".\n")
-    assert all(unit.form == "sentence" and unit.text.startswith("Dr. Smith") for unit in found)
-    assert all(unit.text.endswith("today.") for unit in found)
-    assert all(30 <= len(unit.text) / 4 <= UNIT_TOKENS for unit in found)
+    parsed = units(". ".join([sentence] * 8) + ".\n")
+    assert all(unit.form == "sentence" and unit.text.startswith("Dr. Smith") for unit in parsed)
+    assert all(unit.text.endswith("today.") for unit in parsed)
+    assert all(30 <= len(unit.text) / 4 <= UNIT_TOKENS for unit in parsed)
 
 
 def test_sentences_over_wrapped_lines_know_their_lines_and_read_well() -> None:
     words = "Every sentence of this text goes on for a good while and finds its end on another line than it began. " * 6
     lines = textwrap.wrap(words, 72)
-    found = units("\n".join(lines) + "\n")
-    assert len(found) == 3
-    assert all(unit.text.startswith("Every sentence") and unit.text.endswith("began.") for unit in found)
-    assert all(unit.text in " ".join(lines[unit.start_line - 1 : unit.end_line]) for unit in found)
-    assert [unit.start_line for unit in found] == [1, 3, 6]
-    assert found[-1].end_line == len(lines)
+    parsed = units("\n".join(lines) + "\n")
+    assert len(parsed) == 3
+    assert all(unit.text.startswith("Every sentence") and unit.text.endswith("began.") for unit in parsed)
+    assert all(unit.text in " ".join(lines[unit.start_line - 1 : unit.end_line]) for unit in parsed)
+    assert [unit.start_line for unit in parsed] == [1, 3, 6]
+    assert parsed[-1].end_line == len(lines)
 
 
 @pytest.mark.parametrize("mark", ["。", "！", "？"])
 def test_chinese_and_japanese_sentences_end_without_a_blank(mark: str) -> None:
-    found = units((("今天天气很好" * 6) + mark) * 20 + "\n")
-    assert len(found) > 3
-    assert all(unit.text.endswith(mark) and len(unit.text) <= UNIT_TOKENS * 4 for unit in found)
+    parsed = units((("今天天气很好" * 6) + mark) * 20 + "\n")
+    assert len(parsed) > 3
+    assert all(unit.text.endswith(mark) and len(unit.text) <= UNIT_TOKENS * 4 for unit in parsed)
 
 
 def test_a_numbered_run_in_one_line_keeps_its_numbers_with_their_texts() -> None:
@@ -239,9 +224,9 @@ def test_a_numbered_run_in_one_line_keeps_its_numbers_with_their_texts() -> None
 
 
 def test_a_sentence_without_end_is_cut_at_clauses_and_words() -> None:
-    found = units("and then we went on, " * 200 + "\n")
-    assert max(len(unit.text) for unit in found) <= UNIT_TOKENS * 4 * 1.25
-    assert all(unit.text.endswith(("on,", "on")) for unit in found)
+    parsed = units("and then we went on, " * 200 + "\n")
+    assert max(len(unit.text) for unit in parsed) <= UNIT_TOKENS * 4 * 1.25
+    assert all(unit.text.endswith(("on,", "on")) for unit in parsed)
 
 
 @pytest.mark.parametrize(
@@ -255,38 +240,29 @@ def test_a_line_of_a_megabyte_takes_linear_time(filler: str) -> None:
     assert max(len(unit.text) for unit in found) <= 4 * UNIT_TOKENS * 4
 
 
-# -- lists, tables, code, quotes, html --------------------------------------------------------------
-
-
 def test_a_long_item_is_cut_into_sentences() -> None:
-    found = units("- " + "The garden needs water every morning before nine. " * 12 + "\n")
-    assert len(found) > 1 and {unit.form for unit in found} == {"sentence"}
+    parsed = units("- " + "The garden needs water every morning before nine. " * 12 + "\n")
+    assert len(parsed) > 1 and {unit.form for unit in parsed} == {"sentence"}
 
 
 def test_long_code_is_cut_at_blank_lines() -> None:
     body = "\n\n".join("\n".join(f"value_{n}_{m} = {m}" for m in range(8)) for n in range(20))
-    found = units(f"```\n{body}\n```\n")
-    assert len(found) > 2
-    assert all(len(unit.text) <= 4 * UNIT_TOKENS * 4 for unit in found)
-    assert all("value_" in unit.text.split("\n")[0] for unit in found[1:])
-
-
-# -- lines ------------------------------------------------------------------------------------------
+    parsed = units(f"```\n{body}\n```\n")
+    assert len(parsed) > 2
+    assert all(len(unit.text) <= 4 * UNIT_TOKENS * 4 for unit in parsed)
+    assert all("value_" in unit.text.split("\n")[0] for unit in parsed[1:])
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_all_three_line_ends_count(end: str) -> None:
-    found = sections(end.join(["# A", "", "one", "- two", ""]))
-    assert [(unit.start_line, unit.text) for unit in found[0].units] == [(1, "# A"), (3, "one"), (4, "- two")]
-    assert found[0].lines == ("# A", "", "one", "- two")
+    parsed = sections(end.join(["# A", "", "one", "- two", ""]))
+    assert [(unit.start_line, unit.text) for unit in parsed[0].units] == [(1, "# A"), (3, "one"), (4, "- two")]
+    assert parsed[0].lines == ("# A", "", "one", "- two")
 
 
 @pytest.mark.parametrize("mark", ["\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"])
 def test_nothing_else_ends_a_line(mark: str) -> None:
     assert shape(f"one{mark}two\nthree\n") == [(1, 1, "line", f"one{mark}two"), (2, 2, "line", "three")]
-
-
-# -- hostile input ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -303,9 +279,9 @@ def test_nothing_else_ends_a_line(mark: str) -> None:
 )
 def test_deep_nesting_is_read_as_plain_lines(text: str) -> None:
     began = time.process_time()
-    found = sections(text + "\n# After\nstill here\n")
+    parsed = sections(text + "\n# After\nstill here\n")
     assert time.process_time() - began < 2.0
-    *_, end, heading, last = [unit.text for section in found for unit in section.units]
+    *_, end, heading, last = [unit.text for section in parsed for unit in section.units]
     assert end.endswith("end") and (heading, last) == ("# After", "still here")
 
 

@@ -6,9 +6,9 @@ from tables import table
 from openclaw_memory.text.negation import negations
 
 
-@pytest.mark.parametrize(("said", "denied"), table("negation.tsv", "a denial differs from what it denies"))
-def test_a_denial_differs_from_what_it_denies(said: str, denied: str) -> None:
-    assert negations(said) != negations(denied)
+@pytest.mark.parametrize(("statement", "denied"), table("negation.tsv", "a denial differs from what it denies"))
+def test_a_denial_differs_from_what_it_denies(statement: str, denied: str) -> None:
+    assert negations(statement) != negations(denied)
     assert negations(denied)
 
 

@@ -65,8 +65,8 @@ def test_a_period_lies_within_its_parents(day: date, grain: Grain) -> None:
 
 
 @given(DAYS, DAYS, GRAINS)
-def test_names_of_periods_sort_as_the_periods_do(one: date, other: date, grain: Grain) -> None:
-    earlier, later = sorted((one, other))
+def test_names_of_periods_sort_as_the_periods_do(first: date, other: date, grain: Grain) -> None:
+    earlier, later = sorted((first, other))
     assert calendar.period_of(earlier, grain) <= calendar.period_of(later, grain)
 
 

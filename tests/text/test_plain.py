@@ -19,11 +19,6 @@ def test_a_number_opens_items_only() -> None:
     assert without_lead("1986. What a year", item=True) == "What a year"
 
 
-def test_marks_without_an_end_cost_little() -> None:
-    for mark in ("*a ", "**a ", "[](", "`a", "_a ", "[[a|"):
-        assert plain(mark * 5000)
-
-
 def test_what_an_agent_tells_its_host_is_no_part_of_a_text() -> None:
     assert plain("- [[reply_to_current]] The kiln is [[Vesuvius]]. [[audio_as_voice]]") == "The kiln is Vesuvius."
     assert plain("[[reply_to: 4711]] Done, see [[reply_to_mail]].") == "Done, see reply_to_mail."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
-from fakes import Notes, open_memory
+from fakes import Notes, ingested
 from tables import table
 
 from openclaw_memory.text.markdown import parse
@@ -18,8 +18,8 @@ def test_what_is_struck_out(text: str, left: str) -> None:
     assert "\n".join(kept) == left
     assert [len(line) for line in without_struck(text).split("\n")] == [len(line) for line in text.split("\n")]
     units = [unit for section in parse(text, path="a.md", mtime=date.min).sections for unit in section.units]
-    said = " ".join(unit.text for unit in units if unit.form != "struck" and "~~" not in (unit.indexed or ""))
-    assert all(word in f"{said} {left}" for word in said.split())
+    unit_texts = " ".join(unit.text for unit in units if unit.form != "struck" and "~~" not in (unit.indexed or ""))
+    assert all(word in f"{unit_texts} {left}" for word in unit_texts.split())
     assert all(unit.form == "struck" for unit in units) or left
 
 
@@ -43,15 +43,14 @@ NOTE = """\
 
 def test_it_is_found_with_its_marks_and_never_told(notes: Notes) -> None:
     notes.write("memory/2026-03-01.md", NOTE)
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         for question in ("did we sell the boat to Ramona?", "the cottage of Ramona", "marry Ramona in June"):
             assert memory.context(question).text == ""
         assert "Wren" not in memory.context("Has Wren the cabin keys, or has Odile?").text
         assert "~~Decided to sell the boat" in memory.search("boat Ramona").results[0].snippet
         assert "~~with Wren~~ with Odile" in memory.search("cabin keys Wren").results[0].snippet
         memory.consolidate(now=date(2026, 6, 1))
-        told = "".join(path.read_text() for path in (notes.root / "memory/consolidated").rglob("*.md"))
-        assert "Odile" in told and "Ramona" not in told and "Wren" not in told
+        text = "".join(path.read_text() for path in (notes.root / "memory/consolidated").rglob("*.md"))
+        assert "Odile" in text and "Ramona" not in text and "Wren" not in text
         memory.forget(query="Wren")
         assert memory.search("Wren", mode="keyword").results == ()

@@ -21,12 +21,12 @@ def units(text: str) -> list[Unit]:
     return [unit for section in parsed.sections for unit in section.units]
 
 
-@pytest.mark.parametrize(("one", "other", "speaker"), table("turns.tsv", "who takes turns is a speaker"))
-def test_who_takes_turns_is_a_speaker(one: str, other: str, speaker: str) -> None:
-    text = f"{one}\n\n{other}\n\n{one}\n\n{other}\n"
-    found = [(unit.form, unit.speaker) for unit in units(text)]
-    assert found[::2] == [("turn", speaker)] * 2 and all(name for _, name in found)
-    assert speakers(f"{one}\n") == [] == speakers(f"{one}\n\n{one}\n")
+@pytest.mark.parametrize(("first", "other", "speaker"), table("turns.tsv", "who takes turns is a speaker"))
+def test_who_takes_turns_is_a_speaker(first: str, other: str, speaker: str) -> None:
+    text = f"{first}\n\n{other}\n\n{first}\n\n{other}\n"
+    speakers_of_units = [(unit.form, unit.speaker) for unit in units(text)]
+    assert speakers_of_units[::2] == [("turn", speaker)] * 2 and all(name for _, name in speakers_of_units)
+    assert speakers(f"{first}\n") == [] == speakers(f"{first}\n\n{first}\n")
 
 
 @pytest.mark.parametrize("record", table("turns.tsv", "keys of records do not speak however often they come"))
@@ -58,5 +58,5 @@ def test_a_role_among_keys_does_not_speak(text: str) -> None:
 @pytest.mark.parametrize("opened", ["```bash\nls -l\n", "| a | b |\n|---|---|\n| 1 | 2 |\n"])
 def test_what_a_message_leaves_open_ends_with_it(opened: str) -> None:
     text = f"user: run it\nassistant: done\n{opened}user: And now?\nassistant: Bye.\n"
-    found = [(unit.form, unit.speaker) for unit in units(text)]
-    assert found[-2:] == [("turn", "user"), ("turn", "assistant")]
+    speakers_of_units = [(unit.form, unit.speaker) for unit in units(text)]
+    assert speakers_of_units[-2:] == [("turn", "user"), ("turn", "assistant")]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from click.testing import CliRunner
-from fakes import Notes, open_memory
+from commands import run_command
+from fakes import Notes, ingested, open_memory
 from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
@@ -17,7 +17,6 @@ from tables import table
 
 from openclaw_memory import Memory
 from openclaw_memory.capture.capturer import Message, Turn
-from openclaw_memory.cli.main import cli
 from openclaw_memory.text.lines import split_lines
 from openclaw_memory.text.markdown import parse
 from openclaw_memory.text.withheld import READ_MARK, without_host_additions, without_private
@@ -69,8 +68,7 @@ def test_private_lines_are_in_no_answer_and_all_others_where_they_were(notes: No
     notes.write("memory/2026-02-13.md", NOTE)
     for number, text in enumerate(KINDS):
         notes.write(f"memory/kind-{number}.md", text)
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         assert memory.search("zeppelin", mode="keyword").results == ()
         assert memory.context("Where is the zeppelin moored?").text == ""
         for line, word in ((3, "boiler"), (8, "attic"), (9, "ferns")):
@@ -83,8 +81,8 @@ def test_private_lines_are_in_no_answer_and_all_others_where_they_were(notes: No
         memory.forget(query="boiler serviced")
         assert "forgotten" not in memory.get("memory/2026-02-13.md", 4, 4).text
         path = Path(memory.store.statistics().path)
-        found = memory.status()
-        assert (found.private_files, found.private_lines) == (4, 6 + 4 + 5 + 1)
+        status = memory.status()
+        assert (status.private_files, status.private_lines) == (4, 6 + 4 + 5 + 1)
     assert "zeppelin" not in stored(path)
     assert (notes.root / "memory/2026-02-13.md").read_text() == NOTE
 
@@ -92,9 +90,9 @@ def test_private_lines_are_in_no_answer_and_all_others_where_they_were(notes: No
 def test_private_lines_are_neither_captured_nor_exported_nor_summarised(notes: Notes, tmp_path: Path) -> None:
     filler = "".join(f"- Decided on shelf {n} for the archive of letter {n} with Margaret.\n" for n in range(60))
     notes.write("memory/2026-02-13.md", NOTE.replace("# Household\n", f"# Household\n{filler}"))
-    said = "We decided to paint the attic green. <!-- private -->We decided to sell the zeppelin on Friday."
+    message = "We decided to paint the attic green. <!-- private -->We decided to sell the zeppelin on Friday."
     with open_memory(notes) as memory:
-        memory.capture(Turn((Message("user", said),)), everything=True)
+        memory.capture(Turn((Message("user", message),)), everything=True)
         memory.ingest()
         memory.consolidate(now=datetime(2027, 2, 1).astimezone())
         memory.export(tmp_path / "out")
@@ -108,12 +106,10 @@ def test_private_lines_are_neither_captured_nor_exported_nor_summarised(notes: N
 
 def test_status_counts_what_is_private(notes: Notes) -> None:
     notes.write("memory/2026-02-13.md", NOTE)
-    options = ["-w", str(notes.root), "--db", str(notes.root.parent / "i.duckdb"), "--set", "embedding.model=none"]
-    runner = CliRunner()
-    runner.invoke(cli, [*options, "ingest"])
-    assert "private: 6 lines in 1 file kept out" in runner.invoke(cli, [*options, "status"]).output
-    found = json.loads(runner.invoke(cli, [*options, "--json", "status"]).stdout)
-    assert (found["privateFiles"], found["privateLines"]) == (1, 6)
+    run_command(notes, "ingest")
+    assert "private: 6 lines in 1 file kept out" in run_command(notes, "status").output
+    report = json.loads(run_command(notes, "--json", "status").stdout)
+    assert (report["privateFiles"], report["privateLines"]) == (1, 6)
 
 
 PIECES = st.lists(
@@ -186,8 +182,7 @@ def test_what_openclaw_marks_as_untrusted_in_a_transcript_is_not_the_agents_own(
         cut[: cut.index('"}')]
     )
     notes.write("memory/2026-02-13-boiler.md", TRANSCRIPT.replace("\n", end))
-    with open_memory(notes) as memory:
-        memory.ingest()
+    with ingested(notes) as memory:
         assert memory.search("zeppelin", mode="keyword").results == ()
         assert lines_with(memory, "ferns") == {split_lines(TRANSCRIPT).index("The ferns want water.") + 1}
 
@@ -249,7 +244,7 @@ def test_what_a_host_prints_into_a_turn_is_a_machines_up_to_the_next_paragraph()
     )
     parsed = parse(text, path="memory/2026-02-13.md", mtime=date(2026, 2, 13), unit_tokens=60)
     units = [unit for section in parsed.sections for unit in section.units]
-    found = {line: (unit.form, unit.speaker) for unit in units for line in range(unit.start_line, unit.end_line + 1)}
+    forms = {line: (unit.form, unit.speaker) for unit in units for line in range(unit.start_line, unit.end_line + 1)}
     user, other = "user", "assistant"
     wanted = [("turn", other), *[("machine", user)] * 3, ("line", user), ("machine", user), ("turn", other)]
-    assert [found[line] for line in sorted(found)] == wanted
+    assert [forms[line] for line in sorted(forms)] == wanted

@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
-from fakes import Notes, open_memory
+from commands import run_command
+from fakes import Notes, ingested
 from jsonschema import Draft202012Validator
 from states import state_file
 
 from docs.schema import json_schema
-from openclaw_memory.cli.main import cli
 from openclaw_memory.errors import RequestError
 from openclaw_memory.serve.registry import memory_feedback
 from openclaw_memory.serve.tool import Call
@@ -32,27 +31,20 @@ def kiln(notes: Notes) -> Notes:
     return notes
 
 
-def run(notes: Notes, *arguments: str, code: int = 0) -> Result:
-    before = ["--set", "embedding.model=none", "-w", str(notes.root), "--db", str(notes.root.parent / "cli.duckdb")]
-    result = CliRunner().invoke(cli, [*before, *arguments], prog_name="openclaw-memory")
-    assert result.exit_code == code, result.output
-    return result
-
-
 def test_the_command_takes_ids_and_lines(kiln: Notes) -> None:
-    hit = json.loads(run(kiln, "search", "Vesuvius", "fuse", "--json", "-n", "1").stdout)["results"][0]
-    report = json.loads(run(kiln, "feedback", hit["id"], "useful", "--json").stdout)
+    hit = json.loads(run_command(kiln, "search", "Vesuvius", "fuse", "--json", "-n", "1").stdout)["results"][0]
+    report = json.loads(run_command(kiln, "feedback", hit["id"], "useful", "--json").stdout)
     assert list(report) == ["id", "verdict", "useful", "irrelevant", "used", "shown", "boost", "last"]
     assert (report["id"], report["useful"], report["shown"]) == (hit["id"], 1, 1)
     assert report["boost"] == 0.6464
-    shown = run(kiln, "feedback", hit["citation"], "irrelevant").stdout
+    shown = run_command(kiln, "feedback", hit["citation"], "irrelevant").stdout
     assert shown == f"{hit['id']}: 1 useful, 1 irrelevant, 0 used, 1 shown; boost -0.29\n"
     assert state_file().is_file()
 
 
 def test_wrong_usage_is_said_in_one_line(kiln: Notes) -> None:
-    assert "great" in run(kiln, "feedback", f"{PATH}#L5", "great", code=2).stderr
-    wrong = run(kiln, "feedback", "memory/none.md#L1", "useful", code=1).stderr
+    assert "great" in run_command(kiln, "feedback", f"{PATH}#L5", "great", code=2).stderr
+    wrong = run_command(kiln, "feedback", "memory/none.md#L1", "useful", code=1).stderr
     assert wrong.startswith("error: 'memory/none.md#L1' names nothing") and wrong.count("\n") == 1
 
 
@@ -65,8 +57,7 @@ def called(memory: Any, **arguments: Any) -> dict[str, Any]:
 
 def test_the_tool_does_what_the_command_does(kiln: Notes) -> None:
     assert not memory_feedback.read_only and not memory_feedback.idempotent
-    with open_memory(kiln) as memory:
-        memory.ingest()
+    with ingested(kiln) as memory:
         made = called(memory, id=f"{PATH}#L5", verdict="useful")
         assert called(memory, id=made["id"], verdict="useful")["useful"] == 2
         with pytest.raises(RequestError):
@@ -74,8 +65,7 @@ def test_the_tool_does_what_the_command_does(kiln: Notes) -> None:
 
 
 def test_what_is_found_is_shown_and_what_is_opened_or_quoted_is_used(kiln: Notes) -> None:
-    with open_memory(kiln) as memory:
-        memory.ingest()
+    with ingested(kiln) as memory:
         hit = memory.search("Vesuvius fuse", mode="keyword", max_results=1).results[0]
         memory.get(PATH, hit.end_line + 1, hit.end_line + 2)
         memory.get("memory/ledger.md")
@@ -90,22 +80,19 @@ def test_what_is_found_is_shown_and_what_is_opened_or_quoted_is_used(kiln: Notes
 
 
 def test_use_survives_the_database_and_a_rebuild(kiln: Notes) -> None:
-    with open_memory(kiln) as memory:
-        memory.ingest()
+    with ingested(kiln) as memory:
         first = memory.feedback(f"{PATH}#L5", "useful")
     for file in kiln.root.parent.glob("index.duckdb*"):
         file.unlink()
     kiln.write(PATH, NOTE.replace("## Kiln trouble", "Some more words.\n\n## Kiln trouble"))
-    with open_memory(kiln) as memory:
-        memory.ingest()
+    with ingested(kiln) as memory:
         second = memory.feedback(f"{PATH}#L7", "useful")
     assert (second.id, second.useful) == (first.id, 2)
 
 
 def test_it_is_a_table(kiln: Notes, tmp_path: Path) -> None:
-    with open_memory(kiln) as memory:
-        memory.ingest()
+    with ingested(kiln) as memory:
         made = memory.feedback(f"{PATH}#L5", "irrelevant")
-        asked = "SELECT hit, irrelevant, boost, text FROM usage JOIN hits USING (hit) JOIN memories USING (id)"
-        assert memory.sql(asked).rows == ((made.id, 1, made.boost, f"- {KILN}"),)
+        query = "SELECT hit, irrelevant, boost, text FROM usage JOIN hits USING (hit) JOIN memories USING (id)"
+        assert memory.sql(query).rows == ((made.id, 1, made.boost, f"- {KILN}"),)
         assert [table.rows for table in memory.export(tmp_path / "out").tables if table.name == "usage"] == [1]

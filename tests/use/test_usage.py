@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes import Notes, open_memory
+from fakes import Notes, ingested
 from hypothesis import given
 from hypothesis import strategies as st
 from states import state_in
+from tables import table, yes
 
 from openclaw_memory.errors import RequestError, WorkspaceError
 from openclaw_memory.model import Grain, Kind, Origin, SearchHit
@@ -204,17 +205,7 @@ def test_a_hit_whose_lines_are_read_was_used_once(file: Path) -> None:
     assert [(row.id, row.used) for row in usage.rows()] == [("a", 2), ("b", 1), ("c", 0)]
 
 
-@pytest.mark.parametrize(
-    ("reply", "quotes"),
-    [
-        ("You wrote: **the kiln Vesuvius tripped the fuse again** when it glowed.", True),
-        ("THE KILN “VESUVIUS”\ntripped the\n> fuse again, when it was hot", True),
-        ("The kiln Vesuvius tripped the fuse, again (when its element was hot).", True),
-        ("The kiln Vesuvius tripped the fuse.", False),
-        ("Its lower element glowed while the kiln tripped the old fuse again.", False),
-        ("", False),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("reply", "quotes"), table("usage.tsv", "a hit that a reply quotes was used", str, yes))
 def test_a_hit_that_a_reply_quotes_was_used(reply: str, quotes: bool) -> None:
     usage = Usage(state_in(None))
     usage.shown([_hit("a"), _hit("b", text="- Something else that nobody ever says in any reply to anybody.")], DAY)
@@ -407,8 +398,7 @@ def kiln(notes: Notes) -> Notes:
 
 
 def test_a_unit_is_named_by_its_id_or_its_lines(kiln: Notes, file: Path) -> None:
-    with open_memory(kiln) as memory:
-        memory.ingest()
+    with ingested(kiln) as memory:
         hit = memory.search("fuse Vesuvius", mode="keyword", max_results=1).results[0]
         path, store, usage = hit.path, memory.store, Usage(state_in(file))
         for chunk in (hit.id, f" {hit.id} ", f"{path}#L5", f"{path}:5", f"./{path}#L5-L5"):
@@ -428,28 +418,15 @@ def test_a_unit_is_named_by_its_id_or_its_lines(kiln: Notes, file: Path) -> None
         assert (report.id, report.useful, report.shown) == (hit.id, 1, 1)
 
 
-@pytest.mark.parametrize(
-    ("chunk", "says"),
-    [
-        ("0123456789abcdef", "no unit has the id"),
-        ("memory/none.md#L3", "names nothing"),
-        ("memory/2026-03-01.md", "names nothing"),
-        ("", "names nothing"),
-        ("memory/2026-03-01.md#L40-L50", "no text in line 40 to 50"),
-        ("memory/2026-03-01.md#L0", "no text in line 0"),
-    ],
-)
+@pytest.mark.parametrize(("chunk", "says"), table("usage.tsv", "what names no unit is said"))
 def test_what_names_no_unit_is_said(kiln: Notes, file: Path, chunk: str, says: str) -> None:
-    with open_memory(kiln) as memory:
-        memory.ingest()
-        with pytest.raises(RequestError, match=says):
-            units.record(memory.store, Usage(state_in(file)), chunk, "useful", DAY)
+    with ingested(kiln) as memory, pytest.raises(RequestError, match=says):
+        units.record(memory.store, Usage(state_in(file)), chunk, "useful", DAY)
     assert not file.exists()
 
 
 def test_an_id_is_found_where_its_file_was_moved_from_under_the_counts(kiln: Notes, file: Path) -> None:
-    with open_memory(kiln) as memory:
-        memory.ingest()
+    with ingested(kiln) as memory:
         usage = Usage(state_in(file))
         hit = memory.search("fuse Vesuvius", mode="keyword", max_results=1).results[0]
         usage.feedback(hit.id, "memory/more.md", "useful", DAY)  # the path of a record may be an old one
