@@ -5,10 +5,10 @@ The words are data: ``structure.txt``, and the calendar of :mod:`~openclaw_memor
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from functools import cache
 
+from .. import patterns as re
 from ..text import calendar_words, dates, word_lists
 from ..text.scripts import JOINED_LETTER, KANA, UNSPACED_LETTER, letter
 from ..text.speech import subject_terms
