@@ -94,7 +94,7 @@ def test_options_beside_a_request_are_refused_rather_than_dropped(memory: Memory
         ("search", SEARCH_OPTIONS),
         ("recall", ("hops", *SEARCH_OPTIONS)),
         ("timeline", ("minimum_days_ago", "maximum_days_ago", *SEARCH_OPTIONS)),
-        ("context", ("budget", "session", "now", "deadline", "explain")),
+        ("context", ("budget", "session", "now", "as_of", "deadline", "explain")),
         ("forget", ("path", "query", "concept", "fact", "since", "until", "dry_run")),
         ("consolidate", ("now", "older_than_days", "grain", "dry_run", "deadline", "progress")),
         ("map", ("concept", "since", "progress")),
