@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from enum import IntEnum
 from itertools import islice
 from typing import NamedTuple
 
@@ -15,7 +16,6 @@ from ..graph.view import GraphView
 from ..model import TRUSTED, Kind
 from ..search.bm25 import KeywordScores
 from ..search.confidence import assess
-from ..search.current import find_successors
 from ..search.hits import Range, Scores, ranked_rows
 from ..search.ranking import Query, Ranking, rank, written_by
 from ..search.resident import ResidentIndex
@@ -24,17 +24,20 @@ from ..text import analysis
 from ..text.scripts import HANGUL, JOINED_LETTER, UNSPACED
 from ..text.sentences import sentence_spans
 from ..text.speech import is_thanks, subject_terms, without_request
+from .people import find_people
 from .relevance import RELEVANT, Evidence, extract_features, probability
 
 #: Concepts of a message that are looked at.
 _ENTITIES = 8
 #: Numbers of rows looked at: the best of the search, and the best and the latest that mention a concept.
 _SEARCHED, _BEST, _LATEST = 20, 20, 8
-#: Rows below a line that replaced another one that are told with it.
-_BELOW = 2
+#: Number of rows told about one person.
+_OF_PERSON = 4
 #: A row without a word of the message is related if its cosine reaches the noise of the question (of the model, if
 #: there are few notes) less this margin; and the least language coverage at which cosines decide this.
 _MARGIN, _MIN_COVERAGE = 0.02, 0.6
+#: Score of a good match, and the share of its fused score by which it stands clear of other sections.
+_GOOD, _CLEAR = 0.7, 0.1
 #: Score from which a row that mentions a named concept is given.
 THRESHOLD = 0.5
 #: Least share of the score of the best row, of all or of those that mention a curated concept, at which another one is
@@ -52,8 +55,20 @@ class Entity(NamedTuple):
     rarity: float
 
 
+class Tier(IntEnum):
+    """The part of a context that a row belongs to, in the order in which they are told."""
+
+    RULE = -1
+    NOTE = 0
+    DOUBT = 1
+
+
 class Candidate(NamedTuple):
-    """A row of the corpus: its score in [0, 1], the value it is ordered by, the reason, and its concepts."""
+    """A row of the corpus: its score in [0, 1], the value it is ordered by, the reason, and its concepts.
+
+    ``change`` says since when it holds and what was before it; ``list_size`` is the number of items of its list, 0
+    where that need not be told whole.
+    """
 
     row: int
     score: float
@@ -61,6 +76,9 @@ class Candidate(NamedTuple):
     scores: Scores
     why: str
     places: tuple[int, ...] = ()
+    tier: Tier = Tier.NOTE
+    change: str = ""
+    list_size: int = 0
 
 
 class RankedMessage(NamedTuple):
@@ -69,7 +87,7 @@ class RankedMessage(NamedTuple):
     ``best`` are the best rows that may be given, ``probability`` is that of the message being about the notes.  ``low``
     is the lowest fused score of an allowed row and ``span`` the distance of the highest from it.  ``brief`` are the
     places of the entities that stand in a sentence of few words, ``worded`` marks the rows with a word of the message,
-    and a row without one is related from ``least_cosine``.
+    and a row without one is related from ``least_cosine``; ``people`` are the rows about each person who is named.
     """
 
     view: GraphView
@@ -83,6 +101,7 @@ class RankedMessage(NamedTuple):
     brief: frozenset[int]
     worded: Bools
     least_cosine: float
+    people: Mapping[str, Ints]
 
     def candidate(self, row: int, score: float, scores: Scores, why: str, places: tuple[int, ...] = ()) -> Candidate:
         """Make a candidate, ordered by its share of the best fused score and a little by its own."""
@@ -149,13 +168,19 @@ def rank_message(
         evidence = None if keyword is None else Evidence(question.text, keyword, len(corpus))
         features = extract_features(ranking, evidence, best, smalltalk, allowed, vectors)
         sure = 1.0 if question.asks_what_was_done else probability(features)
+        section = corpus.shape.section
+        if sure < RELEVANT and evidence and _stands_clear(ranking, section, allowed, evidence, *best[0]):
+            sure, best = RELEVANT, [each for each in best if section[each[0]] == section[best[0][0]]]
     brief = brief_entities(message, entities) if entities else frozenset()
     worded = _worded_rows(view, question.text, entities, ranking.features.keyword, len(corpus))
     least_cosine = -1.0
     if ranking.similarities is not None and any(entity.curated for entity in entities):
         # The message is about what it names: nothing else is closer in meaning.
         least_cosine = max((float(ranking.similarities[row]) for row, _ in best if worded[row]), default=-1.0)
-    return RankedMessage(view, ranking, allowed, entities, best, sure, low, high - low, brief, worded, least_cosine)
+    people = find_people(index, question.text)
+    return RankedMessage(
+        view, ranking, allowed, entities, best, sure, low, high - low, brief, worded, least_cosine, people
+    )
 
 
 def _worded_rows(
@@ -183,6 +208,21 @@ def _worded_rows(
         if term not in parts:
             worded[rows] = True
     return worded
+
+
+def _stands_clear(
+    ranking: Ranking, section: Ints, allowed: Bools, evidence: Evidence, row: int, scores: Scores
+) -> bool:
+    """Return true if the best row is a good match by a word that names no time, and no other section comes near it."""
+    keyword, elsewhere = ranking.features.keyword, ranking.score[allowed & (section != section[row])]
+    return bool(
+        scores.score >= _GOOD
+        and keyword is not None
+        and keyword.unit[row] > 0
+        and evidence.matched_untimed(row)
+        and len(elsewhere)
+        and float(elsewhere.max()) <= (1 - _CLEAR) * float(ranking.score[row])
+    )
 
 
 def brief_entities(message: str, entities: Sequence[Entity]) -> frozenset[int]:
@@ -264,6 +304,8 @@ def find_candidates(message: RankedMessage) -> list[Candidate]:
             if (relevant and candidate.score >= threshold) or (candidate.row in always and candidate.places):
                 other = passed.get(candidate.row)
                 passed[candidate.row] = candidate if other is None or candidate.score > other.score else other
+    for candidate in _person_rows(message):
+        passed.setdefault(candidate.row, candidate)
     firsts = _best_of_each_name(
         [passed[each.row]._replace(places=each.places) for each in mentions if each.row in passed]
     )
@@ -281,28 +323,6 @@ def _best_of_each_name(mentions: Sequence[Candidate]) -> set[int]:
     return {candidate.row for candidate in best.values()} if len(best) > 1 else set()
 
 
-def replace_superseded(
-    index: ResidentIndex, message: RankedMessage, candidates: Sequence[Candidate]
-) -> list[Candidate]:
-    """Return ``candidates`` with what holds now in the place of rows that no longer hold, each row once."""
-    rows = np.array([candidate.row for candidate in candidates], np.int32)
-    question = message.ranking.query.question
-    successors = find_successors(question, index, rows, rows, message.allowed) if len(rows) else {}
-    current: dict[int, Candidate] = {}
-    for candidate in candidates:
-        row = candidate.row
-        while row in successors:
-            row = successors[row]
-        section = message.view.corpus.shape.section
-        last = row
-        if row != candidate.row:  # what replaced a line is told with what stands below it
-            while last + 1 < len(section) and last - row < _BELOW and section[last + 1] == section[row]:
-                last += 1
-        for told in range(row, last + 1):
-            current.setdefault(told, candidate._replace(row=told))
-    return list(current.values())
-
-
 # -- rows that answer the message -------------------------------------------------------------------
 
 
@@ -317,11 +337,11 @@ def _answering_rows(message: RankedMessage) -> list[Candidate]:
         message.candidate(row, scores.score, scores, why)
         for row, scores in message.best
         if message.ranking.features.only_days  # notes of a day have no word of the message
-        or (score[row] >= least and (_is_related(message, row) or _has_related_heading(message, row)))
+        or (score[row] >= least and (is_related(message, row) or has_related_heading(message, row)))
     ]
 
 
-def _is_related(message: RankedMessage, row: int) -> bool:
+def is_related(message: RankedMessage, row: int) -> bool:
     """Return true if a row itself shares a word or its meaning with the message, and not only its neighbours do."""
     features, similarities = message.ranking.features, message.ranking.similarities
     if message.worded[row]:
@@ -335,11 +355,22 @@ def _is_related(message: RankedMessage, row: int) -> bool:
     )
 
 
-def _has_related_heading(message: RankedMessage, row: int) -> bool:
+def has_related_heading(message: RankedMessage, row: int) -> bool:
     """Return true if the heading above a row has a word of the message."""
     corpus = message.view.corpus
     first = int(np.searchsorted(corpus.shape.section, corpus.shape.section[row]))
     return bool(corpus.rows.heading[first] and message.worded[first])
+
+
+def _person_rows(message: RankedMessage) -> list[Candidate]:
+    """Return the rows about the persons whom the message names, the best of each."""
+    candidates = []
+    for name, rows in message.people.items():
+        rows = rows[message.allowed[rows]]
+        for row in rows[np.argsort(-message.ranking.score[rows], kind="stable")[:_OF_PERSON]].tolist():
+            scores = assess(message.ranking, Range.of_row(row))
+            candidates.append(message.candidate(row, max(THRESHOLD, scores.score), scores, f"about {name}"))
+    return candidates
 
 
 # -- rows that mention a named concept --------------------------------------------------------------

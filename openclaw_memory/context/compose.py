@@ -15,7 +15,7 @@ from ..store.api import SectionText
 from ..system.sanitize import sanitize_for_prompt
 from ..text import analysis
 from . import prose
-from .candidates import THRESHOLD, Candidate, Entity
+from .candidates import THRESHOLD, Candidate, Entity, Tier
 
 #: Facts about the named concepts.
 _FACTS = 3
@@ -31,7 +31,8 @@ _LEAST = 100
 class Item:
     """A sentence that may be given, and its source.
 
-    Items of a ``group`` share one ``lead``, and ``place`` orders them within it; ``day`` is ``None`` for undated ones.
+    Items of a ``group`` share one ``lead``, and ``place`` orders them within their ``tier`` of it; ``day`` is ``None``
+    for undated ones.  ``list_size`` is the number of items of a list that is told whole or counted.
     """
 
     key: int | str
@@ -43,6 +44,8 @@ class Item:
     place: tuple[str, int] = ("", 0)
     row: int | None = None
     fact: FactRow | None = None
+    tier: Tier = Tier.NOTE
+    list_size: int = 0
 
 
 class Composition(NamedTuple):
@@ -71,16 +74,19 @@ def note_items(view: GraphView, candidates: Sequence[Candidate], sections: Mappi
             continue
         path = corpus.documents[int(rows.document_id[row])].path
         day = section.date if rows.dated[row] else None
+        text = prose.row_sentence(view, section, row, with_list=at < 3)
         items.append(
             Item(
                 key=int(rows.hash[row]),
                 order=candidate.order,
-                text=prose.row_sentence(view, section, row, with_list=at < 3),
+                text=prose.add_remark(text, candidate.change) if text and candidate.change else text,
                 lead=prose.format_lead(day, path, section.heading),
                 group=section.id,
                 day=day,
                 place=(path, row),
                 row=row,
+                tier=candidate.tier,
+                list_size=candidate.list_size,
             )
         )
     return items
@@ -188,7 +194,7 @@ def _fit(chosen: Sequence[Item], item: Item, budget: float) -> Item | None:
     if excess <= 0:
         return item
     room = len(item.text) - chars_of(excess, item.text) - 1
-    if room < _LEAST and chosen:
+    if (room < _LEAST and chosen) or item.list_size:
         return None
     text = prose.shorten(item.text, room)
     cut = replace(item, text=text)
@@ -202,7 +208,17 @@ def _render(items: Sequence[Item]) -> str:
         if item.fact is None:
             groups.setdefault(item.group, []).append(item)
     lines = [" ".join(facts)] if facts else []
-    for group in sorted(groups.values(), key=lambda group: (group[0].day or date.max, min(i.place for i in group))):
-        group.sort(key=lambda item: item.place)
-        lines.append(f"{group[0].lead}: {' '.join(item.text for item in group)}")
+    for group in groups.values():
+        group.sort(key=lambda item: (item.tier, item.place))
+    for group in sorted(groups.values(), key=_group_order):
+        items_told = sum(bool(item.list_size) for item in group)
+        left = max(item.list_size for item in group) - items_told if items_told else 0
+        more = f" (and {left} more: {group[0].place[0]})" if left > 0 else ""
+        lines.append(f"{group[0].lead}: {' '.join(item.text for item in group)}{more}")
     return "\n".join(lines)
+
+
+def _group_order(group: Sequence[Item]) -> tuple[bool, bool, date, tuple[str, int]]:
+    """Return the order of a group: rules come first and doubts last, the others in order of time."""
+    tier = group[0].tier
+    return tier != Tier.RULE, tier == Tier.DOUBT, group[0].day or date.max, min(item.place for item in group)

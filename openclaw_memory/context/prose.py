@@ -164,12 +164,19 @@ def end_sentence(text: str) -> str:
     return f"{text}." if text and (text[-1].isalnum() or text[-1] in "\"')]%`’”") else text
 
 
+def add_remark(text: str, remark: str) -> str:
+    """Return a sentence with a remark in brackets before its end."""
+    end = text[-1:] if text[-1:] in ".。" else ""
+    return f"{text.removesuffix(end) if end else text} ({remark}){end or '.'}"
+
+
 def shorten(text: str, most: int) -> str:
     """Cut ``text`` to whole words and an ellipsis within ``most`` characters; empty where too little is left."""
     if len(text) <= most:
         return text
     cut = text[: max(0, most - 1)]
-    at = cut.rfind(" ")
+    clause, at = max(cut.rfind(mark) for mark in (". ", ", ", "; ", "。", "，", "、")), cut.rfind(" ")
+    at = clause if clause > 0.6 * most else at
     cut = cut[:at] if at > most // 2 else cut
     return f"{cut.rstrip(' ,;:')}…" if len(cut) > most // 3 and len(cut) >= 8 else ""
 

@@ -28,7 +28,8 @@ from ..store.state import State
 from ..system.deadline import NEVER, Deadline
 from ..text import calendar
 from ..text.speech import subject_terms, without_small_talk
-from .candidates import Candidate, Entity, find_candidates, find_entities, rank_message, replace_superseded
+from .arrangement import arrange
+from .candidates import Candidate, Entity, find_candidates, find_entities, rank_message
 from .compose import Composition, Item, compose, fact_items, note_items
 from .usage import SessionHistory, UsageCounters
 
@@ -240,7 +241,7 @@ class ContextService:
         curated_files = self._settings.context.curated_files or message.foreign
         superseded = self._facts.superseded(message.as_of)
         ranked = rank_message(index, query, message.text, draft.entities, smalltalk, superseded, curated_files)
-        candidates = self._filter(index, message, replace_superseded(index, ranked, find_candidates(ranked)))
+        candidates = self._filter(index, message, arrange(index, ranked, find_candidates(ranked)))
         candidates = candidates[: max(16, message.budget // 10)]  # these are turned into sentences
         ids = sorted({int(view.corpus.rows.section_id[candidate.row]) for candidate in candidates})
         sections = self._store.section_texts(ids)

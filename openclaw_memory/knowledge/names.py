@@ -17,7 +17,8 @@ _LEAD = re.compile(
     r"|\[(?:[^\W\d]{1,4}[.,]{0,2} )?\d{1,4}[:.\-/]\d[^\]\n]{0,40}\])*+"
 )
 #: Capitals of the Latin, Greek and Cyrillic alphabets; scripts that write without spaces are no part of a word.
-_UPPER = "[A-Z" + "".join(filter(str.isupper, map(chr, range(0xC0, 0x530)))) + "]"
+UPPER = "A-Z" + "".join(filter(str.isupper, map(chr, range(0xC0, 0x530))))
+_UPPER = f"[{UPPER}]"
 _LETTER = r"[^\W\u2e80-\U0003ffff]"
 _WORD = rf"{_LETTER}{{0,40}}(?:['’][A-Z]{_LETTER}{{1,40}})?(?:[-&]{_LETTER}{{1,40}}){{0,4}}"
 _NAME = re.compile(

@@ -58,8 +58,13 @@ class Statement:
     @cached_property
     def value(self) -> str:
         """The folded text behind the label."""
+        return "".join(filter(str.isalnum, self.written_value.casefold()))
+
+    @cached_property
+    def written_value(self) -> str:
+        """The text behind the label as it is written; all of it without a label."""
         match = _LABEL.match(self.text)
-        return "".join(filter(str.isalnum, (match["value"] if match and self._label else self.text).casefold()))
+        return match["value"].strip() if match and self._label else self.text
 
     @cached_property
     def subject(self) -> frozenset[str]:
@@ -81,6 +86,16 @@ class Statement:
     def is_ending(self) -> bool:
         """True if the line says that something ended."""
         return _says("ended", self.text)
+
+    @property
+    def ends_older(self) -> bool:
+        """True if the line says that what was noted of its subject before no longer holds."""
+        return self.is_ending and _says("former", self.text)
+
+    @cached_property
+    def is_refuted(self) -> bool:
+        """True if a remark in the label says that it was wrong."""
+        return any(_says("refuted", remark) for remark in _REMARK.findall(self._label))
 
     @property
     def heading_is_ending(self) -> bool:

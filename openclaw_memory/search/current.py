@@ -141,8 +141,16 @@ class Timeline:
     """
 
     def __init__(self, index: ResidentIndex, today: date) -> None:
-        self._index, self._today = index, today.toordinal()
+        self._index, self.today = index, today.toordinal()
         self._confirmed: dict[int, int] = {}
+
+    def since(self, row: int, former: int) -> int | None:
+        """Return the day, an ordinal, from which a row holds that replaced a ``former`` one: the first on which its
+        figures are noted after that, else its own; ``None`` if it is not known."""
+        after, own = (int(day) for day in self._days(np.array([former, row], np.int32)))
+        days = self._days_of_figures(self._index.statements(np.array([row], np.int32))[0].figures)
+        days = days[days > after]
+        return int(days.min()) if len(days) else own or None
 
     def later(self, row: int, rows: Ints) -> Ints:
         """Return those of ``rows`` that are of a later day than ``row``, the latest first; none if it has no day."""
@@ -151,28 +159,33 @@ class Timeline:
         rows, days = rows[after], days[after]
         return rows[np.lexsort((rows, days))][::-1]
 
+    def not_after(self, row: int, rows: Ints) -> Ints:
+        """Return those of ``rows`` that are of the day of ``row`` or an earlier one; none if either has no day."""
+        days, day = self._days(rows), int(self._days(np.array([row], np.int32))[0])
+        return rows[(days <= day) & (days > 0)]
+
     def _days(self, rows: Ints) -> Ints:
         """Return the day of each row as an ordinal, 0 for none."""
         columns = self._index.corpus.rows
         stated = columns.last_day[rows]
-        days = np.where(columns.day[rows] > 0, columns.day[rows], stated * (stated <= self._today)).astype(np.int32)
+        days = np.where(columns.day[rows] > 0, columns.day[rows], stated * (stated <= self.today)).astype(np.int32)
         undated = np.flatnonzero((days == 0) & (columns.amount[rows] | (columns.first_day[rows] > 0)))
         missing = [row for row in rows[undated].tolist() if row not in self._confirmed]
         for row, statement in zip(missing, self._index.statements(np.array(missing, np.int32)), strict=True):
-            self._confirmed[row] = self._last_confirmation(statement.figures)
+            self._confirmed[row] = int(self._days_of_figures(statement.figures).max(initial=0))
         days[undated] = [self._confirmed[row] for row in rows[undated].tolist()]
         return days
 
-    def _last_confirmation(self, figures: Set[str]) -> int:
-        """Return the latest day of a row with all of ``figures``, at least two; years do not count."""
+    def _days_of_figures(self, figures: Set[str]) -> Ints:
+        """Return the days until today of the rows with all of ``figures``, at least two; years do not count."""
         figures = {figure for figure in figures if not _YEAR.fullmatch(figure)}
         assert self._index.keyword is not None
         if len(figures) < _MIN_FIGURES:
-            return 0
+            return np.zeros(0, np.int32)
         columns, postings = self._index.corpus.rows, self._index.keyword.postings(sorted(figures))
         holders = [self._index.corpus.rows_of(postings.for_term(at)[0]) for at in range(len(figures))]
         shared = holders[0]
         for rows in holders[1:]:
             shared = np.intersect1d(shared, rows)
-        days = columns.day[shared[shared >= 0]]
-        return int(days[days <= self._today].max(initial=0))
+        days: Ints = columns.day[shared[shared >= 0]]
+        return days[(days > 0) & (days <= self.today)]

@@ -1,0 +1,222 @@
+"""Arrange the candidates of a context: rules first, what holds now in the place of what it replaced, doubts last."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import date
+from difflib import SequenceMatcher
+from functools import lru_cache
+from itertools import chain, islice
+
+import numpy as np
+
+from .. import patterns as re
+from ..knowledge.statements import Statement
+from ..model import Kind
+from ..search.current import Timeline, find_successors
+from ..search.hits import ranked_rows
+from ..search.resident import ResidentIndex
+from ..store.api import Bools, Ints
+from ..text import calendar_words
+from ..text.lines import ITEM
+from ..text.negation import negations
+from ..text.scripts import UNSPACED
+from ..text.sentences import sentence_spans
+from ..text.speech import find_phrases
+from . import prose
+from .candidates import Candidate, RankedMessage, Tier, has_related_heading
+
+#: Rows below a line that replaced another one that are told with it.
+_BELOW = 2
+#: Sections whose rules are told, the best first; rules of one section, and items of a list.
+_SECTIONS, _RULES, _ITEMS = 2, 1, 12
+#: Lines of curated files told beside nothing but chats.
+_KEPT = 2
+#: Characters of the longest sentence that is a rule, of an item of a list that is told whole, and of a former value.
+_RULE_LENGTH, _ITEM_LENGTH, _FORMER_LENGTH = 160, 120, 40
+#: Days for which the day and the value of a change are told.
+_RECENT = 92
+#: What a doubt loses of its order.
+_STEP = 0.3
+_WARNING = re.compile("[⚠⛔🚫🛑❗‼]")
+_ITEM = re.compile(rf"\s*{ITEM}\s")
+_TOKEN = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}]+|\W")
+
+
+@lru_cache(maxsize=4096)
+def is_rule(text: str) -> bool:
+    """Return true if a text has a sign of warning, or a short sentence that forbids, or that begins with ``always``."""
+    if _WARNING.search(text):
+        return True
+    for start, end in sentence_spans(text):
+        sentence = text[start:end]
+        if len(sentence) > _RULE_LENGTH or next(find_phrases(sentence, ("standing",)), None) is None:
+            continue
+        sentence = calendar_words.without_times(sentence)  # "every Monday" is no rule
+        for match in find_phrases(sentence, ("standing",)):
+            before = sentence[: match.start].rpartition(":")[2]
+            if negations(sentence[match.start : match.end]) or not any(map(str.isalnum, before)):
+                return True
+    return False
+
+
+def arrange(index: ResidentIndex, message: RankedMessage, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return ``candidates`` with the rules and the lists of their sections, in the order in which they are chosen."""
+    current = {candidate.row: candidate for candidate in _replace_superseded(index, message, candidates)}
+    _add_sections(index, message, current)
+    chats = message.ranking.features.values.get("transcript")
+    if chats is not None and current and all(chats[row] for row in current):
+        current = _prefer_kept_lines(index, message, current)
+    rows = np.array(sorted(current), np.int32)
+    best = next(iter(current.values()), None)
+    section = message.view.corpus.shape.section
+    arranged = []
+    for row, statement in zip(rows.tolist(), index.statements(rows), strict=True):
+        candidate, tier = current[row], current[row].tier
+        if statement.is_refuted:
+            tier = Tier.DOUBT
+        elif (
+            is_rule(statement.text) and best is not None and (section[row] == section[best.row] or message.worded[row])
+        ):
+            tier = Tier.RULE
+        arranged.append(candidate._replace(tier=tier, order=candidate.order - _STEP * (tier is Tier.DOUBT)))
+    return sorted(arranged, key=lambda candidate: (-candidate.order, candidate.row))
+
+
+def _replace_superseded(
+    index: ResidentIndex, message: RankedMessage, candidates: Sequence[Candidate]
+) -> list[Candidate]:
+    """Return ``candidates`` with what holds now in the place of rows that no longer hold, each row once.
+
+    A line of a curated file may take the place too: without it the older line would contradict the prompt.
+    """
+    rows = np.array([candidate.row for candidate in candidates], np.int32)
+    question, corpus = message.ranking.query.question, message.view.corpus
+    allowed = message.allowed | _curated_lines(message)
+    successors = find_successors(question, index, rows, rows, allowed) if len(rows) else {}
+    timeline = Timeline(index, question.day)
+    ended = _ended_rows(index, message, rows, successors) - successors.keys()
+    current: dict[int, Candidate] = {}
+    for candidate in candidates:
+        row = candidate.row
+        if row in ended:
+            continue
+        former = row
+        while row in successors:
+            former, row = row, successors[row]
+        last = row
+        if row != candidate.row:  # what replaced a line is told with what stands below it
+            section = corpus.shape.section
+            while last + 1 < len(section) and last - row < _BELOW and section[last + 1] == section[row]:
+                last += 1
+            candidate = candidate._replace(change=_describe_change(index, timeline, row, former))
+        for at in range(row, last + 1):
+            other = current.get(at)
+            if other is None or (at == row and candidate.change and not other.change):
+                told = candidate if other is None else other._replace(change=candidate.change)
+                current[at] = told._replace(row=at, change=told.change if at == row else "")
+    return list(current.values())
+
+
+def _ended_rows(
+    index: ResidentIndex, message: RankedMessage, rows: Ints, successors: Mapping[int, int]
+) -> frozenset[int]:
+    """Return those of ``rows`` whose subject has a successor beside a line which says that older notes do not hold."""
+    section = message.view.corpus.shape.section
+    sections = np.unique(section[np.array(sorted(set(successors.values())), np.int32)])
+    beside = np.flatnonzero(np.isin(section, sections) & message.view.corpus.shape.anchor).astype(np.int32)
+    subjects = [statement.subject for statement in index.statements(beside) if statement.ends_older]
+    if not subjects:
+        return frozenset()
+    return frozenset(
+        row
+        for row, statement in zip(rows.tolist(), index.statements(rows), strict=True)
+        if section[row] not in sections and any(subject and subject <= statement.subject for subject in subjects)
+    )
+
+
+def _curated_lines(message: RankedMessage) -> Bools:
+    """Return the lines of curated files: ``bool[n]``."""
+    corpus = message.view.corpus
+    curated: Bools = (corpus.shape.kind == list(Kind).index(Kind.CURATED)) & corpus.shape.trusted
+    return curated & corpus.shape.anchor & ~corpus.rows.heading
+
+
+def _describe_change(index: ResidentIndex, timeline: Timeline, row: int, former: int) -> str:
+    """Return ``since 20 May 2026; before: 10 June`` for a row that replaced a former one lately; else nothing.
+
+    The day is left out where the row's own day, which its lead tells, is the same.
+    """
+    since = timeline.since(row, former)
+    if since is None or timeline.today - since > _RECENT:
+        return ""
+    new, old = index.statements(np.array([row, former], np.int32))
+    parts = [] if index.corpus.rows.day[row] == since else [f"since {prose.format_day(date.fromordinal(since))}"]
+    if value := _former_value(new, old):
+        parts.append(f"before: {value}")
+    return "; ".join(parts)
+
+
+def _former_value(new: Statement, old: Statement) -> str:
+    """Return the first clause of the value behind the label of ``old``, else its words that ``new`` has others for."""
+    if new.label & old.label:
+        value = re.split(r"[;.。；](?:\s|$)| [(–—-]", old.written_value)[0]
+    elif new.figures and old.figures and not new.label and not old.label:
+        words = _TOKEN.findall(old.text)
+        changes = SequenceMatcher(None, _TOKEN.findall(new.text), words, autojunk=False).get_opcodes()
+        value = " … ".join("".join(words[a:b]).strip() for tag, _, _, a, b in changes if tag == "replace")
+    else:
+        return ""
+    value = prose.plain_text(value).strip(" ,;:.")
+    return value if 0 < len(value) <= _FORMER_LENGTH else ""
+
+
+def _prefer_kept_lines(
+    index: ResidentIndex, message: RankedMessage, chats: Mapping[int, Candidate]
+) -> dict[int, Candidate]:
+    """Return the best lines of curated files that have a word of the message, and ``chats``.
+
+    Those of an earlier day are left out that have no other word of the message.
+    """
+    curated = islice(ranked_rows(message.view.corpus, message.ranking.score, _curated_lines(message)), _KEPT)
+    kept = np.array([row for row in curated if message.worded[row]], np.int32)
+    if not len(kept):
+        return dict(chats)
+    best = next(iter(chats.values()))
+    rows = np.array([*chats], np.int32)
+    question = message.ranking.query.question
+    asked = frozenset(chain.from_iterable(question.content_words))
+    words = frozenset().union(*(statement.words for statement in index.statements(kept)))
+    older = set(Timeline(index, question.day).not_after(int(kept[0]), rows).tolist())
+    result = {row: best._replace(row=row, change="", why=f"kept; {best.why}") for row in kept.tolist()}
+    for row, statement in zip(rows.tolist(), index.statements(rows), strict=True):
+        if row not in older or not asked & statement.words <= words:
+            result[row] = chats[row]._replace(tier=Tier.DOUBT)
+    return result
+
+
+def _add_sections(index: ResidentIndex, message: RankedMessage, current: dict[int, Candidate]) -> None:
+    """Add to ``current`` the rules of the best sections, and the rest of a list of which an item is told."""
+    shape, rows = message.view.corpus.shape, message.view.corpus.rows
+    by_section: defaultdict[int, list[Candidate]] = defaultdict(list)
+    for candidate in sorted(current.values(), key=lambda candidate: -candidate.order):
+        by_section[int(shape.section[candidate.row])].append(candidate)
+    for place, (section, members) in enumerate([*by_section.items()][:_SECTIONS]):
+        first, end = np.searchsorted(shape.section, [section, section + 1]).tolist()
+        inside = np.arange(first, min(end, first + 2 * _ITEMS), dtype=np.int32)
+        inside = inside[message.allowed[inside] & ~rows.heading[inside]]
+        statements = dict(zip(inside.tolist(), index.statements(inside), strict=True))
+        best = members[0]
+        rules = [row for row, statement in statements.items() if row not in current and is_rule(statement.text)]
+        for row in rules[:_RULES]:
+            current[row] = best._replace(row=row, change="", why=f"a rule of the same section; {best.why}")
+        items = [row for row, statement in statements.items() if _ITEM.match(statement.text)]
+        is_short = 1 < len(items) <= _ITEMS and max(len(statements[row].text) for row in items) <= _ITEM_LENGTH
+        if place or not (is_short and best.row in items and has_related_heading(message, best.row)):
+            continue
+        least = min(member.order for member in members)
+        for row in items:
+            if row not in current:
+                current[row] = best._replace(row=row, order=least, change="", why=f"of the same list; {best.why}")
+            current[row] = current[row]._replace(list_size=len(items))

@@ -1,0 +1,178 @@
+"""What a context tells first, whole, with its change, or last; each in several languages."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+from fakes import Notes, open_memory
+
+from openclaw_memory.context import candidates
+from openclaw_memory.context.arrangement import is_rule
+
+NOW = date(2026, 3, 10)
+
+
+def told(notes: Notes, message: str, budget: int = 200) -> str:
+    notes.write("memory/ledger.md", "".join(f"- {day} x {day + 3}\n" for day in range(1, 9)))
+    with open_memory(notes, None) as memory:
+        memory.ingest()
+        return memory.context(message, now=NOW, budget=budget).text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "RULE: never sell the blue boat.",
+        "Das Boot darf nicht verkauft werden.",
+        "Ne vends jamais le bateau.",
+        "⚠️ The left oar is cracked.",
+        "Siempre con chaleco.",
+        "绝不卖船。",
+        "Лодку нельзя продавать.",
+        "ボートは売却禁止。",
+    ],
+)
+def test_a_rule_forbids_warns_or_begins_with_always(text: str) -> None:
+    assert is_rule(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The boat was painted.",
+        "Every Monday we row.",
+        "Jeden Montag wird gerudert.",
+        "每周一划船。",
+        "Каждый день гребём.",
+    ],
+)
+def test_what_recurs_is_no_rule(text: str) -> None:
+    assert not is_rule(text)
+
+
+@pytest.mark.parametrize(
+    ("heading", "line", "rule", "message"),
+    [
+        ("Greenhouse", "the heating has a new valve", "never open the roof above 40 km/h", "check the greenhouse heating"),
+        ("Gewächshaus", "die Heizung hat ein neues Ventil", "das Dach nie bei Wind öffnen", "prüf die Gewächshaus Heizung"),
+        ("Invernadero", "la calefacción tiene válvula nueva", "nunca abrir el techo", "revisa la calefacción del invernadero"),
+        ("Теплица", "у отопления новый клапан", "никогда не открывать крышу", "проверь отопление теплицы"),
+        ("温室", "暖气换了新的阀门", "绝不打开屋顶", "检查温室的暖气"),
+    ],
+)  # fmt: skip
+def test_the_rule_of_a_section_comes_before_its_other_lines(
+    notes: Notes, heading: str, line: str, rule: str, message: str
+) -> None:
+    notes.write("memory/2026-03-02.md", f"# 2026-03-02\n\n## {heading}\n\n- {line}\n- {rule}\n")
+    text = told(notes, message)
+    assert 0 < text.find(rule) < text.find(line)
+
+
+@pytest.mark.parametrize(
+    ("heading", "label", "old", "new", "message"),
+    [
+        ("Choir", "Rehearsal room", "17", "23", "which rehearsal room does the choir have?"),
+        ("Chor", "Probenraum", "17", "23", "welchen Probenraum hat der Chor?"),
+        ("Chœur", "Salle de répétition", "17", "23", "quelle salle de répétition a le chœur ?"),
+        ("Хор", "Зал для репетиций", "17", "23", "какой зал для репетиций у хора?"),
+    ],
+)
+def test_a_recent_change_is_told_with_what_was_before(
+    notes: Notes, heading: str, label: str, old: str, new: str, message: str
+) -> None:
+    notes.write("memory/2026-02-20.md", f"# 2026-02-20\n\n## {heading}\n\n- {label}: {old}\n")
+    notes.write("memory/2026-03-05.md", f"# 2026-03-05\n\n## {heading}\n\n- {label}: {new}\n")
+    text = told(notes, message)
+    assert f"{label}: {new} (before: {old})" in text
+    assert f"{label}: {old}" not in text
+
+
+@pytest.mark.parametrize(
+    ("message", "line"),
+    [
+        ("Write back to Ottilie.", "email only"),
+        ("Schreib bitte Ottilie zurück.", "email only"),
+        ("Responde a Ottilie, por favor.", "email only"),
+        ("Écris à Ottilie.", "email only"),
+    ],
+)
+def test_a_first_name_that_one_person_has_is_that_person(notes: Notes, message: str, line: str) -> None:
+    notes.write(
+        "memory/people.md", f"# People\n\n### Ottilie Brandt\n- Phone: 12\n- ⚠️ {line}\n\n### Per Lund\n- Phone: 13\n"
+    )
+    text = told(notes, message)
+    assert text.startswith(f"In people (Ottilie Brandt): ⚠️ {line}") and "13" not in text
+
+
+def test_a_first_name_that_two_persons_have_is_nobody(notes: Notes) -> None:
+    notes.write("memory/people.md", "# People\n\n### Ottilie Brandt\n- Fon: 12\n\n### Ottilie Sand\n- Fon: 13\n")
+    assert told(notes, "Write back to Ottilie.") == ""
+    assert "13" in told(notes, "Write back to Ottilie Sand.")
+
+
+def test_thanks_to_somebody_get_nothing(notes: Notes) -> None:
+    notes.write("memory/people.md", "# People\n\n### Ottilie Brandt\n- Phone: 12\n")
+    for message in ("Thanks, Ottilie!", "Danke, Ottilie!", "Gracias, Ottilie", "Merci Ottilie"):
+        assert told(notes, message) == ""
+
+
+@pytest.mark.parametrize(
+    ("heading", "message"),
+    [("New beehive: steps", "I set up a new beehive, which steps?"), ("Neuer Bienenstock: Schritte", "Welche Schritte hat ein neuer Bienenstock?")],
+)  # fmt: skip
+def test_a_list_is_told_whole_or_the_rest_is_counted(notes: Notes, heading: str, message: str) -> None:
+    items = [
+        "smoke the lid",
+        "weigh the frame",
+        "paint two rows",
+        "oil every hinge",
+        "lock the gate",
+        "wash both gloves",
+    ]
+    notes.write("memory/2026-03-02.md", f"# 2026-03-02\n\n## {heading}\n" + "".join(f"- {item}\n" for item in items))
+    assert all(item in told(notes, message).casefold() for item in items)
+    short = told(notes, message, budget=36)
+    left = sum(item not in short.casefold() for item in items)
+    assert 0 < left < len(items) and f"(and {left} more: memory/2026-03-02.md)" in short
+
+
+@pytest.mark.parametrize("remark", ["wrong", "falsch", "descartada", "错误"])
+def test_a_refuted_idea_comes_last(notes: Notes, remark: str) -> None:
+    notes.write(
+        "memory/2026-03-02.md",
+        f"# 2026-03-02\n\n## Kiln\n\n- Idea ({remark}): the kiln fuse is weak\n- Cause: the kiln door was open\n",
+    )
+    text = told(notes, "the kiln stays cold, what was the cause?")
+    assert 0 < text.find("door was open") < text.find("fuse is weak")
+
+
+def test_what_was_written_to_be_kept_is_told_before_older_chats(notes: Notes) -> None:
+    notes.write("MEMORY.md", "# MEMORY.md\n\n## Agents\n- Loom (a planner): stopped on 4 March 2026, too slow\n")
+    chat = "user: does Loom answer?\nassistant: Loom is set up. Loom plans at 07:00.\n"
+    for day in (1, 3, 8):
+        notes.write(f"memory/2026-03-{day:02}.md", f"# Session: 2026-03-{day:02}\n\n## Conversation Summary\n\n{chat}")
+    text = told(notes, "Start Loom again, does Loom plan and answer?")
+    assert text.startswith("In MEMORY (Agents): Loom (a planner): stopped")
+    assert "On 3 Mar 2026" not in text
+
+
+@pytest.mark.parametrize("line", ["Older notes on it no longer hold.", "Ältere Notizen dazu gelten nicht mehr."])
+def test_a_line_that_ends_older_notes_leaves_out_those_of_its_subject(notes: Notes, line: str) -> None:
+    notes.write(
+        "memory/2026-02-20.md", "# 2026-02-20\n\n## Ferry trip\n\n- Ferry trip leaves from: Harwich\n- Cabin: 12\n"
+    )
+    notes.write(
+        "memory/2026-03-05.md", f"# 2026-03-05\n\n## Ferry trip\n\n- Ferry trip leaves from: Esbjerg\n- {line}\n"
+    )
+    text = told(notes, "book the ferry trip, where does it leave from?")
+    assert "Esbjerg" in text and "Cabin" not in text
+
+
+def test_the_section_that_stands_clear_of_the_others_is_told_across_languages(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(candidates, "_GOOD", 0.25)  # words alone score low
+    notes.write("memory/2026-03-05.md", "# 2026-03-05\n\n## Dream log\n- Dreams go under `## Sueños`, word for word.\n")
+    assert told(notes, "Tuve un gato raro ayer, mételo.") == ""
+    assert "word for word" in told(notes, "Tuve un sueño raro anoche, anotalo.")
