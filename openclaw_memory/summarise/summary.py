@@ -150,12 +150,16 @@ def _monthly_parts(chosen: Sequence[ScoredSentence], changed: set[int], most: in
     headings = _headings_in_language(chosen)
     changes = [scored.sentence for scored in chosen if scored.sentence.order in changed]
     others = [scored for scored in chosen if scored.sentence.order not in changed]
-    merged, unmerged = _merge_themes([scored.sentence for scored in others if not scored.is_decision], most)
+    # A month has few milestones: the decisions beyond the best ones are told with what they are about.
+    decisions = sorted((scored for scored in others if scored.is_decision), key=lambda scored: -scored.value)
+    best = {scored.sentence.order for scored in decisions[: 2 * most]}
+    merged, unmerged = _merge_themes([scored.sentence for scored in others if scored.sentence.order not in best], most)
     orders = {sentence.order for sentence in unmerged}
     milestones = [
         scored.sentence
         for scored in others
-        if scored.is_decision or (scored.is_milestone and scored.sentence.order in orders)
+        if scored.sentence.order in best
+        or (scored.is_milestone and not scored.is_decision and scored.sentence.order in orders)
     ]
     shown = {sentence.order for sentence in milestones}
     return [
