@@ -219,10 +219,11 @@ def _within_budget(
     """
     corpus, network, overhead = index.corpus, index.graph.network, _overhead(ranking.request)
     budget = ranking.request.budget or SEEDS * HIT_TOKENS
+    spans = _fill_budget(ranking, index, budget, _STOPS - len(steps))
+    sure = [assess(ranking, span, alone=True).score for span in spans]
+    least = max(NONSENSE, _SEED_SHARE * max(sure, default=0.0))
     spans = [
-        span
-        for span in _fill_budget(ranking, index, budget, _STOPS - len(steps))
-        if relevance[span.best] >= _ANSWERING or assess(ranking, span, alone=True).score >= NONSENSE
+        span for span, score in zip(spans, sure, strict=True) if relevance[span.best] >= _ANSWERING or score >= least
     ]
     left = budget - sum(hits.token_cost(corpus, span.first, span.last, span.max_tokens) + overhead for span in spans)
     by_row = {step.row: step for step in steps if not any(span.first <= step.row <= span.last for span in spans)}
