@@ -1,8 +1,8 @@
 """Parse the summaries that consolidation writes: the day and the source of every sentence.
 
 A sentence stands on a line ``- text [memory/2026-02-16.md#L3-L4]``, in months and coarser grains behind its day:
-``- 2026-02-16: text [...]``.  Day and citation may be missing, as a person may write into the file too.  Search sees
-the text alone.
+``- 2026-02-16: text [...]``; of a routine line ``×8`` follows, how often it was told.  Day and citation may be missing,
+as a person may write into the file too.  Search sees the text alone.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ DATED = frozenset({Grain.MONTHLY, Grain.QUARTERLY, Grain.YEARLY})
 TAGS = "Tags: "
 
 _TARGET = re.compile(r"\[(?P<path>[^\n]+\.md)#L(?P<first>\d{1,9})(?:-L(?P<last>\d{1,9}))?\]", re.IGNORECASE)
+#: How often a routine line was told, behind its citation.
+_COUNT = re.compile(r"(?<=\])\s+×(\d{1,6})$")
 _DAY = re.compile(r"(?P<day>\d{4}-\d{2}-\d{2}):\s+(?=\S)")
 
 _SOURCES = "sources"
@@ -40,19 +42,24 @@ _KEYS = {"grain", "period", "date", "origin", "format", "digest", "content", _SO
 
 
 class Line(NamedTuple):
-    """A sentence of a summary: its text on one line, its own day if it states one, and its citations."""
+    """A sentence of a summary: its text on one line, its own day if it states one, its citations, how often it came."""
 
     text: str
     day: date | None
     cited: tuple[CitedLines, ...]
+    times: int = 1
 
 
 class SummaryText(NamedTuple):
-    """A parsed summary; ``cited`` holds citations by the first line of a unit, ``front`` has ``edited`` added."""
+    """A parsed summary; ``front`` has ``edited`` added.
+
+    ``cited`` holds citations by the first line of a unit, ``counts`` how often a line was told.
+    """
 
     parsed: ParsedDocument
     cited: Mapping[int, tuple[CitedLines, ...]]
     front: Mapping[str, Any]
+    counts: Mapping[int, int]
 
 
 def content_hash(text: str) -> str:
@@ -95,8 +102,9 @@ def parse_line(text: str, dated: bool = True) -> Line | None:
             rest = rest[stated.end() :]
         except ValueError:
             pass
-    sentence, cited = _split_citation(rest)
-    return Line(sentence, day, cited) if sentence else None
+    count = _COUNT.search(rest)
+    sentence, cited = _split_citation(rest[: count.start()] if count else rest)
+    return Line(sentence, day, cited, int(count[1]) if count else 1) if sentence else None
 
 
 def is_tag_line(text: str) -> bool:
@@ -146,7 +154,8 @@ def _read(parsed: ParsedDocument, front: Mapping[str, Any], grain: Grain) -> Sum
             cited[unit.start_line] = line.cited
             units.append((line.day or section_day, replace(unit, indexed=line.text, speaker=speakers.get(line.text))))
         sections += _by_day(section, units, source)
-    return SummaryText(ParsedDocument(tuple(sections), dict(front)), cited, front)
+    counts = {at: line.times for at, line in lines.items()}
+    return SummaryText(ParsedDocument(tuple(sections), dict(front)), cited, front, counts)
 
 
 def _day_of(section: Section, period: date | None, grain: Grain) -> tuple[date | None, DateSource]:

@@ -19,7 +19,7 @@ from ..text.turns import is_role
 
 #: A label before a colon, behind the mark of an item, or in the first cell of a row.
 _LABEL = re.compile(
-    r"[\s>+•·|\-\d.)\[\]]*(?P<label>[^\W\d_][^:：|。\n]{1,48}?)[|\s]*[:：|](?=[\s|]|[^\x00-\x7f])(?P<value>.+)"
+    r"[\s>+•·|\-\d.)\[\]]*(?P<label>[^\W\d_][^:：|。\n]{1,48}?)[|\s]*(?:：|[:|](?=[\s|]|[^\x00-\x7f]))(?P<value>.+)"
 )
 _MAX_LABEL_WORDS = 6
 _EMPHASIS = str.maketrans("", "", "*_`~")

@@ -13,7 +13,7 @@ from ..graph.walk import Arrival, walk
 from ..model import HIT_TOKENS, SEEDS, RecallHit, SearchHit, SearchRequest
 from ..store.api import Bools, Floats, Ints
 from . import hits, timeline
-from .confidence import assess, is_good_match
+from .confidence import NONSENSE, assess, is_good_match
 from .features import scaled
 from .hits import Range, Scores
 from .question import Question
@@ -24,8 +24,8 @@ H = TypeVar("H", SearchHit, RecallHit)
 
 #: A thread starts from sections whose best unit has at least this share of the highest score.
 _SEED_SHARE = 0.5
-#: Sections reached by the walk that may join a thread within a budget, and their share of the budget at most.
-_WALKED, _WALKED_SHARE = 3, 0.25
+#: Most stops of a thread within a budget, and most of them that only the walk reaches.
+_STOPS, _WALKED = 25, 3
 #: Least score of a row that answers the question, scaled to [0, 1] between the worst row and the best.
 _ANSWERING = 0.5
 
@@ -76,11 +76,17 @@ def _select_ranges(ranking: Ranking, index: ResidentIndex, filtered: Bools | Non
         return hits.grow_hits(
             corpus, ranking.order, ranking.allowed, HIT_TOKENS, limit, allowed, features.spans_sections
         )
-    once, rows = index.archive.without_originals(ranking.allowed), corpus.rows
+    return _fill_budget(ranking, index, request.budget)
+
+
+def _fill_budget(ranking: Ranking, index: ResidentIndex, budget: float, limit: int | None = None) -> list[Range]:
+    """Return the best lines of a ranking within a budget of tokens, ``limit`` spans at most; best first."""
+    once, rows = index.archive.without_originals(ranking.allowed), ranking.corpus.rows
     headings = None
     if ranking.words is not None:  # those with a word of the question that state a figure or a day themselves
         headings = rows.heading & (ranking.words > 0) & (rows.amount | (rows.first_day > 0))
-    return hits.fill_budget(corpus, ranking.order, once, request.budget, headings, _overhead(request), ranking.words)
+    overhead = _overhead(ranking.request)
+    return hits.fill_budget(ranking.corpus, ranking.order, once, budget, headings, overhead, ranking.words, limit=limit)
 
 
 def _overhead(request: SearchRequest) -> float:
@@ -131,8 +137,8 @@ def recall(query: Query, index: ResidentIndex, hops: int) -> Answer[RecallHit]:
     """Return the thread behind the best hits of a query, in order of time; all else as for :func:`search`.
 
     The filters of the request restrict the results and the sections where the walk starts, not those that it passes
-    through.  With ``max_results`` each result is a passage.  Otherwise the thread has the lines that a search within
-    ``budget`` finds (default: the tokens of :data:`SEEDS` hits), and sections of the walk in a share of it.
+    through.  With ``max_results`` each result is a passage.  Otherwise the thread has the best lines that a search
+    within ``budget`` finds (default: the tokens of :data:`SEEDS` hits), and sections of the walk in what is left of it.
     """
     with index.reading():
         if not len(index.corpus):
@@ -206,23 +212,24 @@ def _without_machine_text(order: Floats, allowed: Bools | None, index: ResidentI
 def _within_budget(
     ranking: Ranking, index: ResidentIndex, relevance: Floats, steps: Sequence[thread.Stop]
 ) -> list[_Passage]:
-    """Return the passages of a thread within its budget, in order of time: lines that answer, and steps to more.
+    """Return the passages of a thread within its budget, in order of time: lines that answer, then steps to more.
 
-    ``relevance`` is the score of every row scaled to [0, 1]; a step that answers by itself is one of those lines.
+    A line answers whose ``relevance``, the score of every row scaled to [0, 1], or whose confidence is high enough: in
+    another language than the question's a line has no word of it.
     """
     corpus, network, overhead = index.corpus, index.graph.network, _overhead(ranking.request)
     budget = ranking.request.budget or SEEDS * HIT_TOKENS
-    by_row = {step.row: step for step in steps if relevance[step.row] < _ANSWERING}
+    spans = _fill_budget(ranking, index, budget, _STOPS - len(steps))
+    sure = [assess(ranking, span, alone=True).score for span in spans]
+    least = max(NONSENSE, _SEED_SHARE * max(sure, default=0.0))
+    spans = [
+        span for span, score in zip(spans, sure, strict=True) if relevance[span.best] >= _ANSWERING or score >= least
+    ]
+    left = budget - sum(hits.token_cost(corpus, span.first, span.last, span.max_tokens) + overhead for span in spans)
+    by_row = {step.row: step for step in steps if not any(span.first <= step.row <= span.last for span in spans)}
     reached = np.zeros(len(corpus), bool)
     reached[list(by_row)] = True
-    spans = hits.fill_budget(corpus, ranking.order, reached, _WALKED_SHARE * budget, overhead=overhead)
-    left = budget - sum(hits.token_cost(corpus, span.first, span.last, span.max_tokens) + overhead for span in spans)
-    answering = relevance >= (_ANSWERING if relevance.any() else 0)
-    for span in spans:
-        answering[span.first : span.last + 1] = False
-    once = index.archive.without_originals(ranking.allowed)
-    allowed = answering if once is None else answering & once
-    spans += hits.fill_budget(corpus, ranking.order, allowed, left, overhead=overhead, words=ranking.words)
+    spans += hits.fill_budget(corpus, ranking.order, reached, left, overhead=overhead)
     passages = []
     for span in spans:
         section, value = int(network.section_of[span.best]), float(relevance[span.best])

@@ -15,8 +15,8 @@ from .hits import Range, Scores
 from .ranking import Ranking
 
 #: Questions that have nothing to do with the notes score below this: docs/ranking.md.
-_NONSENSE = 0.3
-#: Hits are a good match if the score of one is at least the first; or, above ``_NONSENSE``, if the idf of the words in
+NONSENSE = 0.3
+#: Hits are a good match if the score of one is at least the first; or, above ``NONSENSE``, if the idf of the words in
 #: one is at least that of a word in a single unit, or if its normalised cosine is at least the last.
 _GOOD_SCORE, _GOOD_RARITY, _GOOD_COSINE = 0.65, 1.0, 0.72
 #: Score of a note on the days that a question asks for and nothing else.
@@ -36,9 +36,7 @@ def assess(ranking: Ranking, hit: Range, alone: bool = False) -> Scores:
     if features.keyword is not None:
         shown = None
         if alone:
-            opens = ranking.corpus.shape.section_start
-            above = int(opens[opens.searchsorted(row, "right") - 1])
-            shown = [(hit.first, hit.last), *([(above, above)] if rows.heading[above] else [])]
+            shown = [(hit.first, hit.last), *_heading_above(ranking, row)]
         text, terms = features.keyword.coverage(row, shown)
         if terms:
             words = features.keyword.evidence(text)
@@ -89,15 +87,23 @@ def is_good_match(ranking: Ranking, hits: Sequence[Range], scores: Sequence[Scor
     """Return true if hits, with their scores, answer the question; one for an amount needs a figure."""
     best = max((hit.score for hit in scores), default=0.0)
     keyword, amount = ranking.features.keyword, ranking.features.values.get("amount")
-    if best < _NONSENSE or (amount is not None and not any(amount[hit.first : hit.last + 1].any() for hit in hits)):
+    if best < NONSENSE or (amount is not None and not any(amount[hit.first : hit.last + 1].any() for hit in hits)):
         return False
-    rare = keyword is not None and any(keyword.rare_words(hit.first, hit.last) >= _GOOD_RARITY for hit in hits)
+    shown = {(hit.first, hit.last) for hit in hits}.union(*(_heading_above(ranking, hit.best) for hit in hits))
+    rare = keyword is not None and any(keyword.rare_words(*rows) >= _GOOD_RARITY for rows in shown)
     return (
         rare
         or ranking.features.only_days
         or best >= _GOOD_SCORE
         or max(hit.normalised_cosine for hit in scores) >= _GOOD_COSINE
     )
+
+
+def _heading_above(ranking: Ranking, row: int) -> list[tuple[int, int]]:
+    """Return the heading of the section of a row, which is shown with it, as a range of rows, if there is one."""
+    opens = ranking.corpus.shape.section_start
+    above = int(opens[opens.searchsorted(row, "right") - 1])
+    return [(above, above)] if ranking.corpus.rows.heading[above] else []
 
 
 def normalise_cosine(cosine: float, noise: float, sure: float) -> float:

@@ -136,9 +136,11 @@ def fill_budget(
     headings: Bools | None = None,
     overhead: float = 0.0,
     words: Floats | None = None,
+    limit: int | None = None,
 ) -> list[Range]:
     """Return the best units whose lines cost at most ``budget`` tokens together, and ``overhead`` each; best first.
 
+    They make up at most ``limit`` ranges.
     One of ``headings`` (``bool[n]``) comes with the first line below it, where it is not given yet.
 
     Lines that do not fit as a whole are cut around their best unit.  Where that unit itself does not fit, smaller ones
@@ -164,7 +166,7 @@ def fill_budget(
     out: list[Range] = []
     taken: set[int] = set()
     preferred: set[int] = set()
-    while misses < _LIMIT and left >= 1 + overhead:
+    while misses < _LIMIT and left >= 1 + overhead and (limit is None or len(out) < limit):
         if waiting:
             span = waiting.pop()
         elif (row := next(ranked, None)) is not None:

@@ -133,7 +133,8 @@ class SummaryBuilder:
         sentences: list[_SourcedSentence] = []
         begin, end = calendar.bounds(*key)
         for child in self.inventory.children.get(key, ()):
-            entry, order = (sentences[-1][1].entry + 1, len(sentences)) if sentences else (0, 0)
+            # Some sentences of a week may belong to another month, so their number says nothing.
+            entry, order = (sentences[-1][1].entry + 1, sentences[-1][1].order + 1) if sentences else (0, 0)
             is_day = child[0] is Grain.DAILY
             summary = None if self.inventory.is_short(child) else self._summary_text(child)
             if summary is not None:

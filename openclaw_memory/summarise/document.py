@@ -118,6 +118,7 @@ def parse_sentences(
                 tags=tuple(dict.fromkeys((*tags, *inline))),
                 mentions=tuple(mention for mention in planned.mentions if mention.rule != "file"),
                 origin=origin,
+                count=read.counts[unit.start_line],
             )
         )
     return sentences

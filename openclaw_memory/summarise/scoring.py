@@ -18,6 +18,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import date
 from functools import cache
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
@@ -39,10 +41,13 @@ from .sentences import Sentence, format_line, line_tokens
 
 #: A point in the whole numbers of scores.
 POINT = 1000
-#: Most points of a marker that is denied, or stands in an open task.
+#: Most points of a marker that is denied, stands in an open task, or is no turn in events.
 _MAX_NEGATED = 2
+#: Most days on which a marker of turns in events stands; in a period of many days, a quarter of them.
+_MIN_USUAL_DAYS = 4
 
 _WORDS = re.compile(r"\w+(?:['’]\w+)*")
+_FIGURES_AND_MARKS = re.compile(r"[\W_\d]+")
 _CLAUSES = re.compile(r"[,.;:!?](?=\s|[*_]|$)|[，。；：！？、()（）\[\]|]|\s[–—-]\s")
 _LABEL = re.compile(r"[\W_]*[\w' -]{2,40}[:：](?=[\s*_])")
 #: A label, which may be long and of any characters, behind which a value stands.
@@ -87,20 +92,31 @@ def score_sentences(sentences: Sequence[Sentence], grain: Grain) -> list[ScoredS
     speakers = {(sentence.speaker or "").lower() for sentence in sentences}
     # An assistant can repeat its own answers, but not what a person told it.
     repeatable = set() if roles()["person"].isdisjoint(speakers) else roles()["assistant"]
-    return [_score(sentence, grain, (sentence.speaker or "").lower() in repeatable) for sentence in sentences]
+    usual = _usual_markers(sentences)
+    return [_score(sentence, grain, usual, (sentence.speaker or "").lower() in repeatable) for sentence in sentences]
 
 
-def _score(sentence: Sentence, grain: Grain, is_answer: bool) -> ScoredSentence:
+def _usual_markers(sentences: Sequence[Sentence]) -> frozenset[str]:
+    """Return the markers that stand on so many days that they mark no turn in events."""
+    days: defaultdict[str, set[date]] = defaultdict(set)
+    for sentence in sentences:
+        for _, marker, _ in _markers_in(sentence.text):
+            days[marker].add(sentence.day)
+    most = max(_MIN_USUAL_DAYS, len({sentence.day for sentence in sentences}) // 4)
+    return frozenset(marker for marker, of_marker in days.items() if len(of_marker) > most)
+
+
+def _score(sentence: Sentence, grain: Grain, usual: frozenset[str], is_answer: bool) -> ScoredSentence:
     stated = without_speaker(sentence.text, sentence.speaker) if sentence.speaker else sentence.text
     text = OPAQUE.sub(" ", stated)
     words = split_words(text)
-    marked = int(marker_points(sentence.text, _MAX_NEGATED) * POINT)
+    marked = int(marker_points(sentence.text, _MAX_NEGATED, usual) * POINT)
     if sentence.open:
         marked = min(marked, _MAX_NEGATED * POINT)
     label = _LABEL.match(sentence.text)
     emphasised = marked
     if marked and label is not None:
-        emphasised = max(marked, int(2 * marker_points(label[0]) * POINT))
+        emphasised = max(marked, int(2 * marker_points(label[0], usual=usual) * POINT))
     if grain is not Grain.DAILY:  # coarser summaries are ones of milestones
         emphasised *= 2
     terms = analysis.query_terms(text) or words
@@ -155,13 +171,19 @@ def split_words(text: str) -> list[str]:
     return [word.replace("’", "'") for word in _WORDS.findall(text.casefold())]
 
 
-def marker_points(text: str, denied: float = 0) -> float:
-    """Return the points of the strongest marker in a text, at most ``denied`` for one that is negated."""
-    return max((min(points, denied) if negations(near) else points for points, near in _markers_in(text)), default=0)
+def marker_points(text: str, denied: float = 0, usual: frozenset[str] = frozenset()) -> float:
+    """Return the points of the strongest marker in a text, at most ``denied`` for one that is negated or ``usual``."""
+    return max(
+        (
+            min(points, denied) if marker in usual or negations(near) else points
+            for points, marker, near in _markers_in(text)
+        ),
+        default=0,
+    )
 
 
-def _markers_in(text: str) -> Iterator[tuple[float, str]]:
-    """Yield the points of each marker in a text, and the words near it in its clause that may negate it.
+def _markers_in(text: str) -> Iterator[tuple[float, str, str]]:
+    """Yield the points of each marker in a text, itself, and the words near it in its clause that may negate it.
 
     Phrases of scripts without spaces count anywhere in a clause, others as whole words.
     """
@@ -171,16 +193,16 @@ def _markers_in(text: str) -> Iterator[tuple[float, str]]:
         words = split_words(clause)
         for at, word in enumerate(words):
             if word in single:
-                yield points[word], " ".join(words[:at][-3:])
+                yield points[word], word, " ".join(words[:at][-3:])
         spaced = f" {' '.join(words)} "
         for phrase in several:
             before, match, _ = spaced.partition(f" {phrase} ")
             if match:
-                yield points[phrase], " ".join(before.split()[-3:])
+                yield points[phrase], phrase, " ".join(before.split()[-3:])
         if not clause.isascii():
             for hit in unspaced.finditer(clause):
                 before = clause[max(0, hit.start() - 3) : hit.start()]
-                yield points[hit[0]], f"{before} {clause[hit.end() : hit.end() + 7]}"
+                yield points[hit[0]], hit[0], f"{before} {clause[hit.end() : hit.end() + 7]}"
 
 
 @cache
@@ -254,22 +276,32 @@ def drop_noise(sentences: Sequence[Sentence]) -> list[Sentence]:
 
 
 def drop_routine(sentences: Sequence[Sentence]) -> list[Sentence]:
-    """Return ``sentences``, which are in order of time, with the latest alone of each routine statement.
+    """Return ``sentences``, which are in order of time, with the latest alone of each routine statement, and its count.
 
-    Routine is a statement that recurs on three days, or with three times of day, but for its figures.  Decisions, by
-    the points of their marker, are always kept.
+    Routine is a statement that recurs on three days, or with three times of day, but for its figures; one with a label,
+    whose value may have changed, on a third of all days.  Decisions, by the points of their marker, are always kept.
     """
-    times = defaultdict(set)
-    last: dict[tuple[str | None, str], int] = {}
-    keys = [(sentence.speaker, re.sub(r"\d+(?:[.,:]\d+)*", "0", sentence.text.casefold())) for sentence in sentences]
-    for at, (sentence, key) in enumerate(zip(sentences, keys, strict=True)):
-        times[key].add((sentence.day, *re.findall(r"(?<!\d)\d{1,2}:\d{2}(?!\d)", sentence.text)))
-        last[key] = at
+    occurrences: defaultdict[tuple[str | None, str], list[Sentence]] = defaultdict(list)
+    keys = [(sentence.speaker, _FIGURES_AND_MARKS.sub(" ", sentence.text.casefold()).strip()) for sentence in sentences]
+    for sentence, key in zip(sentences, keys, strict=True):
+        occurrences[key].append(sentence)
+    days = len({sentence.day for sentence in sentences})
+    counts = {key: _routine_count(members, days) for key, members in occurrences.items()}
     return [
-        sentence
-        for at, (sentence, key) in enumerate(zip(sentences, keys, strict=True))
-        if len(times[key]) < 3 or last[key] == at or marker_points(sentence.text) >= 4
+        replace(sentence, count=counts[key]) if counts[key] > 1 else sentence
+        for sentence, key in zip(sentences, keys, strict=True)
+        if counts[key] == 1 or sentence is occurrences[key][-1]
     ]
+
+
+def _routine_count(members: Sequence[Sentence], days: int) -> int:
+    """Return how often a statement was told in a period of so many ``days`` if it is routine, else 1."""
+    text, count = members[-1].text, sum(sentence.count for sentence in members)
+    times = {(member.day, *re.findall(r"(?<!\d)\d{1,2}:\d{2}(?!\d)", member.text)) for member in members}
+    recurs = len(times) >= 3 or count > len(members)
+    if not recurs or marker_points(text) >= 4 or (_KEY.match(text) and 3 * count < days):
+        return 1
+    return count
 
 
 def drop_repetitions(scored: Sequence[ScoredSentence]) -> list[ScoredSentence]:

@@ -27,7 +27,8 @@ class Sentence:
 
     ``path``, the lines and ``day`` are those of the note.  ``entry`` numbers the sections of notes through a period,
     ``order`` the sentences in reading order.  ``heading`` is the path of headings.  ``tags`` are without ``#``.
-    ``done`` marks a ticked item of a task list, ``open`` one that is not ticked.
+    ``done`` marks a ticked item of a task list, ``open`` one that is not ticked; ``count`` says how often it was told,
+    if it is routine.
     """
 
     text: str
@@ -44,6 +45,7 @@ class Sentence:
     origin: Origin
     done: bool = False
     open: bool = False
+    count: int = 1
 
 
 def extract_sentences(
@@ -124,10 +126,14 @@ def extract_sentences(
 
 
 def format_line(sentence: Sentence, dated: bool) -> str:
-    """Format the line of a sentence: ``- text [path#L3-L4]``, with ``dated`` ``- 2026-02-16: text [...]``."""
+    """Format the line of a sentence: ``- text [path#L3-L4]``, with ``dated`` ``- 2026-02-16: text [...]``.
+
+    A line that was told eight times has ``×8`` at its end.
+    """
     day = f"{sentence.day.isoformat()}: "
     day = day if dated and not sentence.text.startswith(day) else ""
-    return f"- {day}{sentence.text} [{citation(sentence.path, sentence.start_line, sentence.end_line)}]"
+    count = f" ×{sentence.count}" if sentence.count > 1 else ""
+    return f"- {day}{sentence.text} [{citation(sentence.path, sentence.start_line, sentence.end_line)}]{count}"
 
 
 def line_tokens(line: str) -> int:

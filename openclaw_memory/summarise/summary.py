@@ -1,6 +1,6 @@
 """A summary of a period: the sentences that together cover most of it, under the headings of its grain.
 
-Headings are concepts that several entries share, days, milestones, or the notes' own headings.
+Headings are concepts that several entries share, days, milestones, changes, or the notes' own headings.
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ from typing import NamedTuple
 
 from .. import patterns as re
 from ..graph.evidence import EXPLICIT, POINTS, STRONG
+from ..ingest.summary_files import DATED
 from ..model import Grain
 from ..text import language, word_lists
 from ..text.labels import names_subject
-from .scoring import ScoredSentence, drop_noise, drop_repetitions, drop_routine, score_sentences, select
+from .changes import find_changes
+from .scoring import POINT, ScoredSentence, drop_noise, drop_repetitions, drop_routine, score_sentences, select
 from .sentences import Sentence, format_line, line_tokens
 
 #: Tokens of a summary's sentences, with their citations, by grain; long sources allow more.
@@ -24,8 +26,10 @@ BUDGETS: Mapping[Grain, float] = MappingProxyType(
     {Grain.DAILY: 300, Grain.WEEKLY: 800, Grain.MONTHLY: 1500, Grain.QUARTERLY: 2000, Grain.YEARLY: 3000}
 )
 #: Version of the method; a new one has every summary made again.
-VERSION = 11
+VERSION = 12
 
+#: Points of a sentence that tells a change.
+_CHANGE_POINTS = 8 * POINT
 #: Most concepts whose entries are merged in one summary, by grain.
 _THEMES = {Grain.DAILY: 3, Grain.MONTHLY: 6, Grain.QUARTERLY: 8, Grain.YEARLY: 10}
 
@@ -59,13 +63,20 @@ def summarise(
     tokens, but has at least one sentence.  The same arguments give the same summary on every machine.
     """
     ordered = drop_routine(drop_noise(sorted(sentences, key=_position)))
-    chosen = _choose(ordered, grain, budget, share, grows)
+    changed: set[int] = set()
+    if grain in DATED:
+        ordered = _merge_routine(ordered)
+        places = find_changes(ordered, [heading_subject(sentence.heading) for sentence in ordered])
+        changed = {ordered[at].order for at in places}
+    # A finer summary has citations, a note has none.
+    lines = (sentence.text if grain is Grain.DAILY else format_line(sentence, False) for sentence in sentences)
+    chosen = _choose(ordered, changed, grain, budget, share * sum(map(line_tokens, lines)), grows)
     if grain is Grain.DAILY:
         parts = _daily_parts(chosen, _THEMES[grain])
     elif grain is Grain.WEEKLY:
         parts = _weekly_parts(chosen)
     else:
-        parts = _monthly_parts(chosen, _THEMES[grain])
+        parts = _monthly_parts(chosen, changed, _THEMES[grain])
     return Summary(tuple(parts), sum(part.concept is not None for part in parts))
 
 
@@ -73,19 +84,37 @@ def _position(sentence: Sentence) -> tuple[object, int]:
     return sentence.day, sentence.order
 
 
+def _merge_routine(sentences: Sequence[Sentence]) -> list[Sentence]:
+    """Return ``sentences`` with one of the routine statements below a heading: the first of those that came most."""
+    most: dict[str, Sentence] = {}
+    for sentence in sentences:
+        subject = heading_subject(sentence.heading)
+        if sentence.count > 1 and subject and (subject not in most or sentence.count > most[subject].count):
+            most[subject] = sentence
+    return [
+        sentence
+        for sentence in sentences
+        if sentence.count == 1 or most.get(heading_subject(sentence.heading), sentence) is sentence
+    ]
+
+
 def _choose(
-    sentences: Sequence[Sentence], grain: Grain, budget: float, share: float, grows: bool
+    sentences: Sequence[Sentence], changed: set[int], grain: Grain, budget: float, most: float, grows: bool
 ) -> list[ScoredSentence]:
-    """Choose the sentences of a summary, in order."""
-    scored = drop_repetitions(score_sentences(sentences, grain))
+    """Choose the sentences of a summary, in order, of at most ``most`` tokens; those of ``changed`` tell a change."""
+    scored = drop_repetitions(
+        [
+            candidate._replace(points=candidate.points + _CHANGE_POINTS * (candidate.sentence.order in changed))
+            for candidate in score_sentences(sentences, grain)
+        ]
+    )
     if not scored:
         return []
-    # A finer summary has citations, a note has none.
     lines = (sentence.text if grain is Grain.DAILY else format_line(sentence, False) for sentence in sentences)
     source_tokens = sum(map(line_tokens, lines))
     if grows:
         budget = max(budget, min(3 * budget, 0.2 * source_tokens))
-    limit = min(budget, share * source_tokens)
+    limit = min(budget, most)
     if grain is not Grain.WEEKLY:
         return select(scored, limit)
     # Each day of a week of few words has its line.
@@ -113,22 +142,29 @@ def _weekly_parts(chosen: Sequence[ScoredSentence]) -> list[Part]:
     )
 
 
-def _monthly_parts(chosen: Sequence[ScoredSentence], most: int) -> list[Part]:
-    """Return milestones, then concepts that entries share, then the rest.
+def _monthly_parts(chosen: Sequence[ScoredSentence], changed: set[int], most: int) -> list[Part]:
+    """Return milestones, then what changed, then concepts that entries share, then the rest.
 
     A decision is a milestone; another turn in events is one unless it belongs to a concept that entries share.
     """
     headings = _headings_in_language(chosen)
-    merged, unmerged = _merge_themes([scored.sentence for scored in chosen if not scored.is_decision], most)
+    changes = [scored.sentence for scored in chosen if scored.sentence.order in changed]
+    others = [scored for scored in chosen if scored.sentence.order not in changed]
+    # A month has few milestones: the decisions beyond the best ones are told with what they are about.
+    decisions = sorted((scored for scored in others if scored.is_decision), key=lambda scored: -scored.value)
+    best = {scored.sentence.order for scored in decisions[: 2 * most]}
+    merged, unmerged = _merge_themes([scored.sentence for scored in others if scored.sentence.order not in best], most)
     orders = {sentence.order for sentence in unmerged}
     milestones = [
         scored.sentence
-        for scored in chosen
-        if scored.is_decision or (scored.is_milestone and scored.sentence.order in orders)
+        for scored in others
+        if scored.sentence.order in best
+        or (scored.is_milestone and not scored.is_decision and scored.sentence.order in orders)
     ]
     shown = {sentence.order for sentence in milestones}
     return [
         *_group(sorted(milestones, key=_position), lambda _: headings["milestones"]),
+        *_group(sorted(changes, key=_position), lambda _: headings["changed"]),
         *merged,
         *_group(
             [sentence for sentence in unmerged if sentence.order not in shown],
@@ -171,7 +207,7 @@ def _heading_table() -> dict[str, dict[str, str]]:
     table: dict[str, dict[str, str]] = {}
     for _, line in word_lists.lines_of(__package__, "headings.txt"):
         spoken, _, words = line.partition(": ")
-        table[spoken] = dict(zip(("milestones", "other", "notes"), words.split("; "), strict=True))
+        table[spoken] = dict(zip(("milestones", "other", "notes", "changed"), words.split("; "), strict=True))
     return table
 
 

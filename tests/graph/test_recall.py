@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import Any
 
@@ -22,6 +22,7 @@ from openclaw_memory.graph import walk as graph_walk
 from openclaw_memory.graph.network import Network, SparseRows
 from openclaw_memory.graph.walk import walk
 from openclaw_memory.model import CHARS_PER_TOKEN
+from openclaw_memory.model.embedder import Vectors
 
 FILLER = "\n".join(f"- routine number {n} of the day was done as usual" for n in range(12))
 
@@ -160,6 +161,53 @@ def test_a_thread_finds_what_a_search_of_its_size_finds_and_tells_it_in_order_of
     assert {(hit.path, hit.start_line) for hit in searched if hit.score > 0.5} <= lines
     assert [hit.date for hit in hits] == sorted(hit.date for hit in hits if hit.date)
     assert any(hit.distance for hit in hits) and all(hit.via for hit in hits if hit.distance)
+
+
+def test_a_thread_has_the_best_lines_of_a_search_of_its_size_and_few_stops(notes: Notes) -> None:
+    for day in range(1, 29):
+        for month in (1, 2, 3):
+            notes.write(f"memory/2026-{month:02}-{day:02}.md", f"# Visit\n\n- Osgood measured roof {month * day}.\n")
+    with open_memory(notes) as memory:
+        memory.ingest()
+        told = memory.recall("which roof did Osgood measure?", budget=4000).results
+        searched = memory.search("which roof did Osgood measure?", budget=4000).results
+    assert 20 <= len(told) <= 25
+    best = {hit.citation for hit in searched[: sum(not hit.distance for hit in told)]}
+    assert best == {hit.citation for hit in told if not hit.distance}
+
+
+class Translating(CountingEmbedder):
+    """Gives a question the vector of what it means in the language of the notes."""
+
+    def __init__(self, meaning: str) -> None:
+        super().__init__()
+        self.meaning = meaning
+
+    def embed_query(self, texts: Sequence[str]) -> Vectors:
+        return super().embed_query([self.meaning for _ in texts])
+
+
+@pytest.mark.parametrize(
+    ("question", "task"),
+    [
+        ("¿Por qué cambiamos el bote de pintura?", "# Tareas\n\n## Bote de pintura\n- Lo recoge Inés.\n"),
+        ("なぜ船のペンキを変えたの？", "# 予定\n\n## 船のペンキ\n- 船のペンキを変えたら連絡する。\n"),
+        (
+            "Warum haben wir den Bootslack gewechselt?",
+            "# Aufgaben\n\n## Bootslack\n- Bootslack gewechselt am Samstag.\n",
+        ),
+    ],
+)
+def test_a_thread_in_another_language_than_the_question_is_told(notes: Notes, question: str, task: str) -> None:
+    notes.write("memory/tasks.md", task)
+    notes.write("memory/2026-02-03.md", "# Boat\n\n- The boat varnish peeled off after the frost.\n")
+    notes.write("memory/2026-02-09.md", "# Boat\n\n- New boat varnish for the frost, the old one peeled.\n")
+    notes.write("memory/2026-02-20.md", f"# Routine\n\n{FILLER}\n")
+    with open_memory(notes, Translating("boat varnish changed since spring")) as memory:
+        memory.ingest()
+        result = memory.recall(question)
+    assert [hit.path[7:-3] for hit in result.results] == ["2026-02-03", "2026-02-09", "tasks"]
+    assert result.good_match
 
 
 @pytest.mark.parametrize("budget", [150, 300])

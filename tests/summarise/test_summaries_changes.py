@@ -1,0 +1,144 @@
+"""What a month tells of what came daily, of what changed, and of what is done every day."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date, timedelta
+
+import pytest
+from extracts import period, read_back
+from fakes import Notes
+from summarising import summarised
+
+from openclaw_memory.model import Grain
+from openclaw_memory.summarise.summary import summarise
+
+FIRST = date(2026, 4, 6)
+
+
+def month(notes: Mapping[int, str]) -> dict[str, list[str]]:
+    """The lines of a month by heading, from notes by the number of their day."""
+    said = period({FIRST + timedelta(days=at): text for at, text in notes.items()})
+    parts = summarise(said, Grain.MONTHLY, 10_000, share=9).parts
+    return {part.heading: [sentence.text for sentence in part.sentences] for part in parts}
+
+
+# -- routine ------------------------------------------------------------------------------------------
+
+
+def test_routine_is_told_once_with_its_count_through_all_grains() -> None:
+    said = period(
+        {
+            FIRST + timedelta(days=at): f"## Stable\n\n- Fed {at + 3} ponies\n- Swept {at + 9} boxes\n\n## Yard\n\n"
+            f"- The {'oak elm ash fir yew larch'.split()[at]} fell on the fence.\n"
+            for at in range(6)
+        }
+    )
+    week = read_back(summarise(said[:9], Grain.WEEKLY, 10_000, share=9), Grain.WEEKLY, "2026-W15")
+    assert [sentence.count for sentence in week if "Fed" in sentence.text] == [3]
+    told = summarise([*week, *said[9:]], Grain.MONTHLY, 10_000, share=9).sentences()
+    routine = [(sentence.text, sentence.count) for sentence in told if sentence.count > 1]
+    assert routine == [("Fed 8 ponies", 6)]
+    assert len(told) == 7
+
+
+@pytest.mark.parametrize("line", ["**Sync** — {} files", "Sync: {} Dateien!", "同期 {} 件", "Синхронизация {}"])
+def test_marks_around_a_routine_line_are_of_no_matter(line: str) -> None:
+    notes = {at: f"- {line.format(40 + at)}{' ⚠️' * (at % 2)}\n" for at in range(5)}
+    assert sum(map(len, month(notes).values())) == 1
+
+
+# -- changes ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("heading", "label", "other"),
+    [
+        ("Changed", "Rent of the barn: {} €", "The heron is on the roof and does not want to leave it"),
+        ("Geändert", "Miete der Scheune: {} €", "Der Reiher ist auf dem Dach und will nicht von dort weg"),
+        ("Cambios", "Alquiler del granero: {} €", "La garza está en el tejado y no quiere salir de ahí"),
+        ("変更", "納屋の家賃：{}円", "サギが屋根の上にいて、そこから動こうとしません。"),
+        ("Изменения", "Аренда сарая: {} €", "Цапля сидит на крыше и не хочет оттуда улетать"),
+    ],
+)
+def test_a_value_that_changed_is_told_with_both_days(heading: str, label: str, other: str) -> None:
+    old, new = label.format(410), label.format(380)
+    told = month({at: f"## Barn\n\n- {text}\n" for at, text in ((0, old), (4, other), (9, new))})
+    assert told.get(heading) == [old, new]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The pass goes from 12 days to 5 days.",
+        "Der Pass geht von 12 Tagen auf 5 Tagen herunter.",
+        "El pase baja de 12 días a 5 días.",
+        "Le pass passe de 12 jours à 5 jours.",
+        "通行证从12天改为5天。",
+        "Пропуск сократили с 12 дней до 5 дней.",
+        "App 4.1.8 → 4.1.12 on all phones",
+    ],
+)
+def test_a_line_that_tells_both_values_is_a_change(text: str) -> None:
+    told = month({0: f"- {text}\n", 3: "- The heron came back to the pond.\n"})
+    assert text in [line for heading, lines in told.items() for line in lines if lines == [text]]
+    assert next(iter(told)) not in ("Other", "Milestones")
+
+
+@pytest.mark.parametrize(
+    "notes",
+    [
+        {0: "- Walked from 9 March to 12 March along the coast.\n"},
+        {0: "- Planks of 3 cm and 5 cm for the shed.\n"},
+        {0: "- The market grows from 30 % to 46 % by 2035.\n"},
+        {0: "## Beds\n\n- Bed north: tomatoes\n- Bed south: beans\n"},
+        {
+            0: "- Note: the heron came back to the pond.\n",
+            4: "- Note: Ines mended the gate with a rope and two nails.\n",
+        },
+        {at: f"- Weight: 8{at} kg\n" for at in range(6)},
+    ],
+)
+def test_ranges_forecasts_lists_and_routine_are_no_changes(notes: dict[int, str]) -> None:
+    assert "Changed" not in month(notes)
+
+
+# -- milestones ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("usual", "rare", "heading"),
+    [
+        ("Decision: {} kept", "Sold the boat to Mira.", "Milestones"),
+        (
+            "Entscheidung: {} behalten",
+            "Das alte Boot wurde an Mira verkauft und ist nicht mehr bei uns.",
+            "Meilensteine",
+        ),
+        ("决定：保留{}", "小船已发布。", "里程碑"),
+    ],
+)
+def test_what_is_done_every_day_is_no_milestone(usual: str, rare: str, heading: str) -> None:
+    things = "oak elm ash fir yew larch birch".split()
+    notes = {at: f"- {usual.format(thing)}\n" for at, thing in enumerate(things)}
+    told = month({**notes, 3: f"- {usual.format(things[3])}\n- {rare}\n"})
+    assert told[heading] == [rare]
+
+
+# -- a week of two months -----------------------------------------------------------------------------
+
+
+def test_a_month_that_begins_within_a_week_loses_no_sentence(notes: Notes) -> None:
+    things = "oak elm ash fir yew larch birch alder maple linden".split()
+    turns = ["Decided on", "Sold", "Shipped", "Released", "Chose", *["Saw"] * 7]
+    chores = "Fed {0} ponies,Swept {0} boxes,Filled {0} buckets,Raked {0} paths,Oiled {0} hinges".split(",")
+    for at in range(-2, 10):
+        day = date(2026, 4, 1) + timedelta(days=at)
+        routine = "".join(f"- {chore.format(at + 9)}\n" for chore in chores)
+        own = f"- {turns[at]} the {things[at]} near the mill\n- Saw a {things[at]} hare{' run' * (at < 0)}\n"
+        notes.write(f"memory/{day}.md", f"# {day}\n\n## Stable\n\n{routine}\n## Mill\n\n{own}")
+    with summarised(notes, consolidate__budgets={"daily": 9000, "weekly": 9000, "monthly": 9000}) as memory:
+        memory.consolidate(now=date(2026, 7, 1))
+    told = (notes.root / "memory/consolidated/monthly/2026-04.md").read_text(encoding="utf-8")
+    # The last days may be left out, as a month is shorter than its weeks.
+    assert [at for at in range(8) if f"the {things[at]} near the mill" not in told] == []
