@@ -32,7 +32,7 @@ from ..text.lines import split_lines
 from ..text.negation import negations
 from ..text.sentences import sentence_spans
 from ..text.withheld import without_private
-from .scoring import score_sentence, sentences, tidy
+from .scoring import score_sentence, sentences, split_request, tidy
 
 Role = Literal["user", "assistant"]
 #: ``redact(path, text)`` takes secrets out of a text that is to be written; it keeps the number of lines.
@@ -185,7 +185,7 @@ class Capturer:
                 break
             captured_before = candidate.key in captured
             text = _without_speaker(candidate.text)
-            is_request, content = _split_request(text)
+            is_request, content = split_request(text)
             is_noted = False
             for hit in self.find(content if is_request else text, until.left()):
                 if trusted and hit.origin not in TRUSTED:
@@ -324,12 +324,6 @@ def _attribute(sentence: str, role: Role, trusted: bool) -> str:
     if not any(match.kind == "personal" for match in speech.find_phrases(sentence, ("personal",))):
         return sentence
     return (_ASSISTANT if role == "assistant" else _USER if trusted else _SENDER) + sentence
-
-
-def _split_request(sentence: str) -> tuple[bool, str]:
-    """Return true if a sentence is a request with its content behind a colon, and the text behind its colon."""
-    head, _, rest = sentence.replace("：", ": ").partition(": ")
-    return bool(rest) and (speech.is_request(head) or "remember" in speech.phrase_kinds(head)), rest.strip()
 
 
 def _without_speaker(line: str) -> str:

@@ -97,8 +97,16 @@ def score_sentence(sentence: str, speaker: str) -> float:
     score += 0.1 * min(2, _names(bare))
     if "remember" not in kinds:
         pending = speech.is_request(bare) if speaker == "user" else "offer" in kinds
-        score -= 0.5 if pending and "standing" not in kinds else 0.35 if "unsure" in kinds else 0.0
+        # What stands behind the colon of a request may be stated.
+        penalty = 0.35 if split_request(bare)[0] else 0.5
+        score -= penalty if pending and "standing" not in kinds else 0.35 if "unsure" in kinds else 0.0
     return round(min(1.0, max(0.0, score)), 3)
+
+
+def split_request(sentence: str) -> tuple[bool, str]:
+    """Return true if a sentence is a request with its content behind a colon, and the text behind its colon."""
+    head, _, rest = sentence.replace("：", ": ").partition(": ")
+    return bool(rest) and (speech.is_request(head) or "remember" in speech.phrase_kinds(head)), rest.strip()
 
 
 def tidy(sentence: str) -> str:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sys
 from datetime import date, timedelta
+from typing import TYPE_CHECKING
 
 import click
 
-from ..facts.service import FactService
-from ..model import DatedValue, FactConflict, FactsResult
 from .context import DATE, CliContext, common_options, say, wrong_usage
 from .knowledge import span
+
+if TYPE_CHECKING:
+    from ..facts.service import FactService
+    from ..model import DatedValue, FactConflict, FactsResult
 
 
 @click.command()
