@@ -213,11 +213,15 @@ def _worded_rows(
 def _stands_clear(
     ranking: Ranking, section: Ints, allowed: Bools, evidence: Evidence, row: int, scores: Scores
 ) -> bool:
-    """Return true if the best row is a good match by a word that names no time, and no other section comes near it."""
+    """Return true if the best row is a good match by a word that names no time, and no other section comes near it.
+
+    A message of one word, as a greeting is, never passes so.
+    """
     keyword, elsewhere = ranking.features.keyword, ranking.score[allowed & (section != section[row])]
     return bool(
         scores.score >= _GOOD
         and keyword is not None
+        and len(keyword.terms) > 1
         and keyword.unit[row] > 0
         and evidence.matched_untimed(row)
         and len(elsewhere)
