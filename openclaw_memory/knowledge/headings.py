@@ -166,7 +166,7 @@ def _is_written_as_name(text: str, words: Sequence[str]) -> bool:
         return True
     # A line in capitals is emphasis, unless it has a number.
     emphasis = text.isupper() and len(words) > 2 and not any(map(str.isdigit, text))
-    return not emphasis and any(any(map(str.isdigit, word)) or word[0].isupper() for word in words[1:])
+    return not emphasis and any(any(map(str.isdigit, word)) or word[:1].isupper() for word in words[1:])
 
 
 @lru_cache(maxsize=1 << 13)

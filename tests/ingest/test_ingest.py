@@ -521,11 +521,11 @@ def test_whatever_a_file_does_the_others_are_read_and_it_is_named(
     """Nobody knows what a note can break: in parsing, in analysis or in the store."""
     write = writing.apply
 
-    def apply(db: Any, c: Any, changes: Sequence[DocumentChange]) -> None:
+    def apply(db: Any, c: Any, changes: Sequence[DocumentChange]) -> object:
         if any("STORE" in unit.unit.text for change in changes for unit in change.units):
             c.execute("DELETE FROM units")  # a write that is cut short is undone
             raise RuntimeError("cannot be cast")
-        write(db, c, changes)
+        return write(db, c, changes)
 
     monkeypatch.setattr(writing, "apply", apply)
     monkeypatch.setattr(notes_reader, "tokens_of", lambda text: 1 // ("ANALYSIS" not in text) + len(text) // 4)
