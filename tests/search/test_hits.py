@@ -239,7 +239,7 @@ def test_what_is_counted_is_looked_for_in_every_section_before_twice_in_one(
     often = filling.join(f"- {kayak}: {mended}, {kayak}, {number}\n" for number in ("one", "two"))
     texts = {
         "memory/2024-05-01.md": f"# A\n\n{often}{filling}",
-        "memory/2024-06-02.md": f"# B\n\n- {kayak}: {mended}, three\n{filling}",
+        "memory/2024-05-01-b.md": f"# B\n\n- {kayak}: {mended}, three\n{filling}",
     }
     with remembered(texts) as memory:
         counted = [hit.path for hit in ask(memory, question, mode="keyword", max_results=2)]
