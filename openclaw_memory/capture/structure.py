@@ -97,7 +97,7 @@ def _amount() -> re.Pattern[str]:
     """Return the pattern of a figure beside a currency; of Chinese and Japanese numerals one multiplies."""
     names, thousands = (_any("; ".join(_words()[key])) for key in ("currency", "thousands"))
     currency = rf"(?:(?i:{names})|(?<![A-Z])(?:{_words()['codes'][0]})(?![A-Z])|{_SIGN})"
-    figure = rf"\d[\d.,'’\s]*(?:(?i:{thousands})\.?\s?(?:d[ei']\s?)?)*"
+    figure = rf"(?<!\d)\d[\d.,'’\s]{{0,24}}+(?:(?i:{thousands})\.?\s?(?:d[ei']\s?)?)*"
     numeral = f"(?=[{_NUMERALS}]{{0,9}}[{_NUMERALS[-7:]}])[{_NUMERALS}]{{2,10}}"
     return re.compile(rf"(?:{figure}|{numeral}[美欧歐日]?){currency}|{currency}\s?\d")
 
