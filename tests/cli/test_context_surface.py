@@ -37,7 +37,7 @@ def test_the_command_prints_the_sentences_and_nothing_else(kiln: Notes) -> None:
 
 def test_the_command_explains(kiln: Notes) -> None:
     shown = run_command(kiln, "context", "how is Vesuvius?", "--explain", "--budget", "100").stdout
-    assert "entities: Vesuvius" in shown and "memory/2026-03-01.md#L5" in shown and "answers the message" in shown
+    assert "entities: Vesuvius" in shown and "memory/2026-03-01.md#L5" in shown and "mentions Vesuvius" in shown
 
 
 def test_the_commands_json_is_the_contract(kiln: Notes) -> None:
