@@ -114,8 +114,8 @@ def _replace_superseded(
         for at in range(row, last + 1):
             other = current.get(at)
             if other is None or (at == row and candidate.change and not other.change):
-                told = candidate if other is None else other._replace(change=candidate.change)
-                current[at] = told._replace(row=at, change=told.change if at == row else "")
+                placed = candidate if other is None else other._replace(change=candidate.change)
+                current[at] = placed._replace(row=at, change=placed.change if at == row else "")
     return list(current.values())
 
 

@@ -46,8 +46,8 @@ def find_people(index: ResidentIndex, message: str) -> dict[str, Ints]:
         if 0 < len(rows) <= _READ:
             bearers = _bearers(index, rows, term)
             # With the last name, or a part of it, the message says which one.
-            bearers = {name: own for name, own in bearers.items() if _term(name.split()[-1]) in terms} or bearers
-            people |= {name: own for name, own in bearers.items() if len(bearers) == 1 and len(own)}
+            bearers = {name: about for name, about in bearers.items() if _term(name.split()[-1]) in terms} or bearers
+            people |= {name: about for name, about in bearers.items() if len(bearers) == 1 and len(about)}
     return people
 
 

@@ -262,10 +262,11 @@ def observed_periods(
     for observation in prepared.rows:
         key = relation_of(observation, aliases), observation.rule, observation.origin in TRUSTED
         chains[key].append(observation)
-    changed: defaultdict[tuple[Relation, str, bool, str], list[End]] = defaultdict(list)
+    changes: defaultdict[tuple[Relation, str, bool], defaultdict[str, list[End]]]
+    changes = defaultdict(lambda: defaultdict(list))
     for (subject, predicate, rule, trusted, old), ends in prepared.ends.items():
         about = name_key(subject), normalise(predicate)
-        changed[(aliases.get(about[0], about[0]), about[1]), rule, trusted, fold_value(old)] += [
+        changes[(aliases.get(about[0], about[0]), about[1]), rule, trusted][fold_value(old)] += [
             (day.toordinal(), observed_id(about, rule, trusted, fold_value(new), 0)) for day, new in ends
         ]
     periods: list[Period] = []
@@ -275,8 +276,8 @@ def observed_periods(
         above = [each for each in statements if each.start < each.end and (each.trusted or not trusted)]
         above.sort(key=lambda period: (period.start, period.end, period.fact.id))
         borders = sorted({each.end for each in statements if each.end < NEVER})
-        changes = {value: ends for (*key, value), ends in changed.items() if tuple(key) == (relation, rule, trusted)}
-        for period, day in _chain(relation, sorted(chain, key=_place), single_valued, stated, borders, changes):
+        ended = changes[relation, rule, trusted]
+        for period, day in _chain(relation, sorted(chain, key=_place), single_valued, stated, borders, ended):
             periods += [period, *_cut_below(period, day, [each for each in above if each.value != period.value])]
     return periods
 

@@ -145,12 +145,14 @@ class Timeline:
         self._confirmed: dict[int, int] = {}
 
     def since(self, row: int, former: int) -> int | None:
-        """Return the day, an ordinal, from which a row holds that replaced a ``former`` one: the first on which its
-        figures are noted after that, else its own; ``None`` if it is not known."""
-        after, own = (int(day) for day in self._days(np.array([former, row], np.int32)))
+        """Return the day, an ordinal, from which a row holds that replaced a ``former`` one.
+
+        It is the first on which its figures are noted after that, else the row's; ``None`` if that is not known.
+        """
+        after, day = self._days(np.array([former, row], np.int32)).tolist()
         days = self._days_of_figures(self._index.statements(np.array([row], np.int32))[0].figures)
         days = days[days > after]
-        return int(days.min()) if len(days) else own or None
+        return int(days.min()) if len(days) else day or None
 
     def later(self, row: int, rows: Ints) -> Ints:
         """Return those of ``rows`` that are of a later day than ``row``, the latest first; none if it has no day."""
