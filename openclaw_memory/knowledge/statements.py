@@ -136,7 +136,9 @@ def replaces(new: Statement, old: Statement, asked: frozenset[str], weights: Map
     """
     if _ends_subject(new, old):
         return True
-    if not asked & old.words <= new.words | new.subject:
+    shared = asked & (new.words | new.subject)
+    missing = asked & old.words - shared
+    if missing and (not new.label or _weight(missing, weights) >= _weight(shared & (old.label | old.subject), weights)):
         return False
     return (_is_about(asked, new, old, weights) and new.is_ending) or (
         is_same_thing(new, old, weights) and differs(new, old)
