@@ -25,7 +25,9 @@ def serve(cli: CliContext, for_host: bool, offline: bool, workspace: str | None)
     claude mcp add memory -- openclaw-memory serve --workspace ~/notes
     """
     cli.note_openclaw()
-    settings = cli.settings(embedding__offline=True if offline else None)
+    settings, sources = cli.load_settings({"embedding.offline": True} if offline else {})
+    if not for_host and sources["context.curated_files"] == "default":  # OpenClaw alone shows them to its model
+        settings = settings.with_values({"context.curated_files": True})
     folder = workspace or cli.workspace
     if (cli.db or settings.store.path) and not folder:
         try:

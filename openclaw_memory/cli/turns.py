@@ -24,8 +24,8 @@ from .context import DATE, CliContext, common_options, say
 def context(cli: CliContext, message: tuple[str, ...], explain: bool, **options: Any) -> None:
     """Say what the notes know about MESSAGE, in plain sentences; nothing when nothing is sure enough.
 
-    It is what a host puts beside a message before the model speaks.  MEMORY.md and USER.md are left out, as agents
-    have them in their prompt anyway (context.curated_files).
+    It is what a host puts beside a message before the model speaks.  MEMORY.md and USER.md are left out, as OpenClaw
+    shows them to its agents (context.curated_files).
     """
     words = " ".join(message)
     if not words.strip():

@@ -140,7 +140,7 @@ class ContextSettings:
 
     enabled: bool = setting(True, "whether there is any")
     budget: int = setting(200, "most tokens of it", minimum=1, maximum=100_000)
-    curated_files: bool = setting(False, "give MEMORY.md and USER.md too, which agents have in their prompt anyway")
+    curated_files: bool = setting(False, "give MEMORY.md and USER.md too (serve does unless OpenClaw starts it)")
     deadline_ms: int = setting(1000, "most milliseconds that a host's call may take", minimum=1)
 
 

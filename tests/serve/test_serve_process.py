@@ -100,6 +100,24 @@ EVERY_CALL: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("options", "setting", "told"),
+    [((), (), True), (("--for-host",), (), False), ((), ("--set", "context.curated_files=false"), False)],
+)
+def test_a_client_that_does_not_show_the_curated_files_is_told_from_them(
+    notes: Notes, tmp_path: Path, options: tuple[str, ...], setting: tuple[str, ...], told: bool
+) -> None:
+    patient = (*setting, "--set", f"context.deadline_ms={1000 * LOCK_TIMEOUT}")
+    notes.write("MEMORY.md", "# Lamps\n\n- The lamp by the harbour door burns oil of juniper.\n")
+    notes.write("concepts.yaml", "concepts:\n  lamp: {name: lamp, kind: thing}\n")
+    with serving(tmp_path, *options, "--workspace", str(notes.root), before=patient) as client:
+        client.handshake()
+        assert client.found("juniper")
+        message = {"message": "What does the lamp by the harbour door burn?"}
+        context = client.call("memory_context", message, deadlineMs=1000 * LOCK_TIMEOUT)
+    assert ("juniper" in context["structuredContent"]["text"]) is told
+
+
 @pytest.mark.parametrize("era", ["legacy", "auto"])
 def test_the_sdks_client_lists_and_calls_every_tool(notes: Notes, era: Any) -> None:
     notes.write("MEMORY.md", "- a green lamp by the door\n")
