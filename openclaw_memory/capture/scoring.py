@@ -12,8 +12,8 @@ from ..text import analysis, speech
 from ..text.machine import is_machine
 from ..text.markdown import parse
 from ..text.sentences import sentence_spans
+from ..text.structure import is_prohibition, states_amount, states_appointment
 from ..text.withheld import without_block, without_host_additions
-from .structure import is_prohibition, states_amount, states_appointment
 
 #: Longer sentences are pasted or endless; shorter ones (in words) say nothing alone.
 _MOST_CHARS, _FEWEST_WORDS = 480, 3
@@ -87,7 +87,8 @@ def score_sentence(sentence: str, speaker: str) -> float:
     has_amount = speaker == "user" and states_amount(bare)
     kinds |= {"detail"} if has_amount else set()
     kinds |= {"dated"} if states_appointment(bare) else set()
-    kinds |= {"standing"} if speaker == "user" and is_prohibition(bare) else set()
+    if "forbidden" in kinds or (speaker == "user" and is_prohibition(bare)):
+        kinds |= {"standing"}
     unit = Unit(f"User: {sentence}", 1, 1, "turn", "User") if speaker == "user" else Unit(sentence, 1, 1)
     stated = 0.5 if extract(unit, SectionContext()) else 0.0
     score = max([stated, *(points for kind, points in _MARKERS.items() if kind in kinds)])

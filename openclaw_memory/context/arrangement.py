@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import date
 from difflib import SequenceMatcher
@@ -24,13 +23,16 @@ from ..text.negation import negations
 from ..text.scripts import UNSPACED
 from ..text.sentences import sentence_spans
 from ..text.speech import find_phrases
+from ..text.structure import is_prohibition
 from . import prose
 from .candidates import Candidate, RankedMessage, Tier, has_related_heading
 
 #: Rows below a line that replaced another one that are told with it.
 _BELOW = 2
-#: Sections whose rules are told, the best first; rules of one section, and items of a list.
-_SECTIONS, _RULES, _ITEMS = 2, 1, 12
+#: Best rows of the search that are read for rules, rules that are told of them, and items of a list.
+_READ, _RULES, _ITEMS = 20, 2, 12
+#: Share of the weight of the words by which the best row is about the message that a rule must have in common with it.
+_ABOUT = 0.4
 #: Lines of curated files told beside nothing but chats.
 _KEPT = 2
 #: Characters of the longest sentence that is a rule, of an item of a list that is told whole, and of a former value.
@@ -39,24 +41,33 @@ _RULE_LENGTH, _ITEM_LENGTH, _FORMER_LENGTH = 160, 120, 40
 _RECENT = 92
 #: What a doubt loses of its order.
 _STEP = 0.3
+_CLAUSE = re.compile(r"[:：—–] ?")
 _WARNING = re.compile("[⚠⛔🚫🛑❗‼]")
 _ITEM = re.compile(rf"\s*{ITEM}\s")
 _TOKEN = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}]+|\W")
 
 
 @lru_cache(maxsize=4096)
-def is_rule(text: str) -> bool:
-    """Return true if a text has a sign of warning, or a short sentence that forbids, or that begins with ``always``."""
+def is_rule(text: str, strict: bool = False) -> bool:
+    """Return true if a text has a sign of warning, or a short sentence that forbids, or that begins with ``always``.
+
+    A ``strict`` rule that says ``never`` must begin with it, too: "it never ran" is none.
+    """
     if _WARNING.search(text):
         return True
     for start, end in sentence_spans(text):
         sentence = text[start:end]
-        if len(sentence) > _RULE_LENGTH or next(find_phrases(sentence, ("standing",)), None) is None:
+        if len(sentence) > _RULE_LENGTH:
+            continue
+        if is_prohibition(sentence) or next(find_phrases(sentence, ("forbidden",)), None) is not None:
+            return True
+        if next(find_phrases(sentence, ("standing",)), None) is None:
             continue
         sentence = calendar_words.without_times(sentence)  # "every Monday" is no rule
         for match in find_phrases(sentence, ("standing",)):
-            before = sentence[: match.start].rpartition(":")[2]
-            if negations(sentence[match.start : match.end]) or not any(map(str.isalnum, before)):
+            before = _CLAUSE.split(sentence[: match.start])[-1]
+            denies = bool(negations(sentence[match.start : match.end]))
+            if (denies and not strict) or not any(map(str.isalnum, before)):
                 return True
     return False
 
@@ -64,7 +75,8 @@ def is_rule(text: str) -> bool:
 def arrange(index: ResidentIndex, message: RankedMessage, candidates: Sequence[Candidate]) -> list[Candidate]:
     """Return ``candidates`` with the rules and the lists of their sections, in the order in which they are chosen."""
     current = {candidate.row: candidate for candidate in _replace_superseded(index, message, candidates)}
-    _add_sections(index, message, current)
+    if current:
+        _add_rules_and_list(index, message, current)
     chats = message.ranking.features.values.get("transcript")
     if chats is not None and current and all(chats[row] for row in current):
         current = _prefer_kept_lines(index, message, current)
@@ -196,27 +208,47 @@ def _prefer_kept_lines(
     return result
 
 
-def _add_sections(index: ResidentIndex, message: RankedMessage, current: dict[int, Candidate]) -> None:
-    """Add to ``current`` the rules of the best sections, and the rest of a list of which an item is told."""
-    shape, rows = message.view.corpus.shape, message.view.corpus.rows
-    by_section: defaultdict[int, list[Candidate]] = defaultdict(list)
-    for candidate in sorted(current.values(), key=lambda candidate: -candidate.order):
-        by_section[int(shape.section[candidate.row])].append(candidate)
-    for place, (section, members) in enumerate([*by_section.items()][:_SECTIONS]):
-        first, end = np.searchsorted(shape.section, [section, section + 1]).tolist()
-        inside = np.arange(first, min(end, first + 2 * _ITEMS), dtype=np.int32)
-        inside = inside[message.allowed[inside] & ~rows.heading[inside]]
-        statements = dict(zip(inside.tolist(), index.statements(inside), strict=True))
-        best = members[0]
-        rules = [row for row, statement in statements.items() if row not in current and is_rule(statement.text)]
-        for row in rules[:_RULES]:
-            current[row] = best._replace(row=row, change="", why=f"a rule of the same section; {best.why}")
-        items = [row for row, statement in statements.items() if _ITEM.match(statement.text)]
-        is_short = 1 < len(items) <= _ITEMS and max(len(statements[row].text) for row in items) <= _ITEM_LENGTH
-        if place or not (is_short and best.row in items and has_related_heading(message, best.row)):
-            continue
-        least = min(member.order for member in members)
+def _add_rules_and_list(index: ResidentIndex, message: RankedMessage, current: dict[int, Candidate]) -> None:
+    """Add to ``current`` the rules about what its best candidate is about, and the rest of the list that this is of.
+
+    These rules are of its section, or among the best of the search with most of what it shares with the message.
+    """
+    best, corpus = next(iter(current.values())), message.view.corpus
+    section, document = corpus.shape.section, corpus.rows.document_id
+    inside = np.flatnonzero((section == section[best.row]) & message.allowed)[: 2 * _ITEMS].tolist()
+    ranked = islice(ranked_rows(corpus, message.ranking.score, message.allowed), _READ)
+    rows = list(dict.fromkeys([best.row, *inside, *(row for row in ranked if message.worded[row])]))
+    statements = dict(zip(rows, index.statements(np.array(rows, np.int32)), strict=True))
+    least = _ABOUT * _weigh_words(message, best.row, best.row)
+    related = [
+        row
+        for row in rows
+        if row not in current and (row in inside or _weigh_words(message, best.row, row) >= least > 0)
+    ]
+    rules = [row for row in related if is_rule(statements[row].text, strict=True)][:_RULES]
+    weaker = (row for row in related if document[row] == document[best.row] and is_rule(statements[row].text))
+    for row in rules or islice(weaker, 1):
+        current[row] = best._replace(row=row, change="", why=f"a rule about the same; {best.why}")
+    items = [row for row in inside if _ITEM.match(statements[row].text)]
+    if (
+        best.row in items
+        and 1 < len(items) <= _ITEMS
+        and max(len(statements[row].text) for row in items) <= _ITEM_LENGTH
+        and has_related_heading(message, best.row)
+    ):
+        least = min(candidate.order for row, candidate in current.items() if row in inside)
         for row in items:
-            if row not in current:
-                current[row] = best._replace(row=row, order=least, change="", why=f"of the same list; {best.why}")
-            current[row] = current[row]._replace(list_size=len(items))
+            listed = current.get(row) or best._replace(
+                row=row, order=least, change="", why=f"of the same list; {best.why}"
+            )
+            current[row] = listed._replace(list_size=len(items))
+
+
+def _weigh_words(message: RankedMessage, row: int, other: int) -> float:
+    """Return the sum of the weights (idf) of the words of the message in two rows, or in the headings above them."""
+    keyword, section = message.ranking.features.keyword, message.view.corpus.shape.section
+    if keyword is None:
+        return 0.0
+    pairs = [[at, int(np.searchsorted(section, section[at]))] for at in (row, other)]
+    held = [all(np.isin(pair, units).any() for pair in pairs) for units in keyword.units]
+    return float(keyword.idf[held].sum())

@@ -70,6 +70,24 @@ def test_the_rule_of_a_section_comes_before_its_other_lines(
 
 
 @pytest.mark.parametrize(
+    ("line", "rule", "message"),
+    [
+        ("The greenhouse got a new valve.", "Never open the greenhouse in a storm.", "repair the valve of the greenhouse"),
+        ("Das Gewächshaus bekam ein Ventil.", "Nie das Gewächshaus bei Sturm öffnen.", "repariere das Ventil vom Gewächshaus"),
+        ("El invernadero recibió una válvula.", "Nunca abrir el invernadero con viento.", "repara la válvula del invernadero"),
+        ("温室换了新的阀门。", "大风时绝不打开温室。", "修理温室的阀门"),
+    ],
+)
+def test_a_rule_about_the_same_comes_first_wherever_it_is_written(
+    notes: Notes, line: str, rule: str, message: str
+) -> None:
+    notes.write("memory/2026-03-02.md", f"# 2026-03-02\n\n{line}\n")
+    notes.write("memory/habits.md", f"# x\n\n{rule}\n\nNever sell the boat.\n")
+    text = told(notes, message)
+    assert 0 < text.find(rule) < text.find(line) and "boat" not in text
+
+
+@pytest.mark.parametrize(
     ("heading", "label", "old", "new", "message"),
     [
         ("Choir", "Rehearsal room", "17", "23", "which rehearsal room does the choir have?"),

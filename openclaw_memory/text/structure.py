@@ -9,9 +9,9 @@ import unicodedata
 from functools import cache
 
 from .. import patterns as re
-from ..text import calendar_words, dates, word_lists
-from ..text.scripts import JOINED_LETTER, KANA, UNSPACED_LETTER, letter
-from ..text.speech import subject_terms
+from . import calendar_words, dates, word_lists
+from .scripts import JOINED_LETTER, KANA, UNSPACED_LETTER, letter
+from .speech import subject_terms
 
 _NUMERALS = "〇零一二两兩三四五六七八九十百千万萬億亿"
 _SIGN = "[$¢£¥֏؋৳฿៛₠-₿﷼]"
