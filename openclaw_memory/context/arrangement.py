@@ -13,6 +13,7 @@ import numpy as np
 from .. import patterns as re
 from ..knowledge.statements import Statement
 from ..model import Kind
+from ..search.bm25 import contains
 from ..search.current import Timeline, find_successors
 from ..search.hits import ranked_rows
 from ..search.resident import ResidentIndex
@@ -219,11 +220,13 @@ def _add_rules_and_list(index: ResidentIndex, message: RankedMessage, current: d
     ranked = islice(ranked_rows(corpus, message.ranking.score, message.allowed), _READ)
     rows = list(dict.fromkeys([best.row, *inside, *(row for row in ranked if message.worded[row])]))
     statements = dict(zip(rows, index.statements(np.array(rows, np.int32)), strict=True))
-    least = _ABOUT * _weigh_words(message, best.row, best.row)
+    keyword = message.ranking.features.keyword
+    weights = _words_of(message, best.row) * (1.0 if keyword is None else keyword.idf)
+    least = _ABOUT * float(weights.sum())
     related = [
         row
         for row in rows
-        if row not in current and (row in inside or _weigh_words(message, best.row, row) >= least > 0)
+        if row not in current and (row in inside or weights[_words_of(message, row)].sum() >= least > 0)
     ]
     rules = [row for row in related if is_rule(statements[row].text, strict=True)][:_RULES]
     weaker = (row for row in related if document[row] == document[best.row] and is_rule(statements[row].text))
@@ -244,11 +247,9 @@ def _add_rules_and_list(index: ResidentIndex, message: RankedMessage, current: d
             current[row] = listed._replace(list_size=len(items))
 
 
-def _weigh_words(message: RankedMessage, row: int, other: int) -> float:
-    """Return the sum of the weights (idf) of the words of the message in two rows, or in the headings above them."""
+def _words_of(message: RankedMessage, row: int) -> Bools:
+    """Mark the words of the message that a row or the heading above it has: ``bool[words]``."""
     keyword, section = message.ranking.features.keyword, message.view.corpus.shape.section
-    if keyword is None:
-        return 0.0
-    pairs = [[at, int(np.searchsorted(section, section[at]))] for at in (row, other)]
-    held = [all(np.isin(pair, units).any() for pair in pairs) for units in keyword.units]
-    return float(keyword.idf[held].sum())
+    heading = int(section.searchsorted(section[row]))
+    units = () if keyword is None else keyword.units
+    return np.array([contains(rows, row) or contains(rows, heading) for rows in units], bool)

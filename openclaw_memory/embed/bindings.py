@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Protocol
@@ -64,12 +65,7 @@ class Binding:
     @property
     def version(self) -> str:
         """Its version, or ``unknown`` if no package manager installed it."""
-        from importlib import metadata
-
-        try:
-            return metadata.version(self.name)
-        except metadata.PackageNotFoundError:
-            return "unknown"
+        return _installed_version(self.name)
 
     def __str__(self) -> str:
         return f"{self.name} {self.version}"
@@ -83,6 +79,16 @@ class Binding:
         """Load a model with native code in this process; raises :class:`~openclaw_memory.errors.ModelError`."""
         session: EngineSession = import_module(self.module).EngineSession(options)
         return session
+
+
+@cache
+def _installed_version(name: str) -> str:
+    from importlib import metadata
+
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "unknown"
 
 
 #: In the order of preference: llama-cpp-python first, as it was compiled for this machine, often for its GPU.

@@ -14,6 +14,7 @@ from ..model import HIT_TOKENS, SEEDS, RecallHit, SearchHit, SearchRequest
 from ..store.api import Bools, Floats, Ints
 from . import hits, timeline
 from .confidence import NONSENSE, assess, is_good_match
+from .current import order_current_first
 from .features import scaled
 from .hits import Range, Scores
 from .question import Question
@@ -48,7 +49,7 @@ def search(query: Query, index: ResidentIndex) -> Answer[SearchHit]:
     with index.reading():
         if not len(index.corpus):
             return Answer()
-        ranking = rank(query, index)
+        ranking = _rank_current_first(query, index)
         if ranking.allowed is not None and not ranking.allowed.any():
             return Answer(missing=ranking.missing)
         filtered = filter_rows(ranking.request, index)
@@ -64,6 +65,13 @@ def search(query: Query, index: ResidentIndex) -> Answer[SearchHit]:
             successors=ranking.successors,
         )
         return Answer([hit for hit in shown if hit is not None], good_match, ranking.missing)
+
+
+def _rank_current_first(query: Query, index: ResidentIndex) -> Ranking:
+    """Return the ranking of a query with what holds now before what it replaced."""
+    ranking = rank(query, index)
+    order, successors = order_current_first(query.question, index, ranking.order, ranking.allowed)
+    return replace(ranking, order=order, successors=successors)
 
 
 def _select_ranges(ranking: Ranking, index: ResidentIndex, filtered: Bools | None) -> list[Range]:
@@ -143,7 +151,7 @@ def recall(query: Query, index: ResidentIndex, hops: int) -> Answer[RecallHit]:
     with index.reading():
         if not len(index.corpus):
             return Answer()
-        ranking = rank(query, index)
+        ranking = _rank_current_first(query, index)
         request, network = ranking.request, index.graph.network
         filtered = _without_machine_text(ranking.order, filter_rows(request, index), index)
         ranking = replace(ranking, allowed=_without_machine_text(ranking.order, ranking.allowed, index))

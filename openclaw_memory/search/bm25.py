@@ -63,7 +63,7 @@ class KeywordScores:
         document = int(self.document[row]) if len(self.document) else -1
         if document in self.exact:
             return 1.0, list(self.terms)
-        held = [i for i, rows in enumerate(self.windows) if _contains(rows, row)]
+        held = [i for i, rows in enumerate(self.windows) if contains(rows, row)]
         if shown is not None:
             ends = [row for first, last in shown for row in (first, last + 1)]
             held = [i for i in held if np.diff(self.units[i].searchsorted(ends))[::2].any()]
@@ -209,6 +209,7 @@ def _summed(groups: Ints, values: Floats, n: int) -> tuple[Ints, Floats]:
     return present, np.bincount(inverse, values).astype(np.float32)
 
 
-def _contains(ascending: Ints, row: int) -> bool:
+def contains(ascending: Ints, row: int) -> bool:
+    """Return true if ``ascending`` rows have ``row``."""
     at = int(ascending.searchsorted(ascending.dtype.type(row)))  # another type would cast all of them
     return at < len(ascending) and int(ascending[at]) == row

@@ -15,7 +15,6 @@ from ..model import Candidate, Grain, Kind, SearchRequest
 from ..store.api import Bools, Floats
 from ..text import analysis
 from . import bm25
-from .current import order_current_first
 from .decay import Adjustment, demote_outdated, recency
 from .features import Features, collect_features, cosines, fuse, reciprocal_ranks, restrict_to_days, scaled
 from .hits import ranked_rows
@@ -148,7 +147,6 @@ def rank(query: Query, index: ResidentIndex) -> Ranking:
         order = _rank_by_plugins(question.text, index, features, order, allowed, index.rank_candidates)
     if is_widened:
         allowed, request = _choose_archived(index, order, allowed, query.request, request)
-    order, successors = order_current_first(question, index, order, allowed)
     return Ranking(
         query,
         request,
@@ -162,7 +160,6 @@ def rank(query: Query, index: ResidentIndex) -> Ranking:
         adjustment,
         index.sure,
         missing,
-        successors,
     )
 
 

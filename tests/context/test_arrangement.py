@@ -72,9 +72,21 @@ def test_the_rule_of_a_section_comes_before_its_other_lines(
 @pytest.mark.parametrize(
     ("line", "rule", "message"),
     [
-        ("The greenhouse got a new valve.", "Never open the greenhouse in a storm.", "repair the valve of the greenhouse"),
-        ("Das Gewächshaus bekam ein Ventil.", "Nie das Gewächshaus bei Sturm öffnen.", "repariere das Ventil vom Gewächshaus"),
-        ("El invernadero recibió una válvula.", "Nunca abrir el invernadero con viento.", "repara la válvula del invernadero"),
+        (
+            "The greenhouse got a new valve.",
+            "Never open the greenhouse in a storm.",
+            "repair the valve of the greenhouse",
+        ),
+        (
+            "Das Gewächshaus bekam ein Ventil.",
+            "Nie das Gewächshaus bei Sturm öffnen.",
+            "repariere das Ventil vom Gewächshaus",
+        ),
+        (
+            "El invernadero recibió una válvula.",
+            "Nunca abrir el invernadero con viento.",
+            "repara la válvula del invernadero",
+        ),
         ("温室换了新的阀门。", "大风时绝不打开温室。", "修理温室的阀门"),
     ],
 )
