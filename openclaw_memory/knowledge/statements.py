@@ -137,8 +137,10 @@ def replaces(new: Statement, old: Statement, asked: frozenset[str], weights: Map
     if _ends_subject(new, old):
         return True
     shared = asked & (new.words | new.subject)
-    missing = asked & old.words - shared
-    if missing and (not new.label or _weight(missing, weights) >= _weight(shared & (old.label | old.subject), weights)):
+    common, missing = shared & (old.words | old.subject), asked & old.words - shared
+    if not common or (
+        missing and (not new.label or _weight(missing, weights) >= _weight(shared & (old.label | old.subject), weights))
+    ):
         return False
     return (_is_about(asked, new, old, weights) and new.is_ending) or (
         is_same_thing(new, old, weights) and differs(new, old)
