@@ -13,9 +13,11 @@ from itertools import repeat
 
 from .. import patterns as re
 from ..text import analysis, calendar_words
+from ..text.dates import without_dates
 from ..text.labels import is_label, names_subject
 from ..text.negation import negations
 from ..text.turns import is_role
+from .changes import change_in
 
 #: A label before a colon, behind the mark of an item, or in the first cell of a row.
 _LABEL = re.compile(
@@ -29,8 +31,9 @@ _REMARK = re.compile(r"\([^()]*\)|（[^（）]*）")
 _SAME_WORDS, _SAME_LABEL = 0.7, 0.5
 #: Least number of words that two statements without a label have in common.
 _MIN_WORDS = 3
-#: Share of a question that a statement which ends another one must have in common with it.
+#: Share of what a question and a statement have in common that another one which ends or changes it must have.
 _ABOUT = 0.5
+_CLAUSE = re.compile(r"[,;:!?.]\s|[()（），。；：！？、—–]")
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,20 @@ class Statement:
         """True if the line says that something ended."""
         return _says("ended", self.text)
 
+    @cached_property
+    def endings(self) -> tuple[frozenset[str], ...]:
+        """The terms of each clause that says that something ended, without that; of the headings where it has none."""
+        if not self.is_ending:
+            return ()
+        clauses = ((clause, _without_ending(clause)) for clause in _CLAUSE.split(self.text))
+        return tuple(_words(rest) or self.subject for clause, rest in clauses if rest != calendar_words.plain(clause))
+
+    @cached_property
+    def former_value(self) -> frozenset[str]:
+        """The terms of the value that the line says was changed to another; empty without one."""
+        change = change_in(self.text, self.heading)
+        return frozenset() if change is None else frozenset(analysis.terms(change.before))
+
     @property
     def ends_older(self) -> bool:
         """True if the line says that what was noted of its subject before no longer holds."""
@@ -104,8 +121,9 @@ class Statement:
 
     @property
     def heading_is_current(self) -> bool:
-        """True if a remark in the last heading says that what stands below holds now."""
-        return any(_says("now", remark) for remark in _REMARK.findall(self._title))
+        """True if a remark in the last heading says that what stands below holds now; "the latest 10" says no such."""
+        remarks = _REMARK.findall(self._title)
+        return any(_says("now", remark) and not _FIGURE.search(without_dates(remark)) for remark in remarks)
 
     @property
     def identifying(self) -> frozenset[str]:
@@ -136,15 +154,25 @@ def replaces(new: Statement, old: Statement, asked: frozenset[str], weights: Map
     """
     if _ends_subject(new, old):
         return True
-    shared = asked & (new.words | new.subject)
-    common, missing = shared & (old.words | old.subject), asked & old.words - shared
-    if not common or (
-        missing and (not new.label or _weight(missing, weights) >= _weight(shared & (old.label | old.subject), weights))
-    ):
+    common = asked & (old.words | old.subject)
+    shared = common & (new.words | new.subject)
+    if not shared:
         return False
-    return (_is_about(asked, new, old, weights) and new.is_ending) or (
-        is_same_thing(new, old, weights) and differs(new, old)
-    )
+    about = _ABOUT * _weight(common, weights)
+    for clause in new.endings:
+        held = clause & (old.words | old.subject)
+        if _weight(held, weights) >= _SAME_WORDS * _weight(clause, weights) and _weight(held & asked, weights) >= about:
+            return True
+    if (
+        _weight(shared, weights) >= about
+        and new.former_value
+        and new.former_value <= frozenset(analysis.terms(old.text))
+    ):
+        return True
+    missing = asked & old.words - shared
+    if missing and (not new.label or _weight(missing, weights) >= _weight(shared & (old.label | old.subject), weights)):
+        return False
+    return is_same_thing(new, old, weights) and differs(new, old)
 
 
 def is_same_thing(new: Statement, old: Statement, weights: Mapping[str, float]) -> bool:
@@ -181,14 +209,6 @@ def _ends_subject(new: Statement, old: Statement) -> bool:
     return (2 * shared >= max(sizes) and new.heading_is_ending) or new.heading_is_current
 
 
-def _is_about(asked: frozenset[str], new: Statement, old: Statement, weights: Mapping[str, float]) -> bool:
-    """Return true if two statements have the same words of a question, and most of it."""
-    shared = asked & (old.words | old.subject)
-    if not shared <= new.words | new.subject:
-        return False
-    return _weight(shared, weights) >= _ABOUT * _weight(asked, weights) > 0
-
-
 def _overlap(
     new: frozenset[str], old: frozenset[str], weights: Mapping[str, float], larger: Callable[[float, float], float]
 ) -> float:
@@ -206,6 +226,13 @@ def _words(text: str) -> frozenset[str]:
     """Return the terms of a text without figures, and without single characters, which are parts of pairs."""
     terms = (term for term in analysis.terms(text) if not calendar_words.JOINED.fullmatch(term))
     return frozenset(term for term in terms if not _FIGURE.search(term))
+
+
+@lru_cache(maxsize=4096)
+def _without_ending(text: str) -> str:
+    """Return a text, folded, without the phrases of its languages that say that something ended."""
+    plain = calendar_words.plain(text)
+    return calendar_words.without_phrases("ended", calendar_words.likely_languages(plain), plain)
 
 
 @lru_cache(maxsize=4096)

@@ -155,9 +155,14 @@ class Timeline:
         return int(days.min()) if len(days) else day or None
 
     def later(self, row: int, rows: Ints) -> Ints:
-        """Return those of ``rows`` that are of a later day than ``row``, the latest first; none if it has no day."""
+        """Return those of ``rows`` that were written after ``row``, the latest first; none if it has no day.
+
+        Notes of a day grow at their end: in the same one a later section was written later.
+        """
         days, day = self._days(rows), int(self._days(np.array([row], np.int32))[0])
-        after = (days > day) & (day > 0)
+        columns, section = self._index.corpus.rows, self._index.corpus.shape.section
+        below = (columns.document_id[rows] == columns.document_id[row]) & (section[rows] > section[row])
+        after = (day > 0) & ((days > day) | (below & (days == day) & (columns.day[row] > 0)))
         rows, days = rows[after], days[after]
         return rows[np.lexsort((rows, days))][::-1]
 

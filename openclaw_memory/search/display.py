@@ -232,8 +232,10 @@ class Display:
 
 def _latest_successor(span: Range, successors: Mapping[int, int]) -> int | None:
     """Return the row that replaced the best row of a range, else the last one that replaced another row of it."""
-    inside = [successors[row] for row in range(span.first, span.last + 1) if row in successors]
-    return successors.get(span.best, inside[-1] if inside else None)
+    rows = range(span.first, span.last + 1)
+    inside = [successors[row] for row in rows if row in successors]
+    latest = successors.get(span.best, inside[-1] if inside else None)
+    return None if latest in rows else latest
 
 
 def snippet(

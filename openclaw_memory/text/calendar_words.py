@@ -101,6 +101,13 @@ def has_phrase(key: str, spoken: Iterable[str], text: str) -> bool:
     return any(re.search(_phrases_of(key, language), text) for language in spoken)
 
 
+def without_phrases(key: str, spoken: Iterable[str], text: str) -> str:
+    """Return a :func:`plain` text without the phrases of some languages for ``key``."""
+    for language in spoken:
+        text = re.sub(_phrases_of(key, language), " ", text)
+    return text
+
+
 @cache
 def _phrases_of(key: str, language: str) -> str:
     """Return a pattern for a language's phrases for ``key``, as words of their own where words have spaces."""

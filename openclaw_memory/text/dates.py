@@ -240,6 +240,13 @@ def find_dates(text: str, order: Order | None = None) -> list[DateMention]:
     return mentions
 
 
+def without_dates(text: str) -> str:
+    """Return a text with spaces in the place of its dates."""
+    for mention in find_dates(text):
+        text = text[: mention.start] + " " * (mention.end - mention.start) + text[mention.end :]
+    return text
+
+
 def stated_days(text: str, day: date | None, order: Order | None = None) -> tuple[date, date] | None:
     """Return the first and the last day in a line: those of its first date, and of others near it.
 
