@@ -119,7 +119,7 @@ def fact_items(
 
 
 def compose(items: Sequence[Item], message: str, budget: int, excluded: Collection[int | str]) -> Composition:
-    """Compose the best of ``items`` in at most ``budget`` tokens, facts first and notes in order of time.
+    """Compose the best of ``items`` in at most ``budget`` tokens, facts first and the newest notes next.
 
     Left out are items with an ``excluded`` key, and those that the message itself or a better item states.
     """
@@ -218,7 +218,8 @@ def _render(items: Sequence[Item]) -> str:
     return "\n".join(lines)
 
 
-def _group_order(group: Sequence[Item]) -> tuple[bool, bool, date, tuple[str, int]]:
-    """Return the order of a group: rules come first and doubts last, the others in order of time."""
+def _group_order(group: Sequence[Item]) -> tuple[bool, bool, int, tuple[str, int]]:
+    """Return the order of a group: rules come first and doubts last, the others the newest first."""
     tier = group[0].tier
-    return tier != Tier.RULE, tier == Tier.DOUBT, group[0].day or date.max, min(item.place for item in group)
+    age = -(group[0].day or date.min).toordinal()
+    return tier != Tier.RULE, tier == Tier.DOUBT, age, min(item.place for item in group)

@@ -92,7 +92,7 @@ def test_a_named_concept_brings_what_was_noted_about_it(workshop: Notes) -> None
     assert result.entities == ("Vesuvius",)
     assert "On 1 Mar 2026 (Kiln trouble): The kiln Vesuvius tripped the fuse" in result.text
     assert "On 5 Mar 2026 (Kiln): The element for Vesuvius arrived" in result.text
-    assert result.text.index("1 Mar") < result.text.index("5 Mar"), "in order of time"
+    assert result.text.index("5 Mar") < result.text.index("1 Mar"), "the newest first"
     assert "**" not in result.text and "`" not in result.text and "\n- " not in result.text
     assert 0 < result.tokens <= 200 and result.warning is None
 
