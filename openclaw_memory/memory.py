@@ -234,6 +234,7 @@ class Memory(ReadingMemory):
     @Part
     def _questions(self) -> SearchService:
         from .search.service import SearchService
+        from .system.git import lines_after
 
         return SearchService(
             settings=self.settings,
@@ -243,6 +244,7 @@ class Memory(ReadingMemory):
             freshen=self._freshness.freshen,
             superseded=self.facts.superseded,
             boosts_on=self.usage.boosts_on,
+            lines_after=partial(lines_after, self.workspace),
         )
 
     @Part

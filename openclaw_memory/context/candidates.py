@@ -17,7 +17,7 @@ from ..model import TRUSTED, Kind
 from ..search.bm25 import KeywordScores
 from ..search.confidence import assess
 from ..search.hits import Range, Scores, ranked_rows
-from ..search.ranking import Query, Ranking, rank, written_by
+from ..search.ranking import Query, Ranking, rank
 from ..search.resident import ResidentIndex
 from ..store.api import Bools, Floats, Ints
 from ..text import analysis
@@ -140,7 +140,7 @@ def rank_message(
     corpus = view.corpus
     allowed = allowed_rows(view, superseded, curated_files)
     if query.request.as_of is not None:
-        allowed &= written_by(query.request.as_of, corpus)
+        allowed &= index.written_by(query.request.as_of)
     curated = corpus.shape.kind == list(Kind).index(Kind.CURATED)
     kinds = () if bool((allowed & curated).any()) else tuple(kind for kind in Kind if kind is not Kind.CURATED)
     ranking = rank(replace(query, request=replace(query.request, kinds=kinds)), index)

@@ -20,6 +20,7 @@ from ..knowledge.predicates import normalise
 from ..model import FactRow, FactsResult, Origin
 from ..store.api import StatedFact, Store
 from ..system import atomic
+from ..system.git import lines_after
 from ..text.characters import join_surrogates
 from ..text.dates import date_in_name
 from .confidence import ListedFacts
@@ -398,6 +399,12 @@ class FactService:
     def _build_snapshot(self, version: tuple[str, ...], day: date, as_of: date | None) -> FactSnapshot:
         ontology = self._store.ontology()
         observations = attribute_summaries(self._store.extracted_facts(), self._store)
+        if as_of is not None and (young := lines_after(self._workspace, as_of)):
+            observations = [
+                seen
+                for seen in observations
+                if seen.dated or young.get(seen.path, frozenset()).isdisjoint(range(seen.start_line, seen.end_line + 1))
+            ]
         single = frozenset(map(normalise, ontology.single_valued))
         aliases: Aliases = dict(concepts_by_key(ontology).items())
         history = build_history(observations, self._store.stated_facts(), single, day, aliases, as_of)

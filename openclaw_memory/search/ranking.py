@@ -195,18 +195,13 @@ def filter_rows(request: SearchRequest, index: ResidentIndex) -> Bools | None:
     if request.until is not None:
         masks.append((rows.day <= request.until.toordinal()) & rows.dated)
     if request.as_of is not None:
-        masks.append(written_by(request.as_of, index.corpus))
+        masks.append(index.written_by(request.as_of))
     if request.concepts or request.concept_kinds:
         masks.append(index.graph.filter_rows(request.concepts, request.concept_kinds))
     visible = index.archive.visible_rows(request.grains, request.include_archived)
     if visible is not None:
         masks.append(visible)
     return np.logical_and.reduce(masks) if masks else None
-
-
-def written_by(day: date, corpus: Corpus) -> Bools:
-    """Return the rows that are not dated after ``day``, ``bool[n]``."""
-    return ~corpus.rows.dated | (corpus.rows.day <= day.toordinal())
 
 
 # -- archived notes ---------------------------------------------------------------------------------

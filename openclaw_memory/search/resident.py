@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from datetime import date
 
@@ -15,7 +15,7 @@ from ..index.archive import Archive
 from ..index.corpus import Corpus
 from ..knowledge.statements import Statement, parse_statement
 from ..model import Candidate, Grain, GrainSize
-from ..store.api import Floats, Ints, KeywordIndex, Store, StoreState, VectorIndex, VectorModel
+from ..store.api import Bools, Floats, Ints, KeywordIndex, Store, StoreState, VectorIndex, VectorModel
 from ..use.tracker import BoostsOn
 from ..use.units import RowBoosts
 from . import features
@@ -25,13 +25,16 @@ from .names import DocumentNames
 
 #: ``rank(query, candidates)`` returns the candidates in the same order with other scores.
 RankCandidates = Callable[[str, Sequence[Candidate]], Sequence[Candidate]]
+#: ``lines_after(day)`` returns by path the lines that are known to be younger than a day.
+LinesAfter = Callable[[date], Mapping[str, Set[int]]]
 
 
 class ResidentIndex:
     """The state that answers questions to one store, safe to use from several threads.
 
     ``superseded(day)`` gives the statements that no longer hold, ``boosts_on(day)`` the boosts of used units as of a
-    day; ``rank_candidates`` are plugins that score the best rows again, if there are any.
+    day; ``rank_candidates`` are plugins that score the best rows again, if there are any; ``lines_after`` knows the
+    age of lines without a day.
     """
 
     def __init__(
@@ -41,12 +44,14 @@ class ResidentIndex:
         superseded: Superseded = lambda as_of: {},
         boosts_on: BoostsOn | None = None,
         rank_candidates: RankCandidates | None = None,
+        lines_after: LinesAfter = lambda day: {},
     ) -> None:
         self.settings = settings
         self.rank_candidates = rank_candidates
         self.superseded = superseded
         self._store = store
         self._boosts_on = boosts_on
+        self._lines_after = lines_after
         self.weights, self.sure = features.weights_for(settings.weights), features.SURE
         #: Held while the state is used; taken after the store's session.
         self.lock = threading.RLock()
@@ -127,6 +132,17 @@ class ResidentIndex:
         if self._boosts_on is None or not self.settings.use_weight:
             return None
         return self._row_boosts.boost(self._boosts_on(day), self.corpus, self.archive)
+
+    def written_by(self, day: date) -> Bools:
+        """Return the rows that are not known to be younger than ``day``, ``bool[n]``."""
+        rows, young = self.corpus.rows, self._lines_after(day)
+        written = np.asarray(rows.day <= day.toordinal())
+        for document, info in self.corpus.documents.items() if young else ():
+            if lines := young.get(info.path):
+                own = np.flatnonzero((rows.document_id == document) & (rows.day == 0))
+                spans = zip(rows.start_line[own].tolist(), rows.end_line[own].tolist(), strict=True)
+                written[own] = [lines.isdisjoint(range(first, last + 1)) for first, last in spans]
+        return written
 
     def similarities(self, vector: Floats) -> Floats | None:
         """Return the cosine of every row with ``vector``, NaN without one: ``float32[n]``; ``None`` without vectors."""

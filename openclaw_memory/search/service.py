@@ -30,7 +30,7 @@ from .display import Superseded
 from .features import WEIGHTS
 from .question import Question
 from .ranking import Query
-from .resident import ResidentIndex
+from .resident import LinesAfter, ResidentIndex
 from .spelling import find_corrections, rewrite
 
 log = logging.getLogger("openclaw_memory.search")
@@ -60,7 +60,8 @@ class _Call:
 class SearchService:
     """Answers questions to one store; safe to use from several threads.
 
-    ``superseded`` gives the statements that no longer hold, ``boosts_on(day)`` the boosts of used units as of a day.
+    ``superseded`` gives the statements that no longer hold, ``boosts_on(day)`` the boosts of used units as of a day,
+    ``lines_after(day)`` the lines that are known to be younger.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class SearchService:
         freshen: freshness.Freshen,
         superseded: Superseded,
         boosts_on: BoostsOn | None = None,
+        lines_after: LinesAfter = lambda day: {},
     ) -> None:
         self.settings = settings
         self._store = store
@@ -81,6 +83,7 @@ class SearchService:
         self._superseded = superseded
         self._last_superseded: Mapping[int, tuple[str, ...]] = {}
         self._boosts_on = boosts_on
+        self._lines_after = lines_after
         self._index: ResidentIndex | None = None
         self._lock = threading.RLock()
 
@@ -181,7 +184,7 @@ class SearchService:
                     log.warning("%s; it changes nothing", problem)
                 rank = self._plugins.rank if self._plugins.has_any("openclaw_memory_rank") else None
                 self._index = ResidentIndex(
-                    self._store, self.settings.search, self._superseded_by, self._boosts_on, rank
+                    self._store, self.settings.search, self._superseded_by, self._boosts_on, rank, self._lines_after
                 )
             return self._index
 
