@@ -48,10 +48,21 @@ def is_worth_showing(row: FactRow) -> bool:
     return row.rule not in FOR_CHANGES or bool(row.before) or row.superseded_by is not None
 
 
-def is_directory_entry(row: FactRow) -> bool:
-    """Return true for an address or a number that never changed: it is looked up by its subject."""
-    changed = row.before or row.unconfirmed or row.newer
-    return row.rule != STATED and not changed and kind_of_key(row.predicate) in (_PARTS | {"email", "phone"}) - {"time"}
+def without_directory(rows: Iterable[FactRow], history: Iterable[FactRow]) -> list[FactRow]:
+    """Return the rows without addresses and numbers that never changed, and what else lines of contacts say.
+
+    They are looked up by their subject.
+    """
+    contacts = {row.source for row in history if kind_of_key(row.predicate) in ("email", "phone")}
+
+    def is_entry(row: FactRow) -> bool:
+        changed = row.before or row.unconfirmed or row.newer
+        address = kind_of_key(row.predicate) in (_PARTS | {"email", "phone"}) - {"time"}
+        return not (row.rule == STATED or changed) and (
+            address or (row.rule in ("entry", "table") and row.source in contacts)
+        )
+
+    return [row for row in rows if not is_entry(row)]
 
 
 def changes_since(history: History, day: date, today: date) -> list[FactChange]:

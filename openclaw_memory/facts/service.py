@@ -35,7 +35,7 @@ from .history import (
     superseded_units,
 )
 from .periods import STATED, Aliases, fold_value
-from .review import changes_since, is_directory_entry, is_worth_showing, past_values, with_history
+from .review import changes_since, is_worth_showing, past_values, with_history, without_directory
 from .review import conflicts as find_conflicts
 from .snapshot import FactSnapshot
 
@@ -120,7 +120,7 @@ class FactService:
         if not (all or history or subject):
             rows = snapshot.listed_facts.select(rows)
             if not (predicate or object):
-                rows = [row for row in rows if not is_directory_entry(row)]
+                rows = without_directory(rows, snapshot.history.rows)
         rows = rows[:limit]
         if explain:
             rows = _explained(rows, snapshot.listed_facts)

@@ -18,7 +18,7 @@ from ..text.dates import find_dates, merely_states
 from ..text.negation import negations
 from ..text.scripts import JOINED_LETTER
 from .fact_sentences import tidy
-from .headings import is_function_word
+from .headings import ASIDE, is_function_word
 from .lexicon import fact_list, fact_words
 from .predicates import kind_of_key
 
@@ -180,6 +180,12 @@ def shape_of(value: str) -> tuple[str, str] | None:
     if text != value.strip() and len(text.split()) < 4:
         return "name", ""
     return ("name", "") if re.fullmatch(_IDENTIFIER, text) else None
+
+
+def is_price(text: str) -> bool:
+    """Return true if a text is an amount with a unit, perhaps with a remark in brackets."""
+    form, unit = shape_of(ASIDE.sub(" ", text)) or ("", "")
+    return form == "amount" and unit not in ("", "%", "x", "byte")
 
 
 def leading_shape(text: str) -> tuple[str, str] | None:

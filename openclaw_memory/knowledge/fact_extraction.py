@@ -3,7 +3,7 @@
 A unit has one of six forms, which is the rule of its facts:
 
 ``key``       ``- **Timezone:** Europe/Amsterdam`` below the name of the subject; an item below *Preferences*
-``entry``     ``- **Mira**: designer and front-end`` below a heading such as *People*
+``entry``     ``- **Mira**: designer and front-end`` below a heading such as *People*; ``Mira — designer — 030 5550 12``
 ``table``     rows of key and value, and rows whose first cell names the subject
 ``sentence``  ``Mira prefers …``, ``王芳住在…``, ``We decided to …``: see :mod:`.fact_sentences`
 ``value``     any key below a heading that names a subject, with an amount, a version or an identifier
@@ -27,14 +27,25 @@ from ..text.negation import negations
 from ..text.scripts import UNCASED_LETTER, UNSPACED
 from ..text.sentences import sentence_spans
 from ..text.turns import roles
-from .changes import ARROW, change_in, leading_shape, shape_of, version_in, without_change
+from .changes import ARROW, change_in, is_price, leading_shape, shape_of, version_in, without_change
 from .fact_sentences import DefaultSubjects, facts_in, is_name, tidy
-from .headings import ASIDE, SIGNS, Topic, dateless, is_common, is_template, is_work, person_in_title, topic_of
+from .headings import (
+    ASIDE,
+    SIGNS,
+    Topic,
+    dateless,
+    is_common,
+    is_full_name,
+    is_template,
+    is_work,
+    person_in_title,
+    topic_of,
+)
 from .lexicon import fact_list
 from .predicates import has_flag, kind_of_key, normalise, split_liking
 
 #: Grows when the facts of a text change, so that files are read again.
-VERSION = 28
+VERSION = 29
 
 _OPENING = re.compile(r"[ \t>]*+(?:(?:[-*+•・]|\d{1,9}[.)])[ \t]++)?(?P<task>\[[ xX]\][ \t]++)?")
 _KEYED = re.compile(
@@ -52,6 +63,15 @@ _TITLED = re.compile(r"\s*(?:\d{1,3}[.)]\s+)?(\*\*|__)(?P<title>[^*\n]{2,80}?)(?
 #: A single word before a colon.
 _LABELLED = re.compile(r"[ \t>*+•・\d.)-]*(?:__)?[^\W\d_][^\W\d_A-Z]*(?:__|\*\*)?[:：]")
 _VERSION = re.compile(r"v\d+(?:\.\d+)*[\w-]*(?=\s*(?:[(（,，;；].*)?\Z)")
+
+
+#: The borders between the parts of a line about somebody: "Nora Berg — plumber — 030 5550 12".
+_BORDERS = re.compile(r"(?<!\s)\s+[—–|·•-]\s+|[,，;；、<>\t]|[(（](?!\d)|(?<!\d)[)）]|[)）]\Z|[:：]\s|：")
+#: The forms of addresses.  A number to call has the sign of a country, a leading zero or groups, or is long.
+_ADDRESSES = (
+    ("email", re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")),
+    ("phone", re.compile(r"(?:\+|\(?0)[\d\s()./-]{5,20}\d|\d{3}-\d{3,4}(?:-\d{4})?|1\d\d \d{4} \d{4}|\d{10,11}")),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +100,15 @@ def extract(unit: Unit, context: SectionContext) -> list[ExtractedFact]:
     if len(unit.text) > 1200 or unit.form in UNSAID | {"heading", "title"} or context.template:
         return []
     topic = context.topic
+    if contacts := list(_contacts(unit.text, topic) if unit.form in ("item", "line") else ()):
+        return contacts
     if parent := context.parents.get(unit.start_line, ""):
         title = _title_of(parent)
         if _LABELLED.match(parent) and not is_common(title) and not topic.collection:
             return []  # "Workaround:" is as likely as "Heron:"
         topic = topic_of(f"{context.heading} > {title}", context.person)
     if unit.form == "row":
-        return list(dict.fromkeys(_row(unit, topic)))
+        return list(dict.fromkeys(_row(unit, topic, context.heading)))
     opening = _OPENING.match(unit.text)
     if opening is None or opening["task"]:
         return []
@@ -94,7 +116,7 @@ def extract(unit: Unit, context: SectionContext) -> list[ExtractedFact]:
     text = text[dated.end() :] if (dated := _DATED.match(text)) is not None else text
     if unit.speaker and kind_of_key(unit.speaker) is None:
         return list(dict.fromkeys(_turn(unit.speaker, " ".join(text.split()))))
-    facts = [fact for line in _lines(text) for fact in _line(line, unit, topic)]
+    facts = list(_priced(text, context.heading)) or [fact for line in _lines(text) for fact in _line(line, unit, topic)]
     if not facts:
         facts = [fact for line in text.splitlines() for fact in _changing(" ".join(line.split()), context.heading)]
     return list(dict.fromkeys(facts))
@@ -266,6 +288,45 @@ def _entry(label: str, value: str) -> Iterator[ExtractedFact]:
     yield from facts_in(value, DefaultSubjects(implied=label))
 
 
+def _contacts(text: str, topic: Topic) -> Iterator[ExtractedFact]:
+    """Yield what a line of a name and short parts states: addresses, and below a heading such as *People* the rest."""
+    body = _OPENING.sub("", text, count=1)
+    border = _BORDERS.search(body)
+    name, parts = tidy(body[: border.start()]) if border else "", _short_parts(body[border.end() :]) if border else []
+    if border is None or not parts or not (topic.collection or is_full_name(name)):
+        return
+    if not is_name(name) or is_common(name):
+        return
+    addresses = [(kind, part) for part in parts for kind, form in _ADDRESSES if form.fullmatch(part)]
+    for kind, part in addresses:
+        yield from _fact(name, kind, part, "entry", 0.8)
+    others = [part for part in parts if part not in dict(addresses).values()]
+    if topic.collection and addresses and others:
+        yield from _entry(name, others[0])
+    elif topic.collection and border[0].strip() in set("—–|·•-"):
+        yield from _entry(name, body[border.end() :])
+
+
+def _short_parts(text: str) -> list[str]:
+    """Return the parts of a text with signs between them; none where it is prose."""
+    parts = [part for part in map(tidy, _BORDERS.split(text)) if part]
+    return parts if all(len(part.split()) < 6 for part in parts) else []
+
+
+def _priced(body: str, path: str) -> Iterator[ExtractedFact]:
+    """Yield the price of a thing in a list below a heading such as *Prices*."""
+    if not _lists_prices(path):
+        return
+    *_, border = [None, *_BORDERS.finditer(body)]
+    if border is not None and is_price(body[border.end() :]):
+        yield from _fact(body[: border.start()], "price", tidy(body[border.end() :]), "entry", 0.8)
+
+
+def _lists_prices(path: str) -> bool:
+    """Return true if the last heading of a path is *Prices* or the like."""
+    return normalise(path.rpartition(" > ")[2]) == "price"
+
+
 # -- values that change -------------------------------------------------------------------------------
 
 
@@ -303,7 +364,7 @@ def _heading_subject(path: str) -> tuple[str, str]:
 # -- tables ---------------------------------------------------------------------------------------
 
 
-def _row(unit: Unit, topic: Topic) -> Iterator[ExtractedFact]:
+def _row(unit: Unit, topic: Topic, path: str) -> Iterator[ExtractedFact]:
     cells = [cell.strip() for cell in cells_of(unit.text) if cell.strip()]
     headers = _headers(unit.indexed or "", cells)
     if headers is None or len(cells) < 2 or any(cell.endswith(("?", "？")) for cell in cells):
@@ -317,13 +378,14 @@ def _row(unit: Unit, topic: Topic) -> Iterator[ExtractedFact]:
     short_name = names_subject(first) and len(first.split()) <= 5
     common = is_common(first) or is_work(first) or first.casefold() in fact_list("nobody")
     names_entity = columns[0] in fact_list("entity") and short_name and not common
+    priced = len(cells) == 2 and short_name and _lists_prices(path)
     for column, cell in zip(columns, cells, strict=True):
         kind = kind_of_key(column) if column else None
         if kind is None or (column == columns[0] and names_entity):
             continue
         if normalise(column) == "decided":
             yield from _decision(first if cell != cells[0] and short_name else "we", cell, "table")
-        elif names_entity and (thing := value_of(cell, kind)) is not None:
+        elif (names_entity or (priced and is_price(cell))) and (thing := value_of(cell, kind)) is not None:
             yield from _fact(first, column, thing, "table", 0.85)
 
 

@@ -226,7 +226,7 @@ def topic_of(path: str, owner: str | None = None) -> Topic:
             return Topic()
         if name is not None:
             above = filter(None, map(name_in, reversed(headings[:depth])))
-            person = name if within else next((each for each in (name, *above) if _is_full_name(each)), None)
+            person = name if within else next((each for each in (name, *above) if is_full_name(each)), None)
             # An owner without a name takes nothing from a heading with one.
             return Topic(name, person or (name if owner == "user" else owner), collection, relation, owner)
         if names_subject(text) and not is_common(text) and not dated:
@@ -243,7 +243,7 @@ def _is_collection(heading: str) -> bool:
     return not kinds.isdisjoint((text, *text.split()))
 
 
-def _is_full_name(name: str) -> bool:
+def is_full_name(name: str) -> bool:
     """Return true if a name is written as a person's full one: two to four words with capitals, none common."""
     words = [word for word in name.split() if not word.islower()]
     return 2 <= len(words) <= 4 and not any(map(is_common, words))

@@ -113,3 +113,16 @@ def test_what_is_the_owners_needs_no_name_above(notes: Notes) -> None:
 def test_no_part_of_a_word_is_a_subject() -> None:
     assert named_above("Heron Tide App > Email", "AI") == "Heron Tide App"
     assert named_above("Heron Tide App > AI Relay", "AI") == "Heron Tide App"
+
+
+def test_the_phone_book_is_looked_up_by_name(notes: Notes) -> None:
+    notes.write(
+        "memory/people.md", "# Contacts\n\n- Nora Lindqvist — plumber — +46 70 123 45 67\n- Ada Vos — sailmaker\n"
+    )
+    notes.write("memory/2026-03-01.md", "# Contacts\n\n- Tomás Rivera — 0151 5550 7788\n")
+    notes.write("memory/2026-05-01.md", "# Contacts\n\n- Tomás Rivera — 0151 5550 9999\n")
+    with ingested(notes) as memory:
+        changed = ("Tomás Rivera", "phone", "0151 5550 9999")
+        assert listed(memory) == [("Ada Vos", "about", "sailmaker"), changed]
+        of_nora = [("Nora Lindqvist", "about", "plumber"), ("Nora Lindqvist", "phone", "+46 70 123 45 67")]
+        assert listed(memory, subject="nora lindqvist") == of_nora

@@ -86,6 +86,60 @@ def test_a_nested_item_is_about_the_one_above_it() -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("Contacts | - Nora Lindqvist — plumber — +46 70 123 45 67", "phone +46 70 123 45 67; about plumber"),
+        ("Kontakte | - Ali Demir, Tischler, 0151 5550 7788", "phone 0151 5550 7788; about Tischler"),
+        ("Contactos | - Tomás Rivera – electricista – tomas@rivera.example", "email tomas@rivera.example; about electricista"),
+        ("Contacts | - Lucie Moreau (kiné, 01 55 50 12 34)", "phone 01 55 50 12 34; about kiné"),
+        ("Контакты | - Ольга Титова: бухгалтер, +7 911 555 01 02", "phone +7 911 555 01 02; about бухгалтер"),
+        ("联系人 | - 李雷：水管工，13900139000", "phone 13900139000; about 水管工"),
+        ("連絡先 | - 佐藤健 - 会計 - 03-1234-5678", "phone 03-1234-5678; about 会計"),
+        ("연락처 | - 김민수 — 배관공 — 010-5550-1234", "phone 010-5550-1234; about 배관공"),
+        ("Garden | Nora Lindqvist, nora@pipes.example", "email nora@pipes.example"),
+        ("Organigramm | - Clara Stone — CEO", "about CEO"),
+        ("Team | - Mina Park — backend lead, reports to Dev Patel", "about backend lead, reports to Dev Patel"),
+        ("Price list | - Small bowl — €12", "price €12"),
+        ("Preise | - Brennen, pro Kilo: 4 €", "price 4 €"),
+        ("料金表 | - 大人：1500円", "price 1500円"),
+    ],
+)  # fmt: skip
+def test_a_line_of_a_list_states_what_the_form_of_its_parts_says(line: str, expected: str) -> None:
+    heading, _, item = line.partition(" | ")
+    assert "; ".join(f"{relation} {thing}" for _, relation, thing in triples(f"# {heading}\n\n{item}\n")) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# Garden\n\n- Order — 0301234567",
+        "# Garden\n\n- Called Nora Lindqvist, she will ring 0151 5550 7788 on Friday after the market closes",
+        "# Garden\n\n- Nora Lindqvist — 2026-03-21",
+        "# Garden\n\n- Lunch — €12",
+        "# Contacts\n\n- Tuesday — dentist",
+        "# Contacts\n\n- Email: nora@pipes.example, 0151 5550 7788",
+        "# Prices\n\n- Everything got dearer, see the shop",
+        "# 联系人\n\n- 电话：13900139000",
+    ],
+)
+def test_a_line_that_is_no_list_states_none(text: str) -> None:
+    assert triples(text) == []
+
+
+def test_a_table_of_prices_names_things_by_common_nouns() -> None:
+    table_of = "# Price list\n\n| {} | {} |\n|---|---|\n| {} | {} |\n".format
+    assert triples(table_of("Product", "Price", "Mug", "14 €")) == [("Mug", "price", "14 €")]
+    assert triples(table_of("料金", "価格", "大人", "1500円")) == [("大人", "価格", "1500円")]
+    assert triples(table_of("Day", "Price", "2026-03-01", "14 €")) == []
+
+
+def test_an_item_below_a_contact_is_about_them() -> None:
+    text = "## Contacts\n\n- Nora Lindqvist — plumber\n  - Birthday: 3 May\n  - Ali Demir — 0151 5550 7788\n"
+    assert ("Nora Lindqvist", "birthday", "3 May") in triples(text)
+    assert ("Ali Demir", "phone", "0151 5550 7788") in triples(text)
+
+
+@pytest.mark.parametrize(
     ("heading", "item", "expected"),
     [*table("facts_found.tsv", "what somebody likes", str, str, parts), ("Likes", "No onions", None)],
 )
