@@ -6,7 +6,7 @@ A page must not be too large for a phone: it holds the most important lines and 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -18,7 +18,7 @@ from .. import patterns as re
 from ..graph.view import GraphView
 from ..index.archive import rows_in
 from ..ingest.summary_files import parse_line
-from ..model import UNSAID, FactRow, Grain, Kind, UseRow, parse_citation
+from ..model import UNSAID, FactConflict, FactRow, Grain, Kind, UseRow, parse_citation
 from ..store.api import Bools, Ints, Store, UnitText
 from ..summarise.scoring import marker_points
 from ..text import analysis, calendar, language
@@ -288,6 +288,23 @@ def fact_rows(view: GraphView, facts: Sequence[FactRow], concepts: Ints) -> list
         }  # fmt: skip
         rows.append({key: value for key, value in values.items() if value is not None})
     return rows
+
+
+def conflict_rows(conflicts: Iterable[FactConflict]) -> list[dict[str, Any]]:
+    """List conflicts with their values as :func:`fact_rows` lists facts."""
+    return [
+        {
+            "id": conflict.id,
+            "values": [
+                {
+                    "s": conflict.subject, "p": conflict.predicate, "o": value.object, "now": 1, "source": value.source,
+                    "from": ordinal(value.valid_from), "to": ordinal(value.valid_to),
+                }
+                for value in (conflict.first, conflict.second)
+            ],
+        }
+        for conflict in conflicts
+    ]  # fmt: skip
 
 
 def most_used(rows: Sequence[UseRow], most: int = 12) -> list[list[Any]]:

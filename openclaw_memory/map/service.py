@@ -72,6 +72,7 @@ def draw(
         index = None if model is None else questions.vectors(model)
         scope = columns.select_scope(view, concept, since)
         fact_rows = [row for row in rows if _is_in_scope(row, view, concept, since)]
+        subjects = {row.subject for row in fact_rows}
         progress("map", 2, _STEPS)
         unit_ids = view.corpus.rows.unit_id
         decisions, redacted = columns.scan_texts(store, unit_ids, scope.rows)
@@ -86,6 +87,9 @@ def draw(
             "days": columns.day_columns(view, scope, decisions),
             "summaries": columns.summary_rows(view, store, since),
             "facts": columns.fact_rows(view, fact_rows, scope.concepts),
+            "conflicts": columns.conflict_rows(
+                each for each in facts.conflicts(fresh=False).conflicts if concept is None or each.subject in subjects
+            ),
             "density": columns.density(plane, scope.rows),
         }
         totals = {"lines": int(scope.rows.sum()), "concepts": len(scope.concepts), "facts": len(fact_rows)}

@@ -164,6 +164,19 @@ def test_it_shows_lines_days_concepts_facts_and_numbers(told: Notes) -> None:
     assert all(value >= 0 for axis in "xy" for value in lines[axis])
 
 
+def test_contradictions_are_shown_with_the_command_that_settles_them(told: Notes) -> None:
+    told.write("MEMORY.md", "## Quay Lamp\n- **Version:** 2.1.3\n")
+    told.write("memory/lamps.md", "# Lamps\n\n## Quay Lamp\n- **Version:** 2.1.9 (since 2026-03-24)\n")
+    with open_memory(told, CountingEmbedder()) as memory:
+        (conflict,) = memory.facts.conflicts().conflicts
+        everything, of_another = (data_of(memory.map(concept=name).file)["conflicts"] for name in (None, "Mirabel"))
+    ((pair),) = everything
+    assert pair["id"] == conflict.id and of_another == []
+    assert [(value["s"], value["o"], value["from"]) for value in pair["values"]] == [
+        ("Quay Lamp", "2.1.9 (since 2026-03-24)", date(2026, 3, 24).toordinal()), ("Quay Lamp", "2.1.3", 0)
+    ]  # fmt: skip
+
+
 def test_summaries_and_what_they_stand_for_are_on_the_timeline(told: Notes) -> None:
     for day in range(1, 9):  # long enough to be summarised
         write(told, date(2026, 3, day), lines=16)

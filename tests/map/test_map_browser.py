@@ -41,6 +41,8 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "concepts.yaml",
         f'concepts:\n  evil: {{name: "{NAME}", kind: "{NAME}", aliases: [Quill]}}\n  mirabel: {{name: Mirabel}}\n',
     )
+    notes.write("memory/boats.md", "## Heron\n- **Version:** 2.1.3\n")
+    notes.write("memory/more.md", "# Boats\n\n## Heron\n- **Version:** 2.1.9 (since 2026-03-24)\n")
     with open_memory(notes, CountingEmbedder()) as memory:
         memory.facts.add("Mirabel", "lives in", "Bruges", source="MEMORY.md#L3", since=date(2026, 3, 5))
         return Path(memory.map().file)
@@ -96,6 +98,16 @@ def test_a_click_on_a_concept_shows_its_lines_and_facts(page: Any) -> None:
     assert page.evaluate("location.hash") == "#concepts/mirabel"
     page.keyboard.press("Escape")
     assert "Most mentioned" in panel(page)
+
+
+def test_a_click_shows_what_contradicts_itself_and_what_settles_it(page: Any) -> None:
+    page.click("#tab-facts")
+    page.click("text=1 contradiction")
+    said = panel(page)
+    assert "2.1.3" in said and "2.1.9" in said and "24 Mar 2026" in said and "memory/boats.md:2" in said
+    assert re.search(r"openclaw-memory conflicts settle c-\w+ --keep 1", said)
+    page.keyboard.press("Escape")
+    assert "settle" not in panel(page)
 
 
 def test_search_finds_lines_concepts_and_facts_and_marks_the_words(page: Any) -> None:

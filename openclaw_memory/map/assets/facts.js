@@ -8,9 +8,10 @@ views.facts = {
     if (!data.facts.length) return emptyView(root, "No facts yet", "A fact is a statement such as “JR lives in Utrecht”. They are found in notes by rules, and stated by agents and people.", "openclaw-memory facts add SUBJECT PREDICATE OBJECT");
     this.count = el("p");
     this.list = el("div", { class: "facts" });
+    const conflicts = data.conflicts.length ? el("button", { type: "button", class: "more", onclick: () => this.contradictions() }, counted(data.conflicts.length, "contradiction")) : null;
     root.append(
       el(
-        "div", { class: "page-head" }, el("div", {}, el("h2", {}, "What is known"), this.count),
+        "div", { class: "page-head" }, el("div", {}, el("h2", {}, "What is known"), this.count, conflicts),
         segmented("Which facts", [[false, "Holds now"], [true, "With history"]], this.past, (past) => {
           this.past = past;
           this.redraw();
@@ -59,6 +60,15 @@ views.facts = {
       track = el("div", { class: "span", "aria-hidden": "true" }, bar);
     }
     return el("div", { class: `value ${fact.now ? "now" : "past"}`, title: fact.why }, el("span", { class: "object", dir: "auto" }, marked(fact.o)), el("span", { class: "when" }, when), track, told && el("span", { class: "where" }, told));
+  },
+  /** The statements that both claim to hold, and the command that settles which does. */
+  contradictions() {
+    const pair = ({ id, values }) => [
+      heading(`${values[0].s} · ${values[0].p}`),
+      ...values.map(factItem),
+      el("p", { class: "hint" }, "Keep one: ", el("code", {}, `openclaw-memory conflicts settle ${id} --keep 1`), " (or 2)"),
+    ];
+    openPanel({ title: "Contradictions", kicker: "Facts", meta: `${counted(data.conflicts.length, "pair")} of statements that both claim to hold` }, ...pieces(data.conflicts, (each) => el("div", { class: "conflict" }, pair(each))));
   },
   rest: () => null,
 };
