@@ -11,13 +11,18 @@ import json
 from pathlib import Path
 from typing import Any
 
-from openclaw_memory.model import FactsResult, FileText, RecallResult, SearchResult
+from openclaw_memory.model import FactChanges, FactConflicts, FactsResult, FileText, RecallResult, SearchResult
 from openclaw_memory.serve.registry import listed_tools
 
 OUT = Path(__file__).parent / "tools.md"
 PLUGIN = Path(__file__).parent.parent / "hooks" / "tools.json"
 #: Shape of OpenClaw in which the plugin returns a result; others are returned unchanged.
-SHAPES: dict[type, str] = {SearchResult: "hits", RecallResult: "hits", FactsResult: "facts", FileText: "text"}
+SHAPES: dict[Any, str] = {
+    SearchResult: "hits",
+    RecallResult: "hits",
+    FactsResult | FactChanges | FactConflicts: "facts",
+    FileText: "text",
+}
 
 _HEAD = """# Tools
 

@@ -24,8 +24,6 @@ from openclaw_memory.system.serialize import FLAGS, OPTIONAL, UNLESS_EMPTY, came
 OUT = Path(__file__).parent / "schema.json"
 
 _ENTRIES = [{"name": str, "action": str, "to": str}]
-#: Fields of a ``FactsResult`` without facts.
-_COUNTS = {"rows": [str], "added": int, "updated": int, "removed": int, "took_ms": float, "warning?": str}
 #: What each command prints; a command that prints something else with an option has a list of alternatives.
 ANSWERS: dict[str, Any] = {
     "error": {"error": {"message": str, "next": str | None}, "warning": str},
@@ -52,8 +50,8 @@ ANSWERS: dict[str, Any] = {
     "map": of.MapReport,
     "concepts": of.ConceptsResult,
     "facts": of.FactsResult,
-    "changes": _COUNTS | {"changes": [of.FactChange]},
-    "conflicts": _COUNTS | {"conflicts": [of.FactConflict]},
+    "changes": of.FactChanges,
+    "conflicts": of.FactConflicts,
     "capture": of.CaptureReport,
     "feedback": of.FeedbackReport,
     "forget": of.ForgetReport,

@@ -659,7 +659,7 @@ class Memory(ReadingMemory):
             skipped=scanned.skipped,
             embedding=_is_held(self.store.sidecar(".embedding")),
             found=len(scanned.files),
-            conflicts=len(self.facts.conflicts(fresh=False).conflicts or ()),
+            conflicts=len(self.facts.conflicts(fresh=False).conflicts),
         )
 
     def remarks(self) -> list[str]:

@@ -13,7 +13,7 @@ from .knowledge import span
 
 if TYPE_CHECKING:
     from ..facts.service import FactService
-    from ..model import DatedValue, FactConflict, FactsResult
+    from ..model import DatedValue, FactChanges, FactConflict, FactConflicts, FactsResult
 
 
 @click.command()
@@ -39,7 +39,7 @@ def conflicts(context: click.Context, cli: CliContext) -> None:
     with cli.memory() as memory:
         result = memory.facts.conflicts()
         if not cli.json and sys.stdin.isatty() and sys.stdout.isatty():
-            _ask(cli, memory.facts, result.conflicts or ())
+            _ask(cli, memory.facts, result.conflicts)
             return
     cli.answer(result, _show_conflicts)
 
@@ -72,8 +72,8 @@ def _ask(cli: CliContext, service: FactService, pairs: tuple[FactConflict, ...])
             return
 
 
-def _show_conflicts(cli: CliContext, result: FactsResult) -> None:
-    for conflict in result.conflicts or ():
+def _show_conflicts(cli: CliContext, result: FactConflicts) -> None:
+    for conflict in result.conflicts:
         _show_conflict(cli, conflict)
     if not result.conflicts:
         say("no statements contradict each other")
@@ -103,8 +103,8 @@ def _show_settled(cli: CliContext, result: FactsResult, id: str, undo: bool) -> 
     cli.remark(result.warning)
 
 
-def _show_changes(cli: CliContext, result: FactsResult) -> None:
-    for change in result.changes or ():
+def _show_changes(cli: CliContext, result: FactChanges) -> None:
+    for change in result.changes:
         before = f"{change.before.object} → " if change.before else ""
         subject = (f"{change.day}  ", "dim"), (change.subject, "bold"), (f" · {change.predicate}: ", "dim")
         cli.line(*subject, before, change.after.object, (f"  [{change.after.source or 'facts.yaml'}]", "dim"))

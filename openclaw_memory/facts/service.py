@@ -17,7 +17,7 @@ from ..errors import OpenClawMemoryError, RequestError, StoreError
 from ..knowledge import facts_file
 from ..knowledge.concept_keys import concepts_by_key
 from ..knowledge.predicates import normalise
-from ..model import FactRow, FactsResult, Origin
+from ..model import FactChanges, FactConflicts, FactRow, FactsResult, Origin
 from ..store.api import StatedFact, Store
 from ..system import atomic
 from ..system.git import lines_after
@@ -147,29 +147,29 @@ class FactService:
         """
         return self._snapshot(as_of).superseded
 
-    def changes(self, since: date, until: date | None = None) -> FactsResult:
+    def changes(self, since: date, until: date | None = None) -> FactChanges:
         """Return the values that replaced others after the day ``since``, and the decisions, in order of time."""
         started = time.perf_counter()
         self._freshen()
         snapshot = self._snapshot()
         changes = tuple(changes_since(snapshot.history, since, until or self._today()))
-        return FactsResult((), took_ms=_milliseconds_since(started), warning=self._warning(), changes=changes)
+        return FactChanges(changes, _milliseconds_since(started), self._warning())
 
-    def conflicts(self, fresh: bool = True) -> FactsResult:
+    def conflicts(self, fresh: bool = True) -> FactConflicts:
         """Return the pairs of values that both claim to hold; without ``fresh`` from the index alone."""
         started = time.perf_counter()
         if fresh:
             self._freshen()
         snapshot = self._snapshot()
         pairs = tuple(find_conflicts(snapshot.history, snapshot.single_valued))
-        return FactsResult((), took_ms=_milliseconds_since(started), warning=self._warning(), conflicts=pairs)
+        return FactConflicts(pairs, _milliseconds_since(started), self._warning())
 
     def settle(self, id: str, keep: int) -> FactsResult:
         """State the first or second value of the conflict ``id`` in ``facts.yaml``, in place of the other one.
 
         :meth:`unsettle` takes it back.  Raises :class:`~openclaw_memory.errors.RequestError`.
         """
-        conflict = next((each for each in self.conflicts().conflicts or () if each.id == id), None)
+        conflict = next((each for each in self.conflicts().conflicts if each.id == id), None)
         if conflict is None or keep not in (1, 2):
             raise RequestError(
                 f"there is no conflict {id} with a value {keep}", "'openclaw-memory conflicts' lists them"

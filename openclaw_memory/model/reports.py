@@ -117,10 +117,7 @@ class FactConflict:
 
 @dataclass(frozen=True, slots=True)
 class FactsResult:
-    """Facts; after a change the numbers of those that were added, ended and removed.
-
-    ``changes`` and ``conflicts`` are ``None`` unless they were asked for.
-    """
+    """Facts; after a change the numbers of those that were added, ended and removed."""
 
     rows: tuple[FactRow, ...]
     added: int = 0
@@ -128,8 +125,24 @@ class FactsResult:
     removed: int = 0
     took_ms: float = 0.0
     warning: str | None = None
-    changes: tuple[FactChange, ...] | None = None
-    conflicts: tuple[FactConflict, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FactChanges:
+    """Changes of facts, in order of time."""
+
+    changes: tuple[FactChange, ...]
+    took_ms: float = 0.0
+    warning: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FactConflicts:
+    """Facts that contradict each other."""
+
+    conflicts: tuple[FactConflict, ...]
+    took_ms: float = 0.0
+    warning: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,8 @@ from ..model import (
     CaptureReport,
     ConsolidateReport,
     ContextResult,
+    FactChanges,
+    FactConflicts,
     FactsResult,
     FeedbackReport,
     FileText,
@@ -206,7 +208,7 @@ _ASKING: dict[str, tuple[str, ...]] = {
     hint="For what is known about a name now, or was on a day, call memory_facts; when you learn a lasting fact, or "
     "that one changed, add it there.",
 )  # fmt: skip
-def memory_facts(call: Call) -> FactsResult:
+def memory_facts(call: Call) -> FactsResult | FactChanges | FactConflicts:
     """Facts as subject, predicate and object, with their days. query: what is known of a name now, on a day
     (asOf), or ever (history). changes: what replaced what. conflicts: values that both claim to hold; ask which,
     then remove one. add: state a lasting fact; where one value holds at a time (lives in, status ...) it

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
+from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import RequestError
@@ -41,19 +42,19 @@ class Call:
 class Tool:
     """A capability of the server.
 
-    ``arguments`` are JSON Schemas by name, ``result`` is the dataclass that ``run`` returns, ``deadline`` the default
-    in seconds.  A ``long_running`` tool has threads of its own, so that it delays no answer.  One that ``embeds`` may
-    send text to a configured embedding endpoint.  The ``audience`` ``client`` may call it though it is not listed;
-    ``host`` needs a server that was started for a host.  A ``destructive`` tool may remove text.  ``hint`` tells a
-    model when to call it, in the system prompt.  ``reading_values`` names the values of arguments with which a writing
-    tool only reads.  ``host_arguments`` are accepted and not listed.  ``openclaw`` are arguments of OpenClaw's tool of
-    the same name that its plugin handles.
+    ``arguments`` are JSON Schemas by name, ``result`` is the dataclass, or one of those, that ``run`` returns,
+    ``deadline`` the default in seconds.  A ``long_running`` tool has threads of its own, so that it delays no
+    answer.  One that ``embeds`` may send text to a configured embedding endpoint.  The ``audience`` ``client`` may
+    call it though it is not listed; ``host`` needs a server that was started for a host.  A ``destructive`` tool
+    may remove text.  ``hint`` tells a model when to call it, in the system prompt.  ``reading_values`` names the
+    values of arguments with which a writing tool only reads.  ``host_arguments`` are accepted and not listed.
+    ``openclaw`` are arguments of OpenClaw's tool of the same name that its plugin handles.
     """
 
     name: str
     title: str
     description: str
-    result: type
+    result: type | UnionType
     run: Callable[[Call], Any]
     deadline: float
     arguments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

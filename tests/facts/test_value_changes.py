@@ -103,7 +103,7 @@ def test_a_later_value_ends_the_earlier_with_both_days(quay: Notes) -> None:
     with open_memory(quay) as memory:
         rows = memory.facts.query().rows
         history = memory.facts.query(history=True)
-        changes = memory.facts.changes(date(2026, 3, 10)).changes or ()
+        changes = memory.facts.changes(date(2026, 3, 10)).changes
         later = memory.facts.changes(changed).changes
     assert {(row.object, tuple(past.object for past in row.before)) for row in rows} == {
         ("2.1.9", ("2.1.3",)),
@@ -150,7 +150,7 @@ def test_a_value_that_comes_back_on_most_days_ends_the_one_before(notes: Notes) 
     for number, fee in enumerate((12, 12, 12, 15, 15), 1):
         notes.write(f"memory/2026-03-0{number}.md", f"# 2026-03-0{number}\n\n## Jetty\n- Mooring: {fee} €\n")
     with open_memory(notes) as memory:
-        changes = memory.facts.changes(date(2026, 1, 1)).changes or ()
+        changes = memory.facts.changes(date(2026, 1, 1)).changes
     assert [(each.subject, each.day) for each in changes] == [("Jetty", date(2026, 3, 4))]
 
 
@@ -173,7 +173,7 @@ def test_an_undated_value_beside_a_dated_one_is_unconfirmed(contrary: Notes) -> 
 @pytest.mark.parametrize("keep", [1, 2])
 def test_a_conflict_is_settled_in_the_file_and_taken_back(contrary: Notes, keep: int) -> None:
     with open_memory(contrary) as memory:
-        (conflict,) = memory.facts.conflicts().conflicts or ()
+        (conflict,) = memory.facts.conflicts().conflicts
         kept, other = [conflict.first, conflict.second][:: 1 if keep == 1 else -1]
         memory.facts.settle(conflict.id, keep)
         assert kept.object in (contrary.root / "facts.yaml").read_text(encoding="utf-8")
@@ -181,7 +181,7 @@ def test_a_conflict_is_settled_in_the_file_and_taken_back(contrary: Notes, keep:
         assert not memory.facts.conflicts().conflicts
         memory.facts.unsettle(conflict.id)
         assert {row.object for row in memory.facts.query().rows} == {kept.object, other.object}
-        assert [each.id for each in memory.facts.conflicts().conflicts or ()] == [conflict.id]
+        assert [each.id for each in memory.facts.conflicts().conflicts] == [conflict.id]
         with pytest.raises(RequestError):
             memory.facts.unsettle(conflict.id)
         with pytest.raises(RequestError):
@@ -213,8 +213,8 @@ def test_the_commands_print_changes_and_conflicts(contrary: Notes) -> None:
 def test_the_tool_tells_changes_and_conflicts(contrary: Notes) -> None:
     with open_memory(contrary) as memory:
 
-        def call(**arguments: Any) -> FactsResult:
-            result: FactsResult = memory_facts.run(
+        def call(**arguments: Any) -> Any:
+            return memory_facts.run(
                 Call(
                     memory,
                     check_arguments(memory_facts.name, memory_facts.input_schema, arguments),
@@ -222,10 +222,9 @@ def test_the_tool_tells_changes_and_conflicts(contrary: Notes) -> None:
                     lambda *_: None,
                 )
             )
-            return result
 
         assert call(action="changes", since="2026-01-01").changes == ()
-        (conflict,) = call(action="conflicts").conflicts or ()
+        (conflict,) = call(action="conflicts").conflicts
         call(action="remove", id=conflict.second.id)
         assert not call(action="conflicts").conflicts
         with pytest.raises(RequestError):

@@ -25,7 +25,11 @@ from openclaw_memory.serve.server import _describe_tool
 from openclaw_memory.serve.tool import Tool, check_arguments
 from openclaw_memory.system.serialize import camel, to_json
 
-RESULTS = [*dict.fromkeys(tool.result for tool in TOOLS), Check, ScanResult]
+RESULTS = [
+    *dict.fromkeys(kind for tool in TOOLS for kind in get_args(tool.result) or (tool.result,)),
+    Check,
+    ScanResult,
+]
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
@@ -83,7 +87,7 @@ def test_a_type_outside_the_contract_is_refused() -> None:
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 def test_every_tool_is_complete(tool: Tool) -> None:
-    for schema in (tool.input_schema, json_schema(tool.result)):
+    for schema in (tool.input_schema, *map(json_schema, get_args(tool.result) or (tool.result,))):
         Draft202012Validator.check_schema(schema)
         assert schema["type"] == "object" and json.loads(json.dumps(schema)) == schema
     assert all(argument["description"].endswith(".") for argument in tool.arguments.values())
