@@ -11,6 +11,7 @@ from ..model import UNSAID, Unit
 from ..text import analysis, speech
 from ..text.machine import is_machine
 from ..text.markdown import parse
+from ..text.scripts import UNSPACED_LETTER
 from ..text.sentences import sentence_spans
 from ..text.structure import is_prohibition, states_amount, states_appointment
 from ..text.withheld import without_block, without_host_additions
@@ -28,9 +29,12 @@ _MARKERS = {
     "standing": 0.4,
     "detail": 0.3,
 }
+#: Most characters of a name in quotation marks, with these, in scripts without spaces.
+_LONGEST_NAME = 6
 _PLAIN_MARKS = ".,;:!?'’\"“”()-–—/%€$£&#@+…。，、！？：；「」『』।"
 #: List markers, quotes, hashes, boxes and fences at the beginning of a line.
 _MARK = re.compile(r">\s*|(?:[-*+•_]+|\d{1,9}[.)]|#{1,6}|\[[ xX]\])(?:\s+|$)|`{3,}|~{3,}")
+_QUOTED = re.compile(r'"[^"]*"|[„“«»][^"“”„«»]*(?:["“”«»]|\Z)|「[^「」]*(?:」|\Z)|『[^『』]*(?:』|\Z)')
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f\x85\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]+")
 
 
@@ -70,7 +74,7 @@ def score_sentence(sentence: str, speaker: str) -> float:
     """Score in [0, 1] how much a sentence is worth keeping; ``speaker`` is ``user`` or ``assistant``.
 
     The strongest marker counts in full; names, numbers and times add to it.  Questions, small talk and redacted
-    secrets score 0, and requests, offers and suppositions little.  The markers are data
+    secrets score 0, and requests, offers, suppositions and what others said little.  The markers are data
     (:mod:`~openclaw_memory.text.speech`), and count the same in every language.
     """
     if (
@@ -80,7 +84,7 @@ def score_sentence(sentence: str, speaker: str) -> float:
         or not speech.subject_terms(sentence)
     ):
         return 0.0
-    bare = sentence.replace("’", "'")
+    bare = _without_quotes(sentence).replace("’", "'")
     kinds = speech.phrase_kinds(bare)
     if "remember" in kinds and not speech.asks_to_remember(bare):
         kinds -= {"remember"}
@@ -98,9 +102,10 @@ def score_sentence(sentence: str, speaker: str) -> float:
     score += 0.1 * min(2, _names(bare))
     if "remember" not in kinds:
         pending = speech.is_request(bare) if speaker == "user" else "offer" in kinds
-        # What stands behind the colon of a request may be stated.
-        penalty = 0.35 if split_request(bare)[0] else 0.5
-        score -= penalty if pending and "standing" not in kinds else 0.35 if "unsure" in kinds else 0.0
+        others = speech.is_reported(bare) or bare.rstrip().endswith((":", "："))
+        if others or "unsure" in kinds or (pending and "standing" not in kinds):
+            # What stands behind the colon of a request may be stated.
+            score -= 0.35 if split_request(bare)[0] else 0.5
     return round(min(1.0, max(0.0, score)), 3)
 
 
@@ -108,6 +113,15 @@ def split_request(sentence: str) -> tuple[bool, str]:
     """Return true if a sentence is a request with its content behind a colon, and the text behind its colon."""
     head, _, rest = sentence.replace("：", ": ").partition(": ")
     return bool(rest) and (speech.is_request(head) or "remember" in speech.phrase_kinds(head)), rest.strip()
+
+
+def _without_quotes(sentence: str) -> str:
+    """Return a sentence without what it quotes: several words in quotation marks, of which one may be a name."""
+
+    def is_name(quote: str) -> bool:
+        return len(quote.split()) < 2 and (len(quote) <= _LONGEST_NAME or not UNSPACED_LETTER.search(quote))
+
+    return _QUOTED.sub(lambda match: match[0] if is_name(match[0]) else " ", sentence)
 
 
 def tidy(sentence: str) -> str:

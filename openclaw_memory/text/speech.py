@@ -40,8 +40,9 @@ class _Phrase(NamedTuple):
     atoms: tuple[str, ...]
     #: The same with their accents.
     accented: tuple[str, ...]
-    #: True if the last atom stands for any ending.
+    #: True if the last atom stands for any ending, and if the first one does for any beginning.
     open: bool
+    headless: bool
     kind: str
     language: str
 
@@ -114,18 +115,33 @@ def asks_to_remember(sentence: str) -> bool:
     return False
 
 
-def phrase_kinds(sentence: str) -> frozenset[str]:
-    """Return the kinds of phrases in a sentence; one within a longer courtesy is part of that ("cảm ơn", "cấm")."""
-    every = list(find_phrases(sentence))
-    polite = [match for match in every if match.kind == "courtesy"]  # in order, and none within another
-    begins = [match.start for match in polite]
+def is_reported(sentence: str) -> bool:
+    """Return true if a sentence tells what somebody else says or wrote, and nothing of its speaker or listener."""
+    own = [(match.start, match.end) for match in find_phrases(sentence, ("personal",))]
+    for match in find_phrases(sentence, ("reported",)):
+        if any(end <= match.start and not sentence[end : match.start].strip() for _, end in own):
+            continue  # "I said"
+        # In Japanese, Korean and Turkish the verb stands at the end.
+        is_last = not any(map(str.isalnum, sentence[match.end :]))
+        return not any(is_last or start >= match.end for start, _ in own)
+    return False
 
-    def within(match: PhraseMatch) -> bool:
-        before = bisect_right(begins, match.start)
-        whole = polite[before - 1] if before else match
+
+def phrase_kinds(sentence: str) -> frozenset[str]:
+    """Return the kinds of phrases in a sentence; one within a longer courtesy is part of that ("cảm ơn", "cấm").
+
+    So is one within a longer phrase about a person: in "ela se chama" nothing is supposed.
+    """
+    every = list(find_phrases(sentence))
+    # In order, and none within another.
+    wholes = [[match for match in every if match.kind == kind] for kind in ("courtesy", "person")]
+
+    def within(match: PhraseMatch, longer: Sequence[PhraseMatch]) -> bool:
+        before = bisect_right(longer, match.start, key=lambda other: other.start)
+        whole = longer[before - 1] if before else match
         return match.end <= whole.end and match.end - match.start < whole.end - whole.start
 
-    return frozenset(match.kind for match in every if not within(match))
+    return frozenset(match.kind for match in every if not any(within(match, longer) for longer in wholes))
 
 
 def without_small_talk(message: str) -> str:
@@ -235,6 +251,7 @@ def _fits(phrase: _Phrase, atoms: list[tuple[str, int, int]], exact: Sequence[st
         return False
     for place, atom, accented in zip(range(at, end), phrase.atoms, phrase.accented, strict=True):
         same = str.startswith if phrase.open and place == end - 1 else str.__eq__
+        same = str.endswith if phrase.headless and place == at else same
         if not same(atoms[place][0], atom):
             return False
         significant = exact and (not accented.isascii() or phrase.language == analysis.VIETNAMESE)
@@ -246,28 +263,32 @@ def _fits(phrase: _Phrase, atoms: list[tuple[str, int, int]], exact: Sequence[st
 @lru_cache(maxsize=2048)
 def _beginning(atom: str) -> tuple[_Phrase, ...]:
     """Return the phrases that may begin with ``atom``."""
-    closed, opened, longest = _phrases()
-    starts = (opened.get(atom[:size], ()) for size in range(1, min(len(atom), longest) + 1))
-    return (*closed.get(atom, ()), *(phrase for some in starts for phrase in some))
+    closed, opened, headless, longest = _phrases()
+    sizes = range(1, min(len(atom), longest) + 1)
+    parts = (*(opened.get(atom[:size], ()) for size in sizes), *(headless.get(atom[-size:], ()) for size in sizes))
+    return (*closed.get(atom, ()), *(phrase for some in parts for phrase in some))
 
 
 @cache
-def _phrases() -> tuple[dict[str, list[_Phrase]], dict[str, list[_Phrase]], int]:
-    """Return phrases by their first atom: those that begin with just it, and those whose one atom has any ending.
+def _phrases() -> tuple[dict[str, list[_Phrase]], dict[str, list[_Phrase]], dict[str, list[_Phrase]], int]:
+    """Return phrases by their first atom: those that begin with just it, with any ending of it, with any beginning.
 
-    The last value is the length of the longest atom of these.
+    The last value is the length of the longest atom of the latter two.
     """
     closed: dict[str, list[_Phrase]] = {}
     opened: dict[str, list[_Phrase]] = {}
+    headless: dict[str, list[_Phrase]] = {}
     for spoken, line in word_lists.lines_of(__package__, "speech.txt"):
         kind, _, words = line.partition(":")
         for word in words.split(";"):
-            bare = word.strip().removesuffix("*")
+            word = word.strip()
+            bare = word.strip("*")
             atoms = tuple(atom for atom, _, _ in _atoms(bare))
             if atoms:
-                phrase = _Phrase(atoms, tuple(_words(bare)), word.strip().endswith("*"), kind, spoken)
-                (opened if phrase.open and len(atoms) == 1 else closed).setdefault(atoms[0], []).append(phrase)
-    return closed, opened, max(map(len, opened))
+                phrase = _Phrase(atoms, tuple(_words(bare)), word.endswith("*"), word.startswith("*"), kind, spoken)
+                begins = headless if phrase.headless else opened if phrase.open and len(atoms) == 1 else closed
+                begins.setdefault(atoms[0], []).append(phrase)
+    return closed, opened, headless, max(map(len, (*opened, *headless)))
 
 
 def _atoms(text: str) -> list[tuple[str, int, int]]:
