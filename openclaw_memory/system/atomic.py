@@ -106,7 +106,7 @@ def _acquire(lock_file: Path, timeout: float, root: Path | None) -> filelock.Bas
                     copy_ownership(folder / ".gitignore", root)
     check_regular(lock_file)
     fresh = not lock_file.exists()
-    mode = 0o600 if root is None else stat.S_IMODE(root.stat().st_mode) & 0o666
+    mode = 0o600 if root is None else 0o600 | stat.S_IMODE(root.stat().st_mode) & 0o666
     lock = filelock.FileLock(lock_file, timeout=timeout, mode=mode)
     lock.acquire()
     if fresh and root is not None:
@@ -115,10 +115,13 @@ def _acquire(lock_file: Path, timeout: float, root: Path | None) -> filelock.Bas
 
 
 def copy_ownership(path: Path, root: Path) -> None:
-    """Give ``path`` the owner and mode of ``root``: a container may run as another user than its host."""
+    """Give ``path`` the owner and mode of ``root``: a container may run as another user than its host.
+
+    The owner may always write it.
+    """
     stats = root.stat()
     with suppress(OSError):
-        mode = stat.S_IMODE(stats.st_mode)
+        mode = 0o700 | stat.S_IMODE(stats.st_mode)
         # Where everybody may write, nobody may delete the files of others.
         sticky = stat.S_ISVTX if mode & 0o002 else 0
         os.chmod(path, mode & 0o777 | sticky if path.is_dir() else mode & 0o666)

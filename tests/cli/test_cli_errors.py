@@ -196,6 +196,19 @@ def test_get_of_what_is_not_there_fails_in_words_and_in_json(notes: Notes) -> No
 # -- the index --------------------------------------------------------------------------------------
 
 
+def test_a_read_only_workspace_is_named(notes: Notes) -> None:
+    run(notes, "capture", "We decided to paint the lamp by the door blue.", code=0)  # makes the folder of locks
+    places = [notes.root, *notes.root.rglob("*")]
+    for place in places:
+        place.chmod(place.stat().st_mode & 0o555)
+    try:
+        done = run(notes, "capture", "We decided to paint the lamp in the hall green.", code=1, apart=True)
+    finally:
+        for place in places:
+            place.chmod(place.stat().st_mode | 0o200)
+    assert "cannot be written (Permission denied); make the file and its folder writable" in done.stderr
+
+
 def test_a_read_only_folder_for_the_index_is_named(notes: Notes, tmp_path: Path) -> None:
     folder = tmp_path / "locked"
     folder.mkdir(mode=0o555)
