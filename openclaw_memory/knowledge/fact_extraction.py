@@ -293,11 +293,13 @@ def _contacts(text: str, topic: Topic) -> Iterator[ExtractedFact]:
     body = _OPENING.sub("", text, count=1)
     border = _BORDERS.search(body)
     name, parts = tidy(body[: border.start()]) if border else "", _short_parts(body[border.end() :]) if border else []
+    addresses = [(kind, part) for part in parts if (kind := _address_kind(part)) is not None]
+    if addresses and is_full_name(parts[0]) and not is_full_name(name):
+        name, parts = parts[0], [name, *parts[1:]]  # "Plumber: Nora Berg, 030 5550 12"
     if border is None or not parts or not (topic.collection or is_full_name(name)):
         return
     if not is_name(name) or is_common(name):
         return
-    addresses = [(kind, part) for part in parts for kind, form in _ADDRESSES if form.fullmatch(part)]
     for kind, part in addresses:
         yield from _fact(name, kind, part, "entry", 0.8)
     others = [part for part in parts if part not in dict(addresses).values()]
@@ -305,6 +307,11 @@ def _contacts(text: str, topic: Topic) -> Iterator[ExtractedFact]:
         yield from _entry(name, others[0])
     elif topic.collection and border[0].strip() in set("—–|·•-"):
         yield from _entry(name, body[border.end() :])
+
+
+def _address_kind(text: str) -> str | None:
+    """Return the relation of an address of a person by its form."""
+    return next((kind for kind, form in _ADDRESSES if form.fullmatch(text)), None)
 
 
 def _short_parts(text: str) -> list[str]:
@@ -370,18 +377,21 @@ def _row(unit: Unit, topic: Topic, path: str) -> Iterator[ExtractedFact]:
     if headers is None or len(cells) < 2 or any(cell.endswith(("?", "？")) for cell in cells):
         return
     columns = [tidy(header).casefold() for header in headers]
-    first = tidy(cells[0])
+    of_contact = columns[0] not in fact_list("entity") and any(map(_address_kind, cells))
+    own = next((at for at, cell in enumerate(cells) if of_contact and is_full_name(tidy(cell))), 0)
+    first = tidy(cells[own])
     if len(cells) == 2 and columns[0] in fact_list("keys") | {""} and columns[1] in fact_list("values") | {""}:
         if (kind := kind_of_key(first)) is not None:
             yield from _key(first, kind, cells[1], topic, "table", 0.85)
         return
     short_name = names_subject(first) and len(first.split()) <= 5
     common = is_common(first) or is_work(first) or first.casefold() in fact_list("nobody")
-    names_entity = columns[0] in fact_list("entity") and short_name and not common
+    named = columns[0] in fact_list("entity") or (of_contact and is_full_name(first))
+    names_entity = named and short_name and not common
     priced = len(cells) == 2 and short_name and _lists_prices(path)
-    for column, cell in zip(columns, cells, strict=True):
+    for at, (column, cell) in enumerate(zip(columns, cells, strict=True)):
         kind = kind_of_key(column) if column else None
-        if kind is None or (column == columns[0] and names_entity):
+        if kind is None or (at == own and names_entity):
             continue
         if normalise(column) == "decided":
             yield from _decision(first if cell != cells[0] and short_name else "we", cell, "table")

@@ -246,7 +246,7 @@ def _is_collection(heading: str) -> bool:
 def is_full_name(name: str) -> bool:
     """Return true if a name is written as a person's full one: two to four words with capitals, none common."""
     words = [word for word in name.split() if not word.islower()]
-    return 2 <= len(words) <= 4 and not any(map(is_common, words))
+    return 2 <= len(words) <= 4 and not any(map(str.isdigit, name)) and not any(map(is_common, words))
 
 
 def _is_about_owner(heading: str, in_owners_file: bool) -> bool:

@@ -96,6 +96,7 @@ def test_a_nested_item_is_about_the_one_above_it() -> None:
         ("联系人 | - 李雷：水管工，13900139000", "phone 13900139000; about 水管工"),
         ("連絡先 | - 佐藤健 - 会計 - 03-1234-5678", "phone 03-1234-5678; about 会計"),
         ("연락처 | - 김민수 — 배관공 — 010-5550-1234", "phone 010-5550-1234; about 배관공"),
+        ("Contacts | - Plumber: Nora Lindqvist, +46 70 123 45 67", "phone +46 70 123 45 67; about Plumber"),
         ("Garden | Nora Lindqvist, nora@pipes.example", "email nora@pipes.example"),
         ("Organigramm | - Clara Stone — CEO", "about CEO"),
         ("Team | - Mina Park — backend lead, reports to Dev Patel", "about backend lead, reports to Dev Patel"),
@@ -131,6 +132,13 @@ def test_a_table_of_prices_names_things_by_common_nouns() -> None:
     assert triples(table_of("Product", "Price", "Mug", "14 €")) == [("Mug", "price", "14 €")]
     assert triples(table_of("料金", "価格", "大人", "1500円")) == [("大人", "価格", "1500円")]
     assert triples(table_of("Day", "Price", "2026-03-01", "14 €")) == []
+
+
+def test_a_row_with_an_address_is_about_the_person_it_names() -> None:
+    text = "# Office\n\n| Role | Employee | Phone |\n|---|---|---|\n| Plumber | Nora Lindqvist | +46 70 123 45 67 |\n"
+    expected = [("Nora Lindqvist", "role", "Plumber"), ("Nora Lindqvist", "phone", "+46 70 123 45 67")]
+    assert triples(text) == expected
+    assert triples(text.replace("Nora Lindqvist", "somebody")) == []
 
 
 def test_an_item_below_a_contact_is_about_them() -> None:
