@@ -89,7 +89,7 @@ class EmbeddingSettings:
         "local", "'local' runs llama.cpp here; 'http' calls an OpenAI-compatible endpoint"
     )
     offline: bool = setting(False, "never download a model")
-    threads: int = setting(0, "CPU threads for embedding; 0 = all cores for a first ingest, else 1", minimum=0)
+    threads: int = setting(0, "CPU threads of the model; 0 = one, and a first ingest runs one on each core", minimum=0)
     gpu: bool = setting(True, "offload every layer when the llama.cpp build has a GPU")
     binding: Literal["auto", "llama-cpp-python", "xllamacpp"] = setting(
         "auto", "package that runs llama.cpp; 'auto' takes the first that works, llama-cpp-python before xllamacpp"

@@ -50,9 +50,6 @@ class EngineSession(Protocol):
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """Return the pooled vector of each text: *d* values of float32, not normalised."""
 
-    def set_threads(self, count: int) -> None:
-        """Use ``count`` CPU threads from the next batch on."""
-
 
 @dataclass(frozen=True, slots=True)
 class Binding:

@@ -123,10 +123,6 @@ class EngineSession:
             )
         return context
 
-    def set_threads(self, count: int) -> None:
-        """Use ``count`` CPU threads from the next batch on."""
-        self._c.llama_set_n_threads(self._context, count, count)
-
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """Return the pooled vector of each text: *d* values of float32, not normalised."""
         tokens = [self.tokenize(text) for text in texts]

@@ -15,7 +15,6 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -110,13 +109,6 @@ class EngineSession:
             raise ModelError(f"{self._options.path}: llama.cpp failed: {message}; choose another model")
         rows = sorted(answer["data"], key=lambda row: int(row["index"]))
         return [base64.b64decode(row["embedding"]) for row in rows]
-
-    def set_threads(self, count: int) -> None:
-        """Use at least ``count`` CPU threads from the next batch on; for more of them the server opens again."""
-        if count > self._options.threads:
-            self._options = replace(self._options, threads=count)
-            self._server = None  # two at a time would take twice the memory
-            self._server = self._open()
 
 
 class _TooLongError(Exception):
