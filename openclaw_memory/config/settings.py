@@ -95,7 +95,7 @@ class EmbeddingSettings:
         "auto", "package that runs llama.cpp; 'auto' takes the first that works, llama-cpp-python before xllamacpp"
     )
     repack: Literal["auto", "on", "off"] = setting(
-        "auto", "let llama.cpp repack weights for this CPU: 'auto' does except on x86-64, where its AMX code can crash"
+        "auto", "let llama.cpp repack weights for this CPU: 'auto' does in builds without AMX, whose code can crash"
     )
     http_url: str = setting("", "base URL of the endpoint, up to and with /v1")
     http_model: str = setting("", "model name sent to the endpoint")

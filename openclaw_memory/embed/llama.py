@@ -197,7 +197,7 @@ class LlamaCppEmbedder(LocalModel):
         model: str,
         threads: int = 1,
         gpu: bool = True,
-        repack: bool = False,
+        repack: str = "auto",
         batch_tokens: int = 192,
         max_tokens: int = 256,
         dimensions: int | None = None,

@@ -80,7 +80,7 @@ class EngineSession:
         on_gpu = options.gpu and self.gpu
         params = c.llama_model_default_params()
         params.n_gpu_layers = -1 if on_gpu else 0
-        params.use_extra_bufts = options.repack
+        params.use_extra_bufts = options.repacks(c.llama_print_system_info().decode())
         self._model = c.llama_model_load_from_file(os.fsencode(path), params)
         if not self._model:
             raise ModelError(

@@ -56,7 +56,7 @@ class EngineSession:
         params.n_threads_http = 1
         params.cpuparams.n_threads = params.cpuparams_batch.n_threads = options.threads
         params.n_gpu_layers = -1 if options.gpu and self.gpu else 0
-        params.no_extra_bufts = not options.repack
+        params.no_extra_bufts = not options.repacks(x.get_system_info())
         params.warmup = params.fit_params = params.ui = params.endpoint_slots = False
         params.cache_ram_mib = 0
         params.verbosity = -1

@@ -20,10 +20,10 @@ from tiny_gguf import make_tiny_decoder, make_tiny_reranker
 
 from openclaw_memory.config.settings import Settings
 from openclaw_memory.embed import llama
-from openclaw_memory.embed.bindings import BINDINGS, installed_bindings
+from openclaw_memory.embed.bindings import BINDINGS, ModelOptions, installed_bindings
 from openclaw_memory.embed.gguf_file import is_reranker
 from openclaw_memory.embed.llama import LlamaCppEmbedder
-from openclaw_memory.embed.manager import choose_embedder, repacks
+from openclaw_memory.embed.manager import choose_embedder
 from openclaw_memory.errors import ModelError
 from openclaw_memory.model.embedder import Embedder
 
@@ -121,15 +121,18 @@ def test_decoder_pools_the_last_token(tmp_path: Path, binding: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("machine", "setting", "repacked"),
-    [("x86_64", "auto", False), ("AMD64", "auto", False), ("aarch64", "auto", True), ("x86_64", "on", True), ("arm64", "off", False)],
-)  # fmt: skip
-def test_weights_are_repacked_only_where_that_cannot_crash(
-    monkeypatch: pytest.MonkeyPatch, machine: str, setting: str, repacked: bool
-) -> None:
-    """Repacking leads to llama.cpp's AMX code, which dies on some x86-64 machines."""
-    monkeypatch.setattr("platform.machine", lambda: machine)
-    assert repacks(setting) is repacked
+    ("build", "setting", "repacked"),
+    [
+        ("AVX2 = 1 | AMX_INT8 = 1 |", "auto", False),
+        ("AVX2 = 1 | REPACK = 1 |", "auto", True),
+        ("NEON = 1 | REPACK = 1 |", "auto", True),
+        ("AMX_INT8 = 1 |", "on", True),
+        ("NEON = 1 |", "off", False),
+    ],
+)
+def test_weights_are_repacked_only_where_that_cannot_crash(build: str, setting: str, repacked: bool) -> None:
+    """Repacking leads to llama.cpp's AMX code, which dies on some machines."""
+    assert ModelOptions("", repack=setting).repacks(build) is repacked
 
 
 def test_prefixes_go_before_the_text(tiny_gguf: Path, embedder: LlamaCppEmbedder) -> None:
