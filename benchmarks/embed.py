@@ -29,9 +29,8 @@ import psutil
 
 from openclaw_memory import Memory, Settings
 from openclaw_memory.embed import registry
-from openclaw_memory.embed.bindings import COMPILED, Binding, installed_bindings
+from openclaw_memory.embed.bindings import COMPILED, Binding, ModelOptions, installed_bindings
 from openclaw_memory.embed.llama import LlamaCppEmbedder
-from openclaw_memory.embed.manager import repacks
 from openclaw_memory.embed.pull import pull
 from openclaw_memory.embed.vectorizer import embed_pending
 
@@ -63,7 +62,6 @@ class Chosen:
             binding=self.binding.name,
             threads=self.threads,
             gpu=self.gpu,
-            repack=repacks("auto"),
             context=self.entry.context if self.entry else 0,
             document_prefix=self.entry.document_prefix if self.entry else "",
         )
@@ -205,7 +203,7 @@ def _xllamacpp(one: Chosen, tokens: int, beside: int) -> Callable[[Sequence[str]
     params.n_ctx = 256 * beside
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = one.threads
     params.n_gpu_layers = -1 if one.gpu else 0
-    params.no_extra_bufts = not repacks("auto")
+    params.no_extra_bufts = not ModelOptions("").repacks(x.get_system_info())
     params.warmup = params.fit_params = params.ui = params.endpoint_slots = False
     params.cache_ram_mib = 0
     params.verbosity = -1

@@ -31,6 +31,9 @@ class llama_pooling_type:
 def get_device_info():
     return []
 
+def get_system_info():
+    return "CPU : AVX2 = 1 | "
+
 class _Any:
     pass
 

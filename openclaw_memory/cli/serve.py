@@ -8,6 +8,7 @@ import click
 
 from ..config.workspace import find_workspace
 from ..errors import WorkspaceError
+from ..system.heap import share_one_heap
 from .context import CliContext, offline_option
 
 
@@ -39,5 +40,6 @@ def serve(cli: CliContext, for_host: bool, offline: bool, workspace: str | None)
     from ..serve.pool import Pool
     from ..serve.server import MemoryServer
 
+    share_one_heap()
     pool = Pool(settings, workspace=folder, agent=cli.agent, db=cli.db)
     MemoryServer(pool, for_host).run()

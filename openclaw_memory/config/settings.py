@@ -89,13 +89,13 @@ class EmbeddingSettings:
         "local", "'local' runs llama.cpp here; 'http' calls an OpenAI-compatible endpoint"
     )
     offline: bool = setting(False, "never download a model")
-    threads: int = setting(0, "CPU threads for embedding; 0 = all cores for a first ingest, else 1", minimum=0)
+    threads: int = setting(0, "CPU threads of the model; 0 = one, and a first ingest runs one on each core", minimum=0)
     gpu: bool = setting(True, "offload every layer when the llama.cpp build has a GPU")
     binding: Literal["auto", "llama-cpp-python", "xllamacpp"] = setting(
         "auto", "package that runs llama.cpp; 'auto' takes the first that works, llama-cpp-python before xllamacpp"
     )
     repack: Literal["auto", "on", "off"] = setting(
-        "auto", "let llama.cpp repack weights for this CPU: 'auto' does except on x86-64, where its AMX code can crash"
+        "auto", "let llama.cpp repack weights for this CPU: 'auto' does in builds without AMX, whose code can crash"
     )
     http_url: str = setting("", "base URL of the endpoint, up to and with /v1")
     http_model: str = setting("", "model name sent to the endpoint")

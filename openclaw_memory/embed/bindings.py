@@ -27,10 +27,17 @@ class ModelOptions:
     path: str
     threads: int = 1
     gpu: bool = True
-    repack: bool = False
+    repack: str = "auto"
     batch_tokens: int = 192
     max_tokens: int = 256
     context: int = 0
+
+    def repacks(self, build: str) -> bool:
+        """Return true if weights are repacked by a build, whose description names what it was compiled for.
+
+        Repacking leads to llama.cpp's AMX code where that is in, which crashes on some CPUs (ggml-org/llama.cpp#20824).
+        """
+        return self.repack == "on" or (self.repack == "auto" and "AMX" not in build)
 
 
 class EngineSession(Protocol):
@@ -49,9 +56,6 @@ class EngineSession(Protocol):
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """Return the pooled vector of each text: *d* values of float32, not normalised."""
-
-    def set_threads(self, count: int) -> None:
-        """Use ``count`` CPU threads from the next batch on."""
 
 
 @dataclass(frozen=True, slots=True)

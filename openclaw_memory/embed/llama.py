@@ -15,9 +15,10 @@ import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -33,6 +34,9 @@ from .vocabulary import blank_unknown_characters
 
 log = logging.getLogger("openclaw_memory")
 
+#: Returns the vectors of texts, not normalised: ``float32[n, d]``.
+Request = Callable[[Sequence[str]], Vectors]
+
 #: After this many crashes in this many seconds the worker rests for as long, as after a start that failed.
 _CRASHES, _PAUSE = 8, 600.0
 
@@ -42,6 +46,18 @@ def available_cores() -> int:
     if sys.platform == "linux":
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def free_memory() -> int:
+    """Return the bytes of memory that this process may still take, within the limit of its container."""
+    import psutil
+
+    free: int = psutil.virtual_memory().available
+    with suppress(OSError, ValueError):  # outside a container, or "max"
+        group = Path("/sys/fs/cgroup")
+        used = int((group / "memory.current").read_text())
+        free = min(free, int((group / "memory.max").read_text()) - used)
+    return free
 
 
 class WorkerEnded(EngineError):
@@ -81,10 +97,18 @@ class Worker:
         header, _ = self._receive("on its first use")
         self.dimensions, self.gpu = header["dimensions"], header["gpu"]
 
-    def embed(self, texts: Sequence[str], threads: int) -> bytes:
-        """Return the vectors of ``texts`` as float32 in a row, computed by ``threads`` CPU threads."""
-        self._child.send({"op": "embed", "texts": texts, "threads": threads})
-        return self._receive(f"on a batch of {len(texts)} texts")[1]
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return the vectors of ``texts``, not normalised: ``float32[n, d]``."""
+        self._child.send({"op": "embed", "texts": texts})
+        return np.frombuffer(self._receive(f"on a batch of {len(texts)} texts")[1], np.float32).reshape(len(texts), -1)
+
+    @property
+    def memory(self) -> int:
+        """Bytes of memory that the process does not share, where the system tells."""
+        import psutil
+
+        memory = psutil.Process(self._child.pid).memory_info()
+        return int(memory.rss - getattr(memory, "shared", 0))
 
     def end(self) -> None:
         """End the process now; no work is lost.  Calling twice is harmless."""
@@ -173,7 +197,7 @@ class LlamaCppEmbedder(LocalModel):
         model: str,
         threads: int = 1,
         gpu: bool = True,
-        repack: bool = False,
+        repack: str = "auto",
         batch_tokens: int = 192,
         max_tokens: int = 256,
         dimensions: int | None = None,
@@ -189,7 +213,6 @@ class LlamaCppEmbedder(LocalModel):
         self.document_prefix = document_prefix
         self._batch_bytes = batch_tokens * 4  # of prose; only how many texts go into one request depends on it
         self._dimensions = dimensions
-        self.threads = threads
         self._options = ModelOptions(str(self.path), threads, gpu, repack, batch_tokens, max_tokens, context)
         self._binding = binding
         self._crashes = crashes
@@ -198,6 +221,8 @@ class LlamaCppEmbedder(LocalModel):
         self._busy = False
         self._urgent = 0
         self._worker: Worker | None = None
+        #: Further workers that are idle, for documents alone.
+        self._helpers: list[Worker] = []
         self._crash_times: deque[float] = deque(maxlen=_CRASHES)
         self._failure: str | None = None
         #: The time at which a failed start is tried again.
@@ -291,7 +316,7 @@ class LlamaCppEmbedder(LocalModel):
         with self._reserve_worker(urgent):
             worker = self._running_worker()
             try:
-                return np.frombuffer(worker.embed(texts, self.threads), np.float32).reshape(len(texts), -1)
+                return worker.embed(texts)
             except WorkerEnded as error:
                 self._count_crash(error)
                 raise
@@ -379,6 +404,74 @@ class LlamaCppEmbedder(LocalModel):
             self._release()
         self._worker = self._release = None
 
+    # -- further workers --------------------------------------------------------------------------------
+
+    @contextmanager
+    def use_all_cores(self) -> Iterator[None]:
+        """Embed documents with a worker on every core for the block, as far as half of the free memory reaches.
+
+        Threads of one worker would wait for each other by spinning, and several times longer on a busy machine.
+        """
+        with self._reserve_worker(urgent=True):
+            first = self._running_worker()
+            alone = self._options.threads > 1 or (first.gpu and self._options.gpu)
+            count = 0 if alone else min(available_cores() - 1, free_memory() // 2 // first.memory)
+        helpers: list[Worker] = []
+        try:
+            with suppress(WorkerEnded):  # no process can be started now
+                for _ in range(count):
+                    helpers.append(Worker(first.binding, self._options))
+            with self._turn:
+                self._helpers += helpers
+            yield
+        finally:
+            with self._turn:
+                self._helpers = [helper for helper in self._helpers if helper not in helpers]
+            for helper in helpers:
+                helper.end()
+
+    def _compute(self, groups: deque[list[int]], embed: Callable[[list[int], Request], None], urgent: bool) -> None:
+        """Call ``embed`` for each group with a worker's request; a helper that fails leaves its group to the others."""
+
+        def drain(request: Request) -> None:
+            while groups:
+                try:
+                    group = groups.popleft()
+                except IndexError:  # another worker took the last one
+                    return
+                try:
+                    embed(group, request)
+                except ModelError:
+                    groups.append(group)
+                    raise
+
+        def help_out(helper: Worker) -> None:
+            try:
+                if not helper.dimensions:
+                    helper.wait_until_ready()
+                drain(helper.embed)
+                with self._turn:
+                    self._helpers.append(helper)
+            except ModelError as error:
+                log.info("%s", error)
+                helper.end()
+
+        places = slice(0 if urgent else max(0, len(groups) - 1))
+        with self._turn:
+            threads = [threading.Thread(target=help_out, args=[each], daemon=True) for each in self._helpers[places]]
+            del self._helpers[places]
+        for thread in threads:
+            thread.start()
+        try:
+            drain(partial(self._request, urgent=urgent))
+        except BaseException:
+            groups.clear()
+            raise
+        finally:
+            for thread in threads:
+                thread.join()
+        drain(partial(self._request, urgent=urgent))
+
     # -- embedding --------------------------------------------------------------------------------------
 
     def embed_documents(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
@@ -394,10 +487,15 @@ class LlamaCppEmbedder(LocalModel):
         readable = [blank_unknown_characters(self.path, text) for text in texts]
         places = np.array([i for i, text in enumerate(readable) if text == texts[i] or text.strip()], int)
         lengths = [len((prefix + readable[i]).encode("utf-8", "replace")) for i in places]
-        for group in pack(lengths, self._batch_bytes):
-            out[places[group]] = self._request([prefix + readable[i] for i in places[group]], urgent)
-            if progress is not None:
-                progress(len(group))
+        counting = threading.Lock()
+
+        def embed(group: list[int], request: Request) -> None:
+            out[places[group]] = request([prefix + readable[i] for i in places[group]])
+            with counting:
+                if progress is not None:
+                    progress(len(group))
+
+        self._compute(deque(pack(lengths, self._batch_bytes)), embed, urgent)
         norms = np.linalg.norm(out[places], axis=1, keepdims=True)
         if not np.isfinite(norms).all() or not norms.all():
             bad = int(np.flatnonzero(~np.isfinite(norms[:, 0]) | (norms[:, 0] == 0))[0])

@@ -80,7 +80,7 @@ class EngineSession:
         on_gpu = options.gpu and self.gpu
         params = c.llama_model_default_params()
         params.n_gpu_layers = -1 if on_gpu else 0
-        params.use_extra_bufts = options.repack
+        params.use_extra_bufts = options.repacks(c.llama_print_system_info().decode())
         self._model = c.llama_model_load_from_file(os.fsencode(path), params)
         if not self._model:
             raise ModelError(
@@ -122,10 +122,6 @@ class EngineSession:
                 "or choose a smaller model"
             )
         return context
-
-    def set_threads(self, count: int) -> None:
-        """Use ``count`` CPU threads from the next batch on."""
-        self._c.llama_set_n_threads(self._context, count, count)
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """Return the pooled vector of each text: *d* values of float32, not normalised."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import platform
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -229,7 +228,7 @@ def _llama(settings: Settings, path: Path, identity: str) -> LlamaCppEmbedder:
         model=identity,
         threads=options.threads or 1,
         gpu=options.gpu,
-        repack=repacks(options.repack),
+        repack=options.repack,
         dimensions=entry.dimensions if entry else None,
         context=entry.context if entry else 0,
         query_prefix=similar.query_prefix if similar else "",
@@ -237,15 +236,6 @@ def _llama(settings: Settings, path: Path, identity: str) -> LlamaCppEmbedder:
         binding=options.binding,
         crashes=CrashRecord(models_dir()),
     )
-
-
-def repacks(setting: str) -> bool:
-    """Return true if weights are repacked on this machine.
-
-    llama.cpp's AMX path, which repacking leads to, crashes on some CPUs (ggml-org/llama.cpp#20824); on x86-64 without
-    AMX repacking changes neither speed nor vectors of Q8_0 models, and on ARM it is what makes them fast.
-    """
-    return setting == "on" or (setting == "auto" and platform.machine().lower() not in ("x86_64", "amd64"))
 
 
 def _identity(path: Path) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import astuple
 from typing import TYPE_CHECKING
 
@@ -63,6 +64,7 @@ class Vectorizer:
         self._cohorts: dict[tuple[VectorModel, int], Cohort | None] = {}
         self._cohort_lock = threading.Lock()
         self._questions: OrderedDict[tuple[str, str], Vectors] = OrderedDict()
+        self._asked: deque[Ints] = deque(maxlen=16)
         self._lock = threading.RLock()
         self._stop = threading.Event()
         self._background: threading.Thread | None = None
@@ -216,6 +218,10 @@ class Vectorizer:
             return None
         return compare(vector, cohort)
 
+    def embed_next(self, unit_ids: Ints) -> None:
+        """Let the embedding that runs in this process, if any, go on with these units."""
+        self._asked.append(unit_ids)
+
     def embed_candidates(self, embedder: Embedder, unit_ids: Ints, limit: int, until: Deadline) -> int:
         """Embed those of the units that have no vector yet, until ``until``; returns their number.
 
@@ -284,15 +290,12 @@ class Vectorizer:
             taken = self._store.take_over_vectors(model)
             if taken:
                 log.info("%d vectors were taken from the index that was put aside", taken)
-            large = foreground and waiting > _FRESH_TEXTS and not self._settings.embedding.threads
-            if isinstance(embedder, LocalModel) and large:
-                embedder.threads = idle_cores()
-            try:
-                done, failed = embed_pending(self._store, embedder, progress, until, self._stop, total=waiting - taken)
-                self.noise_level(embedder)
-            finally:
-                if isinstance(embedder, LocalModel) and large:
-                    embedder.threads = 1  # for a question, a second thread costs more than it saves
+            large = foreground and waiting > _FRESH_TEXTS
+            with embedder.use_all_cores() if large and isinstance(embedder, LocalModel) else nullcontext():
+                done, failed = embed_pending(
+                    self._store, embedder, progress, until, self._stop, total=waiting - taken, asked=self._asked
+                )
+            self.noise_level(embedder)
             return taken + done, failed
 
     def embed_after_refresh(self, until: Deadline) -> None:
@@ -354,23 +357,6 @@ def measure_noise(embedder: Embedder) -> float:
     return min(0.9, max(0.0, float(cosines.mean() + 2 * cosines.std())))
 
 
-def idle_cores() -> int:
-    """Return the number of CPU cores that are idle now, at least one.
-
-    llama.cpp's threads wait for each other by spinning: one more than there are idle cores makes all of them several
-    times slower.
-    """
-    import psutil
-
-    from .llama import available_cores
-
-    cores = available_cores()
-    if cores == 1:
-        return 1
-    busy = psutil.cpu_percent(interval=0.05) / 100 * (psutil.cpu_count() or cores)
-    return max(1, min(cores, round((psutil.cpu_count() or cores) - busy)))
-
-
 def embed_pending(
     store: Store,
     embedder: Embedder,
@@ -381,8 +367,11 @@ def embed_pending(
     batch: int = 512,
     limit: int | None = None,
     total: int | None = None,
+    asked: deque[Ints] | None = None,
 ) -> tuple[int, int]:
     """Embed pending units until none is left, ``until`` has passed or ``stop`` is set; never while the store is held.
+
+    Units that are put into ``asked`` meanwhile come next, the others as :meth:`Store.pending` returns them.
 
     The embedder sorts ``batch`` texts by length, so more pack better.  A batch starts small, doubles while it takes
     less than two seconds and halves above eight: an interruption loses one batch, and a large model on a small machine
@@ -403,7 +392,12 @@ def embed_pending(
     while done + failed < left:
         if until.passed or (stop is not None and stop.is_set()):
             break
-        texts = store.pending(model, min(size, left - done - failed), unit_ids)
+        texts: list[PendingText] = []
+        while asked and not texts:
+            wanted = asked.popleft()
+            texts = store.pending(model, len(wanted), wanted)
+        if not texts:
+            texts = store.pending(model, min(size, left - done - failed), unit_ids)
         if not texts:
             break
         started = time.monotonic()
@@ -416,12 +410,8 @@ def embed_pending(
 
         vectors, bad = _embed_texts(embedder, texts, show)
         good = [text.unit_id for at, text in enumerate(texts) if at not in bad]
-        if good:
-            store.put_vectors(model, good, vectors)
-        if bad:
-            store.put_failed(model, [texts[at].unit_id for at in sorted(bad)])
-        done += len(good)
-        failed += len(bad)
+        done += store.put_vectors(model, good, vectors)
+        failed += store.put_failed(model, [texts[at].unit_id for at in sorted(bad)])
         progress("embed", done, max(left, done))
         seconds = time.monotonic() - started
         if seconds < 2.0:

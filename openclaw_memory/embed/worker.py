@@ -32,7 +32,6 @@ def main() -> None:
                 write_frame(answers, {"dimensions": session.dimensions, "gpu": session.gpu})
             else:
                 assert session is not None
-                session.set_threads(request["threads"])
                 write_frame(answers, {}, b"".join(session.embed(request["texts"])))
         except ModelError as error:
             kind = "engine" if isinstance(error, EngineError) else "model"

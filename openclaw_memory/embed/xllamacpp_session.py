@@ -15,7 +15,6 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +56,7 @@ class EngineSession:
         params.n_threads_http = 1
         params.cpuparams.n_threads = params.cpuparams_batch.n_threads = options.threads
         params.n_gpu_layers = -1 if options.gpu and self.gpu else 0
-        params.no_extra_bufts = not options.repack
+        params.no_extra_bufts = not options.repacks(x.get_system_info())
         params.warmup = params.fit_params = params.ui = params.endpoint_slots = False
         params.cache_ram_mib = 0
         params.verbosity = -1
@@ -110,13 +109,6 @@ class EngineSession:
             raise ModelError(f"{self._options.path}: llama.cpp failed: {message}; choose another model")
         rows = sorted(answer["data"], key=lambda row: int(row["index"]))
         return [base64.b64decode(row["embedding"]) for row in rows]
-
-    def set_threads(self, count: int) -> None:
-        """Use at least ``count`` CPU threads from the next batch on; for more of them the server opens again."""
-        if count > self._options.threads:
-            self._options = replace(self._options, threads=count)
-            self._server = None  # two at a time would take twice the memory
-            self._server = self._open()
 
 
 class _TooLongError(Exception):

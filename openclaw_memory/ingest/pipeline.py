@@ -15,7 +15,7 @@ from ..config.settings import IngestSettings
 from ..config.workspace import to_nfc
 from ..errors import OpenClawMemoryError, RedactionError, TextRefused, WorkspaceError
 from ..knowledge.linking import Linker
-from ..model import IngestReport, Progress, ScanResult, SkippedFile, SourceFile, counted, joined, silent
+from ..model import IngestReport, Kind, Progress, ScanResult, SkippedFile, SourceFile, counted, joined, silent
 from ..plugins.manager import Plugins
 from ..store.api import (
     DocumentChange,
@@ -314,9 +314,12 @@ def _is_indexed(file: SourceFile, documents: Documents) -> bool:
 def _compare(
     files: Sequence[SourceFile], scan_result: ScanResult, documents: Documents, paths: Sequence[str]
 ) -> tuple[list[_Work], list[DocumentInfo]]:
-    """Return the files that differ from the index, indexed ones first, and the rows of the files that are gone."""
+    """Return the files that differ from the index, and the rows of the files that are gone.
+
+    Indexed files come first, then curated ones, then the others from the last name on: daily notes from the newest.
+    """
     rows = [(file, documents.by_path.get(file.path)) for file in files if not _is_indexed(file, documents)]
-    changed = [(file, row) for file, row in rows if row is not None]
+    rows.sort(key=lambda work: (work[1] is not None, work[0].kind is Kind.CURATED, work[0].path), reverse=True)
     present = {file.path for file in files}
     gone = []
     for path, row in documents.by_path.items():
@@ -326,4 +329,4 @@ def _compare(
             # A file that is not seen is not gone: its index stays until the folder can be read.
             continue
         gone.append(row)
-    return [*changed, *((file, row) for file, row in rows if row is None)], gone
+    return rows, gone

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Protocol, TypeAlias, runtime_checkable
 
@@ -47,13 +48,9 @@ class Embedder(Protocol):
 
 
 class LocalModel(ABC):
-    """An embedder that loads a model file ``path`` on this machine, and may fail to run there.
-
-    ``threads``, the CPU threads of the next request, may be set at any time.
-    """
+    """An embedder that loads a model file ``path`` on this machine, and may fail to run there."""
 
     path: Path
-    threads: int
 
     @property
     @abstractmethod
@@ -63,3 +60,7 @@ class LocalModel(ABC):
     @abstractmethod
     def start(self) -> None:
         """Begin to load the model; the first call that needs it raises if that fails."""
+
+    def use_all_cores(self) -> AbstractContextManager[None]:
+        """Embed documents on every core for the block, as far as memory reaches."""
+        return nullcontext()

@@ -17,7 +17,7 @@ from ..embed.vocabulary import language_coverage
 from ..errors import LeaseTimeout, SettingsError
 from ..graph.view import GraphView
 from ..ingest import freshness
-from ..model import GrainSize, RecallHit, RecallResult, SearchHit, SearchRequest, SearchResult, bounds, counted, joined
+from ..model import GrainSize, RecallHit, RecallResult, SearchHit, SearchRequest, SearchResult, bounds, joined
 from ..model.embedder import Embedder
 from ..plugins.manager import Plugins
 from ..store.api import Floats, Store, VectorIndex, VectorModel
@@ -235,8 +235,8 @@ class SearchService:
         if call.embedder is not None and self._embed_candidates(call, call.embedder, question, answer.missing):
             answer = self._settle(call, lambda index: ask(query, index))
         if answer.missing:
-            units = counted(answer.missing, "unit")
-            call.remarks.append(f"{units} without a vector yet, ranked by keywords; run: openclaw-memory ingest")
+            embedded = f"{len(self.index().corpus) - answer.missing} of {len(self.index().corpus)} units are embedded"
+            call.remarks.append(f"{embedded}, the others are ranked by keywords; run: openclaw-memory ingest")
         return call, answer
 
     def _load(self, by_meaning: bool) -> None:
@@ -302,9 +302,12 @@ class SearchService:
     def _embed_candidates(self, call: _Call, embedder: Embedder, question: Question, missing: int) -> bool:
         """Embed the best rows that have no vector yet, for a bounded time; return true if there were some."""
         how = self.settings.ingest.embed
-        if how == "background" or not (missing or how == "lazy"):
+        if not (missing or how == "lazy"):
             return False
         candidates = answers.keyword_candidates(question, self.index(), LAZY_CANDIDATES)
+        if how == "background":
+            self._vectorizer.embed_next(candidates)
+            return False
         until = Deadline.after(call.deadline.within(freshness.LOOK_SECONDS, 0.5))
         return self._vectorizer.embed_candidates(embedder, candidates, LAZY_CANDIDATES, until) > 0
 

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,10 +19,11 @@ from properties import examples
 from tiny_gguf import make_tiny_decoder, make_tiny_reranker
 
 from openclaw_memory.config.settings import Settings
-from openclaw_memory.embed.bindings import BINDINGS, installed_bindings
+from openclaw_memory.embed import llama
+from openclaw_memory.embed.bindings import BINDINGS, ModelOptions, installed_bindings
 from openclaw_memory.embed.gguf_file import is_reranker
-from openclaw_memory.embed.llama import LlamaCppEmbedder, available_cores
-from openclaw_memory.embed.manager import choose_embedder, repacks
+from openclaw_memory.embed.llama import LlamaCppEmbedder
+from openclaw_memory.embed.manager import choose_embedder
 from openclaw_memory.errors import ModelError
 from openclaw_memory.model.embedder import Embedder
 
@@ -119,15 +121,18 @@ def test_decoder_pools_the_last_token(tmp_path: Path, binding: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("machine", "setting", "repacked"),
-    [("x86_64", "auto", False), ("AMD64", "auto", False), ("aarch64", "auto", True), ("x86_64", "on", True), ("arm64", "off", False)],
-)  # fmt: skip
-def test_weights_are_repacked_only_where_that_cannot_crash(
-    monkeypatch: pytest.MonkeyPatch, machine: str, setting: str, repacked: bool
-) -> None:
-    """Repacking leads to llama.cpp's AMX code, which dies on some x86-64 machines."""
-    monkeypatch.setattr("platform.machine", lambda: machine)
-    assert repacks(setting) is repacked
+    ("build", "setting", "repacked"),
+    [
+        ("AVX2 = 1 | AMX_INT8 = 1 |", "auto", False),
+        ("AVX2 = 1 | REPACK = 1 |", "auto", True),
+        ("NEON = 1 | REPACK = 1 |", "auto", True),
+        ("AMX_INT8 = 1 |", "on", True),
+        ("NEON = 1 |", "off", False),
+    ],
+)
+def test_weights_are_repacked_only_where_that_cannot_crash(build: str, setting: str, repacked: bool) -> None:
+    """Repacking leads to llama.cpp's AMX code, which dies on some machines."""
+    assert ModelOptions("", repack=setting).repacks(build) is repacked
 
 
 def test_prefixes_go_before_the_text(tiny_gguf: Path, embedder: LlamaCppEmbedder) -> None:
@@ -155,25 +160,40 @@ def test_model_is_loaded_only_when_needed(tiny_gguf: Path) -> None:
     lazy.close()
 
 
-def test_threads_may_change_while_others_embed(tiny_gguf: Path, binding: str) -> None:
-    embedder = LlamaCppEmbedder(tiny_gguf, model="tiny", threads=1, binding=binding)
-    expected = embedder.embed_documents(["alpha beta", "gamma"])
-    stop = threading.Event()
+def test_all_cores_embed_documents_while_questions_are_answered(
+    tiny_gguf: Path, binding: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(llama, "available_cores", lambda: 3)
+    texts = [f"alpha {n} beta" for n in range(80)]
+    embedder = LlamaCppEmbedder(tiny_gguf, model="tiny", binding=binding)
+    expected = embedder.embed_documents(texts)
+    counts: list[int] = []
+    own = len(psutil.Process().children())
+    with embedder.use_all_cores(), ThreadPoolExecutor(2) as pool:
+        assert len(psutil.Process().children()) == own + 2
+        documents = [pool.submit(embedder.embed_documents, texts, counts.append) for _ in range(2)]
+        assert close_to(embedder.embed_query([texts[0]]), expected[:1])
+        assert all(close_to(each.result(), expected) for each in documents)
+    assert sum(counts) == 160
+    assert len(psutil.Process().children()) == own
+    embedder.close()
 
-    def toggle() -> None:
-        while not stop.is_set():
-            for count in (1, 2):
-                embedder.threads = count
 
-    toggler = threading.Thread(target=toggle)
-    toggler.start()
-    with ThreadPoolExecutor(4) as pool:
-        results = list(pool.map(lambda _: embedder.embed_documents(["alpha beta", "gamma"]), range(40)))
-    stop.set()
-    toggler.join()
-    assert all(close_to(result, expected) for result in results)
-    embedder.threads = available_cores()
-    assert embedder.threads == available_cores()
+@pytest.mark.parametrize("memory", ["little", "much"])
+def test_workers_that_memory_has_no_room_for_or_that_die_are_done_without(
+    tiny_gguf: Path, monkeypatch: pytest.MonkeyPatch, memory: str
+) -> None:
+    monkeypatch.setattr(llama, "available_cores", lambda: 3)
+    if memory == "little":
+        monkeypatch.setattr(llama, "free_memory", lambda: 1_000_000)
+    embedder = LlamaCppEmbedder(tiny_gguf, model="tiny").load()
+    own = {each.pid for each in psutil.Process().children()}
+    with embedder.use_all_cores():
+        helpers = [each for each in psutil.Process().children() if each.pid not in own]
+        assert len(helpers) == (0 if memory == "little" else 2)
+        for helper in helpers:
+            helper.kill()
+        assert embedder.embed_documents([f"alpha {n} beta" for n in range(80)]).any(axis=1).all()
     embedder.close()
 
 

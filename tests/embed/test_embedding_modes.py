@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fakes import CountingEmbedder, Notes, ingested, open_memory
+from fakes import CountingEmbedder, HashingEmbedder, Notes, ingested, open_memory
 from local_server import Handler, local_server
 from tiny_gguf import make_tiny_gguf
 
 from openclaw_memory import Memory
+from openclaw_memory.embed.manager import model_of
+from openclaw_memory.embed.vectorizer import embed_pending
 from openclaw_memory.errors import ModelError
 from openclaw_memory.search import answers
 
@@ -45,7 +47,7 @@ def test_lazy_embeds_the_candidates_of_a_search_and_no_more(notes: Notes, embedd
         result = memory.search("tents")
         assert embedder.taken() == ["- tents leak"]
         assert result.results[0].vector_score is not None
-        assert result.warning is not None and "3 units without a vector" in result.warning
+        assert result.warning is not None and "1 of 4 units are embedded" in result.warning
         memory.search("tents")
         assert embedder.taken() == []
 
@@ -153,6 +155,66 @@ def test_an_interrupt_keeps_the_batches_that_are_done(notes: Notes, embedder: Co
         assert (ready + pending, 0 <= ready < 204) == (204, True)
         report = memory.ingest()
         assert (report.added, report.unchanged, report.embedded) == (0, 204, pending)
+
+
+# -- which texts first ------------------------------------------------------------------------------
+
+
+def test_curated_files_come_first_then_the_newest_days(notes: Notes, embedder: CountingEmbedder) -> None:
+    for day in ("2026-01-05", "2024-06-30", "2026-03-02", "2025-12-31"):
+        notes.write(f"memory/{day}.md", "\n".join(f"- {day} line {n}" for n in range(40)))
+    notes.write("USER.md", "\n".join(f"- likes {n}" for n in range(10)))
+    notes.write("MEMORY.md", "\n".join(f"- keep {n}" for n in range(20)))
+    with open_memory(notes, embedder) as memory:
+        memory.ingest(embed="lazy")
+        embed_pending(memory.store, embedder, batch=30, limit=120)
+        texts = embedder.taken()
+    assert {text.split()[1] for text in texts[:30]} == {"keep", "likes"}
+    assert [text for text in texts[30:] if text.startswith("- 20")][:86] == [
+        *(f"- 2026-03-02 line {n}" for n in range(40)),
+        *(f"- 2026-01-05 line {n}" for n in range(40)),
+        *(f"- 2025-12-31 line {n}" for n in range(6)),
+    ]
+
+
+def test_a_changed_note_of_today_does_not_wait_for_the_rest_of_a_long_history(
+    notes: Notes, embedder: CountingEmbedder
+) -> None:
+    notes.write("memory/2025-06-30.md", "\n".join(f"- old line {n}" for n in range(40)))
+    with open_memory(notes, embedder) as memory:
+        memory.ingest(embed="lazy")
+        notes.write("memory/2030-03-02.md", "- written a moment ago")
+        memory.ingest(embed="lazy")
+        embed_pending(memory.store, embedder, limit=1)
+        assert embedder.taken() == ["- written a moment ago"]
+
+
+def test_what_a_question_asks_for_is_embedded_next_in_the_background(
+    notes: Notes, embedder: CountingEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedder, "embed_query", lambda texts: HashingEmbedder.embed_documents(embedder, texts))
+    notes.write("memory/2026-03-02.md", "\n".join(f"- stream {n}" for n in range(200)))
+    notes.write("memory/2019-03-02.md", "- the lantern is in the shed")
+    with open_memory(notes, embedder, ingest__embed="background") as memory:
+        memory.store.put_noise(model_of(embedder), 0.2)
+        embedder.gate.clear()
+        memory.ingest()
+        warning = memory.search("lantern").warning or ""
+        embedder.gate.set()
+        assert memory.wait_for_background(20)
+        assert "0 of 205 units are embedded" in warning
+        assert embedder.taken().index("- the lantern is in the shed") in range(64, 70)
+
+
+def test_a_text_that_stands_in_many_places_is_embedded_once(notes: Notes, embedder: CountingEmbedder) -> None:
+    for month in range(1, 7):
+        notes.write(f"memory/2026-0{month}-01.md", f"- backups ran\n- line {month}\n- water the plants")
+    with open_memory(notes, embedder) as memory:
+        memory.ingest(embed="lazy")
+        done, _ = embed_pending(memory.store, embedder, batch=3)
+        texts = embedder.taken()
+        assert done == len(LINES) + 3 * 6 and states(memory) == (done, 0, 0, 0)
+        assert len(texts) == len(set(texts)) == len(LINES) + 6 + 2
 
 
 # -- a change of the model --------------------------------------------------------------------------

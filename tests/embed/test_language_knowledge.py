@@ -19,7 +19,6 @@ class Reading(HashingEmbedder, LocalModel):
     """An embedder whose model file can be read."""
 
     failure = None
-    threads = 1
 
     def __init__(self, path: Path) -> None:
         super().__init__()

@@ -61,7 +61,6 @@ class Local(CountingEmbedder, LocalModel):
 
     failure = None
     path = Path("none.gguf")
-    threads = 1
 
     def start(self) -> None:
         pass

@@ -642,3 +642,14 @@ def test_a_note_that_another_process_read_meanwhile_is_not_taken_for_gone(notes:
         notes.write("MEMORY.md", GARDEN + "- the shed is painted green\n")
         with ingested(notes, plugins=[Meanwhile()]) as memory:
             assert sorted(memory.store.documents().by_path) == ["MEMORY.md", "memory/new.md"]
+
+
+def test_curated_files_are_read_first_then_daily_notes_from_the_newest(notes: Notes) -> None:
+    for path in ("memory/2024-06-30.md", "memory/2026-03-02.md", "USER.md", "memory/2025-12-31.md", "MEMORY.md"):
+        notes.write(path, f"- a line of {path}")
+    with open_memory(notes) as memory:
+        paths: list[str] = []
+        for _ in range(5):
+            memory.ingest(deadline=0.0)  # reads one file
+            paths += memory.store.documents().by_path.keys() - paths
+    assert paths == ["USER.md", "MEMORY.md", "memory/2026-03-02.md", "memory/2025-12-31.md", "memory/2024-06-30.md"]

@@ -660,5 +660,5 @@ def test_two_questions_at_once_keep_their_own_warnings(
 
         monkeypatch.setattr(Vectorizer, "embed_candidates", candidates)
         warnings.append(memory.search("lantern").warning)
-    other, first = ("1 unit without a vector yet" in (warning or "") for warning in warnings)
+    other, first = ("units are embedded" in (warning or "") for warning in warnings)
     assert (first, other) == (missing, not missing)

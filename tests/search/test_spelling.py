@@ -77,7 +77,6 @@ class LocalEmbedder(CountingEmbedder, LocalModel):
     """An embedder with a model file."""
 
     failure = None
-    threads = 1
 
     def start(self) -> None:
         pass

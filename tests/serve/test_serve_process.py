@@ -331,11 +331,11 @@ def test_a_workspace_that_vanishes_is_said_and_comes_back(client: RawClient, not
 
 
 def long_work(notes: Notes) -> None:
-    """A workspace whose first 250 files, more than a transaction takes, are read in no time, and 400 more slowly."""
+    """A workspace whose last 250 files, more than a transaction takes, are read first in no time, the others slowly."""
     for n in range(650):
-        lines = 10 if n < 250 else 1
+        lines = 1 if n < 400 else 10
         text = "".join(f"- note {n} about lamp {at}\n" for at in range(lines))
-        notes.write(f"memory/n{n:03}{'-slow' if n >= 250 else ''}.md", text)
+        notes.write(f"memory/n{n:03}{'-slow' if n < 400 else ''}.md", text)
 
 
 def test_a_cancelled_ingest_stops_and_keeps_what_was_committed(bare: RawClient, notes: Notes) -> None:
@@ -350,7 +350,7 @@ def test_a_cancelled_ingest_stops_and_keeps_what_was_committed(bare: RawClient, 
     assert [one["progress"] for one in told] == sorted({one["progress"] for one in told})
     bare.notify("notifications/cancelled", requestId=number)
     # The answer to the next ingest of the same memory comes when the first has stopped.
-    report = bare.call("memory_ingest", {"paths": ["memory/n000.md"]}, **where)["structuredContent"]
+    report = bare.call("memory_ingest", {"paths": ["memory/n649.md"]}, **where)["structuredContent"]
     assert report["unchanged"] == 10
     files = bare.call("memory_status", **where)["structuredContent"]["files"]
     assert 200 <= files < 650

@@ -614,7 +614,7 @@ def test_vectors_of_units_that_vanished_are_not_kept(store: DuckStore) -> None:
 
 
 @both
-def test_pending_texts_come_oldest_first_within_the_asked_ones(store: DuckStore) -> None:
+def test_pending_texts_come_in_order_within_the_asked_ones(store: DuckStore) -> None:
     put(store, {"a.md": [[f"t{i}" for i in range(10)]]})
     ids = list(texts_of(store))
     store.put_vectors(MODEL, ids[2:4], unit_vectors(2, 16))

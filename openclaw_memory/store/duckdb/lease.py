@@ -26,7 +26,7 @@ from filelock import FileLock, Timeout
 from ...errors import LeaseTimeout, StoreError
 from ...system import atomic
 from ...system.deadline import Deadline, WaitLimit
-from ..tables.base import free_unused_heap
+from ...system.heap import free_unused_heap
 
 if TYPE_CHECKING:
     import duckdb

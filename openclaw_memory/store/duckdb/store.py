@@ -122,8 +122,7 @@ class DuckStore(Store):
                 f"IS DISTINCT FROM {self._model_id(c, model):d} GROUP BY hash"
             ).fetchall()
         unit_ids, vectors = _read_vectors(old, model, dict(units_by_hash))
-        self.put_vectors(model, unit_ids, vectors)
-        return len(unit_ids)
+        return self.put_vectors(model, unit_ids, vectors)
 
     def give_back_memory(self) -> None:
         with self._db.read() as c:

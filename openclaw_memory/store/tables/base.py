@@ -7,7 +7,6 @@ are those of views that hold one memory.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -211,12 +210,6 @@ def put_meta(connection: Connection, key: str, value: str) -> None:
     """Replace a row of ``meta``."""
     connection.execute("DELETE FROM meta WHERE key = ?", [key])
     connection.execute("INSERT INTO meta VALUES (?, ?)", [key, value])
-
-
-def free_unused_heap() -> None:
-    """Ask glibc to return freed memory: many small blobs leave its heap full of holes."""
-    with contextlib.suppress(OSError, AttributeError):  # another C library has no such call
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 class Needles:

@@ -15,6 +15,7 @@ import numpy as np
 from ...config.settings import StoreSettings
 from ...model import ExportReport, Grain, Kind, Origin, Progress, QueryResult
 from ...system.deadline import Deadline
+from ...system.heap import free_unused_heap
 from ..rows import (
     Analyse,
     Collect,
@@ -33,7 +34,7 @@ from ..rows import (
     batches,
 )
 from . import writing
-from .base import VERSION, Connection, Needles, bump, count, free_unused_heap, in_list, put_meta
+from .base import VERSION, Connection, Needles, bump, count, in_list, put_meta
 from .graph import GraphTables
 from .keywords import PostingsIndex
 from .vectors import VectorTables

@@ -23,7 +23,7 @@ _FINE = 254
 _RANGE = 8_192
 #: The model by which a unit has a vector or failed; a subquery for each unit, as a server that has not counted its rows
 #: yet would join them one by one.
-_MODEL = "(SELECT model_id FROM vectors WHERE unit_id = id)"
+_MODEL = "(SELECT model_id FROM vectors WHERE unit_id = units.id)"
 #: Dead rows are dropped when they are more than this share of the living ones.
 DEAD = 1 / 3
 
@@ -257,19 +257,24 @@ class VectorTables(Tables):
     """The methods of a store about vectors and models."""
 
     def pending(self, model: VectorModel, limit: int, unit_ids: Ints | None = None) -> list[PendingText]:
-        """Return units that have neither a vector of ``model`` nor failed with it, oldest first."""
+        """Return units that have neither a vector of ``model`` nor failed with it, one of each text.
+
+        Those of curated files come first, then the newest days.
+        """
         with self._db.read() as c:
-            within = "" if unit_ids is None else f"AND id IN {in_list(unit_ids)} "
+            within = "" if unit_ids is None else f"AND units.id IN {in_list(unit_ids)} "
             waiting = c.execute(
-                f"SELECT id FROM units WHERE {_MODEL} IS DISTINCT FROM {self._model_id(c, model):d} {within}"
-                f"ORDER BY id LIMIT {limit:d}"
+                "SELECT min(units.id) AS first FROM units JOIN documents ON documents.id = units.document_id "
+                "JOIN sections ON sections.id = section_id "
+                f"WHERE {_MODEL} IS DISTINCT FROM {self._model_id(c, model):d} {within}"
+                "GROUP BY hash ORDER BY max(CASE kind WHEN 'curated' THEN 1 ELSE 0 END) DESC, "
+                f"max(date) DESC NULLS LAST, first LIMIT {limit:d}"
             ).fetchall()
             # Two steps, as the texts of all units are much to read for a few.
-            rows = c.execute(
-                "SELECT id, coalesce(indexed, text) FROM units "
-                f"WHERE id IN {in_list(row[0] for row in waiting)} ORDER BY id"
-            ).fetchall()
-        return [PendingText(*row) for row in rows]
+            texts = dict(c.execute(
+                f"SELECT id, coalesce(indexed, text) FROM units WHERE id IN {in_list(row[0] for row in waiting)}"
+            ).fetchall())  # fmt: skip
+        return [PendingText(row[0], texts[row[0]]) for row in waiting]
 
     def vector_states(self, model: VectorModel | None) -> VectorStates:
         """Count the units that have a vector of ``model``, of another model, or none."""
@@ -286,32 +291,40 @@ class VectorTables(Tables):
             failed = count(c, f"{failing} AND (SELECT true FROM units WHERE id = unit_id)")
         return VectorStates(mine - failed, pending, failed, other)
 
-    def put_vectors(self, model: VectorModel, unit_ids: Sequence[int], vectors: Floats) -> None:
-        """Store vectors (``float32[n, d]``) of units that still exist, in place of any older model's."""
+    def put_vectors(self, model: VectorModel, unit_ids: Sequence[int], vectors: Floats) -> int:
+        """Store vectors (``float32[n, d]``) of units that still exist, in place of any older model's.
+
+        Units of the same text without one get it too; returns the number of units.
+        """
         encoded = [base64.b64encode(row.tobytes()).decode("ascii") for row in vectors.astype(np.float16)]
-        self._put(model, unit_ids, "ready", encoded)
+        return self._put(model, unit_ids, "ready", encoded)
 
     def take_over_vectors(self, model: VectorModel) -> int:
         """Give units the vectors of equal texts in an index that was put aside; returns how many got one."""
         return 0
 
-    def put_failed(self, model: VectorModel, unit_ids: Sequence[int]) -> None:
-        """Note that these units cannot be embedded by ``model``."""
-        self._put(model, unit_ids, "failed", [None] * len(unit_ids))
+    def put_failed(self, model: VectorModel, unit_ids: Sequence[int]) -> int:
+        """Note that ``model`` cannot embed these units and those of the same text; returns their number."""
+        return self._put(model, unit_ids, "failed", [None] * len(unit_ids))
 
-    def _put(self, model: VectorModel, unit_ids: Sequence[int], status: str, encoded: Sequence[str | None]) -> None:
+    def _put(self, model: VectorModel, unit_ids: Sequence[int], status: str, encoded: Sequence[str | None]) -> int:
         if not len(unit_ids):
-            return
+            return 0
+        values = dict(zip(map(int, unit_ids), encoded, strict=True))
         with self._db.write() as c:
             model_id = self._model_id(c, model, create=True)
-            living = {row[0] for row in c.execute(f"SELECT id FROM units WHERE id IN {in_list(unit_ids)}").fetchall()}
-            c.execute(f"DELETE FROM vectors WHERE unit_id IN {in_list(unit_ids)}")
+            select, listed = "SELECT id, hash FROM units WHERE", in_list(values)
+            of_text = {text: values[unit] for unit, text in c.execute(f"{select} id IN {listed}").fetchall()}
+            units = c.execute(
+                f"{select} hash IN {in_list(of_text)} AND (id IN {listed} OR {_MODEL} IS DISTINCT FROM {model_id:d})"
+            ).fetchall()
+            c.execute(f"DELETE FROM vectors WHERE unit_id IN {in_list(unit for unit, _ in units)}")
             self._db.insert_rows(
-                c, "vectors", "INTEGER VARCHAR",
-                [(int(unit), v) for unit, v in zip(unit_ids, encoded, strict=True) if int(unit) in living],
+                c, "vectors", "INTEGER VARCHAR", [(unit, values.get(unit, of_text[text])) for unit, text in units],
                 f"c0, {model_id:d}, '{status}', (SELECT value FROM counters WHERE name = 'generation') + 1, "
                 f"{self._db.blob.format('c1')}",
             )  # fmt: skip
+        return len(units)
 
     def retry_failed(self, model: VectorModel) -> None:
         """Make failed units pending again."""
