@@ -23,7 +23,7 @@ def tests(session: nox.Session) -> None:
 @nox.session
 def rest(session: nox.Session) -> None:
     """What the quick run leaves out, with every example of the property tests."""
-    chosen = "(slow or process or property) and not e2e and not postgres"
+    chosen = "(slow or process or property or postgres) and not e2e"
     session.run("python", "-m", "pytest", "-m", chosen, "--hypothesis-profile", "ci", *session.posargs)
 
 

@@ -69,6 +69,7 @@ class RawClient:
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self.process = process
+        self.meta: dict[str, Any] = {}  # of each call, unless it says otherwise
         self.messages: queue.Queue[dict[str, Any] | None] = queue.Queue()
         self.aside: list[dict[str, Any]] = []
         self._last = 0
@@ -120,6 +121,7 @@ class RawClient:
 
     def begin(self, tool: str, arguments: dict[str, Any] | None = None, **meta: Any) -> int:
         """Call a tool and do not wait; ``meta`` are keys of ours without their prefix, or ``progressToken``."""
+        meta = self.meta | meta
         named = {key if key == "progressToken" else f"openclaw-memory/{key}": value for key, value in meta.items()}
         params = {"name": tool, "arguments": arguments or {}} | ({"_meta": named} if named else {})
         return self.request("tools/call", params)

@@ -185,12 +185,14 @@ def test_config(run: Callable[..., Result], tiny_gguf: Path) -> None:
 # -- demo -------------------------------------------------------------------------------------------
 
 
-def test_the_demo_runs_offline_and_finds_what_it_promises(
+def test_the_demo_runs_offline_reads_no_folder_of_the_users_and_finds_what_it_promises(
     run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("socket.socket.connect", lambda *_: pytest.fail("the demo used the network"))
-    record = both(run, "demo", "--offline", workspace=False)
-    assert record["files"] == 8
+    Notes(tmp_path / "private").write("a.md", "- blue bunny is private\n")
+    extra = f"ingest.extra_paths=[{{path: {tmp_path / 'private'}, name: private}}]"
+    record = both(run, "--set", extra, "demo", "--offline", workspace=False)
+    assert record["files"] == record["ingest"]["files"] == 8
     assert record["ingest"]["added"] == record["ingest"]["embedded"] == record["reingest"]["unchanged"]
     found = {search["query"]: search["result"]["results"] for search in record["searches"]}
     assert list(found) == [query for query, _ in example.QUERIES]
@@ -215,13 +217,6 @@ def test_the_demo_without_a_model_finds_by_keywords_and_says_so(run: Callable[..
     record = json.loads(run("demo", "--json", workspace=False, model="none").stdout)
     found = {search["query"]: search["result"]["results"] for search in record["searches"]}
     assert "blue bunny" in found["blue bunny"][0]["snippet"] and "RTX 5070 Ti" in found["RTX 5070 Ti"][0]["snippet"]
-
-
-def test_the_demo_reads_no_folder_of_the_users(run: Callable[..., Result], tmp_path: Path) -> None:
-    Notes(tmp_path / "private").write("a.md", "- blue bunny is private\n")
-    extra = f"ingest.extra_paths=[{{path: {tmp_path / 'private'}, name: private}}]"
-    record = both(run, "--set", extra, "demo", workspace=False)
-    assert record["ingest"]["files"] == 8
 
 
 # -- help -------------------------------------------------------------------------------------------

@@ -339,7 +339,7 @@ def test_another_models_vectors_are_outdated_and_replaced(notes: Notes, tiny_ggu
 
 
 def test_an_interrupt_keeps_what_was_written(notes: Notes, tiny_gguf: Path, tmp_path: Path) -> None:
-    for n in range(60):
+    for n in range(30):
         notes.write(f"memory/n{n}.md", "".join(f"- line {i} of note {n} about nothing at all\n" for i in range(100)))
     db = tmp_path / "index.duckdb"
     with subprocess.Popen(
@@ -356,7 +356,7 @@ def test_an_interrupt_keeps_what_was_written(notes: Notes, tiny_gguf: Path, tmp_
     assert err == "error: interrupted: what was written is kept; run it again to go on\n"
     before = json.loads(run(notes, "--db", str(db), "status", "--json", code=0).stdout)["chunks"]
     report = json.loads(run(notes, "--db", str(db), "ingest", "--json", code=0, model=str(tiny_gguf)).stdout)
-    assert (report["chunks"], report["added"], report["deleted"]) == (6_003, 6_003 - before, 0)
+    assert (report["chunks"], report["added"], report["deleted"]) == (3_003, 3_003 - before, 0)
 
 
 def test_an_interrupt_ends_a_watch_quietly(notes: Notes) -> None:
@@ -373,9 +373,7 @@ def test_an_interrupt_ends_a_watch_quietly(notes: Notes) -> None:
     assert (process.returncode, out, err) == (0, "", "")
 
 
-@pytest.mark.parametrize(
-    "arguments", [["search", "lamp", "--json"], ["config", "show"], ["status"], ["get", "MEMORY.md"], ["ingest"]]
-)
+@pytest.mark.parametrize("arguments", [["search", "lamp", "--json"], ["get", "MEMORY.md"], ["ingest"]])
 def test_a_closed_pipe_is_no_traceback(notes: Notes, arguments: list[str]) -> None:
     read, write = os.pipe()
     os.close(read)

@@ -116,7 +116,6 @@ def test_turn_without_a_gateway_is_kept_too(host: Host) -> None:
     host.stop_gateway()
     host.local_turn("We decided to lend the tent to Juno until June.")
     assert "User: We decided to lend the tent to Juno until June." in captured(host)
-    host.start_gateway()
 
 
 def _asked(model: ScriptedModel, since: int, words: str) -> bool:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, Protocol
 
 import pytest
+from host import ENVIRON
 from openclaw_homes import HOMES, Home
 
 from openclaw_memory.config.openclaw_home import OpenClawHome
@@ -16,25 +18,43 @@ from openclaw_memory.config.openclaw_home import OpenClawHome
 pytestmark = pytest.mark.e2e
 
 
+class Resolve(Protocol):
+    def __call__(self, environ: dict[str, str], profile: str | None) -> Any: ...
+
+
+@pytest.fixture(scope="module")
+def resolve(openclaw: Path) -> Iterator[Resolve]:
+    """The configuration and the workspaces that OpenClaw takes: of a profile by its command line, which reads that."""
+    usual = {"PATH": f"{openclaw}{os.pathsep}{ENVIRON['PATH']}", "DO_NOT_TRACK": "1"}
+    running = subprocess.Popen(
+        [openclaw / "node", Path(__file__).with_name("homes.mjs"), openclaw.parent],
+        env=usual | {"HOME": "/nonexistent"}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert running.stdin is not None and running.stdout is not None
+
+    def ask(environ: dict[str, str], profile: str | None) -> Any:
+        if not profile:
+            print(json.dumps(environ | usual), file=running.stdin, flush=True)
+            return json.loads(running.stdout.readline())
+        command = [openclaw / "openclaw", "--profile", profile]
+
+        def told(words: str) -> Any:
+            done = subprocess.run(
+                [*command, *words.split(), "--json"],
+                env=environ | usual, capture_output=True, text=True, check=True, timeout=120,
+            )  # fmt: skip
+            return json.loads(done.stdout)
+
+        return told("config file") | {"workspaces": {each["id"]: each["workspace"] for each in told("agents list")}}
+
+    with running:
+        yield ask
+        running.stdin.close()
+
+
 @pytest.mark.parametrize("given", HOMES.values(), ids=HOMES)
-def test_openclaw_resolves_the_same(given: Home, tmp_path: Path, openclaw: Path) -> None:
-    environ = given.make(tmp_path) | {"PATH": f"{openclaw}{os.pathsep}{os.environ['PATH']}", "DO_NOT_TRACK": "1"}
-    options = ["--profile", given.profile] if given.profile else []
-
-    def told(words: str) -> object:
-        done = subprocess.run(
-            [openclaw / "openclaw", *options, *words.split(), "--json"],
-            env=environ, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=120,
-        )  # fmt: skip
-        return json.loads(done.stdout)
-
+def test_openclaw_resolves_the_same(given: Home, tmp_path: Path, resolve: Resolve) -> None:
+    environ = given.make(tmp_path)
     home = OpenClawHome.for_environment(environ, given.profile)
-    moved = bool(given.environ or given.profile)  # else the workspaces show that the usual file was read
-    with ThreadPoolExecutor() as pool:
-        agents, *files = pool.map(told, ["agents list", *(["config file"] if moved else [])])
-    assert files == [{"path": str(home.config_file)}] * moved
-    assert isinstance(agents, list)
-    assert {each["id"]: each["workspace"] for each in agents} == {
-        each["id"]: str(home.workspace(each["id"])) for each in agents
-    }
-    assert {each["id"] for each in agents} == set(given.workspaces)
+    workspaces = {name: str(home.workspace(name)) for name in given.workspaces}
+    assert resolve(environ, given.profile) == {"path": str(home.config_file), "workspaces": workspaces}

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from host import EXECUTABLE, Host
-from model import ScriptedModel, ask
 from probe import write
 
 from openclaw_memory.serve.registry import listed_tools
@@ -30,10 +29,6 @@ def _leaves_nothing(host: Host) -> Any:
     host.assert_nothing_runs()
 
 
-def test_local_turn_answers_from_a_note(host: Host) -> None:
-    assert "blue bunny" in host.local_turn(ask("deploy passphrase"))
-
-
 def test_command_line_shows_searches_and_indexes(host: Host) -> None:
     write(host.workspace, "memory/2026-03-04.md", "- The ferry leaves at 06:40.\n")
     [report] = host.run_json("memory", "index")
@@ -49,7 +44,6 @@ def test_any_other_command_reaches_our_command_line_as_it_is(host: Host) -> None
     assert concept["name"] == "Harbour Office"
     assert "sell the boat" in host.ends("memory", "capture", given="We decided to sell the boat on Friday.", code=0)
     assert "No such command 'nonsense'" in host.ends("memory", "nonsense", code=2)
-    assert "the query failed" in host.ends("memory", "sql", "select nothing", code=1)
 
 
 def test_an_agent_without_notes_is_a_document_too(
@@ -69,15 +63,3 @@ def test_other_hosts_reach_the_server_over_mcp(host: Host, tiny_gguf: Path) -> N
     probed = host.run_json("mcp", "probe", "notes")
     assert sorted(probed["tools"]) == sorted(f"notes__{name}" for name in listed_tools(for_host=False))
     assert probed["diagnostics"] == []
-
-
-def test_without_python_the_agent_replies_and_the_result_says_what_to_do(
-    new_host: Callable[[str], Host], plugin: Callable[..., Mapping[str, Any]], model: ScriptedModel
-) -> None:
-    host = new_host("no-python")
-    host.configure(plugin(command=None))
-    assert host.local_turn(ask("deploy passphrase")).startswith("FINAL:")
-    result = model.tool_results()[-1]
-    assert (result["results"], result["unavailable"], result["disabled"]) == ([], True, True)
-    assert "openclaw memory setup" in result["action"]
-    host.assert_nothing_runs()

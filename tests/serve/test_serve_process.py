@@ -59,6 +59,16 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RawClient]:
         yield client
 
 
+@pytest.fixture
+def guest(shared: RawClient, notes: Notes) -> Iterator[RawClient]:
+    """That server, asked about a workspace of its own."""
+    notes.write("MEMORY.md", "# Lamps\n\n- a green lamp by the door\n")
+    notes.write("memory/2026-03-01.md", "- a red lamp broke\n")
+    shared.meta = {"workspace": str(notes.root)}
+    yield shared
+    shared.meta = {}
+
+
 def text(result: dict[str, Any]) -> str:
     """The words of a failed call."""
     assert result["isError"] is True and "structuredContent" not in result, result
@@ -195,10 +205,10 @@ def test_tools_of_the_host_cannot_be_called_by_others(notes: Notes, tmp_path: Pa
         assert error["code"] == -32602 and "there is no tool memory_heartbeat" in error["message"]
 
 
-def test_what_the_host_tells_is_done(client: RawClient) -> None:
-    started = client.call("memory_session_start", {"sessionId": "s"})["structuredContent"]
+def test_what_the_host_tells_is_done(guest: RawClient) -> None:
+    started = guest.call("memory_session_start", {"sessionId": "s"})["structuredContent"]
     assert started["report"]["files"] == 2 and started["took_ms"] >= 0
-    ran = client.call("memory_heartbeat", agent="magpie")["structuredContent"]["ran"]
+    ran = guest.call("memory_heartbeat", agent="magpie")["structuredContent"]["ran"]
     (noisy,) = (one for one in ran if "odd" in one)
     (told,) = (one for one in ran if "odd" not in one)
     assert told["dryRun"] is True  # nobody has enabled it yet
@@ -238,34 +248,34 @@ def test_without_a_workspace_it_starts_and_says_what_is_missing(shared: RawClien
     assert "start it with --workspace DIR" in text(shared.call("memory_search", {"query": "a"}))
 
 
-def test_wrong_messages_are_answered_and_change_nothing(client: RawClient) -> None:
-    client.write(b"")
-    client.write(b"no json")
-    assert client.answer(None)["error"]["code"] == -32700
-    client.write(b'{"id": 4711}')
-    assert client.answer(4711)["error"]["code"] == -32600
-    assert client.answer(client.request("no/such/method"))["error"]["code"] == -32601
-    client.notify("notifications/cancelled", requestId=12345)
-    client.notify("notifications/nonsense")
-    error = client.answer(client.begin("memory_serch", {"query": "lamp"}))["error"]
+def test_wrong_messages_are_answered_and_change_nothing(guest: RawClient) -> None:
+    guest.write(b"")
+    guest.write(b"no json")
+    assert guest.answer(None)["error"]["code"] == -32700
+    guest.write(b'{"id": 4711}')
+    assert guest.answer(4711)["error"]["code"] == -32600
+    assert guest.answer(guest.request("no/such/method"))["error"]["code"] == -32601
+    guest.notify("notifications/cancelled", requestId=12345)
+    guest.notify("notifications/nonsense")
+    error = guest.answer(guest.begin("memory_serch", {"query": "lamp"}))["error"]
     assert error["code"] == -32602 and "did you mean memory_search?" in error["message"]
-    assert client.found("green lamp")
+    assert guest.found("green lamp")
 
 
-def test_a_path_that_is_no_utf8_does_no_harm(client: RawClient, notes: Notes) -> None:
+def test_a_path_that_is_no_utf8_does_no_harm(guest: RawClient, notes: Notes) -> None:
     try:
         (Path(os.fsdecode(os.fsencode(notes.root) + b"/memory/l\xe4mp.md"))).write_text("- a latin lamp\n")
     except OSError:
         pytest.skip("the file system takes UTF-8 names only")
-    client.call("memory_ingest")
-    assert client.call("memory_search", {"query": "latin lamp"})["isError"] is False
+    guest.call("memory_ingest")
+    assert guest.call("memory_search", {"query": "latin lamp"})["isError"] is False
 
 
-def test_fifty_calls_at_once_are_all_answered(client: RawClient) -> None:
-    client.call("memory_ingest")
-    numbers = [client.begin("memory_search", {"query": f"lamp number {n}"}) for n in range(50)]
+def test_fifty_calls_at_once_are_all_answered(guest: RawClient) -> None:
+    guest.call("memory_ingest")
+    numbers = [guest.begin("memory_search", {"query": f"lamp number {n}"}) for n in range(50)]
     for number in numbers:
-        result = client.answer(number)["result"]
+        result = guest.answer(number)["result"]
         assert len(result["structuredContent"]["results"]) == 2 and "stale" not in result["structuredContent"]
 
 
@@ -316,15 +326,15 @@ def test_a_named_index_file_holds_one_memory_only(notes: Notes, tmp_path: Path) 
         assert client.call("memory_status", agent="b")["structuredContent"]["database"] != str(db)
 
 
-def test_a_workspace_that_vanishes_is_said_and_comes_back(client: RawClient, notes: Notes, tmp_path: Path) -> None:
-    client.call("memory_ingest")
+def test_a_workspace_that_vanishes_is_said_and_comes_back(guest: RawClient, notes: Notes, tmp_path: Path) -> None:
+    guest.call("memory_ingest")
     away = notes.root.rename(tmp_path / "away")
     for tool, arguments in (("memory_ingest", {}), ("memory_get", {"path": "MEMORY.md"})):
-        assert str(notes.root) in text(client.call(tool, arguments))
-    assert "green lamp" in client.found("green lamp")[0]
+        assert str(notes.root) in text(guest.call(tool, arguments))
+    assert "green lamp" in guest.found("green lamp")[0]
     away.rename(notes.root)
-    assert client.call("memory_get", {"path": "MEMORY.md"})["structuredContent"]["status"] == "ok"
-    assert client.found("green lamp")
+    assert guest.call("memory_get", {"path": "MEMORY.md"})["structuredContent"]["status"] == "ok"
+    assert guest.found("green lamp")
 
 
 # -- deadlines and cancellation ---------------------------------------------------------------------
@@ -411,27 +421,22 @@ def family(client: RawClient) -> list[psutil.Process]:
     return [parent, *parent.children(recursive=True)]
 
 
-def test_it_ends_when_stdin_closes(client: RawClient) -> None:
-    client.found("lamp")
-    processes = family(client)
-    assert client.process.stdin is not None
-    client.process.stdin.close()
-    assert ended(client) == 0
-    assert not any(process.is_running() and process.status() != psutil.STATUS_ZOMBIE for process in processes)
-
-
-def test_what_was_asked_before_stdin_closed_is_answered(notes: Notes, tmp_path: Path) -> None:
+def test_when_stdin_closes_it_answers_what_was_asked_before_and_ends_with_all_it_started(
+    notes: Notes, tmp_path: Path
+) -> None:
     notes.write("MEMORY.md", "- a green lamp\n")
     with serving(tmp_path, "--workspace", str(notes.root)) as client:
         hello = client.request("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}})  # fmt: skip
         client.notify("notifications/initialized")
         assert "result" in client.answer(hello)
         client.answer(client.begin("memory_get", {"path": "MEMORY.md"}))  # the server has loaded what answers
+        processes = family(client)
         got = client.begin("memory_get", {"path": "MEMORY.md"})
         assert client.process.stdin is not None
         client.process.stdin.close()
         assert client.answer(got)["result"]["structuredContent"]["text"] == "- a green lamp"
         assert ended(client) == 0
+        assert not any(process.is_running() and process.status() != psutil.STATUS_ZOMBIE for process in processes)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP], ids=lambda number: number.name)

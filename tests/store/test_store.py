@@ -393,8 +393,10 @@ def test_a_damaged_file_is_moved_aside_and_the_index_works_again(path: Path, bro
     assert store.warnings() == []
 
 
-def crashed(path: Path) -> bytes:
-    """An index whose last writes are in the log only; returns the log."""
+@pytest.fixture(scope="module")
+def crash_left(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, bytes]:
+    """An index whose last writes are in the log only, and that log."""
+    path = tmp_path_factory.mktemp("crashed") / "index.duckdb"
     filled(path, 3)
     child = python(
         "import os, sys\nfrom pathlib import Path\nfrom indexing import open_store, put\n"
@@ -403,20 +405,29 @@ def crashed(path: Path) -> bytes:
         str(path),
     )
     child.communicate(timeout=60)
-    return Path(f"{path}.wal").read_bytes()
+    return path.read_bytes(), Path(f"{path}.wal").read_bytes()
 
 
+@pytest.fixture
+def crashed(path: Path, crash_left: tuple[bytes, bytes]) -> bytes:
+    """Such an index at ``path``; its log."""
+    path.parent.mkdir()
+    path.write_bytes(crash_left[0])
+    Path(f"{path}.wal").write_bytes(crash_left[1])
+    return crash_left[1]
+
+
+@pytest.mark.usefixtures("crashed")
 def test_what_is_in_the_log_only_is_there_after_a_crash(path: Path) -> None:
-    crashed(path)
     store = open_store(path)
     assert "new.md" in store.documents().by_path
     assert store.warnings() == []
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_damaged_log_never_stops_the_index(path: Path, seed: int) -> None:
+def test_a_damaged_log_never_stops_the_index(path: Path, crashed: bytes, seed: int) -> None:
     rnd = random.Random(seed)
-    log = bytearray(crashed(path))
+    log = bytearray(crashed)
     if seed == 0:
         log = bytearray(rnd.randbytes(5000))
     elif seed == 1:
@@ -442,8 +453,8 @@ def test_kill_9_at_random_moments_of_an_ingest_loses_nothing() -> None:
     assert result.acknowledged >= rounds
 
 
+@pytest.mark.usefixtures("crashed")
 def test_a_log_without_its_file_does_no_harm(path: Path) -> None:
-    crashed(path)
     path.unlink()
     store = open_store(path)
     read_all(store)
@@ -546,8 +557,7 @@ print("done", done)
 """
 
 
-@pytest.mark.parametrize("idle", [0, 5])
-@pytest.mark.parametrize("extra", [20_000, 150_000])
+@pytest.mark.parametrize(("extra", "idle"), [(20_000, 5), (150_000, 0)])
 def test_a_full_disk_loses_nothing_and_is_said_so(path: Path, idle: int, extra: int) -> None:
     filled(path, 3)
     child = python(_FULL, str(path), str(path.stat().st_size + extra if extra > 50_000 else extra), str(idle))

@@ -22,7 +22,7 @@ from openclaw_memory import Memory
 from openclaw_memory.model import Grain
 from openclaw_memory.system.atomic import OWN_FOLDER
 
-FIRST, LAST = date(2026, 1, 2), date(2026, 4, 8)
+FIRST, LAST = date(2026, 1, 2), date(2026, 2, 18)
 LATER = date(2027, 6, 1)
 
 #: One run of a child process: what it is to do stands in ``argv``.
@@ -208,7 +208,7 @@ def test_killed_at_any_moment_the_next_run_completes(notes: Notes, whole: dict[s
         assert child.stdout is not None
         child.stdout.readline()
         # After so many more files have come into being, not after so much time.
-        wanted = before + chance.randrange(4, 16)
+        wanted = before + chance.randrange(2, 8)
         while child.poll() is None and count(notes) < wanted:
             time.sleep(0.001)
         killed += child.poll() is None
@@ -244,7 +244,7 @@ def test_killed_during_retirement_the_next_run_completes(notes: Notes) -> None:
         child = python(CHILD, str(notes.root), db, str(now), "retention__plan=free")
         assert child.stdout is not None
         child.stdout.readline()
-        left = count(notes) - chance.randrange(1, 16)
+        left = count(notes) - chance.randrange(1, 8)
         while child.poll() is None and count(notes) > left:
             time.sleep(0.001)
         child.kill()
