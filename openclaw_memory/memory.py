@@ -234,6 +234,7 @@ class Memory(ReadingMemory):
     @Part
     def _questions(self) -> SearchService:
         from .search.service import SearchService
+        from .search.superseded import SupersededStatements
 
         return SearchService(
             settings=self.settings,
@@ -241,7 +242,9 @@ class Memory(ReadingMemory):
             vectorizer=self._vectorizer,
             plugins=self.plugins,
             freshen=self._freshness.freshen,
-            superseded=self.facts.superseded,
+            superseded=SupersededStatements(
+                self.store, self.today, lambda as_of: self.facts.superseded(as_of), lambda: self.facts.next_change()
+            ),
             boosts_on=self.usage.boosts_on,
         )
 
@@ -330,6 +333,7 @@ class Memory(ReadingMemory):
                 getattr(part, method)()
 
         end("_freshness")
+        end("_questions", "keep")
         super().close()
         end("ambient")
         self.usage.close()

@@ -146,6 +146,10 @@ class FactService:
         """
         return self._snapshot(as_of).superseded
 
+    def next_change(self) -> date | None:
+        """Return the next day on which a fact that is known now begins or ends to hold."""
+        return self._snapshot().next_change
+
     def changes(self, since: date, until: date | None = None) -> FactsResult:
         """Return the values that replaced others after the day ``since``, and the decisions, in order of time."""
         started = time.perf_counter()

@@ -19,10 +19,11 @@ from ..knowledge.concepts_file import FILE_NAME as CONCEPTS
 from ..knowledge.facts_file import NAME as FACTS
 from ..model import ForgetReport, joined
 from ..model.reports import LAST_SHOWN, MAP_SUFFIX
-from ..store.api import Store, TextsChanged
+from ..store.api import KEPT_VECTORS, KEPT_WORDS, Store, TextsChanged
 from ..store.state import State, StateError
 from ..store.state.database import now
 from ..system import atomic
+from ..system.mapped import UNFINISHED
 from ..text import calendar
 from . import generated_files, masking
 from .planner import Plan, Planner, documents_holding
@@ -156,9 +157,10 @@ class Forgetter:
         gone = set(paths)
         self.uses.forget([*ids, *(unit for unit, (path, _) in self.uses.last_days().items() if path in gone)])
         self.clear()
-        # A map holds the same texts, a search paths and hashes of them.  A survey is kept up to date, unless it lies
-        # beside a file that was used before the server.
+        # A map and what processes keep hold the same texts, a search paths and hashes of them.  A survey is kept up to
+        # date, unless it lies beside a file that was used before the server.
         suffixes = [MAP_SUFFIX, LAST_SHOWN]
+        suffixes += [f"{kept}{end}" for kept in (KEPT_WORDS, KEPT_VECTORS) for end in ("", UNFINISHED)]
         if self.store.sidecar(SURVEY_SUFFIX) is None:
             suffixes.append(SURVEY_SUFFIX)
         for file in self.store.files():

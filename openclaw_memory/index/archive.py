@@ -100,6 +100,15 @@ class Archive:
             self._generations = summaries
         self.masks = self._decide(store, corpus)
 
+    def export(self) -> dict[str, Any]:
+        """Return the state to restore."""
+        return {name: value for name, value in vars(self).items() if name != "_corpus"}
+
+    def restore(self, state: Mapping[str, Any], corpus: Corpus) -> None:
+        """Take over what :meth:`export` returned; ``corpus`` is as it was then."""
+        vars(self).update(state)
+        self._corpus = corpus
+
     def visible_rows(self, grains: Sequence[Grain], include_archived: bool) -> Bools | None:
         """Return the rows that a question with these options is about, ``None`` for all; with ``grains`` all are."""
         if self.masks is None or grains:

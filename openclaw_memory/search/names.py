@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections import defaultdict
 from collections.abc import Mapping, Sequence, Set
+from typing import Any
 
 import numpy as np
 
@@ -37,6 +38,14 @@ class DocumentNames:
             self._terms[new] = _terms(documents[new])
             for term in self._terms[new]:
                 self._ids[term].add(new)
+
+    def export(self) -> dict[str, Any]:
+        """Return the state to restore."""
+        return vars(self)
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take over what :meth:`export` returned."""
+        vars(self).update(state)
 
     def with_words(self, words: Sequence[tuple[str, ...]]) -> list[set[int]]:
         """Return for each word of a question, in any of its forms, the ids of documents whose path has it."""

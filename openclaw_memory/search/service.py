@@ -5,10 +5,9 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import date
 from typing import Any, TypeVar
 
 from ..config.settings import SearchSettings, Settings
@@ -26,12 +25,12 @@ from ..text import calendar
 from ..use.tracker import BoostsOn
 from . import answers, timeline
 from .answers import Answer
-from .display import Superseded
 from .features import WEIGHTS
 from .question import Question
 from .ranking import Query
 from .resident import ResidentIndex
 from .spelling import find_corrections, rewrite
+from .superseded import SupersededStatements
 
 log = logging.getLogger("openclaw_memory.search")
 
@@ -60,7 +59,8 @@ class _Call:
 class SearchService:
     """Answers questions to one store; safe to use from several threads.
 
-    ``superseded`` gives the statements that no longer hold, ``boosts_on(day)`` the boosts of used units as of a day.
+    ``superseded`` are the statements that no longer hold, ``boosts_on(day)`` gives the boosts of used units as of a
+    day.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class SearchService:
         vectorizer: Vectorizer,
         plugins: Plugins,
         freshen: freshness.Freshen,
-        superseded: Superseded,
+        superseded: SupersededStatements,
         boosts_on: BoostsOn | None = None,
     ) -> None:
         self.settings = settings
@@ -79,7 +79,6 @@ class SearchService:
         self._plugins = plugins
         self._freshen = freshen
         self._superseded = superseded
-        self._last_superseded: Mapping[int, tuple[str, ...]] = {}
         self._boosts_on = boosts_on
         self._index: ResidentIndex | None = None
         self._lock = threading.RLock()
@@ -180,10 +179,14 @@ class SearchService:
                 except SettingsError as problem:
                     log.warning("%s; it changes nothing", problem)
                 rank = self._plugins.rank if self._plugins.has_any("openclaw_memory_rank") else None
-                self._index = ResidentIndex(
-                    self._store, self.settings.search, self._superseded_by, self._boosts_on, rank
-                )
+                self._index = ResidentIndex(self._store, self.settings.search, self._superseded, self._boosts_on, rank)
+                self._index.restore()
             return self._index
+
+    def keep(self) -> None:
+        """Write the resident state for other processes, where that is new."""
+        if self._index is not None:
+            self._index.keep()
 
     # -- steps of a call --------------------------------------------------------------------------
 
@@ -196,6 +199,7 @@ class SearchService:
 
     def _start(self, request: SearchRequest, deadline: Deadline, mode: str) -> _Call:
         started = time.monotonic()
+        self.index()  # with what it restores the files need not be compared with the store itself
         return _Call(request, deadline, mode, *self._freshen(deadline), started=started)
 
     def _answer(
@@ -238,13 +242,12 @@ class SearchService:
 
     def _load(self, by_meaning: bool) -> None:
         """Read the resident state of the first question while its model loads."""
-        with self._lock:
-            if self._index is not None:
-                return
-            index = self.index()
+        index = self.index()
+        if index.has_state():
+            return
         with self._store.reading():
             index.refresh(self._vectorizer.expected_model() if by_meaning else None)
-            self._superseded(None)
+            self._superseded()
 
     def _settle(self, call: _Call, answer: Callable[[ResidentIndex], Answer[H]]) -> Answer[H]:
         """Answer from one state of the index: again if another process wrote before all that it needs was read.
@@ -274,14 +277,6 @@ class SearchService:
             if call.deadline == NEVER or not index.has_state():
                 raise
             return False
-
-    def _superseded_by(self, as_of: date | None) -> Mapping[int, tuple[str, ...]]:
-        """Return the superseded statements, while the index cannot be read those that were last read."""
-        if as_of is not None:
-            return self._superseded(as_of)
-        with suppress(LeaseTimeout):
-            self._last_superseded = self._superseded(None)
-        return self._last_superseded
 
     def _report(self, call: _Call) -> dict[str, Any]:
         """Return the fields of a result beside its hits."""

@@ -41,7 +41,7 @@ _LEAST = 0.25
 _COARSE = 2_500_000_000
 
 #: Inode, size and time of the index file and of its log; ``None`` for a missing one.
-_Stamp = tuple[tuple[int, int, int] | None, tuple[int, int, int] | None]
+Stamp = tuple[tuple[int, int, int] | None, tuple[int, int, int] | None]
 
 
 class Lease:
@@ -82,8 +82,10 @@ class Lease:
         #: False for a process that can only read: it keeps nobody out, and writes nothing.
         self._locks = True
         #: The files as this process closed them; ``None`` if a later write might leave the same stamp.
-        self._closed_stamp: _Stamp | None = None
+        self._closed_stamp: Stamp | None = None
         self._was_unchanged = False
+        #: The files as this process opened them, while it has written nothing.
+        self._opened_stamp: Stamp | None = None
         #: True if the file may have been replaced since this process had it open.
         self._maybe_replaced = False
         self._doubtful = False
@@ -151,6 +153,24 @@ class Lease:
         """True if the file is open, or was still as this process closed it when :meth:`exclude_threads` began."""
         return self._connection is not None or self._was_unchanged
 
+    def adopt(self, stamp: Stamp) -> bool:
+        """Return true if the files have ``stamp``: this process need not open them to know that nothing is new."""
+        with self.exclude_threads():
+            if self._connection is not None:
+                return self._opened_stamp == stamp
+            if self._closed_stamp is None and not self.epoch and stamp == _stamp(self.path):
+                self._closed_stamp, self._was_unchanged = stamp, True
+            return self._was_unchanged and self._closed_stamp == stamp
+
+    def wrote(self) -> None:
+        """Note that this process has changed the open file."""
+        self._opened_stamp = None
+
+    @property
+    def settled_stamp(self) -> Stamp | None:
+        """The stamp by which others know the open file for as it is; ``None`` if a write might leave the same one."""
+        return _settled(self._opened_stamp) if self._opened_stamp is not None and self._locks else None
+
     def limit_waiting(self, until: Deadline) -> contextlib.AbstractContextManager[None]:
         """Let no :meth:`hold` of this thread wait beyond ``until`` within the block."""
         return self._wait_limit.limited(until)
@@ -205,6 +225,7 @@ class Lease:
             self._closed_stamp, self._maybe_replaced = None, False
             if before is None or before != now or now != _stamp(self.path):
                 self.epoch += 1
+            self._opened_stamp = now if now == _stamp(self.path) else None
         except Timeout:
             raise LeaseTimeout(self._busy(self._holder_text(), wait_seconds)) from None
         except OSError as error:
@@ -280,7 +301,7 @@ class Lease:
         return False
 
     def _disconnect(self) -> None:
-        connection, self._connection = self._connection, None
+        connection, self._connection, self._opened_stamp = self._connection, None, None
         if connection is not None:
             import duckdb
 
@@ -339,7 +360,7 @@ class Lease:
         self._start_afresh()
 
 
-def _stamp(path: Path) -> _Stamp:
+def _stamp(path: Path) -> Stamp:
     """Return the stamps of the index file and its log; DuckDB changes neither when it only reads."""
     stamps: list[tuple[int, int, int] | None] = []
     for file in (path, Path(f"{path}.wal")):
@@ -351,7 +372,7 @@ def _stamp(path: Path) -> _Stamp:
     return stamps[0], stamps[1]
 
 
-def _settled(stamp: _Stamp) -> _Stamp | None:
+def _settled(stamp: Stamp) -> Stamp | None:
     """Return ``stamp``, unless a write now could leave the same one: some file systems count in two seconds."""
     newest = max((file[2] for file in stamp if file is not None), default=0)
     return stamp if stamp[0] is not None and time.time_ns() - newest > _COARSE else None

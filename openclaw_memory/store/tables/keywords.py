@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,6 +86,14 @@ class PostingsIndex:
             self._segments.append(_Segment(*delta, ordered=False))
         if len(self._segments) > 8:
             self._merge()
+
+    def export(self) -> dict[str, Any]:
+        """Return the state to restore."""
+        return {name: value for name, value in vars(self).items() if name != "_load"}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take over what :meth:`export` returned."""
+        vars(self).update(state)
 
     def _merge(self) -> None:
         # The large first segment stays until the others together are a quarter of it.

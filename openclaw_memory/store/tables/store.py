@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -109,6 +109,24 @@ class Store(GraphTables, VectorTables, ABC):
     @abstractmethod
     def warnings(self) -> list[str]:
         """Return warnings for a person, such as a damaged file that was moved aside."""
+
+    def kept(self, suffix: str) -> Mapping[str, Any]:
+        """Return what :meth:`keep` wrote for ``suffix``, its arrays mapped; nothing if it is of another index or build.
+
+        It has the ``state`` of which it was, and is ``unchanged`` if the store has been neither written nor moved.
+        """
+        return {}
+
+    def has_kept(self) -> bool:
+        """Return true if what :meth:`kept` returned is still what others get."""
+        return True
+
+    def keep(self, suffix: str, state: StoreState, export: Callable[[], Mapping[str, Any]]) -> bool:
+        """Write what ``export`` returns for other processes, unless the store is no longer in ``state``.
+
+        Returns true if it was written; where it cannot be, others do without.
+        """
+        return False
 
     def give_back_memory(self) -> None:
         """Return to the operating system the memory that reading the whole index took."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
@@ -186,6 +186,14 @@ class VectorIndex:
             self._put(unit_ids, vectors)
         self._generation = new.reached
         return np.concatenate([*(unit_ids for unit_ids, _ in new.parts), gone])
+
+    def export(self) -> dict[str, Any]:
+        """Return the state to restore."""
+        return {"_matrix": self._matrix, "_generation": self._generation}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take over what :meth:`export` returned."""
+        vars(self).update(state)
 
     def _put(self, unit_ids: Ints, vectors: NDArray[np.float16]) -> None:
         self._matrix.put(unit_ids, vectors)
