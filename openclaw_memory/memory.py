@@ -35,8 +35,9 @@ if TYPE_CHECKING:
     from .forget.operations import Forgetter
     from .graph.service import ConceptService
     from .ingest.freshness import Freshness
-    from .ingest.notes import NoteReader, NoteSurvey
+    from .ingest.notes import NoteReader
     from .ingest.pipeline import Ingestor
+    from .ingest.survey import NoteSurvey
     from .model import (
         CaptureReport,
         ConsolidateReport,
@@ -174,14 +175,14 @@ class Memory(ReadingMemory):
     @Part
     def survey(self) -> NoteSurvey:
         """Remarks on the notes that were read."""
-        from .ingest.notes import SURVEY_SUFFIX, NoteSurvey
+        from .ingest.survey import SURVEY_SUFFIX, NoteSurvey
 
         return NoteSurvey(self.store.sidecar(SURVEY_SUFFIX), max_bytes(self.settings.ingest))
 
     @Part
     def _ingestor(self) -> Ingestor:
         from .forget.masking import mask_for_index
-        from .forget.operations import reread_forgotten
+        from .forget.pending import reread_forgotten
         from .ingest.pipeline import Ingestor
 
         return Ingestor(
@@ -203,7 +204,7 @@ class Memory(ReadingMemory):
 
     @Part
     def _freshness(self) -> Freshness:
-        from .forget.operations import unfinished
+        from .forget.pending import unfinished
         from .ingest.freshness import Freshness
 
         return Freshness(
@@ -220,13 +221,13 @@ class Memory(ReadingMemory):
     def facts(self) -> FactService:
         """Facts that are stated in files or in notes."""
         from .facts.service import FactService
-        from .knowledge.facts_file import NAME
+        from .knowledge import FACTS
 
         return FactService(
             workspace=self.workspace,
             store=self.store,
             freshen=self.freshen,
-            redact=partial(self.plugins.redact_text, NAME),
+            redact=partial(self.plugins.redact_text, FACTS),
             forgotten=self.forgotten.covers_fact,
             today=self.today,
         )
@@ -252,14 +253,14 @@ class Memory(ReadingMemory):
     def concepts(self) -> ConceptService:
         """Concepts: those that notes mention, and the curated ones."""
         from .graph.service import ConceptService
-        from .knowledge.concepts_file import FILE_NAME
+        from .knowledge import CONCEPTS
 
         return ConceptService(
-            file=self.workspace / FILE_NAME,
+            file=self.workspace / CONCEPTS,
             view=self._questions.graph,
             changed=self._freshness.relink,
             similarities=self._questions.similarities,
-            redact=partial(self.plugins.redact_text, FILE_NAME),
+            redact=partial(self.plugins.redact_text, CONCEPTS),
             forgotten=self.forgotten.covers_name,
         )
 
@@ -666,7 +667,7 @@ class Memory(ReadingMemory):
 
     def remarks(self) -> list[str]:
         """Return problems of the index and the state as messages."""
-        from .forget.operations import lost_state, unfinished
+        from .forget.pending import lost_state, unfinished
 
         missing_key = [lost_state(self.store, self.forgotten)]
         return [*self.store.warnings(), *self.state.warnings(), *unfinished(self.state), *filter(None, missing_key)]

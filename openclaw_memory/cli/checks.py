@@ -16,9 +16,10 @@ from ..hosts import HostError
 from ..hosts.openclaw_checks import check_openclaw
 from ..hosts.process import find_program, run_command
 from ..index.opening import url_of
-from ..ingest.notes import RawNote, remarks_on
+from ..ingest.notes import RawNote
 from ..ingest.scan import IGNORE_FILE, Unreadable, is_conflict, max_bytes, scan
-from ..knowledge import concepts_file, facts_file
+from ..ingest.survey import remarks_on
+from ..knowledge import CONCEPTS, FACTS, concepts_file, facts_file
 from ..knowledge.linking import Linker
 from ..memory import Memory
 from ..model import Check, ScanResult, SkippedFile, SourceFile, counted
@@ -198,7 +199,7 @@ def freshness(documents: Documents, scanned: ScanResult, reading: NoteReading) -
 
 def _sidecars(workspace: Path) -> Iterator[Check]:
     """Check that the workspace's files of ours can be read; a missing one is fine."""
-    for name, read in ((concepts_file.FILE_NAME, concepts_file.read), (facts_file.NAME, facts_file.read)):
+    for name, read in ((CONCEPTS, concepts_file.read), (FACTS, facts_file.read)):
         if os.path.lexists(workspace / name):
             try:
                 atomic.check_regular(workspace / name)

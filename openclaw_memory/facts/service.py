@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import OpenClawMemoryError, RequestError, StoreError
-from ..knowledge import facts_file
+from ..knowledge import FACTS, facts_file
 from ..knowledge.concept_keys import concepts_by_key
 from ..knowledge.predicates import normalise
 from ..model import FactRow, FactsResult, Origin
@@ -75,7 +75,7 @@ class FactService:
         today: Callable[[], date] = date.today,
     ) -> None:
         self._workspace = workspace
-        self._file = workspace / facts_file.NAME
+        self._file = workspace / FACTS
         self._store = store
         self._freshen = freshen
         self._redact = redact
@@ -277,7 +277,7 @@ class FactService:
 
     def _append(self, plan: _Plan, started: float) -> FactsResult:
         """Write the entries of ``plan``; the caller holds the lock of the file."""
-        file = self._store.workspace_file(facts_file.NAME)
+        file = self._store.workspace_file(FACTS)
         entries = [facts_file.redacted(entry, self._redact) for entry in plan.entries]
         facts_file.append(self._file, entries, "" if file is None else file.sha256)
         try:
@@ -417,7 +417,7 @@ class FactService:
             stamp = self._file.stat()
         except OSError:
             return None
-        indexed = self._store.workspace_file(facts_file.NAME)
+        indexed = self._store.workspace_file(FACTS)
         if indexed is not None and (indexed.size, indexed.mtime_ns) == (stamp.st_size, stamp.st_mtime_ns):
             return None
         try:

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from ..graph.view import GraphView
 from ..index.archive import Archive
 from ..index.corpus import Corpus
 from ..knowledge.statements import Statement, parse_statement
-from ..model import Candidate, Grain, GrainSize
+from ..model import Candidate, Grain
 from ..store.api import (
     KEPT_VECTORS,
     KEPT_WORDS,
@@ -34,6 +34,9 @@ from .bm25 import Lengths
 from .display import Display
 from .names import DocumentNames
 from .superseded import SupersededStatements
+
+if TYPE_CHECKING:
+    from ..model import GrainSize
 
 #: ``rank(query, candidates)`` returns the candidates in the same order with other scores.
 RankCandidates = Callable[[str, Sequence[Candidate]], Sequence[Candidate]]
@@ -220,6 +223,8 @@ class ResidentIndex:
 
     def grains(self) -> tuple[GrainSize, ...]:
         """Count files, units, bytes and days of each grain with a file, finest first; days are those of texts."""
+        from ..model import GrainSize
+
         files: dict[Grain, list[int]] = {}
         sizes = {row.id: row.size for row in self._store.documents().by_path.values()}
         for info in self.corpus.documents.values():

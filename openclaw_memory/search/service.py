@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..config.settings import SearchSettings, Settings
 from ..embed.vectorizer import Vectorizer
@@ -16,7 +16,7 @@ from ..embed.vocabulary import language_coverage
 from ..errors import LeaseTimeout, SettingsError
 from ..graph.view import GraphView
 from ..ingest import freshness
-from ..model import GrainSize, RecallHit, RecallResult, SearchHit, SearchRequest, SearchResult, bounds, counted, joined
+from ..model import RecallHit, RecallResult, SearchHit, SearchRequest, SearchResult, bounds, counted, joined
 from ..model.embedder import Embedder
 from ..plugins.manager import Plugins
 from ..store.api import Floats, Store, VectorIndex, VectorModel
@@ -31,6 +31,9 @@ from .ranking import Query
 from .resident import ResidentIndex
 from .spelling import find_corrections, rewrite
 from .superseded import SupersededStatements
+
+if TYPE_CHECKING:
+    from ..model import GrainSize
 
 log = logging.getLogger("openclaw_memory.search")
 

@@ -18,10 +18,9 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from filelock import FileLock, Timeout
 
 from ...errors import LeaseTimeout, StoreError
 from ...system import atomic
@@ -30,6 +29,7 @@ from ..tables.base import free_unused_heap
 
 if TYPE_CHECKING:
     import duckdb
+    from filelock import BaseFileLock
 
 log = logging.getLogger("openclaw_memory.store")
 
@@ -74,8 +74,8 @@ class Lease:
         _open_leases.add(self)
 
     def _start_afresh(self) -> None:
-        self._queue = FileLock(f"{self.path}.queue", mode=0o600)
-        self._owner = FileLock(f"{self.path}.lock", mode=0o600, thread_local=False)
+        vars(self).pop("_queue", None)
+        vars(self).pop("_owner", None)
         self._mutex = threading.RLock()
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._depth = 0
@@ -92,6 +92,24 @@ class Lease:
         self._close_at: float | None = None
         #: The thread that closes the idle file.
         self._closer: threading.Thread | None = None
+
+    # The locks are made when the file is opened, which what other processes keep may save.
+
+    @cached_property
+    def _queue(self) -> BaseFileLock:
+        from filelock import FileLock
+
+        return FileLock(f"{self.path}.queue", mode=0o600)
+
+    @cached_property
+    def _owner(self) -> BaseFileLock:
+        from filelock import FileLock
+
+        return FileLock(f"{self.path}.lock", mode=0o600, thread_local=False)
+
+    @property
+    def _is_owned(self) -> bool:
+        return "_owner" in vars(self) and self._owner.is_locked
 
     @contextlib.contextmanager
     def hold(self, timeout: float | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -226,12 +244,12 @@ class Lease:
             if before is None or before != now or now != _stamp(self.path):
                 self.epoch += 1
             self._opened_stamp = now if now == _stamp(self.path) else None
-        except Timeout:
+        except TimeoutError:
             raise LeaseTimeout(self._busy(self._holder_text(), wait_seconds)) from None
         except OSError as error:
             raise lock_error(self.path, error) from error
         finally:
-            if self._connection is None and self._owner.is_locked:
+            if self._connection is None and self._is_owned:
                 self._owner.release()
         if self._locks:
             with contextlib.suppress(OSError):  # never writes through a link or into another file
@@ -295,7 +313,7 @@ class Lease:
             return False
         try:
             self._queue.acquire(timeout=0)
-        except (Timeout, OSError):  # unknown: let go
+        except OSError:  # too long, or unknown: let go
             return True
         self._queue.release()
         return False
@@ -316,9 +334,9 @@ class Lease:
         try:
             self._disconnect()
         finally:
-            if opened or self._owner.is_locked:
+            if opened or self._is_owned:
                 self._closed_stamp = None if self._maybe_replaced else _settled(_stamp(self.path))
-            if self._owner.is_locked:
+            if self._is_owned:
                 with contextlib.suppress(OSError):
                     self._holder.unlink()
                 self._owner.release()
@@ -353,7 +371,7 @@ class Lease:
             if taken:
                 self._mutex.release()
             return
-        for inherited in (self._connection, self._queue, self._owner):
+        for inherited in map(vars(self).get, ("_connection", "_queue", "_owner")):
             # Never finalised: that would write to the parent's file, or drop the parent's lock.
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(inherited))
         self._inherited |= self._connection is not None or not taken

@@ -9,24 +9,23 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from filelock import FileLock, Timeout
 
 from ...config.settings import StoreSettings
-from ...model import ExportReport, Progress, QueryResult
+from ...model import Progress
 from ...system import mapped
 from ...system.deadline import Deadline
 from ..rows import KEPT_VECTORS, KEPT_WORDS, Analyse, Collect, Floats, KeywordIndex, StoreState, VectorModel
 from ..tables.base import Needles, count
 from ..tables.store import Store
 from ..tables.vectors import VectorIndex
-from . import views
 from .database import DuckDatabase
-from .extensions import FtsIndex, VssIndex
 from .lease import is_read_only, lock_error, make_folder
-from .query import SPARE, SqlRequest, require_read_only, run_query
+
+if TYPE_CHECKING:
+    from ...model import ExportReport, QueryResult
 
 log = logging.getLogger("openclaw_memory")
 
@@ -85,6 +84,8 @@ class DuckStore(Store):
 
     @contextlib.contextmanager
     def embedding_lock(self, timeout: float) -> Iterator[bool]:
+        from filelock import FileLock, Timeout
+
         if is_read_only(self.path):
             yield False  # a process that can write the index embeds
             return
@@ -106,12 +107,16 @@ class DuckStore(Store):
 
     def keyword_index(self) -> KeywordIndex:
         if self._settings.keyword_index == "fts":
+            from .extensions import FtsIndex
+
             return FtsIndex(self._db, self._analyse)
         return super().keyword_index()
 
     def vector_index(self, model: VectorModel) -> VectorIndex:
         if self._settings.vector_index != "vss":
             return super().vector_index(model)
+        from .extensions import VssIndex
+
         return VssIndex(model, partial(self._load_vectors, model), self._settings.vector_dtype)
 
     # -- what processes keep for each other -----------------------------------------------------------
@@ -187,6 +192,10 @@ class DuckStore(Store):
     # -- SQL and exports ------------------------------------------------------------------------------
 
     def query(self, sql: str, collect: Collect, limit: int | None = None, timeout: float = 20.0) -> QueryResult:
+        from ...model import QueryResult
+        from . import views
+        from .query import SPARE, SqlRequest, require_read_only, run_query
+
         started = time.monotonic()
         require_read_only(sql)
         names = views.named_tables(sql)
@@ -204,6 +213,9 @@ class DuckStore(Store):
 
     def export(self, folder: Path, collect: Collect, progress: Progress) -> ExportReport:
         import duckdb
+
+        from ...model import ExportReport
+        from . import views
 
         started = time.monotonic()
         with views.new_folder(folder) as temporary:

@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...config.settings import StoreSettings
-from ...model import ExportReport, Grain, Kind, Origin, Progress, QueryResult
+from ...model import Grain, Kind, Origin, Progress
 from ...system.deadline import Deadline
 from ..rows import (
     Analyse,
@@ -37,6 +37,9 @@ from .base import VERSION, Connection, Needles, bump, count, free_unused_heap, i
 from .graph import GraphTables
 from .keywords import PostingsIndex
 from .vectors import VectorTables
+
+if TYPE_CHECKING:
+    from ...model import ExportReport, QueryResult
 
 #: The day of a section if a name or a text states it.
 _STATED = "CASE WHEN date_source <> 'mtime' THEN date END"
