@@ -244,7 +244,7 @@ class Memory(ReadingMemory):
             plugins=self.plugins,
             freshen=self._freshness.freshen,
             superseded=SupersededStatements(
-                self.store, self.today, lambda as_of: self.facts.superseded(as_of), lambda: self.facts.next_change()
+                self.store, self.today, lambda as_of: self.facts.superseded(as_of), lambda: self.facts.outlook()
             ),
             boosts_on=self.usage.boosts_on,
         )
@@ -290,7 +290,7 @@ class Memory(ReadingMemory):
             workspace=self.workspace,
             settings=self.settings,
             store=self.store,
-            reader=self.reader,
+            reader=lambda: self.reader,
             plugins=self.plugins,
             state=self.state,
             retired=self._retired,
@@ -607,7 +607,8 @@ class Memory(ReadingMemory):
 
         scanned = scan(self.workspace, self.settings.ingest)
         embedder, model, reason = self.vectors_in_use()
-        with self.store.session():
+        grains, conflicts = self.grains(), self._questions.conflicts()  # which need not open the index
+        with self.store.reading():
             numbers = self.store.statistics()
             states = self.store.vector_states(model)
         notes = self.survey.remarks(scanned.files)
@@ -648,7 +649,7 @@ class Memory(ReadingMemory):
             plugin_failures=dict(self.plugins.failed),
             http_usage=embedder.usage() if isinstance(embedder, HttpEmbedder) else None,
             context=self._parts.get("ambient", UsageCounters(self.state)).use(),
-            grains=self.grains(),
+            grains=grains,
             consolidation=self.upkeep.remark(),
             retention=self.settings.retention["plan"],
             binding=None if binding is None else str(binding),
@@ -662,7 +663,7 @@ class Memory(ReadingMemory):
             skipped=scanned.skipped,
             embedding=_is_held(self.store.sidecar(".embedding")),
             found=len(scanned.files),
-            conflicts=len(self.facts.conflicts(fresh=False).conflicts or ()),
+            conflicts=conflicts,
         )
 
     def remarks(self) -> list[str]:

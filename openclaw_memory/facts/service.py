@@ -146,9 +146,10 @@ class FactService:
         """
         return self._snapshot(as_of).superseded
 
-    def next_change(self) -> date | None:
-        """Return the next day on which a fact that is known now begins or ends to hold."""
-        return self._snapshot().next_change
+    def outlook(self) -> tuple[date | None, int]:
+        """Return the next day on which a fact that is known now begins or ends to hold, and the number of conflicts."""
+        snapshot = self._snapshot()
+        return snapshot.next_change, len(find_conflicts(snapshot.history, snapshot.single_valued))
 
     def changes(self, since: date, until: date | None = None) -> FactsResult:
         """Return the values that replaced others after the day ``since``, and the decisions, in order of time."""
@@ -158,11 +159,10 @@ class FactService:
         changes = tuple(changes_since(snapshot.history, since, until or self._today()))
         return FactsResult((), took_ms=_milliseconds_since(started), warning=self._warning(), changes=changes)
 
-    def conflicts(self, fresh: bool = True) -> FactsResult:
-        """Return the pairs of values that both claim to hold; without ``fresh`` from the index alone."""
+    def conflicts(self) -> FactsResult:
+        """Return the pairs of values that both claim to hold."""
         started = time.perf_counter()
-        if fresh:
-            self._freshen()
+        self._freshen()
         snapshot = self._snapshot()
         pairs = tuple(find_conflicts(snapshot.history, snapshot.single_valued))
         return FactsResult((), took_ms=_milliseconds_since(started), warning=self._warning(), conflicts=pairs)

@@ -20,7 +20,7 @@ def sync(workspace: Path, store: Store, plugins: Plugins, forgotten: Callable[[S
     """Take over the files that changed; return the fault of each that cannot be read, whose old content stays."""
     takes: dict[str, Callable[[], object]] = {
         CONCEPTS: lambda: take_concepts(workspace, store, partial(plugins.redact_text, CONCEPTS)),
-        FACTS: lambda: _take_facts(workspace, store, partial(plugins.redact_text, FACTS), forgotten),
+        FACTS: lambda: take_facts(workspace, store, partial(plugins.redact_text, FACTS), forgotten),
     }
     broken = {}
     for name, take in takes.items():
@@ -36,7 +36,8 @@ def sync(workspace: Path, store: Store, plugins: Plugins, forgotten: Callable[[S
     return broken
 
 
-def _take_facts(workspace: Path, store: Store, *given: Any) -> None:
+def take_facts(workspace: Path, store: Store, *given: Any) -> None:
+    """Put the stated facts of the workspace into the store."""
     from ..knowledge.facts_file import take_over
 
     take_over(workspace, store, *given)

@@ -59,7 +59,7 @@ class ResidentIndex:
     ) -> None:
         self.settings = settings
         self.rank_candidates = rank_candidates
-        self.superseded = superseded or SupersededStatements(store, date.today, lambda as_of: {}, lambda: None)
+        self.superseded = superseded or SupersededStatements(store, date.today, lambda as_of: {}, lambda: (None, 0))
         self._store = store
         self._boosts_on = boosts_on
         self.weights, self.sure = features.weights_for(settings.weights), features.SURE
@@ -158,6 +158,7 @@ class ResidentIndex:
         with self._store.reading(), self.lock:
             if (state := self._state) is None or not any(self._read.values()):
                 return
+            self._store.vector_states(self._model)  # for status, like other answers that the store keeps
             if self._read[KEPT_WORDS]:
                 self._read[KEPT_WORDS] = not self._store.keep(KEPT_WORDS, state, self._export_words)
             if self._read[KEPT_VECTORS] and self.vectors is not None:

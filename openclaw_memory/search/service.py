@@ -117,19 +117,22 @@ class SearchService:
     def grains(self) -> tuple[GrainSize, ...]:
         """Count what the index holds of each grain, finest first; looks at no file."""
         index = self.index()
-        with self._store.session():
+        with index.reading():
             index.refresh(None)
-            with index.lock:
-                return index.grains()
+            return index.grains()
+
+    def conflicts(self) -> int:
+        """Return the number of pairs of values that both claim to hold; looks at no file."""
+        self.index()
+        return self._superseded.conflicts()
 
     def sample_texts(self, most: int) -> list[str]:
         """Return the texts of up to ``most`` units, evenly spaced over the index; opens no file."""
         index = self.index()
-        with self._store.session():
+        with index.reading():
             index.refresh(None)
-            with index.lock:
-                ids = index.corpus.rows.unit_id
-                return [unit.text for unit in self._store.unit_texts(ids[:: max(1, -(-len(ids) // most))].tolist())]
+            ids = index.corpus.rows.unit_id
+            return [unit.text for unit in self._store.unit_texts(ids[:: max(1, -(-len(ids) // most))].tolist())]
 
     @contextmanager
     def graph(self, deadline: float | None = None, remarks: list[str] | None = None) -> Iterator[GraphView]:

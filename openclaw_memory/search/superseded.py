@@ -1,4 +1,4 @@
-"""Keep which statements of units no longer hold, for as long as that does not change."""
+"""Keep which statements of units no longer hold, and how many contradict each other, while that does not change."""
 
 from __future__ import annotations
 
@@ -21,18 +21,23 @@ class SupersededUnits(NamedTuple):
     first: date
     end: date | None
     words: Mapping[int, tuple[str, ...]]
+    conflicts: int
 
 
 class SupersededStatements:
     """The statements that no longer hold, and did not on a day, while the index cannot be read those last read.
 
-    ``compute`` reads them, ``next_change`` returns the day after the one of the last call on which others will hold.
+    ``compute`` reads them; ``outlook`` returns the next day on which others will hold, and the number of conflicts.
     """
 
     def __init__(
-        self, store: Store, today: Callable[[], date], compute: Superseded, next_change: Callable[[], date | None]
+        self,
+        store: Store,
+        today: Callable[[], date],
+        compute: Superseded,
+        outlook: Callable[[], tuple[date | None, int]],
     ) -> None:
-        self._store, self._today, self._compute, self._next_change = store, today, compute, next_change
+        self._store, self._today, self._compute, self._outlook = store, today, compute, outlook
         self._current: SupersededUnits | None = None
 
     def __call__(self, as_of: date | None = None) -> Mapping[int, tuple[str, ...]]:
@@ -42,9 +47,14 @@ class SupersededStatements:
         with suppress(LeaseTimeout), self._store.reading():
             version, today, current = self._store.facts_version(), self._today(), self._current
             if current is None or current.version != version or not current.first <= today < (current.end or date.max):
-                words = self._compute(None)
-                self._current = SupersededUnits(version, today, self._next_change(), words)
+                words, (end, conflicts) = self._compute(None), self._outlook()
+                self._current = SupersededUnits(version, today, end, words, conflicts)
         return self._current.words if self._current is not None else {}
+
+    def conflicts(self) -> int:
+        """Return the number of pairs of values that both claim to hold."""
+        self()
+        return self._current.conflicts if self._current is not None else 0
 
     def export(self) -> tuple[object, ...]:
         """Return the state to restore."""

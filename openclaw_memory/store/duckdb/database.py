@@ -189,7 +189,7 @@ class DuckDatabase(Database):
     ) -> None:
         insert_rows(c, table, types, rows, select)
 
-    def size(self, c: duckdb.DuckDBPyConnection) -> int:
+    def size(self) -> int:
         return sum(file.stat().st_size for file in self.files if file.exists())
 
     @property

@@ -149,6 +149,7 @@ class DuckStore(Store):
             stamp = self._db.lease.settled_stamp
             if stamp is None or self.state() != state:
                 return False
+            self.statistics()  # which are among the answers
             parts, token = export(), self._db.change_token
             answers = [(key, None if of == token else of, value) for key, (of, value) in self._cache.items()]
             value = {

@@ -351,6 +351,9 @@ class Store(GraphTables, VectorTables, ABC):
 
     def statistics(self) -> StoreStatistics:
         """Return counts and sizes."""
+        return self._cached("statistics", self._count)._replace(bytes=self._db.size())
+
+    def _count(self) -> StoreStatistics:
         with self._db.read() as c:
             documents, sections, units = (
                 count(c, f"SELECT count(*) FROM {table}") for table in ("documents", "sections", "units")
@@ -360,8 +363,8 @@ class Store(GraphTables, VectorTables, ABC):
                 for column in ("kind", "grain")
             ]
             generation = int(self._db.counters()["generation"])
-            size, sizes = self._db.size(c), self._db.sizes(c)
-        return StoreStatistics(self._name, size, VERSION, generation, documents, sections, units, *sizes, *groups)
+            sizes = self._db.sizes(c)
+        return StoreStatistics(self._name, 0, VERSION, generation, documents, sections, units, *sizes, *groups)
 
 
 def _summary_info(id: int, path: str, grain: str, front_matter: str, sha256: str, size: int) -> SummaryInfo:
