@@ -43,8 +43,6 @@ def open(cli: CliContext, hit: str) -> None:  # noqa: A001
       openclaw-memory open memory/2026-03-03.md:12
       EDITOR='code --wait' openclaw-memory open MEMORY.md
     """
-    from ..use.units import line_of
-
     with cli.memory() as memory:
         named, line, unit = hit.strip(), None, ""
         if NUMBER.fullmatch(named):
@@ -52,6 +50,8 @@ def open(cli: CliContext, hit: str) -> None:  # noqa: A001
         elif re.fullmatch(r"[0-9a-f]{16}", named):
             unit = named
         if unit:
+            from ..use.units import line_of
+
             memory.freshen()
             try:
                 named, line = line_of(memory.store, memory.usage, unit)

@@ -6,7 +6,8 @@ import json
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,6 +53,7 @@ def remarks_on(file: SourceFile, note: RawNote) -> NoteRemarks:
     return NoteRemarks(note.private_lines, fault if untrusted else None, guessed, language_weights(note.lines))
 
 
+_FIELDS = attrgetter("private_lines", "untrusted", "guessed", "languages", "skipped")
 #: Size and time of a note's version, and the remarks on it.
 _Entry = tuple[int, int, NoteRemarks]
 
@@ -87,7 +89,7 @@ class NoteSurvey:
             if self._file is None or not (self._changed or kept.keys() - paths):
                 return
             entries = {path: entry for path, entry in (kept | self._changed).items() if path in paths}
-            rows = {path: [size, mtime_ns, *astuple(remarks)] for path, (size, mtime_ns, remarks) in entries.items()}
+            rows = {path: [size, mtime_ns, *_FIELDS(remarks)] for path, (size, mtime_ns, remarks) in entries.items()}
             with suppress(OSError):  # an index in a folder that cannot be written
                 atomic.write_bytes(self._file, json.dumps(rows).encode(), 0o600)
                 self._changed.clear()
