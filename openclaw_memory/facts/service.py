@@ -428,8 +428,8 @@ class FactService:
 
 
 def _explained(rows: Sequence[FactRow], listed_facts: ListedFacts) -> list[FactRow]:
-    listed = listed_facts.select(rows)
-    return [replace(row, why=explain(row, row in listed)) for row in rows]
+    listed = set(map(id, listed_facts.select(rows)))
+    return [replace(row, why=explain(row, id(row) in listed)) for row in rows]
 
 
 def _recorded_day(entry: StatedFact) -> date | None:
