@@ -373,6 +373,7 @@ class Memory(ReadingMemory):
         """Load the model and the index before the first search does."""
         _, model, _, _ = self._vectorizer.embed_question("warm")
         self._questions.index().refresh(model)
+        self._questions.keep()
         if self.settings.context.enabled:
             self.ambient.entities("")  # loads the names of all concepts
 

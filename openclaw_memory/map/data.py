@@ -182,6 +182,9 @@ def _languages(units: Sequence[UnitText], documents: Sequence[int]) -> list[str]
     }
     names = []
     for unit, document in zip(units, documents, strict=True):
+        if unit.text.isascii() and "\n" not in unit.text:
+            names.append(latin[document])
+            continue
         weights = language.tokens_by_language(unit.text)
         name = max(weights, key=lambda name: (weights[name], name), default="")
         is_latin = name in ("", language.detect_language(language.latin_words(unit.text.lower())))

@@ -158,7 +158,6 @@ class ResidentIndex:
         with self._store.reading(), self.lock:
             if (state := self._state) is None or not any(self._read.values()):
                 return
-            self._store.vector_states(self._model)  # for status, like other answers that the store keeps
             if self._read[KEPT_WORDS]:
                 self._read[KEPT_WORDS] = not self._store.keep(KEPT_WORDS, state, self._export_words)
             if self._read[KEPT_VECTORS] and self.vectors is not None:
@@ -166,6 +165,7 @@ class ResidentIndex:
 
     def _export_words(self) -> dict[str, Any]:
         assert self.keyword is not None
+        self._store.vector_states(self._model)  # for status, among the answers that the store keeps
         return {
             "corpus": self.corpus.export(),
             "names": self.names.export(),

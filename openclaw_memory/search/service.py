@@ -6,14 +6,14 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..config.settings import SearchSettings, Settings
 from ..embed.vectorizer import Vectorizer
 from ..embed.vocabulary import language_coverage
-from ..errors import LeaseTimeout, SettingsError
+from ..errors import LeaseTimeout, SettingsError, StoreError
 from ..graph.view import GraphView
 from ..ingest import freshness
 from ..model import RecallHit, RecallResult, SearchHit, SearchRequest, SearchResult, bounds, counted, joined
@@ -186,13 +186,15 @@ class SearchService:
                     log.warning("%s; it changes nothing", problem)
                 rank = self._plugins.rank if self._plugins.has_any("openclaw_memory_rank") else None
                 self._index = ResidentIndex(self._store, self.settings.search, self._superseded, self._boosts_on, rank)
-                self._index.restore()
+                with suppress(StoreError):  # whose cause the question itself meets
+                    self._index.restore()
             return self._index
 
     def keep(self) -> None:
-        """Write the resident state for other processes, where that is new."""
-        if self._index is not None:
-            self._index.keep()
+        """Write the resident state for other processes, where that is new and nobody else has the store."""
+        with suppress(StoreError), self._store.limit_waiting(Deadline.after(0.0)):
+            if self._index is not None:
+                self._index.keep()
 
     # -- steps of a call --------------------------------------------------------------------------
 
