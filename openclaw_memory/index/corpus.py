@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ..model import CHARS_PER_TOKEN, TRUSTED, Grain, Kind
 from ..store.api import Bools, DocumentInfo, Floats, Ints, Store, UnitRows, VectorIndex
+from ..system.mapped import Kept
 
 RADIUS = 2
 _REACH = 2 * RADIUS
@@ -97,8 +98,10 @@ class Splice:
         return np.concatenate([old, new])[self.rows]
 
 
-class Corpus:
+class Corpus(Kept):
     """Columns of every unit; :meth:`refresh` replaces those of changed documents."""
+
+    transient = "_neighbours", "window_norm"
 
     def __init__(self) -> None:
         self.documents: dict[int, DocumentInfo] = {}
@@ -137,13 +140,9 @@ class Corpus:
         self.shape = _shape(self.rows, self._columns, self.documents, np.union1d(self.shape.speakers, added.speaker))
         self.version += 1
 
-    def export(self) -> dict[str, Any]:
-        """Return the state to restore, without what follows from vectors."""
-        return {name: value for name, value in vars(self).items() if name not in ("_neighbours", "window_norm")}
-
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take over what :meth:`export` returned."""
-        vars(self).update(state)
+        """Take over what :meth:`export` returned, which has nothing that follows from vectors."""
+        super().restore(state)
         self._neighbours = np.full((_REACH, len(self)), np.nan, np.float32)
         self.window_norm = np.full(len(self), np.nan, np.float32)
 

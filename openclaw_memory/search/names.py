@@ -5,13 +5,13 @@ from __future__ import annotations
 import unicodedata
 from collections import defaultdict
 from collections.abc import Mapping, Sequence, Set
-from typing import Any
 
 import numpy as np
 
 from ..ingest.scan import CAPTURES
 from ..model import Grain, Kind
 from ..store.api import DocumentInfo, Floats, Ints
+from ..system.mapped import Kept
 from ..text import analysis, calendar_words
 from ..text.dates import date_in_name
 
@@ -19,7 +19,7 @@ from ..text.dates import date_in_name
 EXACT = 4.0
 
 
-class DocumentNames:
+class DocumentNames(Kept):
     """The terms in the paths of documents, and the names by which a document may be asked for."""
 
     def __init__(self) -> None:
@@ -38,14 +38,6 @@ class DocumentNames:
             self._terms[new] = _terms(documents[new])
             for term in self._terms[new]:
                 self._ids[term].add(new)
-
-    def export(self) -> dict[str, Any]:
-        """Return the state to restore."""
-        return vars(self)
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Take over what :meth:`export` returned."""
-        vars(self).update(state)
 
     def with_words(self, words: Sequence[tuple[str, ...]]) -> list[set[int]]:
         """Return for each word of a question, in any of its forms, the ids of documents whose path has it."""

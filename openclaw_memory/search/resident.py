@@ -135,7 +135,7 @@ class ResidentIndex:
                 return
             self.corpus.restore(kept["corpus"])
             self.names.restore(kept["names"])
-            self.archive.restore(kept["archive"], self.corpus)
+            self.archive.restore_for(self.corpus, kept["archive"])
             self.graph.restore(self.corpus, self.archive, kept["concepts"])
             self.display.sections.restore(kept["sections"])
             self.keyword = self._store.keyword_index()

@@ -14,11 +14,11 @@ import pickle
 import struct
 import sys
 import zlib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -97,6 +97,20 @@ def read(path: Path, build: str, rooms: Collection[str]) -> Any:
     except Exception:  # whatever an older build has written
         return None
     return value if platform == _platform(build) else None
+
+
+class Kept:
+    """An object whose attributes another process may take over, but for those that are ``transient``."""
+
+    transient: ClassVar[tuple[str, ...]] = ()
+
+    def export(self) -> dict[str, Any]:
+        """Return the state to restore."""
+        return {name: value for name, value in vars(self).items() if name not in self.transient}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take over what :meth:`export` returned."""
+        vars(self).update(state)
 
 
 class Table:

@@ -119,6 +119,7 @@ class VssIndex(VectorIndex):
     """
 
     name = "vss"
+    transient = (*VectorIndex.transient, "_connection", "_deleted")
     exhaustive = False
 
     def __init__(self, model: VectorModel, load: Load, dtype: Dtype = "float32") -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...system.mapped import Kept
 from ..rows import Ints, Postings
 
 #: Largest value of a SMALLINT column.
@@ -62,7 +62,7 @@ Loaded = tuple[Columns | None, Columns, int, int]
 Load = Callable[[int, int], Loaded]
 
 
-class PostingsIndex:
+class PostingsIndex(Kept):
     """Postings in memory as sorted arrays; the store holds them as a base sorted by term and a delta.
 
     A unit's postings never change and unit ids only grow, so new postings have higher ids.  Postings of dead units stay
@@ -70,6 +70,7 @@ class PostingsIndex:
     """
 
     name = "postings"
+    transient = ("_load",)
 
     def __init__(self, load: Load) -> None:
         self._load = load
@@ -86,14 +87,6 @@ class PostingsIndex:
             self._segments.append(_Segment(*delta, ordered=False))
         if len(self._segments) > 8:
             self._merge()
-
-    def export(self) -> dict[str, Any]:
-        """Return the state to restore."""
-        return {name: value for name, value in vars(self).items() if name != "_load"}
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Take over what :meth:`export` returned."""
-        vars(self).update(state)
 
     def _merge(self) -> None:
         # The large first segment stays until the others together are a quarter of it.

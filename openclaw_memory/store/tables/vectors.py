@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...system.mapped import Kept
 from ..rows import Bools, Floats, Ints, ModelChoice, PendingText, VectorModel, VectorStates
 from .base import Connection, Tables, count, in_list, put_meta
 
@@ -175,10 +176,11 @@ def _with_room(rows: NDArray[Any], room: int) -> NDArray[Any]:
     return larger
 
 
-class VectorIndex:
+class VectorIndex(Kept):
     """An index from vectors to units; this one scores every unit by one matrix-vector product."""
 
     name = "exact"
+    transient: ClassVar[tuple[str, ...]] = ("_load", "_slots")
     #: True if scoring every unit is the cheap way to search.
     exhaustive = True
 
@@ -205,11 +207,7 @@ class VectorIndex:
     def export(self) -> dict[str, Any]:
         """Return the state to restore."""
         self._matrix.trim()
-        return {"_matrix": self._matrix, "_generation": self._generation}
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Take over what :meth:`export` returned."""
-        vars(self).update(state)
+        return super().export()
 
     def _put(self, unit_ids: Ints, vectors: NDArray[np.float16]) -> None:
         self._matrix.put(unit_ids, vectors)
