@@ -35,8 +35,9 @@ if TYPE_CHECKING:
     from .forget.operations import Forgetter
     from .graph.service import ConceptService
     from .ingest.freshness import Freshness
-    from .ingest.notes import NoteReader, NoteSurvey
+    from .ingest.notes import NoteReader
     from .ingest.pipeline import Ingestor
+    from .ingest.survey import NoteSurvey
     from .model import (
         CaptureReport,
         ConsolidateReport,
@@ -174,14 +175,14 @@ class Memory(ReadingMemory):
     @Part
     def survey(self) -> NoteSurvey:
         """Remarks on the notes that were read."""
-        from .ingest.notes import SURVEY_SUFFIX, NoteSurvey
+        from .ingest.survey import SURVEY_SUFFIX, NoteSurvey
 
         return NoteSurvey(self.store.sidecar(SURVEY_SUFFIX), max_bytes(self.settings.ingest))
 
     @Part
     def _ingestor(self) -> Ingestor:
         from .forget.masking import mask_for_index
-        from .forget.operations import reread_forgotten
+        from .forget.pending import reread_forgotten
         from .ingest.pipeline import Ingestor
 
         return Ingestor(
@@ -203,7 +204,7 @@ class Memory(ReadingMemory):
 
     @Part
     def _freshness(self) -> Freshness:
-        from .forget.operations import unfinished
+        from .forget.pending import unfinished
         from .ingest.freshness import Freshness
 
         return Freshness(
@@ -220,13 +221,13 @@ class Memory(ReadingMemory):
     def facts(self) -> FactService:
         """Facts that are stated in files or in notes."""
         from .facts.service import FactService
-        from .knowledge.facts_file import NAME
+        from .knowledge import FACTS
 
         return FactService(
             workspace=self.workspace,
             store=self.store,
             freshen=self.freshen,
-            redact=partial(self.plugins.redact_text, NAME),
+            redact=partial(self.plugins.redact_text, FACTS),
             forgotten=self.forgotten.covers_fact,
             today=self.today,
         )
@@ -234,6 +235,7 @@ class Memory(ReadingMemory):
     @Part
     def _questions(self) -> SearchService:
         from .search.service import SearchService
+        from .search.superseded import SupersededStatements
         from .system.git import lines_after
 
         return SearchService(
@@ -242,7 +244,9 @@ class Memory(ReadingMemory):
             vectorizer=self._vectorizer,
             plugins=self.plugins,
             freshen=self._freshness.freshen,
-            superseded=self.facts.superseded,
+            superseded=SupersededStatements(
+                self.store, self.today, lambda as_of: self.facts.superseded(as_of), lambda: self.facts.outlook()
+            ),
             boosts_on=self.usage.boosts_on,
             lines_after=partial(lines_after, self.workspace),
         )
@@ -251,14 +255,14 @@ class Memory(ReadingMemory):
     def concepts(self) -> ConceptService:
         """Concepts: those that notes mention, and the curated ones."""
         from .graph.service import ConceptService
-        from .knowledge.concepts_file import FILE_NAME
+        from .knowledge import CONCEPTS
 
         return ConceptService(
-            file=self.workspace / FILE_NAME,
+            file=self.workspace / CONCEPTS,
             view=self._questions.graph,
             changed=self._freshness.relink,
             similarities=self._questions.similarities,
-            redact=partial(self.plugins.redact_text, FILE_NAME),
+            redact=partial(self.plugins.redact_text, CONCEPTS),
             forgotten=self.forgotten.covers_name,
         )
 
@@ -288,7 +292,7 @@ class Memory(ReadingMemory):
             workspace=self.workspace,
             settings=self.settings,
             store=self.store,
-            reader=self.reader,
+            reader=lambda: self.reader,
             plugins=self.plugins,
             state=self.state,
             retired=self._retired,
@@ -332,6 +336,7 @@ class Memory(ReadingMemory):
                 getattr(part, method)()
 
         end("_freshness")
+        end("_questions", "keep")
         super().close()
         end("ambient")
         self.usage.close()
@@ -370,6 +375,7 @@ class Memory(ReadingMemory):
         """Load the model and the index before the first search does."""
         _, model, _, _ = self._vectorizer.embed_question("warm")
         self._questions.index().refresh(model)
+        self._questions.keep()
         if self.settings.context.enabled:
             self.ambient.entities("")  # loads the names of all concepts
 
@@ -604,7 +610,8 @@ class Memory(ReadingMemory):
 
         scanned = scan(self.workspace, self.settings.ingest)
         embedder, model, reason = self.vectors_in_use()
-        with self.store.session():
+        grains, conflicts = self.grains(), self._questions.conflicts()  # which need not open the index
+        with self.store.reading():
             numbers = self.store.statistics()
             states = self.store.vector_states(model)
         notes = self.survey.remarks(scanned.files)
@@ -645,7 +652,7 @@ class Memory(ReadingMemory):
             plugin_failures=dict(self.plugins.failed),
             http_usage=embedder.usage() if isinstance(embedder, HttpEmbedder) else None,
             context=self._parts.get("ambient", UsageCounters(self.state)).use(),
-            grains=self.grains(),
+            grains=grains,
             consolidation=self.upkeep.remark(),
             retention=self.settings.retention["plan"],
             binding=None if binding is None else str(binding),
@@ -659,12 +666,12 @@ class Memory(ReadingMemory):
             skipped=scanned.skipped,
             embedding=_is_held(self.store.sidecar(".embedding")),
             found=len(scanned.files),
-            conflicts=len(self.facts.conflicts(fresh=False).conflicts),
+            conflicts=conflicts,
         )
 
     def remarks(self) -> list[str]:
         """Return problems of the index and the state as messages."""
-        from .forget.operations import lost_state, unfinished
+        from .forget.pending import lost_state, unfinished
 
         missing_key = [lost_state(self.store, self.forgotten)]
         return [*self.store.warnings(), *self.state.warnings(), *unfinished(self.state), *filter(None, missing_key)]

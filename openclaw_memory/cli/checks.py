@@ -12,19 +12,14 @@ from ..config.settings import Settings
 from ..embed.llama import LlamaCppEmbedder
 from ..embed.manager import EmbedderChoice
 from ..errors import ModelError, OpenClawMemoryError, Problem, RedactionError, SettingsError
-from ..hosts import HostError
-from ..hosts.openclaw_checks import check_openclaw
-from ..hosts.process import find_program, run_command
 from ..index.opening import url_of
-from ..ingest.notes import RawNote, remarks_on
 from ..ingest.scan import IGNORE_FILE, Unreadable, is_conflict, max_bytes, scan
-from ..knowledge import concepts_file, facts_file
-from ..knowledge.linking import Linker
+from ..ingest.survey import remarks_on
+from ..knowledge import CONCEPTS, FACTS
 from ..memory import Memory
 from ..model import Check, ScanResult, SkippedFile, SourceFile, counted
 from ..search.service import check_settings
 from ..store.api import DocumentInfo, Documents, OntologyRows
-from ..store.duckdb.extensions import extension_file
 from ..system import atomic
 from ..text.calendar import now_in
 from ..upkeep.languages import Languages, unknown_languages
@@ -32,6 +27,8 @@ from ..upkeep.languages import Languages, unknown_languages
 
 def examine(memory: Memory) -> list[Check]:
     """Return every check of ``doctor``, in the order of ``setup``; reads each note once and changes nothing."""
+    from ..hosts.openclaw_checks import check_openclaw
+
     checks = [
         Check(problem.path or "settings", True, problem.what, problem.next_step, remark=True)
         for problem in memory.settings.ignored
@@ -100,6 +97,9 @@ class NoteReading:
 
 def read_notes(memory: Memory, scanned: ScanResult, documents: Documents | None) -> NoteReading:
     """Read each note once."""
+    from ..ingest.notes import RawNote
+    from ..knowledge.linking import Linker
+
     reading = NoteReading()
     for file in scanned.files:
         row = None if documents is None else documents.by_path.get(file.path)
@@ -198,7 +198,9 @@ def freshness(documents: Documents, scanned: ScanResult, reading: NoteReading) -
 
 def _sidecars(workspace: Path) -> Iterator[Check]:
     """Check that the workspace's files of ours can be read; a missing one is fine."""
-    for name, read in ((concepts_file.FILE_NAME, concepts_file.read), (facts_file.NAME, facts_file.read)):
+    from ..knowledge import concepts_file, facts_file
+
+    for name, read in ((CONCEPTS, concepts_file.read), (FACTS, facts_file.read)):
         if os.path.lexists(workspace / name):
             try:
                 atomic.check_regular(workspace / name)
@@ -245,6 +247,9 @@ def _llama_cpp(settings: Settings, embedder: object) -> list[Check]:
 
 def _graphics() -> str | None:
     """Return the name of an NVIDIA GPU of this machine."""
+    from ..hosts import HostError
+    from ..hosts.process import find_program, run_command
+
     tool = find_program("nvidia-smi")
     if tool is None:
         return None
@@ -260,6 +265,8 @@ def _graphics() -> str | None:
 
 def _extensions(settings: Settings) -> list[Check]:
     """Name the missing ones of the extensions that the settings need."""
+    from ..store.duckdb.extensions import extension_file
+
     needed = {"fts": settings.store.keyword_index == "fts", "vss": settings.store.vector_index == "vss"}
     return [
         Check(f"extension {name}", False, "missing", f"run: pip install duckdb-extension-{name}")

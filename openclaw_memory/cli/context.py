@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -182,6 +183,13 @@ class CliContext:
 
     def line(self, *parts: str | tuple[str, str] | Text, indent: int = 0, soft_wrap: bool | None = None) -> None:
         """Print a line of texts, or texts with their styles, ``indent`` columns in; a terminal wraps it there too."""
+        if not has_styles():  # without a library that takes longer than most answers
+            say(
+                (
+                    " " * indent + "".join(part[0] if isinstance(part, tuple) else str(part) for part in parts)
+                ).expandtabs()
+            )
+            return
         from rich.padding import Padding
         from rich.text import Text
 
@@ -227,6 +235,11 @@ class CliContext:
     def note_openclaw(self) -> None:
         """Print the problem of OpenClaw's configuration, if there is one."""
         self.note(OpenClawHome.for_environment().problems())
+
+
+def has_styles() -> bool:
+    """Return true if stdout shows colours: it is a terminal, or the environment says so."""
+    return sys.stdout.isatty() or any(os.environ.get(name) for name in ("FORCE_COLOR", "TTY_COMPATIBLE"))
 
 
 def _has_marks() -> bool:

@@ -15,6 +15,7 @@ import click
 from .. import patterns as re
 from ..errors import OpenClawMemoryError, RequestError, WorkspaceError
 from ..ingest.scan import scan
+from ..model import LAST_SHOWN
 from ..system import atomic, shell
 from ..system.child import find_programs, start
 from .context import CliContext, common_options, say
@@ -42,8 +43,6 @@ def open(cli: CliContext, hit: str) -> None:  # noqa: A001
       openclaw-memory open memory/2026-03-03.md:12
       EDITOR='code --wait' openclaw-memory open MEMORY.md
     """
-    from ..use.units import line_of
-
     with cli.memory() as memory:
         named, line, unit = hit.strip(), None, ""
         if NUMBER.fullmatch(named):
@@ -51,6 +50,8 @@ def open(cli: CliContext, hit: str) -> None:  # noqa: A001
         elif re.fullmatch(r"[0-9a-f]{16}", named):
             unit = named
         if unit:
+            from ..use.units import line_of
+
             memory.freshen()
             try:
                 named, line = line_of(memory.store, memory.usage, unit)
@@ -77,8 +78,6 @@ def save_hits(memory: Memory, hits: Iterable[SearchHit], as_of: str | None) -> N
     Nothing is kept if something was forgotten since ``usage.forget_version()`` was ``as_of``, before the search.  A hit
     in another memory is kept as the name of that memory alone, as what is forgotten there is unknown here.
     """
-    from ..model.reports import LAST_SHOWN
-
     if (file := memory.store.sidecar(LAST_SHOWN)) is not None:
         rows = [[f"@{hit.memory}", 0, ""] if hit.memory else [hit.path, hit.start_line, hit.id] for hit in hits]
         with contextlib.suppress(OSError):
@@ -89,8 +88,6 @@ def save_hits(memory: Memory, hits: Iterable[SearchHit], as_of: str | None) -> N
 
 def load_hit(memory: Memory, number: int) -> tuple[str, int, str]:
     """Return path, line and id of hit ``number``, counted from 1, of the last search."""
-    from ..model.reports import LAST_SHOWN
-
     file = memory.store.sidecar(LAST_SHOWN)
     if file is None:
         raise WorkspaceError("hits have no numbers while the index is on a server", "name the file and line of one")

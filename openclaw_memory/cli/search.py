@@ -12,18 +12,20 @@ from ..errors import WorkspaceError
 from ..model import Grain, Kind, RecallHit, SearchHit, SearchRequest, SearchResult, counted
 from ..system.serialize import to_json
 from ..text import calendar
-from .context import DATE, SINCE, UNTIL, CliContext, F, common_options, failure, say, wrong_usage
+from .context import DATE, SINCE, UNTIL, CliContext, F, common_options, failure, has_styles, say, wrong_usage
 from .open import save_hits
 
 if TYPE_CHECKING:
     from rich.text import Text
 
 #: Function that returns a line with some words marked.
-Mark = Callable[[str], "Text"]
+Mark = Callable[[str], "Text | str"]
 
 
 def marking(question: str) -> Mark:
     """Return a function that marks the words of ``question``, in any form that search takes for the same."""
+    if not has_styles():
+        return str
     from rich.text import Text
 
     from ..text.analysis import occurrences

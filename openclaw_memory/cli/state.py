@@ -76,7 +76,7 @@ def restore(cli: CliContext, file: Path, dry_run: bool, overwrite: bool) -> None
     Whatever is there already and differs is named and nothing is written, unless --overwrite is given; so is an address
     in its settings, such as an endpoint that would be sent what you write.
     """
-    from ..forget.operations import schedule_forgetting
+    from ..forget.pending import schedule_forgetting
 
     with ExitStack() as stack:
         held = _extract(file, Path(stack.enter_context(tempfile.TemporaryDirectory())))

@@ -66,8 +66,7 @@ def status_checks(memory: Memory, state: Status) -> list[Check]:
         held = f"{counted(state.private_lines, 'line')} in {counted(state.private_files, 'file')}"
         checks.append(Check("private", True, f"{held} kept out of the memory"))
     checks += unread_files(state.unread_front_matter, state.skipped)
-    with memory.store.session():
-        documents = memory.store.documents()
+    documents = memory.store.documents()
     scanned = scan(memory.workspace, memory.settings.ingest)
     checks += freshness(documents, scanned, find_changed_notes(memory, scanned, documents))
     if state.conflicts:

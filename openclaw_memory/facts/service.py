@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import OpenClawMemoryError, RequestError, StoreError
-from ..knowledge import facts_file
+from ..knowledge import FACTS, facts_file
 from ..knowledge.concept_keys import concepts_by_key
 from ..knowledge.predicates import normalise
 from ..model import FactChanges, FactConflicts, FactRow, FactsResult, Origin
@@ -76,7 +76,7 @@ class FactService:
         today: Callable[[], date] = date.today,
     ) -> None:
         self._workspace = workspace
-        self._file = workspace / facts_file.NAME
+        self._file = workspace / FACTS
         self._store = store
         self._freshen = freshen
         self._redact = redact
@@ -146,6 +146,11 @@ class FactService:
         Answers from the index, and computes again only when that has changed.
         """
         return self._snapshot(as_of).superseded
+
+    def outlook(self) -> tuple[date | None, int]:
+        """Return the next day on which a fact that is known now begins or ends to hold, and the number of conflicts."""
+        snapshot = self._snapshot()
+        return snapshot.next_change, len(find_conflicts(snapshot.history, snapshot.single_valued))
 
     def changes(self, since: date, until: date | None = None) -> FactChanges:
         """Return the values that replaced others after the day ``since``, and the decisions, in order of time."""
@@ -274,7 +279,7 @@ class FactService:
 
     def _append(self, plan: _Plan, started: float) -> FactsResult:
         """Write the entries of ``plan``; the caller holds the lock of the file."""
-        file = self._store.workspace_file(facts_file.NAME)
+        file = self._store.workspace_file(FACTS)
         entries = [facts_file.redacted(entry, self._redact) for entry in plan.entries]
         facts_file.append(self._file, entries, "" if file is None else file.sha256)
         try:
@@ -420,7 +425,7 @@ class FactService:
             stamp = self._file.stat()
         except OSError:
             return None
-        indexed = self._store.workspace_file(facts_file.NAME)
+        indexed = self._store.workspace_file(FACTS)
         if indexed is not None and (indexed.size, indexed.mtime_ns) == (stamp.st_size, stamp.st_mtime_ns):
             return None
         try:
@@ -431,8 +436,8 @@ class FactService:
 
 
 def _explained(rows: Sequence[FactRow], listed_facts: ListedFacts) -> list[FactRow]:
-    listed = listed_facts.select(rows)
-    return [replace(row, why=explain(row, row in listed)) for row in rows]
+    listed = set(map(id, listed_facts.select(rows)))
+    return [replace(row, why=explain(row, id(row) in listed)) for row in rows]
 
 
 def _recorded_day(entry: StatedFact) -> date | None:

@@ -31,6 +31,12 @@ class FactSnapshot:
     past: Mapping[str, tuple[DatedValue, ...]] = field(default_factory=dict)
     _current_by_name: dict[int | str, list[FactRow]] = field(default_factory=dict)
 
+    @property
+    def next_change(self) -> date | None:
+        """The first day after :attr:`day` on which a fact begins or ends to hold."""
+        days = (day for row in self.history.rows for day in (row.valid_from, row.valid_to))
+        return min((day for day in days if day is not None and day > self.day), default=None)
+
     def key_of(self, name: str) -> int | str:
         """Return the key of a name, which is that of a curated concept for its aliases."""
         key = name_key(name)

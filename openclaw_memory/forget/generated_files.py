@@ -14,7 +14,7 @@ from ..facts.history import build_history
 from ..facts.periods import STATED, name_key
 from ..ingest.scan import CAPTURES
 from ..ingest.summary_files import content_hash, is_edited, is_tag_line
-from ..knowledge import concepts_file
+from ..knowledge import CONCEPTS, FACTS, concepts_file
 from ..knowledge import facts_file as facts
 from ..model import Grain, Origin, citation
 from ..store.api import StatedFact, Store
@@ -67,7 +67,7 @@ def edit_facts(workspace: Path, store: Store, tombstones: Tombstones) -> bool:
     What one of them had replaced does not hold again: it is noted as ended.  Raises as
     :func:`~openclaw_memory.knowledge.facts_file.remove`.
     """
-    path = workspace / facts.NAME
+    path = workspace / FACTS
     if not path.exists():
         return False
     before = path.read_bytes()
@@ -85,7 +85,7 @@ def edit_concepts(workspace: Path, is_selected: Callable[[str], bool]) -> bool:
 
     Raises as :func:`~openclaw_memory.knowledge.concepts_file.remove`.
     """
-    path = workspace / concepts_file.FILE_NAME
+    path = workspace / CONCEPTS
     slugs = [slug for slug in concepts_file.read(path).concepts if is_selected(slug)]
     for slug in slugs:
         concepts_file.remove(path, slug)
@@ -94,8 +94,8 @@ def edit_concepts(workspace: Path, is_selected: Callable[[str], bool]) -> bool:
 
 def check_readable(workspace: Path) -> None:
     """Raise the error of ``facts.yaml`` or ``concepts.yaml`` when it cannot be read, and so not edited."""
-    facts.read(workspace / facts.NAME)
-    concepts_file.read(workspace / concepts_file.FILE_NAME)
+    facts.read(workspace / FACTS)
+    concepts_file.read(workspace / CONCEPTS)
 
 
 def remaining_entries(
@@ -106,27 +106,23 @@ def remaining_entries(
     ``removed`` are the slugs and ids of removed entries.  A comment in which ``matcher`` finds anything is removed from
     ``facts.yaml`` too.  Raises as :func:`check_readable`.
     """
-    curated = concepts_file.read(workspace / concepts_file.FILE_NAME)
+    curated = concepts_file.read(workspace / CONCEPTS)
     entries = [
         (concept.slug, " ".join((*concept.spellings, concept.slug, concept.kind or "")), f"the concept {concept.name}")
         for concept in curated.concepts.values()
     ]
     entries += [("", name, f"the ignored name {name}") for name in curated.ignored]
-    remaining = [
-        f"{concepts_file.FILE_NAME} ({title})"
-        for slug, text, title in entries
-        if slug not in removed and matches_text(text)
-    ]
-    for fact in facts.read(workspace / facts.NAME):
+    remaining = [f"{CONCEPTS} ({title})" for slug, text, title in entries if slug not in removed and matches_text(text)]
+    for fact in facts.read(workspace / FACTS):
         text = " ".join(filter(None, (fact.subject, fact.predicate, fact.object, fact.source)))
         if fact.id not in removed and matches_text(text):
-            remaining.append(f"{facts.NAME} (the fact {fact.id})")
-    for path in (concepts_file.FILE_NAME, facts.NAME):
+            remaining.append(f"{FACTS} (the fact {fact.id})")
+    for path in (CONCEPTS, FACTS):
         lines = split_lines((workspace / path).read_text("utf-8")) if (workspace / path).exists() else []
         for number, line in enumerate(lines, 1):
             comment = re.search(r"(?:^|\s)#(.*)$", line)
             if comment is not None and matches_text(comment[1]):
-                if path != facts.NAME or not matcher.find(split_words(comment[1]), ""):
+                if path != FACTS or not matcher.find(split_words(comment[1]), ""):
                     remaining.append(citation(path, number, number))
     return remaining
 

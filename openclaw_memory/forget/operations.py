@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import secrets
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -14,17 +13,17 @@ from typing import TYPE_CHECKING
 
 from ..config.settings import IngestSettings
 from ..errors import RedactionError, WorkspaceError
-from ..ingest.notes import SURVEY_SUFFIX, NoteReader
-from ..knowledge.concepts_file import FILE_NAME as CONCEPTS
-from ..knowledge.facts_file import NAME as FACTS
-from ..model import ForgetReport, joined
-from ..model.reports import LAST_SHOWN, MAP_SUFFIX
-from ..store.api import Store, TextsChanged
-from ..store.state import State, StateError
-from ..store.state.database import now
+from ..ingest.notes import NoteReader
+from ..ingest.survey import SURVEY_SUFFIX
+from ..knowledge import CONCEPTS, FACTS
+from ..model import LAST_SHOWN, MAP_SUFFIX, ForgetReport, joined
+from ..store.api import KEPT_VECTORS, KEPT_WORDS, Store, TextsChanged
+from ..store.state import State
 from ..system import atomic
+from ..system.mapped import UNFINISHED
 from ..text import calendar
 from . import generated_files, masking
+from .pending import todo_row, unfinished
 from .planner import Plan, Planner, documents_holding
 from .selection import ForgetRequest, GraphView, Snapshot, find_concept
 from .tombstones import NAME, Tombstones, insert_tombstones
@@ -123,7 +122,7 @@ class Forgetter:
         """Write down the tombstones, and how to finish."""
         self.state.add_key(key)
         with self.state.writing(NAME) as connection:
-            connection.execute("INSERT INTO forgetting VALUES (?, ?, ?)", _todo_row(plan.todo))
+            connection.execute("INSERT INTO forgetting VALUES (?, ?, ?)", todo_row(plan.todo))
             insert_tombstones(connection, key, plan.hashes)
 
     def _finish(self) -> list[str]:
@@ -156,9 +155,10 @@ class Forgetter:
         gone = set(paths)
         self.uses.forget([*ids, *(unit for unit, (path, _) in self.uses.last_days().items() if path in gone)])
         self.clear()
-        # A map holds the same texts, a search paths and hashes of them.  A survey is kept up to date, unless it lies
-        # beside a file that was used before the server.
+        # A map and what processes keep hold the same texts, a search paths and hashes of them.  A survey is kept up to
+        # date, unless it lies beside a file that was used before the server.
         suffixes = [MAP_SUFFIX, LAST_SHOWN]
+        suffixes += [f"{kept}{end}" for kept in (KEPT_WORDS, KEPT_VECTORS) for end in ("", UNFINISHED)]
         if self.store.sidecar(SURVEY_SUFFIX) is None:
             suffixes.append(SURVEY_SUFFIX)
         for file in self.store.files():
@@ -209,55 +209,3 @@ class Forgetter:
             stack.enter_context(atomic.locked(self.workspace / ".forgetting", seconds, self.workspace))
             stack.enter_context(atomic.locked(self.workspace / calendar.FOLDER, seconds, self.workspace))
             return stack.pop_all()
-
-
-def reread_forgotten(store: Store, state: State, tombstones: Tombstones) -> None:
-    """Have every file read again after something was forgotten that the index does not reflect.
-
-    Called whenever files are about to be read; mostly it costs a look at the state and one at the index.  Raises
-    :class:`~openclaw_memory.store.state.StateError` when the tombstones cannot be read: no file may be read then.
-    """
-    tombstones.check()
-    version = tombstones.version
-    if not version:
-        return
-    with store.reading():
-        masks, unpurged = store.masks(), store.unpurged()
-    if masks != version:
-        with store.session():
-            if store.masks() != version:  # else another process has done so meanwhile
-                store.schedule_reread(None, version)
-            unpurged = store.unpurged()
-    if unpurged and not unfinished(state):
-        # An older copy of the index, whose free blocks hold what was forgotten, or one in which forgetting was cut
-        # short before another process finished it in its own: the next ingest purges it.
-        schedule_forgetting(state)
-
-
-def schedule_forgetting(state: State) -> None:
-    """Let the next ingest remove all forgotten texts from the generated files and the index again."""
-    with state.writing() as connection:
-        connection.execute("INSERT INTO forgetting VALUES (?, ?, ?)", _todo_row({}))
-
-
-def _todo_row(todo: dict[str, Sequence[str]]) -> tuple[str, str, str]:
-    return secrets.token_hex(8), json.dumps(todo), now()
-
-
-def unfinished(state: State) -> list[str]:
-    """Return a warning while a text to forget is still in a file or in the index."""
-    try:
-        begun = state.read("SELECT 1 FROM forgetting LIMIT 1")
-    except StateError:
-        return []  # the state says so itself
-    return ["something is still to be forgotten; run: openclaw-memory ingest"] if begun else []
-
-
-def lost_state(store: Store, tombstones: Tombstones) -> str | None:
-    """Return a warning when the index remembers that something was forgotten, and the state does not."""
-    if tombstones.version or not store.masks():
-        return None
-    return (
-        "what was forgotten is not known any more, as the state of this workspace is gone: put it back (run: "
-        "openclaw-memory restore), or forget those things again; until then they come back with files that change"
-    )

@@ -13,8 +13,7 @@ import numpy as np
 
 from ..errors import OpenClawMemoryError
 from ..ingest.scan import max_bytes, read_text, scan
-from ..knowledge.concepts_file import FILE_NAME as CONCEPTS
-from ..knowledge.facts_file import NAME as FACTS
+from ..knowledge import CONCEPTS, FACTS
 from ..knowledge.linking import Linker
 from ..model import ForgetReport, ForgottenText, Grain, citation
 from ..store.api import Bools, OntologyRows, UnitText, batches

@@ -7,9 +7,9 @@ in which files were read.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ..index.corpus import Corpus, Splice
 from ..knowledge.concept_keys import concept_key, concepts_by_key, slug
 from ..store.api import RULES, Bools, CuratedRow, Floats, Ints, MentionName, MentionRows, OntologyRows, Store
+from ..system.mapped import Table
 from . import evidence
 from .sorting import stable_order
 
@@ -159,6 +160,8 @@ class ConceptIndex:
         self._place = np.zeros(0, np.int32)
         #: Labels by key: asking the store costs some milliseconds.
         self._labels: dict[int, Label] = {}
+        #: Labels as JSON, without the curated ones, and the keys of those that have changed since.
+        self._kept_labels, self._relabelled = Table(()), set[int]()
         self._curated: dict[int, CuratedRow] = {}
         self._aliases: Mapping[int, int] = {}
         self._nesting = evidence.Nesting.build(())
@@ -178,10 +181,8 @@ class ConceptIndex:
         now = {info.id: info.generation for info in corpus.documents.values()}
         ontology = store.ontology()
         if ontology.version != self.ontology.version or not self._generations:
-            self.ontology = ontology
-            self._aliases = concepts_by_key(ontology)
-            self._curated = {row.key: row for row in ontology.concepts}
-            self._labels.clear()
+            self._take_ontology(ontology)
+            self._kept_labels = Table(())
             self._mentions = _Mentions(np.array(sorted(self._curated), np.int64))
             self._mentions.replace((), self._canonical_mentions(store.mention_rows(None)), corpus)
         else:
@@ -192,6 +193,7 @@ class ConceptIndex:
             touched = self._mentions.keys_of(gone)
             self._mentions.replace(gone, self._canonical_mentions(store.mention_rows(fresh)), corpus)
             touched |= self._mentions.keys_of(fresh)
+            self._relabelled |= touched
             self._labels = {key: label for key, label in self._labels.items() if key not in touched or label.curated}
         self._generations = now
         total = len(corpus) if copies is None else len(corpus) - int(copies.sum())
@@ -199,6 +201,32 @@ class ConceptIndex:
         most = np.float32(max(total, 1))
         self.rarity = np.log1p(most / np.maximum(self.references.units, 1)) / np.log1p(most)
         self.version += 1
+
+    def export(self, store: Store) -> dict[str, Any]:
+        """Return the state to restore."""
+        keys = self.references.keys.tolist()
+        labels = zip(keys, self._labels_of(store, keys), strict=True)
+        named = ((key, (label.slug, label.name, label.kind, label.spellings)) for key, label in labels)
+        names = "_mentions", "_generations", "_place", "rarity", "version", "names_version"
+        state: dict[str, Any] = {
+            "ontology": self.ontology.version,
+            "references": References(*(getattr(self.references, f.name) for f in fields(References))),
+            "_kept_labels": Table(item for item in named if item[0] not in self._curated),
+        }
+        return state | {name: getattr(self, name) for name in names}
+
+    def restore(self, state: Mapping[str, Any], store: Store) -> None:
+        """Take over what :meth:`export` returned, unless the curated concepts have changed since."""
+        ontology = store.ontology()
+        if ontology.version == state["ontology"]:
+            self._take_ontology(ontology)
+            vars(self).update({**state, "ontology": ontology})
+
+    def _take_ontology(self, ontology: OntologyRows) -> None:
+        self.ontology = ontology
+        self._aliases = concepts_by_key(ontology)
+        self._curated = {row.key: row for row in ontology.concepts}
+        self._labels.clear()
 
     def _canonical_mentions(self, mentions: MentionRows) -> MentionRows:
         """Return mentions under the keys of their concepts."""
@@ -276,17 +304,23 @@ class ConceptIndex:
 
     def _labels_of(self, store: Store, keys: Sequence[int]) -> list[Label]:
         labels = self._labels
+        self._read_kept_labels(keys)
         missing = [key for key in keys if key not in labels]
         if missing:
             everything = len(missing) * 4 > max(len(keys), len(self.references.keys))
             labels |= self._read_labels(store, missing, everything)
         return [labels[key] for key in keys]
 
+    def _read_kept_labels(self, keys: Sequence[int]) -> None:
+        missing = [key for key in keys if key not in self._labels and key not in self._relabelled]
+        for key, (slugged, name, kind, spellings) in self._kept_labels.get(missing).items():
+            self._labels[key] = Label(slugged, name, kind, None, tuple(spellings))
+
     def _read_labels(self, store: Store, keys: list[int], everything: bool) -> dict[int, Label]:
         # A curated concept has its name from a person.
         unnamed = None if everything else [key for key in keys if key not in self._curated]
         names: dict[int, list[MentionName]] = {}
-        for name in store.mention_names(unnamed):
+        for name in store.mention_names(unnamed) if unnamed != [] else ():
             names.setdefault(name.key, []).append(name)
         out = {}
         for key in keys:
@@ -305,7 +339,9 @@ class ConceptIndex:
 
     def slugs(self) -> list[str]:
         """Return the slug of each concept, empty where its label has not been read."""
-        return [self._labels[key].slug if key in self._labels else "" for key in self.references.keys.tolist()]
+        keys = self.references.keys.tolist()
+        self._read_kept_labels(keys)
+        return [self._labels[key].slug if key in self._labels else "" for key in keys]
 
     def find(self, name: str) -> int | None:
         """Return the concept with a slug, name or alias."""

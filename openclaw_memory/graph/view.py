@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
+from typing import Any
 
 import numpy as np
 
@@ -33,6 +34,11 @@ class GraphView:
         """Take over changes in the store; ``corpus`` and ``archive`` have been refreshed."""
         self.corpus, self.archive = corpus, archive
         self.index.refresh(self._store, corpus, None if archive.masks is None else archive.masks.copies)
+
+    def restore(self, corpus: Corpus, archive: Archive, concepts: Mapping[str, Any]) -> None:
+        """Take over what ``index.export`` returned; ``corpus`` and ``archive`` are as they were then."""
+        self.corpus, self.archive = corpus, archive
+        self.index.restore(concepts, self._store)
 
     @property
     def network(self) -> Network:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ..ingest.summary_files import DATED, parse_line
 from ..model import Grain, Kind, Origin
 from ..store.api import Bools, DocumentInfo, Ints, Store, SummaryInfo
+from ..system.mapped import Kept
 from ..text import calendar
 from ..text.dates import date_in_name
 from .corpus import Corpus, shown_tokens
@@ -69,8 +70,10 @@ class _Citations:
         return _Citations(*(getattr(self, f.name)[chosen] for f in fields(self)))
 
 
-class Archive:
+class Archive(Kept):
     """The masks of one corpus, kept in step with it; where there is no summary there are none."""
+
+    transient = ("_corpus",)
 
     def __init__(self) -> None:
         #: The masks; ``None`` where there is no summary.
@@ -99,6 +102,11 @@ class Archive:
             self._read(store, corpus)
             self._generations = summaries
         self.masks = self._decide(store, corpus)
+
+    def restore_for(self, corpus: Corpus, state: Mapping[str, Any]) -> None:
+        """Take over what :meth:`export` returned; ``corpus`` is as it was then."""
+        self.restore(state)
+        self._corpus = corpus
 
     def visible_rows(self, grains: Sequence[Grain], include_archived: bool) -> Bools | None:
         """Return the rows that a question with these options is about, ``None`` for all; with ``grains`` all are."""

@@ -7,7 +7,7 @@ needs an index of its own (``docs/ranking.md``).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ..model import CHARS_PER_TOKEN, TRUSTED, Grain, Kind
 from ..store.api import Bools, DocumentInfo, Floats, Ints, Store, UnitRows, VectorIndex
+from ..system.mapped import Kept
 
 RADIUS = 2
 _REACH = 2 * RADIUS
@@ -97,8 +98,10 @@ class Splice:
         return np.concatenate([old, new])[self.rows]
 
 
-class Corpus:
+class Corpus(Kept):
     """Columns of every unit; :meth:`refresh` replaces those of changed documents."""
+
+    transient = "_neighbours", "window_norm"
 
     def __init__(self) -> None:
         self.documents: dict[int, DocumentInfo] = {}
@@ -136,6 +139,31 @@ class Corpus:
         self._columns = _DocumentColumns(*map(splice, self._columns, _document_columns(added)))
         self.shape = _shape(self.rows, self._columns, self.documents, np.union1d(self.shape.speakers, added.speaker))
         self.version += 1
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take over what :meth:`export` returned, which has nothing that follows from vectors."""
+        super().restore(state)
+        self._neighbours = np.full((_REACH, len(self)), np.nan, np.float32)
+        self.window_norm = np.full(len(self), np.nan, np.float32)
+
+    def export_windows(self) -> tuple[Any, ...]:
+        """Return what follows from vectors, with the documents that it belongs to."""
+        generations = {info.id: info.generation for info in self.documents.values()}
+        return generations, self.rows.document_id, self._neighbours, self.window_norm
+
+    def restore_windows(self, state: tuple[Any, ...]) -> None:
+        """Take over what :meth:`export_windows` returned, for the documents that have not changed since."""
+        generations, documents, neighbours, norm = state
+        if generations == {info.id: info.generation for info in self.documents.values()}:
+            self._neighbours, self.window_norm = neighbours, norm
+            return
+        same = [i for i, generation in generations.items() if self._generation(i) == generation]
+        here, there = np.isin(self.rows.document_id, same), np.isin(documents, same)
+        self._neighbours[:, here], self.window_norm[here] = neighbours[:, there], norm[there]
+
+    def _generation(self, document: int) -> int | None:
+        info = self.documents.get(document)
+        return None if info is None else info.generation
 
     def refresh_windows(self, index: VectorIndex, changed: Ints, all_rows: bool) -> None:
         """Recompute the lengths of the windows' summed vectors: where units are ``changed``, or all of them.

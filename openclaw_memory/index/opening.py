@@ -36,11 +36,11 @@ def url_of(settings: Settings, db: str | Path | None = None) -> str:
 
 def open_index(workspace: Path, agent: str, settings: Settings, db: str | Path | None = None) -> Store:
     """Return the index of ``agent`` for ``workspace``, or the file or URL ``db``; it opens when it is first used."""
-    from ..knowledge import linking
+    from ..knowledge.versions import extraction_version
     from ..store.duckdb.store import DuckStore
     from ..text import analysis
 
-    extraction = f"{analysis.ANALYSIS_VERSION} {linking.extraction_version(settings.redaction.allow)}"
+    extraction = f"{analysis.ANALYSIS_VERSION} {extraction_version(settings.redaction.allow)}"
     options = settings.store, analysis.terms, extraction
     if url := url_of(settings, db):
         from ..store.postgres.store import PostgresStore

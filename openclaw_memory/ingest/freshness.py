@@ -16,7 +16,7 @@ from ..config.settings import IngestSettings
 from ..config.workspace import expand_home, inside
 from ..embed.vectorizer import Vectorizer
 from ..errors import LeaseTimeout, SettingsError, StoreError, WorkspaceError
-from ..knowledge.concepts_file import FILE_NAME
+from ..knowledge import CONCEPTS
 from ..model import IngestReport, Progress, ScanResult, joined, silent
 from ..plugins.manager import Plugins
 from ..store.api import Store
@@ -85,8 +85,8 @@ class Freshness:
     def relink(self) -> int:
         """Take over the curated concepts of the workspace; return the number of references that changed."""
         with self._ingesting:
-            linked = sidecars.take_concepts(self._workspace, self._store, partial(self._plugins.redact_text, FILE_NAME))
-            self._broken = {name: reason for name, reason in self._broken.items() if name != FILE_NAME}
+            linked = sidecars.take_concepts(self._workspace, self._store, partial(self._plugins.redact_text, CONCEPTS))
+            self._broken = {name: reason for name, reason in self._broken.items() if name != CONCEPTS}
             return linked
 
     def ingest(

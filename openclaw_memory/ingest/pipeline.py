@@ -8,13 +8,14 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from ..config.settings import IngestSettings
 from ..config.workspace import to_nfc
 from ..errors import OpenClawMemoryError, RedactionError, TextRefused, WorkspaceError
-from ..knowledge.linking import Linker
 from ..model import IngestReport, Kind, Progress, ScanResult, SkippedFile, SourceFile, counted, joined, silent
 from ..plugins.manager import Plugins
 from ..store.api import (
@@ -29,8 +30,12 @@ from ..store.api import (
 from ..system import atomic
 from ..system.deadline import NEVER, Deadline
 from . import sidecars
-from .notes import Mask, NoteReader, NoteSurvey, NoteText
 from .scan import CAPTURES, Unreadable, describe_defect, scan
+from .survey import NoteSurvey
+
+if TYPE_CHECKING:
+    from ..knowledge.linking import Linker
+    from .notes import Mask, NoteReader, NoteText
 
 log = logging.getLogger("openclaw_memory.ingest")
 
@@ -97,13 +102,20 @@ class Ingestor:
         #: Called before the first file is read.
         self._ready = ready
         self._forgotten = forgotten
-        #: Reads a file for the index.
-        self.reader = NoteReader(settings, plugins, mask)
-        self._ontology = OntologyRows()
-        self._linker = Linker(self._ontology)
+        self._mask = mask
+        #: The curated concepts for which the linker was made.
+        self._ontology: OntologyRows | None = None
+        self._linker: Linker
         self._names: dict[str, str] = {}
         #: Files by path as they were when reading them failed, so that not every question tries a large one again.
         self._failed: dict[str, SourceFile] = {}
+
+    @cached_property
+    def reader(self) -> NoteReader:
+        """Reads a file for the index."""
+        from .notes import NoteReader
+
+        return NoteReader(self._settings, self._plugins, self._mask)
 
     def run(
         self,
@@ -144,7 +156,8 @@ class Ingestor:
                 log.debug("the index changed during ingest; planning again")
                 documents = self._store.documents()
                 scan_result, files, _ = self._scan(paths, documents)
-        self._survey.save(scan_result.files)
+        if work or gone:
+            self._survey.save(scan_result.files)
         for file in files:
             if file.path in run.skipped:
                 self._failed[file.path] = file
@@ -193,6 +206,8 @@ class Ingestor:
         wrote = False
         batch: list[DocumentChange] = []
         if work and (ontology := self._store.ontology()) != self._ontology:
+            from ..knowledge.linking import Linker
+
             self._ontology, self._linker = ontology, Linker(ontology)
         for done, (file, row) in enumerate(work, 1):
             if done > 1 and until.passed:

@@ -6,12 +6,10 @@ import hashlib
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from ..errors import OpenClawMemoryError
-from ..knowledge import linking
-from ..knowledge.concepts_file import FILE_NAME, read
-from ..knowledge.facts_file import NAME as FACTS
-from ..knowledge.facts_file import take_over as take_facts
+from ..knowledge import CONCEPTS, FACTS
 from ..plugins.manager import Plugins
 from ..store.api import CuratedRow, OntologyRows, StatedFact, Store, WorkspaceFile
 from ..system import atomic
@@ -21,7 +19,7 @@ from .scan import describe_defect, describe_error
 def sync(workspace: Path, store: Store, plugins: Plugins, forgotten: Callable[[StatedFact], bool]) -> Mapping[str, str]:
     """Take over the files that changed; return the fault of each that cannot be read, whose old content stays."""
     takes: dict[str, Callable[[], object]] = {
-        FILE_NAME: lambda: take_concepts(workspace, store, partial(plugins.redact_text, FILE_NAME)),
+        CONCEPTS: lambda: take_concepts(workspace, store, partial(plugins.redact_text, CONCEPTS)),
         FACTS: lambda: take_facts(workspace, store, partial(plugins.redact_text, FACTS), forgotten),
     }
     broken = {}
@@ -36,6 +34,13 @@ def sync(workspace: Path, store: Store, plugins: Plugins, forgotten: Callable[[S
         except Exception as error:  # a broken sidecar must not keep the notes from being read
             broken[name] = describe_defect(error)
     return broken
+
+
+def take_facts(workspace: Path, store: Store, *given: Any) -> None:
+    """Put the stated facts of the workspace into the store."""
+    from ..knowledge.facts_file import take_over
+
+    take_over(workspace, store, *given)
 
 
 def _is_unchanged(path: Path, before: WorkspaceFile | None) -> bool:
@@ -68,9 +73,12 @@ def take_concepts(workspace: Path, store: Store, redact: atomic.Redact) -> int:
     Names that ``redact`` would change stay out.  Raises
     :class:`~openclaw_memory.knowledge.concepts_file.OntologyError` when the file is not valid.
     """
-    atomic.check_regular(workspace / FILE_NAME)
-    file = file_state(workspace, FILE_NAME)
-    rows = read(workspace / FILE_NAME, redact).rows(0)
+    from ..knowledge import linking
+    from ..knowledge.concepts_file import read
+
+    atomic.check_regular(workspace / CONCEPTS)
+    file = file_state(workspace, CONCEPTS)
+    rows = read(workspace / CONCEPTS, redact).rows(0)
     changed = _changed(store.ontology(), rows)
     matcher = linking.curated_matcher(rows, changed)
     return store.put_ontology(file, rows, sorted(changed), lambda texts: linking.curated_links(matcher, texts))

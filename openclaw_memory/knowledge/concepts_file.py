@@ -19,7 +19,6 @@ from ..system.yaml_edit import Node, YamlTextError, list_items
 from .concept_keys import concept_key, name_keys, slug
 from .matcher import keeps_case
 
-FILE_NAME = "concepts.yaml"
 #: Longest name, alias or kind, in characters, and the largest weight.
 _LONGEST, _HEAVIEST = 80, 10.0
 _HEADER = """\

@@ -44,9 +44,6 @@ from .headings import (
 from .lexicon import fact_list
 from .predicates import has_flag, kind_of_key, normalise, split_liking
 
-#: Grows when the facts of a text change, so that files are read again.
-VERSION = 29
-
 _OPENING = re.compile(r"[ \t>]*+(?:(?:[-*+•・]|\d{1,9}[.)])[ \t]++)?(?P<task>\[[ xX]\][ \t]++)?")
 _KEYED = re.compile(
     r"(?:(?P<mark>\*\*|__|`)(?P<bold>[^*`\n:：]{1,48}?)\s?(?:[:：](?P=mark)|(?P=mark)\s?[:：])\s*"

@@ -17,11 +17,11 @@ from ..errors import OpenClawMemoryError
 from ..model import Origin
 from ..store.api import StatedFact, WorkspaceFile
 from ..system import atomic, yaml_edit
+from . import FACTS
 
 if TYPE_CHECKING:
     from ..store.api import Store
 
-NAME = "facts.yaml"
 
 _HEADER = """\
 # Facts that were stated, one a line; written by openclaw-memory, read by anyone.
@@ -303,17 +303,17 @@ def take_over(workspace: Path, store: Store, redact: atomic.Redact, forgotten: C
     Entries pass through ``redact``, and ``forgotten`` ones stay out.  Raises :class:`FactFileError` when the file is
     broken, :class:`~openclaw_memory.errors.WorkspaceError` when it is no file of the workspace; the index then stays.
     """
-    path = workspace / NAME
-    before = store.workspace_file(NAME)
+    path = workspace / FACTS
+    before = store.workspace_file(FACTS)
     atomic.check_regular(path)
     if not path.exists():
         if before is None or not before.sha256:
             return False
-        store.put_stated_facts(WorkspaceFile(NAME, 0, 0, ""), [])
+        store.put_stated_facts(WorkspaceFile(FACTS, 0, 0, ""), [])
         return True
     mtime_ns = path.stat().st_mtime_ns  # taken before the reading, so that a change meanwhile is read again
     data = _read_bytes(path)
-    file = WorkspaceFile(NAME, len(data), mtime_ns, hashlib.sha256(data).hexdigest())
+    file = WorkspaceFile(FACTS, len(data), mtime_ns, hashlib.sha256(data).hexdigest())
     if before == file:
         return False
     facts = [redacted(fact, redact) for fact in _parse_facts(path, _decode(path, data)) if not forgotten(fact)]

@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..model import ExtractedFact, Section, Unit
-from ..plugins import redact
 from ..store.api import Mention, OntologyRows, PendingText
 from . import fact_extraction, mentions
 from .concepts_file import spellings
 from .matcher import NameMatcher
-
-#: Grows when files are read or trusted in another way.
-_READING = 3
-#: Versions of the rules: files are read again where one is another.
-EXTRACTION_VERSION = (mentions.VERSION, fact_extraction.VERSION, _READING, redact.VERSION)
-
-
-def extraction_version(allow: Sequence[str] = ()) -> str:
-    """Return an identity of the rules with ``redaction.allow``: files are read again where it is another."""
-    allowed = "\0".join(sorted(allow)).encode("utf-8", "surrogatepass")
-    return ".".join([*map(str, EXTRACTION_VERSION), hashlib.sha256(allowed).hexdigest()[:16]])
 
 
 class Linker:

@@ -25,9 +25,6 @@ from .identifiers import identifiers_in_code, identifiers_in_text, is_opaque, na
 from .lexicon import NAMELESS, ROUTINE, routine_endings, routine_words
 from .names import add_names
 
-#: Grows when the mentions of a text change, so that files are read again.
-VERSION = 11
-
 #: Rules from the strongest on.
 _RULES = ("link", "tag", "meta", "code", "name", "quoted", "phrase", "start", "plain", "file", "part")
 #: Rules by which a person says that something is a concept, whatever it is called.

@@ -20,7 +20,7 @@ from ..index.archive import rows_in
 from ..ingest.summary_files import parse_line
 from ..model import UNSAID, FactConflict, FactRow, Grain, Kind, UseRow, parse_citation
 from ..store.api import Bools, Ints, Store, UnitText
-from ..summarise.scoring import marker_points
+from ..summarise.scoring import has_marker
 from ..text import analysis, calendar, language
 from ..text.plain import is_delimiter, plain
 from .layout import place_nodes
@@ -105,7 +105,7 @@ def scan_texts(store: Store, unit_ids: Ints, rows: Bools, batch: int = 16_384) -
         for unit in store.unit_texts(list(row_of)):
             redacted.update(re.findall(r"\[redacted:([\w-]{1,40})\]", unit.text))
             if unit.form not in UNSAID and not any(map(is_delimiter, unit.text.split("\n"))):
-                decisions[row_of[unit.id]] = marker_points(unit.text) >= 4  # a marker word of decisions
+                decisions[row_of[unit.id]] = has_marker(unit.text, 4)  # a marker word of decisions
     return decisions, dict(redacted.most_common())
 
 
@@ -182,6 +182,9 @@ def _languages(units: Sequence[UnitText], documents: Sequence[int]) -> list[str]
     }
     names = []
     for unit, document in zip(units, documents, strict=True):
+        if unit.text.isascii() and "\n" not in unit.text:
+            names.append(latin[document])
+            continue
         weights = language.tokens_by_language(unit.text)
         name = max(weights, key=lambda name: (weights[name], name), default="")
         is_latin = name in ("", language.detect_language(language.latin_words(unit.text.lower())))

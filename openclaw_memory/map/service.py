@@ -23,9 +23,8 @@ from ..errors import WorkspaceError, writing
 from ..facts.service import FactService
 from ..graph.view import GraphView
 from ..hookspecs import MemoryApi
-from ..model import FactRow, Grain, Kind, MapReport, Progress, joined, silent
+from ..model import MAP_SUFFIX, FactRow, Grain, Kind, MapReport, Progress, joined, silent
 from ..model.embedder import Embedder
-from ..model.reports import MAP_SUFFIX
 from ..search.service import SearchService
 from ..store.api import Store, VectorModel
 from ..summarise.inventory import DayNote

@@ -95,6 +95,17 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
+class ExtractedFact:
+    """A statement that a rule found in a unit."""
+
+    subject: str
+    predicate: str
+    object: str
+    rule: str
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
 class ParsedDocument:
     """A Markdown file, parsed."""
 

@@ -38,17 +38,6 @@ class CaptureReport:
 
 
 @dataclass(frozen=True, slots=True)
-class ExtractedFact:
-    """A statement that a rule found in a unit."""
-
-    subject: str
-    predicate: str
-    object: str
-    rule: str
-    confidence: float
-
-
-@dataclass(frozen=True, slots=True)
 class DatedValue:
     """The value of a fact, with its id, source and days as in :class:`FactRow`."""
 
@@ -271,10 +260,6 @@ class ImportReport:
         return len(self.written) + len(self.updated) + len(self.removed)
 
 
-#: Suffix of the map beside an index.
-MAP_SUFFIX = ".map.html"
-
-
 @dataclass(frozen=True, slots=True)
 class MapReport:
     """Contents of a map: ``lines`` of the ``total_lines`` can be read in it, and so with concepts.
@@ -387,8 +372,6 @@ class ExportReport:
     warning: str | None = None
 
 
-#: Suffix of the file beside an index with path, line and id of each hit that a person was shown last.
-LAST_SHOWN = ".shown.json"
 #: Judgements of a hit.
 VERDICTS = ("useful", "irrelevant")
 

@@ -19,6 +19,9 @@ HIT_TOKENS = 400
 _WHOLE = {"max_results": (1, 1000), "budget": (1, 100_000), "max_distance": (1, 6)}
 _SHARES = ("min_score", "recency_weight", "vector_weight")
 
+#: Suffixes of files beside an index: path, line and id of each hit that a person was shown last; and the map.
+LAST_SHOWN, MAP_SUFFIX = ".shown.json", ".map.html"
+
 
 class SearchOptions(TypedDict, total=False):
     """Keyword arguments of a question: the fields of :class:`SearchRequest` but for ``query``."""

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from importlib import import_module, metadata
+from importlib import import_module
 from itertools import pairwise
 from math import isfinite
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pluggy
 
 from .. import hookspecs
 from ..errors import RedactionError
 from ..model import Candidate, SearchHit, Section, Unit
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 log = logging.getLogger("openclaw_memory.plugins")
 
@@ -52,7 +58,7 @@ class Plugins:
             if name not in disabled:
                 builtin = import_module(module)
                 self.manager.register(builtin.Redaction(allow) if name == REDACTION else builtin, name)
-        for point in metadata.entry_points(group=hookspecs.PROJECT) if entry_points else ():
+        for point in _entry_points() if entry_points else ():
             if point.name not in disabled and not self.manager.has_plugin(point.name):
                 try:
                     self._register(point.load(), point.name)
@@ -90,7 +96,7 @@ class Plugins:
 
     def blocked(self) -> list[str]:
         """Return the names of the plugins that are installed and disabled."""
-        installed = {*BUILTINS, *(point.name for point in metadata.entry_points(group=hookspecs.PROJECT))}
+        installed = {*BUILTINS, *(point.name for point in _entry_points())}
         return sorted(name for name in installed if self.manager.is_blocked(name))
 
     def has_any(self, hook: str) -> bool:
@@ -230,3 +236,23 @@ def _checked_hits(changed: Any, hits: tuple[SearchHit, ...]) -> tuple[SearchHit,
     if not all(isinstance(hit, SearchHit) for hit in ordered):
         raise TypeError("returned something that is not a SearchHit")
     return ordered
+
+
+def _entry_points() -> Iterable[EntryPoint]:
+    """Return the plugins that other packages install.
+
+    The standard library parses what all packages install, which takes longer than most commands: here it does only
+    where one of them names our group.
+    """
+    group = f"[{hookspecs.PROJECT}]"
+    for folder in map(Path, dict.fromkeys(sys.path)):
+        if folder.is_file():  # an archive, whose members are not looked at
+            break
+        with suppress(OSError):
+            if any(group in file.read_text("utf-8", "replace") for file in folder.glob("*-info/entry_points.txt")):
+                break
+    else:
+        return ()
+    from importlib.metadata import entry_points
+
+    return entry_points(group=hookspecs.PROJECT)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 from itertools import repeat
 from typing import NamedTuple
@@ -15,15 +15,17 @@ from ..index.archive import Archive
 from ..index.corpus import Corpus
 from ..model import DatedLines, SearchHit, chars_of, citation, tokens_of
 from ..store.api import Ints, SectionText, Store
+from ..system.mapped import Table
 from ..text import analysis
 from .hits import Range, Scores, line_range
+from .superseded import Superseded
 
-#: Returns the words about units whose statement no longer holds, by unit id.
-Superseded = Callable[[date | None], Mapping[int, tuple[str, ...]]]
 #: Marks where a snippet was cut.
 _ELLIPSIS = "…"
 #: Number of repetitions that a hit names.
 _REPETITIONS = 12
+#: Sections that are read at once where all are.
+_RUN = 5_000
 
 
 class Place(NamedTuple):
@@ -47,10 +49,37 @@ class SectionCache:
         #: The last asked for stand last.
         self._sections: dict[int, SectionText] = {}
         self._chars = 0
+        self._mapped = Table(())
+
+    def export(self, ids: Sequence[int]) -> Table:
+        """Return the sections ``ids``, which ascend, to restore."""
+        runs = (self._store.section_texts(ids[at : at + _RUN]) for at in range(0, len(ids), _RUN))
+        return Table(
+            (
+                section.id,
+                (
+                    section.heading,
+                    section.date and section.date.isoformat(),
+                    section.start_line,
+                    "\n".join(section.lines),
+                ),
+            )
+            for run in runs
+            for section in (run[section_id] for section_id in sorted(run))
+        )
+
+    def restore(self, sections: Table) -> None:
+        """Take over what :meth:`export` returned."""
+        self._mapped = sections
 
     def get(self, ids: Sequence[int]) -> dict[int, SectionText]:
         """Return sections by id; those that are not kept are read at once."""
         sections = {section_id: self._sections.pop(section_id) for section_id in ids if section_id in self._sections}
+        missing = [section_id for section_id in ids if section_id not in sections]
+        for section_id, (heading, day, start_line, body) in self._mapped.get(missing).items():
+            dated = None if day is None else date.fromisoformat(day)
+            sections[section_id] = SectionText(section_id, heading, dated, start_line, tuple(body.split("\n")))
+            self._chars += _chars(sections[section_id])
         if missing := [section_id for section_id in ids if section_id not in sections]:
             read = self._store.section_texts(missing)
             self._chars += sum(map(_chars, read.values()))
@@ -87,7 +116,7 @@ class Display:
         self._graph = graph
         self._superseded = superseded
         self._archive = archive
-        self._texts = SectionCache(store)
+        self.sections = SectionCache(store)
 
     def hits(
         self,
@@ -108,7 +137,7 @@ class Display:
         rows = self._corpus.rows
         ids = [np.unique(rows.section_id[span.first : span.last + 1]) for span in ranges]
         if sections is None:
-            sections = self._texts.get(np.unique(np.concatenate(ids)).tolist() if ids else [])
+            sections = self.sections.get(np.unique(np.concatenate(ids)).tolist() if ids else [])
         concepts = self._graph.names_in([(span.first, span.last) for span in ranges])
         superseded = self._superseded(as_of)
         return [
@@ -131,7 +160,7 @@ class Display:
 
     def refresh(self) -> None:
         """Keep no text that the corpus has no more: the store may have dropped it."""
-        self._texts.keep(set(self._corpus.rows.section_id[self._corpus.shape.section_start].tolist()))
+        self.sections.keep(set(self._corpus.rows.section_id[self._corpus.shape.section_start].tolist()))
 
     def _also(self, span: Range, rows: Sequence[int]) -> tuple[DatedLines, ...]:
         """Return the latest of ``rows`` outside of a range."""
@@ -205,7 +234,7 @@ class Display:
     def texts(self, rows: Ints) -> list[tuple[str, str]]:
         """Return the text of each row, and the headings above it; empty ones where it is gone from the store."""
         columns, shown = self._corpus.rows, list[tuple[str, str]]()
-        sections = self._texts.get(np.unique(columns.section_id[rows]).tolist())
+        sections = self.sections.get(np.unique(columns.section_id[rows]).tolist())
         for row in rows.tolist():
             section, place = sections.get(int(columns.section_id[row])), self._place(row)
             if section is None:

@@ -11,6 +11,7 @@ import numpy as np
 from ..ingest.scan import CAPTURES
 from ..model import Grain, Kind
 from ..store.api import DocumentInfo, Floats, Ints
+from ..system.mapped import Kept
 from ..text import analysis, calendar_words
 from ..text.dates import date_in_name
 
@@ -18,7 +19,7 @@ from ..text.dates import date_in_name
 EXACT = 4.0
 
 
-class DocumentNames:
+class DocumentNames(Kept):
     """The terms in the paths of documents, and the names by which a document may be asked for."""
 
     def __init__(self) -> None:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from datetime import date
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,14 +15,29 @@ from ..graph.view import GraphView
 from ..index.archive import Archive
 from ..index.corpus import Corpus
 from ..knowledge.statements import Statement, parse_statement
-from ..model import Candidate, Grain, GrainSize
-from ..store.api import Bools, Floats, Ints, KeywordIndex, Store, StoreState, VectorIndex, VectorModel
+from ..model import Candidate, Grain
+from ..store.api import (
+    KEPT_VECTORS,
+    KEPT_WORDS,
+    Bools,
+    Floats,
+    Ints,
+    KeywordIndex,
+    Store,
+    StoreState,
+    VectorIndex,
+    VectorModel,
+)
 from ..use.tracker import BoostsOn
 from ..use.units import RowBoosts
 from . import features
 from .bm25 import Lengths
-from .display import Display, Superseded
+from .display import Display
 from .names import DocumentNames
+from .superseded import SupersededStatements
+
+if TYPE_CHECKING:
+    from ..model import GrainSize
 
 #: ``rank(query, candidates)`` returns the candidates in the same order with other scores.
 RankCandidates = Callable[[str, Sequence[Candidate]], Sequence[Candidate]]
@@ -32,7 +48,7 @@ LinesAfter = Callable[[date], Mapping[str, Set[int]]]
 class ResidentIndex:
     """The state that answers questions to one store, safe to use from several threads.
 
-    ``superseded(day)`` gives the statements that no longer hold, ``boosts_on(day)`` the boosts of used units as of a
+    ``superseded`` are the statements that no longer hold, ``boosts_on(day)`` gives the boosts of used units as of a
     day; ``rank_candidates`` are plugins that score the best rows again, if there are any; ``lines_after`` knows the
     age of lines without a day.
     """
@@ -41,14 +57,14 @@ class ResidentIndex:
         self,
         store: Store,
         settings: SearchSettings,
-        superseded: Superseded = lambda as_of: {},
+        superseded: SupersededStatements | None = None,
         boosts_on: BoostsOn | None = None,
         rank_candidates: RankCandidates | None = None,
         lines_after: LinesAfter = lambda day: {},
     ) -> None:
         self.settings = settings
         self.rank_candidates = rank_candidates
-        self.superseded = superseded
+        self.superseded = superseded or SupersededStatements(store, date.today, lambda as_of: {}, lambda: (None, 0))
         self._store = store
         self._boosts_on = boosts_on
         self._lines_after = lines_after
@@ -59,6 +75,8 @@ class ResidentIndex:
 
     def _reset(self) -> None:
         self._state: StoreState | None = None
+        #: True where rows were read since the state was restored or kept, by the file in which it is kept.
+        self._read = {KEPT_WORDS: True, KEPT_VECTORS: True}
         self._lengths: tuple[int, Lengths] | None = None
         self._row_boosts = RowBoosts()
         self.corpus = Corpus()
@@ -85,8 +103,12 @@ class ResidentIndex:
         """
         with self.reading():
             state = self._store.state()
-            if self._state is not None and state.instance != self._state.instance:
-                self._reset()
+            if self._state is not None and state != self._state:
+                self._read = dict.fromkeys(self._read, True)
+                if state.instance != self._state.instance or not self._store.has_kept():
+                    # What somebody has forgotten must not stay mapped.
+                    self._reset()
+                    self.restore()
             model = self._model if model is None else model
             if self._state == state and (model is None or (model == self._model and self.vectors is not None)):
                 return
@@ -102,13 +124,72 @@ class ResidentIndex:
             self.keyword.refresh()
             self.display.refresh()
             if model is not None:
-                self.vectors = self.vectors or self._store.vector_index(model)
-                self.corpus.refresh_windows(self.vectors, self.vectors.refresh(), self._fresh_vectors)
+                self.vectors = self.vectors or self._restored_vectors(model)
+                changed = self.vectors.refresh()
+                self.corpus.refresh_windows(self.vectors, changed, self._fresh_vectors)
+                self._read[KEPT_VECTORS] |= len(changed) > 0
                 self._fresh_vectors = False
                 self._model = model
             if self._state is None:
                 self._store.give_back_memory()
             self._state = state
+
+    def restore(self) -> None:
+        """Take over what a process has kept of the index; without that the first :meth:`refresh` reads all of it."""
+        with self._store.reading(), self.lock:
+            if self._state is not None or not (kept := self._store.kept(KEPT_WORDS)):
+                return
+            self.corpus.restore(kept["corpus"])
+            self.names.restore(kept["names"])
+            self.archive.restore_for(self.corpus, kept["archive"])
+            self.graph.restore(self.corpus, self.archive, kept["concepts"])
+            self.display.sections.restore(kept["sections"])
+            self.keyword = self._store.keyword_index()
+            self.keyword.restore(kept["keyword"])
+            self.superseded.restore(kept["superseded"])
+            self._state = StoreState(*kept["state"])
+            self._read[KEPT_WORDS] = not kept["unchanged"]
+
+    def _restored_vectors(self, model: VectorModel) -> VectorIndex:
+        vectors = self._store.vector_index(model)
+        kept = self._store.kept(KEPT_VECTORS)
+        if kept and kept["model"] == model and kept["name"] == vectors.name:
+            vectors.restore(kept["vectors"])
+            self.corpus.restore_windows(kept["windows"])
+            self._fresh_vectors, self._read[KEPT_VECTORS] = False, not kept["unchanged"]
+        return vectors
+
+    def keep(self) -> None:
+        """Write the state for other processes, unless it is as it was restored, or the store has changed since."""
+        with self._store.reading(), self.lock:
+            if (state := self._state) is None or not any(self._read.values()):
+                return
+            if self._read[KEPT_WORDS]:
+                self._read[KEPT_WORDS] = not self._store.keep(KEPT_WORDS, state, self._export_words)
+            if self._read[KEPT_VECTORS] and self.vectors is not None:
+                self._read[KEPT_VECTORS] = not self._store.keep(KEPT_VECTORS, state, self._export_vectors)
+
+    def _export_words(self) -> dict[str, Any]:
+        assert self.keyword is not None
+        self._store.vector_states(self._model)  # for status, among the answers that the store keeps
+        return {
+            "corpus": self.corpus.export(),
+            "names": self.names.export(),
+            "archive": self.archive.export(),
+            "concepts": self.graph.index.export(self._store),
+            "sections": self.display.sections.export(np.unique(self.corpus.rows.section_id).tolist()),
+            "keyword": self.keyword.export(),
+            "superseded": self.superseded.export(),
+        }
+
+    def _export_vectors(self) -> dict[str, Any]:
+        assert self.vectors is not None
+        return {
+            "model": self._model,
+            "name": self.vectors.name,
+            "vectors": self.vectors.export(),
+            "windows": self.corpus.export_windows(),
+        }
 
     def has_state(self) -> bool:
         """Return true if there is a state to answer from, be it an older one."""
@@ -160,6 +241,8 @@ class ResidentIndex:
 
     def grains(self) -> tuple[GrainSize, ...]:
         """Count files, units, bytes and days of each grain with a file, finest first; days are those of texts."""
+        from ..model import GrainSize
+
         files: dict[Grain, list[int]] = {}
         sizes = {row.id: row.size for row in self._store.documents().by_path.values()}
         for info in self.corpus.documents.values():

@@ -5,19 +5,18 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from datetime import date
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..config.settings import SearchSettings, Settings
 from ..embed.vectorizer import Vectorizer
 from ..embed.vocabulary import language_coverage
-from ..errors import LeaseTimeout, SettingsError
+from ..errors import LeaseTimeout, SettingsError, StoreError
 from ..graph.view import GraphView
 from ..ingest import freshness
-from ..model import GrainSize, RecallHit, RecallResult, SearchHit, SearchRequest, SearchResult, bounds, joined
+from ..model import RecallHit, RecallResult, SearchHit, SearchRequest, SearchResult, bounds, joined
 from ..model.embedder import Embedder
 from ..plugins.manager import Plugins
 from ..store.api import Floats, Store, VectorIndex, VectorModel
@@ -26,12 +25,15 @@ from ..text import calendar
 from ..use.tracker import BoostsOn
 from . import answers, timeline
 from .answers import Answer
-from .display import Superseded
 from .features import WEIGHTS
 from .question import Question
 from .ranking import Query
 from .resident import LinesAfter, ResidentIndex
 from .spelling import find_corrections, rewrite
+from .superseded import SupersededStatements
+
+if TYPE_CHECKING:
+    from ..model import GrainSize
 
 log = logging.getLogger("openclaw_memory.search")
 
@@ -60,8 +62,8 @@ class _Call:
 class SearchService:
     """Answers questions to one store; safe to use from several threads.
 
-    ``superseded`` gives the statements that no longer hold, ``boosts_on(day)`` the boosts of used units as of a day,
-    ``lines_after(day)`` the lines that are known to be younger.
+    ``superseded`` are the statements that no longer hold, ``boosts_on(day)`` gives the boosts of used units as of a
+    day, ``lines_after(day)`` the lines that are known to be younger.
     """
 
     def __init__(
@@ -71,7 +73,7 @@ class SearchService:
         vectorizer: Vectorizer,
         plugins: Plugins,
         freshen: freshness.Freshen,
-        superseded: Superseded,
+        superseded: SupersededStatements,
         boosts_on: BoostsOn | None = None,
         lines_after: LinesAfter = lambda day: {},
     ) -> None:
@@ -81,7 +83,6 @@ class SearchService:
         self._plugins = plugins
         self._freshen = freshen
         self._superseded = superseded
-        self._last_superseded: Mapping[int, tuple[str, ...]] = {}
         self._boosts_on = boosts_on
         self._lines_after = lines_after
         self._index: ResidentIndex | None = None
@@ -118,19 +119,22 @@ class SearchService:
     def grains(self) -> tuple[GrainSize, ...]:
         """Count what the index holds of each grain, finest first; looks at no file."""
         index = self.index()
-        with self._store.session():
+        with index.reading():
             index.refresh(None)
-            with index.lock:
-                return index.grains()
+            return index.grains()
+
+    def conflicts(self) -> int:
+        """Return the number of pairs of values that both claim to hold; looks at no file."""
+        self.index()
+        return self._superseded.conflicts()
 
     def sample_texts(self, most: int) -> list[str]:
         """Return the texts of up to ``most`` units, evenly spaced over the index; opens no file."""
         index = self.index()
-        with self._store.session():
+        with index.reading():
             index.refresh(None)
-            with index.lock:
-                ids = index.corpus.rows.unit_id
-                return [unit.text for unit in self._store.unit_texts(ids[:: max(1, -(-len(ids) // most))].tolist())]
+            ids = index.corpus.rows.unit_id
+            return [unit.text for unit in self._store.unit_texts(ids[:: max(1, -(-len(ids) // most))].tolist())]
 
     @contextmanager
     def graph(self, deadline: float | None = None, remarks: list[str] | None = None) -> Iterator[GraphView]:
@@ -184,9 +188,17 @@ class SearchService:
                     log.warning("%s; it changes nothing", problem)
                 rank = self._plugins.rank if self._plugins.has_any("openclaw_memory_rank") else None
                 self._index = ResidentIndex(
-                    self._store, self.settings.search, self._superseded_by, self._boosts_on, rank, self._lines_after
+                    self._store, self.settings.search, self._superseded, self._boosts_on, rank, self._lines_after
                 )
+                with suppress(StoreError):  # whose cause the question itself meets
+                    self._index.restore()
             return self._index
+
+    def keep(self) -> None:
+        """Write the resident state for other processes, where that is new and nobody else has the store."""
+        with suppress(StoreError), self._store.limit_waiting(Deadline.after(0.0)):
+            if self._index is not None:
+                self._index.keep()
 
     # -- steps of a call --------------------------------------------------------------------------
 
@@ -199,6 +211,7 @@ class SearchService:
 
     def _start(self, request: SearchRequest, deadline: Deadline, mode: str) -> _Call:
         started = time.monotonic()
+        self.index()  # with what it restores the files need not be compared with the store itself
         return _Call(request, deadline, mode, *self._freshen(deadline), started=started)
 
     def _answer(
@@ -241,13 +254,12 @@ class SearchService:
 
     def _load(self, by_meaning: bool) -> None:
         """Read the resident state of the first question while its model loads."""
-        with self._lock:
-            if self._index is not None:
-                return
-            index = self.index()
+        index = self.index()
+        if index.has_state():
+            return
         with self._store.reading():
             index.refresh(self._vectorizer.expected_model() if by_meaning else None)
-            self._superseded(None)
+            self._superseded()
 
     def _settle(self, call: _Call, answer: Callable[[ResidentIndex], Answer[H]]) -> Answer[H]:
         """Answer from one state of the index: again if another process wrote before all that it needs was read.
@@ -277,14 +289,6 @@ class SearchService:
             if call.deadline == NEVER or not index.has_state():
                 raise
             return False
-
-    def _superseded_by(self, as_of: date | None) -> Mapping[int, tuple[str, ...]]:
-        """Return the superseded statements, while the index cannot be read those that were last read."""
-        if as_of is not None:
-            return self._superseded(as_of)
-        with suppress(LeaseTimeout):
-            self._last_superseded = self._superseded(None)
-        return self._last_superseded
 
     def _report(self, call: _Call) -> dict[str, Any]:
         """Return the fields of a result beside its hits."""

@@ -178,8 +178,19 @@ class KeywordIndex(Protocol):
     def refresh(self) -> None:
         """Take over the texts that were written since the last call."""
 
+    def export(self) -> dict[str, Any]:
+        """Return what is in memory, to be restored."""
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take over what :meth:`export` of an index of the same kind returned."""
+
     def postings(self, terms: Sequence[str]) -> Postings:
         """Return the occurrences of each of ``terms`` (analysed, distinct), in their order."""
+
+
+#: Suffixes of the files beside an index in which processes keep for each other what they have read of it: what a
+#: question for words needs, and the vectors.
+KEPT_WORDS, KEPT_VECTORS = ".words.kept", ".vectors.kept"
 
 
 # -- mentions and concepts ---------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from ..errors import RedactionError
 from ..ingest.notes import NoteReader, lower_trust
 from ..ingest.scan import Unreadable
 from ..ingest.summary_files import DATED, read_front
-from ..knowledge import mentions
+from ..knowledge.versions import MENTIONS
 from ..model import TRUSTED, Grain, Origin, SourceFile, SummaryPlan
 from ..plugins import redact
 from ..plugins.manager import Plugins
@@ -54,7 +54,7 @@ def budget_for(settings: Settings, grain: Grain) -> float:
 
 def fingerprints(settings: Settings) -> dict[Grain, str]:
     """Hash for each grain everything but the sources that its summaries depend on."""
-    versions = [analysis.ANALYSIS_VERSION, mentions.VERSION, VERSION, redact.VERSION]
+    versions = [analysis.ANALYSIS_VERSION, MENTIONS, VERSION, redact.VERSION]
     common = [UNIT_TOKENS, versions, sorted(settings.redaction.allow)]
     return {
         grain: hashlib.sha256(json.dumps([budget_for(settings, grain), common]).encode("utf-8")).hexdigest()[:16]

@@ -182,23 +182,30 @@ def marker_points(text: str, denied: float = 0, usual: frozenset[str] = frozense
     )
 
 
-def _markers_in(text: str) -> Iterator[tuple[float, str, str]]:
+def has_marker(text: str, least: float) -> bool:
+    """Return true if a text has a marker of ``least`` points or more that is not negated."""
+    return any(not negations(near) for _, _, near in _markers_in(text, least))
+
+
+def _markers_in(text: str, least: float = 0) -> Iterator[tuple[float, str, str]]:
     """Yield the points of each marker in a text, itself, and the words near it in its clause that may negate it.
 
-    Phrases of scripts without spaces count anywhere in a clause, others as whole words.
+    Phrases of scripts without spaces count anywhere in a clause, others as whole words.  Markers of fewer points than
+    ``least`` are left out.
     """
-    points = _markers()
-    single, several, unspaced = _markers_by_form()
-    for clause in _CLAUSES.split(text.casefold()):
-        words = split_words(clause)
+    points, folded = _markers(), text.casefold()
+    single, several, unspaced = _markers_by_form(least)
+    if folded.isascii() and not any(word in single or word in several for word in split_words(folded)):
+        return  # as most lines do
+    for clause in _CLAUSES.split(folded):
+        words, seen = split_words(clause), set[str]()
         for at, word in enumerate(words):
             if word in single:
                 yield points[word], word, " ".join(words[:at][-3:])
-        spaced = f" {' '.join(words)} "
-        for phrase in several:
-            before, match, _ = spaced.partition(f" {phrase} ")
-            if match:
-                yield points[phrase], phrase, " ".join(before.split()[-3:])
+            for phrase, parts in several.get(word, ()):
+                if phrase not in seen and words[at : at + len(parts)] == parts:
+                    seen.add(phrase)
+                    yield points[phrase], phrase, " ".join(words[:at][-3:])
         if not clause.isascii():
             for hit in unspaced.finditer(clause):
                 before = clause[max(0, hit.start() - 3) : hit.start()]
@@ -218,11 +225,16 @@ def _markers() -> dict[str, float]:
 
 
 @cache
-def _markers_by_form() -> tuple[frozenset[str], tuple[str, ...], re.Pattern[str]]:
-    """Return the markers of a single word, those of several, and those of scripts without spaces."""
-    spaced = frozenset(phrase for phrase in _markers() if not JOINED_LETTER.search(phrase))
-    several = sorted(phrase for phrase in spaced if " " in phrase)
-    return spaced.difference(several), tuple(several), _alternatives(_markers().keys() - spaced)
+def _markers_by_form(least: float) -> tuple[frozenset[str], dict[str, list[tuple[str, list[str]]]], re.Pattern[str]]:
+    """Return the markers of a single word, those of several by their first, and those of scripts without spaces."""
+    markers = {phrase for phrase, points in _markers().items() if points >= least}
+    spaced = frozenset(phrase for phrase in markers if not JOINED_LETTER.search(phrase))
+    several: dict[str, list[tuple[str, list[str]]]] = {}
+    for phrase in sorted(spaced):
+        if len(parts := phrase.split()) > 1:
+            several.setdefault(parts[0], []).append((phrase, parts))
+    single = frozenset(phrase for phrase in spaced if " " not in phrase)
+    return single, several, _alternatives(markers - spaced)
 
 
 @cache
@@ -299,7 +311,7 @@ def _routine_count(members: Sequence[Sentence], days: int) -> int:
     text, count = members[-1].text, sum(sentence.count for sentence in members)
     times = {(member.day, *re.findall(r"(?<!\d)\d{1,2}:\d{2}(?!\d)", member.text)) for member in members}
     recurs = len(times) >= 3 or count > len(members)
-    if not recurs or marker_points(text) >= 4 or (_KEY.match(text) and 3 * count < days):
+    if not recurs or has_marker(text, 4) or (_KEY.match(text) and 3 * count < days):
         return 1
     return count
 

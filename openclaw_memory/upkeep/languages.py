@@ -9,8 +9,8 @@ from pathlib import Path
 
 from ..config.settings import IngestSettings
 from ..errors import OpenClawMemoryError, Problem
-from ..ingest.notes import language_weights
 from ..ingest.scan import Unreadable, decode, scan
+from ..ingest.survey import language_weights
 from ..model.embedder import Embedder
 from ..text import language
 

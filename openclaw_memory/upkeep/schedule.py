@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from ..config.settings import Settings
 from ..errors import LeaseTimeout, RequestError, StoreError, WorkspaceError
-from ..ingest.notes import NoteReader
 from ..model import ConsolidateReport, Grain, Progress, ScanResult, counted, silent
 from ..plugins.manager import Plugins
 from ..store.api import Store
@@ -22,6 +21,7 @@ from ..summarise.inventory import RetiredNotes
 from ..system.deadline import Deadline
 
 if TYPE_CHECKING:
+    from ..ingest.notes import NoteReader
     from ..summarise.consolidator import Consolidator
 
 log = logging.getLogger("openclaw_memory.consolidate")
@@ -45,7 +45,7 @@ class ConsolidationRunner:
         workspace: Path,
         settings: Settings,
         store: Store,
-        reader: NoteReader,
+        reader: Callable[[], NoteReader],
         plugins: Plugins,
         state: State,
         retired: RetiredNotes,
@@ -62,7 +62,8 @@ class ConsolidationRunner:
     def _consolidator(self) -> Consolidator:
         from ..summarise.consolidator import Consolidator
 
-        return Consolidator(*self._parts)
+        workspace, settings, store, reader, plugins, retired = self._parts
+        return Consolidator(workspace, settings, store, reader(), plugins, retired)
 
     def consolidate(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from datetime import date
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,10 +14,13 @@ from ..config.workspace import to_nfc
 from ..errors import RequestError
 from ..index.archive import Archive
 from ..index.corpus import Corpus
-from ..model import FeedbackReport, bounds, parse_citation
+from ..model import bounds, parse_citation
 from ..store.api import Floats, Store, UnitRows
 from ..text import analysis
 from .tracker import Usage, UsageBoosts
+
+if TYPE_CHECKING:
+    from ..model import FeedbackReport
 
 
 class RowBoosts:

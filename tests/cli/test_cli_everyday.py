@@ -17,7 +17,7 @@ from fakes import Notes, open_memory
 
 from openclaw_memory.cli.main import ALIASES, COMMANDS, cli
 from openclaw_memory.cli.open import save_hits
-from openclaw_memory.model.reports import LAST_SHOWN
+from openclaw_memory.model import LAST_SHOWN
 
 
 @pytest.fixture

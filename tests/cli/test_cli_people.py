@@ -68,8 +68,8 @@ def test_a_range_may_be_named_by_weeks_months_quarters_and_years(
     assert "is not a day such as 2026-02-13, or 2026-W07 or 2026-02" in wrong
 
 
-def shown(line: str, question: str = "", terminal: bool = True) -> str:
-    out = Console(file=io.StringIO(), force_terminal=terminal, width=40, soft_wrap=not terminal, highlight=False)
+def shown(line: str, question: str = "") -> str:
+    out = Console(file=io.StringIO(), force_terminal=True, width=40, highlight=False)
 
     class Printed(context.CliContext):
         @property
@@ -81,10 +81,15 @@ def shown(line: str, question: str = "", terminal: bool = True) -> str:
     return out.file.getvalue()
 
 
-def test_words_are_marked_on_a_terminal_and_a_pipe_has_the_line_as_it_is() -> None:
-    assert "\x1b[1;35mlamps\x1b[0m" in shown("- two lamps", "lamp")
+def test_words_are_marked_on_a_terminal_and_a_pipe_has_the_line_as_it_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setenv("FORCE_COLOR", "1")
+        assert "\x1b[1;35mlamps\x1b[0m" in shown("- two lamps", "lamp")
     long = f"- two lamps {'and more ' * 20}end"
-    assert shown(long, "lamp", terminal=False) == f"      {long}\n"
+    context.CliContext().line(marking("lamp")(long), indent=6)
+    assert capsys.readouterr().out == f"      {long}\n"
 
 
 # -- checks -----------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from tables import parts, table, yes
 
 from openclaw_memory import Memory
 from openclaw_memory.errors import OpenClawMemoryError, RequestError
-from openclaw_memory.forget.operations import lost_state, unfinished
+from openclaw_memory.forget.pending import lost_state, unfinished
 from openclaw_memory.hookspecs import hookimpl
 from openclaw_memory.model import ForgetReport, Origin, Unit
 

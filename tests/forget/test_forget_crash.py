@@ -17,7 +17,7 @@ from states import content, noted, state_file
 
 from openclaw_memory.errors import OpenClawMemoryError, RedactionError, WorkspaceError
 from openclaw_memory.forget import operations
-from openclaw_memory.forget.operations import unfinished
+from openclaw_memory.forget.pending import unfinished
 from openclaw_memory.hookspecs import hookimpl
 from openclaw_memory.system import atomic
 from openclaw_memory.text import calendar

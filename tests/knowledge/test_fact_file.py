@@ -14,6 +14,7 @@ from properties import examples
 from tables import table
 
 from openclaw_memory.errors import WorkspaceError
+from openclaw_memory.knowledge import FACTS as NAME
 from openclaw_memory.knowledge import facts_file
 from openclaw_memory.knowledge.facts_file import FactFileError
 from openclaw_memory.model import Origin
@@ -32,7 +33,7 @@ def fact(id: str = "f-1", subject: str = "JR", object: str = "Utrecht", **values
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    return tmp_path / facts_file.NAME
+    return tmp_path / NAME
 
 
 def test_no_file_is_no_facts(path: Path) -> None:
@@ -89,7 +90,7 @@ FACTS = st.builds(
 def test_any_text_is_read_as_it_was_written(
     tmp_path_factory: pytest.TempPathFactory, batches: list[list[StatedFact]], cut: bool
 ) -> None:
-    path = tmp_path_factory.mktemp("facts") / facts_file.NAME
+    path = tmp_path_factory.mktemp("facts") / NAME
     for entries in batches:
         before = path.read_bytes() if path.exists() else b""
         if cut and before.endswith(b"\n"):
@@ -263,7 +264,7 @@ def test_writers_wait_for_each_other(path: Path, tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert len(facts_file.read(path)) == 40
-    assert {entry.name for entry in tmp_path.iterdir()} == {facts_file.NAME, atomic.OWN_FOLDER}  # no lock beside it
+    assert {entry.name for entry in tmp_path.iterdir()} == {NAME, atomic.OWN_FOLDER}  # no lock beside it
     with (
         atomic.locked(path, root=tmp_path),
         pytest.raises(WorkspaceError, match="another process"),
@@ -295,7 +296,7 @@ class Shelf:
         self.writes = 0
 
     def workspace_file(self, name: str) -> WorkspaceFile | None:
-        assert name == facts_file.NAME
+        assert name == NAME
         return self.file
 
     def put_stated_facts(self, facts_file: WorkspaceFile, facts: list[StatedFact]) -> None:

@@ -583,7 +583,7 @@ def test_an_answer_that_is_overtaken_by_a_write_is_made_again(beside: Beside, mo
         if len(turns) == 1:
             beside.write("2026-01-05", "# Plan\n\n- The ibis asks about the boards.\n")
             beside.other.ingest(embed="sync")
-            index.display._texts.keep(())  # what it shows is to be read
+            index.display.sections.keep(())  # what it shows is to be read
         return search(*given)
 
     monkeypatch.setattr(answers, "search", overtaken)

@@ -11,7 +11,7 @@ from indexing import both, file_only
 
 from openclaw_memory import Memory
 from openclaw_memory.ingest.notes import NoteReader
-from openclaw_memory.knowledge import linking
+from openclaw_memory.knowledge import versions
 
 pytestmark = both
 
@@ -50,7 +50,7 @@ def program(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Memo
 
     def opened(*allow: str, version: int = 2, **values: Any) -> Memory:
         with monkeypatch.context() as patch:
-            patch.setattr(linking, "EXTRACTION_VERSION", (1, version))
+            patch.setattr(versions, "EXTRACTION", (1, version))
             return open_memory(notes, redaction__allow=list(allow), idle=0, **values)
 
     return opened

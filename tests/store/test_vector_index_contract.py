@@ -235,7 +235,7 @@ def test_stored_vectors_come_back_bit_for_bit(tmp_path: Path) -> None:
     ids = written(store, 9000)  # more than one range of ids
     vectors = unit_vectors(9000, D, 8)
     store.put_vectors(MODEL, ids, vectors)
-    parts = store._load_vectors(MODEL, -1).parts
+    parts = list(store._load_vectors(MODEL, -1).parts)
     store.close()
     assert len(parts) == 2
     got = {int(i): row.tobytes() for unit_ids, rows in parts for i, row in zip(unit_ids, rows, strict=True)}

@@ -24,7 +24,7 @@ from ...system import atomic
 from ..rows import batches
 from ..tables.base import COLUMNS, COUNTERS, VERSION, Database, count
 from ..tables.keywords import Columns, Loaded, posting_columns
-from .lease import Lease, is_conflict, is_read_only
+from .lease import Lease, Stamp, is_conflict, is_read_only
 
 if TYPE_CHECKING:
     import duckdb
@@ -130,6 +130,7 @@ class DuckDatabase(Database):
     def write(self) -> Iterator[duckdb.DuckDBPyConnection]:
         with self.read() as connection:
             self._writes += 1  # also for reads within
+            self.lease.wrote()
             try:
                 with transaction(connection):
                     yield connection
@@ -152,6 +153,14 @@ class DuckDatabase(Database):
                 rows = self.rows("SELECT name, value::VARCHAR FROM counters UNION ALL SELECT key, value FROM meta")
                 self._counters = token, dict(rows)
             return self._counters[1]
+
+    def adopt(self, stamp: Stamp, counters: Mapping[str, str]) -> bool:
+        """Take over the ``counters`` of the file if that has ``stamp``, and so need not be opened; return if it has."""
+        if not self.lease.adopt(stamp):
+            return False
+        if self._counters[0] is None:
+            self._counters = self.change_token, dict(counters)
+        return True
 
     @contextlib.contextmanager
     def exclusive(self) -> Iterator[dict[str, Any]]:
@@ -180,7 +189,7 @@ class DuckDatabase(Database):
     ) -> None:
         insert_rows(c, table, types, rows, select)
 
-    def size(self, c: duckdb.DuckDBPyConnection) -> int:
+    def size(self) -> int:
         return sum(file.stat().st_size for file in self.files if file.exists())
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -71,6 +71,13 @@ class FtsIndex:
                 with self._db.write():
                     self._rebuild(c)
 
+    def export(self) -> dict[str, Any]:
+        """Return nothing: all is in the database."""
+        return {}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take over nothing."""
+
     def _load(self, c: duckdb.DuckDBPyConnection) -> None:
         if not count(c, "SELECT count(*) FROM duckdb_extensions() WHERE extension_name = 'fts' AND loaded"):
             load_extension(c, "fts")
@@ -112,6 +119,7 @@ class VssIndex(VectorIndex):
     """
 
     name = "vss"
+    transient = (*VectorIndex.transient, "_connection", "_deleted")
     exhaustive = False
 
     def __init__(self, model: VectorModel, load: Load, dtype: Dtype = "float32") -> None:

@@ -18,10 +18,9 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from filelock import FileLock, Timeout
 
 from ...errors import LeaseTimeout, StoreError
 from ...system import atomic
@@ -30,6 +29,7 @@ from ...system.heap import free_unused_heap
 
 if TYPE_CHECKING:
     import duckdb
+    from filelock import BaseFileLock
 
 log = logging.getLogger("openclaw_memory.store")
 
@@ -41,7 +41,7 @@ _LEAST = 0.25
 _COARSE = 2_500_000_000
 
 #: Inode, size and time of the index file and of its log; ``None`` for a missing one.
-_Stamp = tuple[tuple[int, int, int] | None, tuple[int, int, int] | None]
+Stamp = tuple[tuple[int, int, int] | None, tuple[int, int, int] | None]
 
 
 class Lease:
@@ -74,22 +74,42 @@ class Lease:
         _open_leases.add(self)
 
     def _start_afresh(self) -> None:
-        self._queue = FileLock(f"{self.path}.queue", mode=0o600)
-        self._owner = FileLock(f"{self.path}.lock", mode=0o600, thread_local=False)
+        vars(self).pop("_queue", None)
+        vars(self).pop("_owner", None)
         self._mutex = threading.RLock()
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._depth = 0
         #: False for a process that can only read: it keeps nobody out, and writes nothing.
         self._locks = True
         #: The files as this process closed them; ``None`` if a later write might leave the same stamp.
-        self._closed_stamp: _Stamp | None = None
+        self._closed_stamp: Stamp | None = None
         self._was_unchanged = False
+        #: The files as this process opened them, while it has written nothing.
+        self._opened_stamp: Stamp | None = None
         #: True if the file may have been replaced since this process had it open.
         self._maybe_replaced = False
         self._doubtful = False
         self._close_at: float | None = None
         #: The thread that closes the idle file.
         self._closer: threading.Thread | None = None
+
+    # The locks are made when the file is opened, which what other processes keep may save.
+
+    @cached_property
+    def _queue(self) -> BaseFileLock:
+        from filelock import FileLock
+
+        return FileLock(f"{self.path}.queue", mode=0o600)
+
+    @cached_property
+    def _owner(self) -> BaseFileLock:
+        from filelock import FileLock
+
+        return FileLock(f"{self.path}.lock", mode=0o600, thread_local=False)
+
+    @property
+    def _is_owned(self) -> bool:
+        return "_owner" in vars(self) and self._owner.is_locked
 
     @contextlib.contextmanager
     def hold(self, timeout: float | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -151,6 +171,24 @@ class Lease:
         """True if the file is open, or was still as this process closed it when :meth:`exclude_threads` began."""
         return self._connection is not None or self._was_unchanged
 
+    def adopt(self, stamp: Stamp) -> bool:
+        """Return true if the files have ``stamp``: this process need not open them to know that nothing is new."""
+        with self.exclude_threads():
+            if self._connection is not None:
+                return self._opened_stamp == stamp
+            if self._closed_stamp is None and not self.epoch and stamp == _stamp(self.path):
+                self._closed_stamp, self._was_unchanged = stamp, True
+            return self._was_unchanged and self._closed_stamp == stamp
+
+    def wrote(self) -> None:
+        """Note that this process has changed the open file."""
+        self._opened_stamp = None
+
+    @property
+    def settled_stamp(self) -> Stamp | None:
+        """The stamp by which others know the open file for as it is; ``None`` if a write might leave the same one."""
+        return _settled(self._opened_stamp) if self._opened_stamp is not None and self._locks else None
+
     def limit_waiting(self, until: Deadline) -> contextlib.AbstractContextManager[None]:
         """Let no :meth:`hold` of this thread wait beyond ``until`` within the block."""
         return self._wait_limit.limited(until)
@@ -205,12 +243,13 @@ class Lease:
             self._closed_stamp, self._maybe_replaced = None, False
             if before is None or before != now or now != _stamp(self.path):
                 self.epoch += 1
-        except Timeout:
+            self._opened_stamp = now if now == _stamp(self.path) else None
+        except TimeoutError:
             raise LeaseTimeout(self._busy(self._holder_text(), wait_seconds)) from None
         except OSError as error:
             raise lock_error(self.path, error) from error
         finally:
-            if self._connection is None and self._owner.is_locked:
+            if self._connection is None and self._is_owned:
                 self._owner.release()
         if self._locks:
             with contextlib.suppress(OSError):  # never writes through a link or into another file
@@ -274,13 +313,13 @@ class Lease:
             return False
         try:
             self._queue.acquire(timeout=0)
-        except (Timeout, OSError):  # unknown: let go
+        except OSError:  # too long, or unknown: let go
             return True
         self._queue.release()
         return False
 
     def _disconnect(self) -> None:
-        connection, self._connection = self._connection, None
+        connection, self._connection, self._opened_stamp = self._connection, None, None
         if connection is not None:
             import duckdb
 
@@ -295,9 +334,9 @@ class Lease:
         try:
             self._disconnect()
         finally:
-            if opened or self._owner.is_locked:
+            if opened or self._is_owned:
                 self._closed_stamp = None if self._maybe_replaced else _settled(_stamp(self.path))
-            if self._owner.is_locked:
+            if self._is_owned:
                 with contextlib.suppress(OSError):
                     self._holder.unlink()
                 self._owner.release()
@@ -332,14 +371,14 @@ class Lease:
             if taken:
                 self._mutex.release()
             return
-        for inherited in (self._connection, self._queue, self._owner):
+        for inherited in map(vars(self).get, ("_connection", "_queue", "_owner")):
             # Never finalised: that would write to the parent's file, or drop the parent's lock.
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(inherited))
         self._inherited |= self._connection is not None or not taken
         self._start_afresh()
 
 
-def _stamp(path: Path) -> _Stamp:
+def _stamp(path: Path) -> Stamp:
     """Return the stamps of the index file and its log; DuckDB changes neither when it only reads."""
     stamps: list[tuple[int, int, int] | None] = []
     for file in (path, Path(f"{path}.wal")):
@@ -351,7 +390,7 @@ def _stamp(path: Path) -> _Stamp:
     return stamps[0], stamps[1]
 
 
-def _settled(stamp: _Stamp) -> _Stamp | None:
+def _settled(stamp: Stamp) -> Stamp | None:
     """Return ``stamp``, unless a write now could leave the same one: some file systems count in two seconds."""
     newest = max((file[2] for file in stamp if file is not None), default=0)
     return stamp if stamp[0] is not None and time.time_ns() - newest > _COARSE else None

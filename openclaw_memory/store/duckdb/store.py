@@ -6,30 +6,33 @@ import contextlib
 import logging
 import re
 import time
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from filelock import FileLock, Timeout
 
 from ...config.settings import StoreSettings
-from ...model import ExportReport, Progress, QueryResult
+from ...model import Progress
+from ...system import mapped
 from ...system.deadline import Deadline
-from ..rows import Analyse, Collect, Floats, KeywordIndex, VectorModel
+from ..rows import KEPT_VECTORS, KEPT_WORDS, Analyse, Collect, Floats, KeywordIndex, StoreState, VectorModel
 from ..tables.base import Needles, count
 from ..tables.store import Store
 from ..tables.vectors import VectorIndex
-from . import views
 from .database import DuckDatabase
-from .extensions import FtsIndex, VssIndex
 from .lease import is_read_only, lock_error, make_folder
-from .query import SPARE, SqlRequest, require_read_only, run_query
+
+if TYPE_CHECKING:
+    from ...model import ExportReport, QueryResult
 
 log = logging.getLogger("openclaw_memory")
 
 #: Seconds of idleness after which the file is closed.
 IDLE = 0.25
+#: Folders of this package whose classes may be in what is kept.
+_KEPT_ROOMS = frozenset({"index", "graph", "store", "model"})
 
 
 class DuckStore(Store):
@@ -51,6 +54,8 @@ class DuckStore(Store):
     ) -> None:
         self.path = path
         super().__init__(str(path), settings, analyse, extraction)
+        #: The inode of the file of which this process has the arrays mapped.
+        self._kept_inode: int | None = None
         self._db = DuckDatabase(path, settings, IDLE if idle is None else idle, self._check_versions)
 
     # -- life ---------------------------------------------------------------------------------
@@ -79,6 +84,8 @@ class DuckStore(Store):
 
     @contextlib.contextmanager
     def embedding_lock(self, timeout: float) -> Iterator[bool]:
+        from filelock import FileLock, Timeout
+
         if is_read_only(self.path):
             yield False  # a process that can write the index embeds
             return
@@ -100,13 +107,64 @@ class DuckStore(Store):
 
     def keyword_index(self) -> KeywordIndex:
         if self._settings.keyword_index == "fts":
+            from .extensions import FtsIndex
+
             return FtsIndex(self._db, self._analyse)
         return super().keyword_index()
 
     def vector_index(self, model: VectorModel) -> VectorIndex:
         if self._settings.vector_index != "vss":
             return super().vector_index(model)
+        from .extensions import VssIndex
+
         return VssIndex(model, partial(self._load_vectors, model), self._settings.vector_dtype)
+
+    # -- what processes keep for each other -----------------------------------------------------------
+
+    def kept(self, suffix: str) -> Mapping[str, Any]:
+        path = Path(f"{self.path}{suffix}")
+        with self._db.consistent_reads():
+            self._kept_inode = None if suffix == KEPT_WORDS else self._kept_inode
+            found = mapped.read(path, self._build, _KEPT_ROOMS)
+            if found is None:
+                return {}
+            unchanged = self._db.adopt(found["stamp"], found["counters"])
+            if unchanged:
+                token = self._db.change_token
+                answers = {key: (token if of is None else of, value) for key, of, value in found["answers"]}
+                self._cache = answers | self._cache
+            instance, generation = found["state"]
+            now = self.state()
+            if now.instance != instance or now.generation < generation:
+                return {}
+            if suffix == KEPT_WORDS:
+                self._kept_inode = _inode(path)
+            return {**found["parts"], "state": found["state"], "unchanged": unchanged}
+
+    def has_kept(self) -> bool:
+        return self._kept_inode in (None, _inode(Path(f"{self.path}{KEPT_WORDS}")))
+
+    def keep(self, suffix: str, state: StoreState, export: Callable[[], Mapping[str, Any]]) -> bool:
+        with self._db.read():
+            stamp = self._db.lease.settled_stamp
+            if stamp is None or self.state() != state:
+                return False
+            self.statistics()  # which are among the answers
+            parts, token = export(), self._db.change_token
+            answers = [(key, None if of == token else of, value) for key, (of, value) in self._cache.items()]
+            value = {
+                "stamp": stamp,
+                "state": tuple(state),
+                "counters": self._db.counters(),
+                "answers": answers,
+                "parts": parts,
+            }
+            return mapped.write(Path(f"{self.path}{suffix}"), self._build, value)
+
+    @cached_property
+    def _build(self) -> str:
+        dtype, keywords = self._settings.vector_dtype, self._settings.keyword_index
+        return f"{mapped.build_of_package()} {self._extraction} {dtype} {keywords}"
 
     def take_over_vectors(self, model: VectorModel) -> int:
         old = max(
@@ -134,6 +192,10 @@ class DuckStore(Store):
     # -- SQL and exports ------------------------------------------------------------------------------
 
     def query(self, sql: str, collect: Collect, limit: int | None = None, timeout: float = 20.0) -> QueryResult:
+        from ...model import QueryResult
+        from . import views
+        from .query import SPARE, SqlRequest, require_read_only, run_query
+
         started = time.monotonic()
         require_read_only(sql)
         names = views.named_tables(sql)
@@ -151,6 +213,9 @@ class DuckStore(Store):
 
     def export(self, folder: Path, collect: Collect, progress: Progress) -> ExportReport:
         import duckdb
+
+        from ...model import ExportReport
+        from . import views
 
         started = time.monotonic()
         with views.new_folder(folder) as temporary:
@@ -183,7 +248,8 @@ class DuckStore(Store):
         search = Needles(needles)
         with self._db.read():
             columns = super().contains(needles)
-            files = [file for file in self._db.files if search and file.exists()]
+            kept = [Path(f"{self.path}{suffix}") for suffix in (KEPT_WORDS, KEPT_VECTORS)]
+            files = [file for file in (*self._db.files, *kept) if search and file.exists()]
             return columns + [file.name for file in files if search.finds(file.read_bytes())]
 
     def _put_aside(self) -> list[Path]:
@@ -205,6 +271,13 @@ class DuckStore(Store):
             *(f"{path} (an older index, put aside)" for path in sorted(aside)),
             *(f"{path} (the index of another agent)" for path in sorted(siblings)),
         ]
+
+
+def _inode(path: Path) -> int | None:
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return None
 
 
 def _read_vectors(old: Path, model: VectorModel, units_by_hash: dict[int, list[int]]) -> tuple[list[int], Floats]:

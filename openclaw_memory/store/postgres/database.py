@@ -258,9 +258,10 @@ class PostgresDatabase(Database):
         columns = [np.frombuffer(data or b"", kind) for data, (kind, _) in zip(row, kinds, strict=True)]
         return [column.astype(column.dtype.newbyteorder("=")) for column in columns]
 
-    def size(self, c: Session) -> int:
+    def size(self) -> int:
         """Return the bytes of the memory's rows, without indexes."""
-        return sum(count(c, f"SELECT sum(pg_column_size(t)) FROM {table} t") for table in INDEX_TABLES)
+        with self.read() as c:
+            return sum(count(c, f"SELECT sum(pg_column_size(t)) FROM {table} t") for table in INDEX_TABLES)
 
     def cells(self, c: Session) -> Iterator[tuple[str, Any]]:
         columns = c.execute(

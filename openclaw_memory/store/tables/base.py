@@ -129,7 +129,7 @@ class Database(ABC):
         """Return the number of postings of the base, and of the delta."""
 
     @abstractmethod
-    def size(self, c: Any) -> int:
+    def size(self) -> int:
         """Return the bytes that the index takes."""
 
     @abstractmethod

@@ -9,6 +9,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
+from ...system.mapped import Kept
 from ..rows import Ints, Postings
 
 #: Largest value of a SMALLINT column.
@@ -61,7 +62,7 @@ Loaded = tuple[Columns | None, Columns, int, int]
 Load = Callable[[int, int], Loaded]
 
 
-class PostingsIndex:
+class PostingsIndex(Kept):
     """Postings in memory as sorted arrays; the store holds them as a base sorted by term and a delta.
 
     A unit's postings never change and unit ids only grow, so new postings have higher ids.  Postings of dead units stay
@@ -69,6 +70,7 @@ class PostingsIndex:
     """
 
     name = "postings"
+    transient = ("_load",)
 
     def __init__(self, load: Load) -> None:
         self._load = load

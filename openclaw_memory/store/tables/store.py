@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...config.settings import StoreSettings
-from ...model import ExportReport, Grain, Kind, Origin, Progress, QueryResult
+from ...model import Grain, Kind, Origin, Progress
 from ...system.deadline import Deadline
 from ...system.heap import free_unused_heap
 from ..rows import (
@@ -38,6 +38,9 @@ from .base import VERSION, Connection, Needles, bump, count, in_list, put_meta
 from .graph import GraphTables
 from .keywords import PostingsIndex
 from .vectors import VectorTables
+
+if TYPE_CHECKING:
+    from ...model import ExportReport, QueryResult
 
 #: The day of a section if a name or a text states it.
 _STATED = "CASE WHEN date_source <> 'mtime' THEN date END"
@@ -110,6 +113,24 @@ class Store(GraphTables, VectorTables, ABC):
     @abstractmethod
     def warnings(self) -> list[str]:
         """Return warnings for a person, such as a damaged file that was moved aside."""
+
+    def kept(self, suffix: str) -> Mapping[str, Any]:
+        """Return what :meth:`keep` wrote for ``suffix``, its arrays mapped; nothing if it is of another index or build.
+
+        It has the ``state`` of which it was, and is ``unchanged`` if the store has been neither written nor moved.
+        """
+        return {}
+
+    def has_kept(self) -> bool:
+        """Return true if what :meth:`kept` returned is still what others get."""
+        return True
+
+    def keep(self, suffix: str, state: StoreState, export: Callable[[], Mapping[str, Any]]) -> bool:
+        """Write what ``export`` returns for other processes, unless the store is no longer in ``state``.
+
+        Returns true if it was written; where it cannot be, others do without.
+        """
+        return False
 
     def give_back_memory(self) -> None:
         """Return to the operating system the memory that reading the whole index took."""
@@ -331,6 +352,9 @@ class Store(GraphTables, VectorTables, ABC):
 
     def statistics(self) -> StoreStatistics:
         """Return counts and sizes."""
+        return self._cached("statistics", self._count)._replace(bytes=self._db.size())
+
+    def _count(self) -> StoreStatistics:
         with self._db.read() as c:
             documents, sections, units = (
                 count(c, f"SELECT count(*) FROM {table}") for table in ("documents", "sections", "units")
@@ -340,8 +364,8 @@ class Store(GraphTables, VectorTables, ABC):
                 for column in ("kind", "grain")
             ]
             generation = int(self._db.counters()["generation"])
-            size, sizes = self._db.size(c), self._db.sizes(c)
-        return StoreStatistics(self._name, size, VERSION, generation, documents, sections, units, *sizes, *groups)
+            sizes = self._db.sizes(c)
+        return StoreStatistics(self._name, 0, VERSION, generation, documents, sections, units, *sizes, *groups)
 
 
 def _summary_info(id: int, path: str, grain: str, front_matter: str, sha256: str, size: int) -> SummaryInfo:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...system.mapped import Kept
 from ..rows import Bools, Floats, Ints, ModelChoice, PendingText, VectorModel, VectorStates
 from .base import Connection, Tables, count, in_list, put_meta
 
@@ -33,10 +34,12 @@ Dtype = Literal["float32", "int8"]
 class NewVectors(NamedTuple):
     """Vectors written after a generation, up to the generation ``reached``.
 
-    ``parts`` are the new ones as ``(unit ids, float16[n, d])``; ``ready`` are all units that have a vector now.
+    ``parts`` reads the new ones as ``(unit ids, float16[n, d])``, ``total`` in all; ``ready`` are all units that have a
+    vector now.
     """
 
-    parts: Sequence[tuple[Ints, NDArray[np.float16]]]
+    parts: Iterator[tuple[Ints, NDArray[np.float16]]]
+    total: int
     reached: int
     ready: Ints
 
@@ -76,15 +79,7 @@ class Matrix:
         self._slot_of[unit_ids] = slots
         self._unit_of = np.append(self._unit_of[: self.used], unit_ids[new].astype(np.int32))
         self.used += fresh
-        if self.used > len(self._data):
-            room = self.used if not len(self._data) else max(self.used, len(self._data) * 5 // 4)
-            data = np.zeros((room, self._data.shape[1]), self._dtype)
-            data[: len(self._data)] = self._data
-            self._data = data
-            if self._dtype == "int8":
-                scale = np.zeros(room, np.float32)
-                scale[: len(self._scale)] = self._scale
-                self._scale = scale
+        self.reserve(0)
         for at in range(0, len(slots), BLOCK):
             part = slots[at : at + BLOCK]
             rows = vectors[at : at + BLOCK]
@@ -95,6 +90,17 @@ class Matrix:
                 self._scale[part] = scale
             else:
                 self._data[part] = rows
+
+    def reserve(self, rows: int) -> None:
+        """Make room for so many more rows."""
+        if self.used + rows > len(self._data):
+            room = self.used + rows if not len(self._data) else max(self.used + rows, len(self._data) * 5 // 4)
+            self._data = _with_room(self._data, room)
+            self._scale = _with_room(self._scale, room if self._dtype == "int8" else 0)
+
+    def trim(self) -> None:
+        """Give back the room for more rows."""
+        self._data, self._scale = self._data[: self.used], self._scale[: self.used]
 
     def units_not_in(self, unit_ids: Ints) -> Ints:
         """Return the units that have a row and are not among ``unit_ids``."""
@@ -163,10 +169,18 @@ class Matrix:
         return dots
 
 
-class VectorIndex:
+def _with_room(rows: NDArray[Any], room: int) -> NDArray[Any]:
+    """Return a copy of ``rows`` with zeros behind, ``room`` rows in all."""
+    larger = np.zeros((room, *rows.shape[1:]), rows.dtype)
+    larger[: len(rows)] = rows
+    return larger
+
+
+class VectorIndex(Kept):
     """An index from vectors to units; this one scores every unit by one matrix-vector product."""
 
     name = "exact"
+    transient: ClassVar[tuple[str, ...]] = ("_load", "_slots")
     #: True if scoring every unit is the cheap way to search.
     exhaustive = True
 
@@ -182,10 +196,18 @@ class VectorIndex:
         self._slots = None
         gone = self._matrix.units_not_in(new.ready)
         self._drop(gone)
+        self._matrix.reserve(new.total)
+        changed = [gone]
         for unit_ids, vectors in new.parts:
             self._put(unit_ids, vectors)
+            changed.append(unit_ids)
         self._generation = new.reached
-        return np.concatenate([*(unit_ids for unit_ids, _ in new.parts), gone])
+        return np.concatenate(changed)
+
+    def export(self) -> dict[str, Any]:
+        """Return the state to restore."""
+        self._matrix.trim()
+        return super().export()
 
     def _put(self, unit_ids: Ints, vectors: NDArray[np.float16]) -> None:
         self._matrix.put(unit_ids, vectors)
@@ -371,7 +393,6 @@ class VectorTables(Tables):
         return VectorIndex(model, partial(self._load_vectors, model), self._settings.vector_dtype)
 
     def _load_vectors(self, model: VectorModel, since: int) -> NewVectors:
-        parts: list[tuple[Ints, NDArray[np.float16]]] = []
         with self._db.read() as c:
             reached = int(self._db.counters()["generation"])
             # Numbers in the statement: for a value that is bound DuckDB looks through the path for pandas.
@@ -380,10 +401,13 @@ class VectorTables(Tables):
             ready, fresh = self._db.columns(f"SELECT unit_id, {new} AS new FROM vectors WHERE {where}")
             ready = ready.astype(np.int32, copy=False)
             newest = ready[fresh.astype(bool)]
-            for low in range(int(newest.min()), int(newest.max()) + 1, _RANGE) if len(newest) else ():
-                between = f"unit_id BETWEEN {low:d} AND {low + _RANGE - 1:d}"
-                ids, data = self._db.columns(f"SELECT unit_id, v FROM vectors WHERE {where} AND {new} AND {between}")
-                if len(ids):
-                    rows = data.view(np.float16).reshape(-1, model.dimensions)
-                    parts.append((ids.astype(np.int32, copy=False), rows))
-        return NewVectors(parts, reached, ready)
+        ends = range(int(newest.min()), int(newest.max()) + 1, _RANGE) if len(newest) else range(0)
+        return NewVectors(self._read_vectors(model, f"{where} AND {new}", ends), len(newest), reached, ready)
+
+    def _read_vectors(self, model: VectorModel, where: str, ends: range) -> Iterator[tuple[Ints, NDArray[np.float16]]]:
+        """Yield the vectors in ranges of unit ids that begin at ``ends``, so that no more are held twice."""
+        for low in ends:
+            between = f"unit_id BETWEEN {low:d} AND {low + _RANGE - 1:d}"
+            ids, data = self._db.columns(f"SELECT unit_id, v FROM vectors WHERE {where} AND {between}")
+            if len(ids):
+                yield ids.astype(np.int32, copy=False), data.view(np.float16).reshape(-1, model.dimensions)

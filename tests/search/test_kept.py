@@ -1,0 +1,247 @@
+"""What processes keep for each other beside an index: it never changes an answer, and is thrown away when in doubt."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fakes import Notes, open_memory
+from forgetting import traces
+from hypothesis import settings
+from hypothesis.stateful import run_state_machine_as_test
+from indexing import python
+from properties import examples
+from test_resident import Months, all_answers
+
+from benchmarks.hashing import HashingEmbedder
+from openclaw_memory.memory import Memory
+from openclaw_memory.store.api import KEPT_VECTORS, KEPT_WORDS
+from openclaw_memory.store.duckdb import lease
+from openclaw_memory.system import mapped
+
+TEXTS = {
+    "MEMORY.md": "# Household\n\n- Die Heizung läuft mit 42 Grad.\n- 王さん keeps the spare key.\n",
+    "memory/2026-01-05.md": "# Garden\n\n- Zorblatt mends the fence.\n- The editor is Vim.\n",
+    "memory/2026-02-07.md": "# Visit\n\n- Zorblatt has a boat at the harbour.\n- The editor is now Helix.\n",
+}
+QUESTION = "who mends the fence?"
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Notes:
+    notes = Notes(tmp_path / "notes")
+    for name, text in TEXTS.items():
+        notes.write(name, text)
+    with process(notes) as memory:
+        memory.ingest()
+    settle(notes)
+    return notes
+
+
+def process(notes: Notes) -> Memory:
+    return open_memory(notes, HashingEmbedder(64))
+
+
+def database(notes: Notes) -> Path:
+    return notes.root.parent / "index.duckdb"
+
+
+def settle(notes: Notes) -> None:
+    """Let the last write of the index be so long ago that another one shows."""
+    os.utime(database(notes), (1_700_000_000, 1_700_000_000))
+
+
+def files(notes: Notes) -> list[Path]:
+    return [Path(f"{database(notes)}{suffix}") for suffix in (KEPT_WORDS, KEPT_VECTORS)]
+
+
+def answers(notes: Notes) -> list[Any]:
+    """What a new process answers, which keeps its state when it ends."""
+    with process(notes) as memory:
+        return all_answers(memory, QUESTION)
+
+
+def is_restored(notes: Notes) -> bool:
+    with process(notes) as memory:
+        return memory._questions.index().has_state()
+
+
+def alone(notes: Notes) -> list[Any]:
+    """What a new process answers without what others have kept."""
+    for file in files(notes):
+        file.unlink(missing_ok=True)
+    return answers(notes)
+
+
+def test_a_second_process_answers_the_same_and_opens_no_database(notes: Notes) -> None:
+    first = answers(notes)
+    assert all(file.stat().st_mode & 0o777 == 0o600 for file in files(notes))
+    times = [file.stat().st_mtime_ns for file in files(notes)]
+    assert is_restored(notes) and answers(notes) == first
+    assert [file.stat().st_mtime_ns for file in files(notes)] == times  # nothing was new
+    code = """
+import sys
+from pathlib import Path
+from fakes import open_memory
+class Notes: root = Path(sys.argv[1])
+with open_memory(Notes) as memory:
+    print(memory.search("who mends the fence?").results[0].snippet, "duckdb" in sys.modules)
+"""
+    with python(code, str(notes.root)) as child:
+        assert "Zorblatt mends the fence." in (line := child.communicate()[0]) and line.endswith("False\n")
+
+
+def test_what_was_written_since_is_read_from_the_index(notes: Notes) -> None:
+    answers(notes)
+    notes.write("memory/2026-03-01.md", "# Fence\n\n- Now Quendrix mends the fence, not Zorblatt.\n- 42 Grad.\n")
+    notes.remove("memory/2026-01-05.md")
+    with process(notes) as memory:
+        memory.ingest()
+    settle(notes)
+    restored = answers(notes)
+    assert "Quendrix" in restored[0][0].snippet
+    assert is_restored(notes) and answers(notes) == restored == alone(notes)
+
+
+def truncated(data: bytes) -> bytes:
+    return data[: len(data) // 2]
+
+
+def torn(data: bytes) -> bytes:
+    return data[: len(data) // 2] + bytes(len(data) - len(data) // 2)
+
+
+def flipped(at: float) -> Callable[[bytes], bytes]:
+    def flip(data: bytes) -> bytes:
+        place = int(at * (len(data) - 1))
+        return data[:place] + bytes([data[place] ^ 4]) + data[place + 1 :]
+
+    return flip
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [truncated, torn, *map(flipped, (0, 2e-4, 1e-3, 0.01, 0.3, 0.7, 1)), lambda data: b"", lambda data: b"\0" * 999],
+)
+def test_a_damaged_file_is_as_none(notes: Notes, damage: Callable[[bytes], bytes]) -> None:
+    first = answers(notes)
+    for file in files(notes):
+        file.write_bytes(damage(file.read_bytes()))
+    assert not is_restored(notes)
+    assert answers(notes) == first
+    assert is_restored(notes)
+
+
+@pytest.mark.parametrize("other", ["build", "byteorder", "numpy"])
+def test_what_another_build_or_machine_has_kept_is_as_none(
+    notes: Notes, other: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = answers(notes)
+    if other == "build":
+        monkeypatch.setattr(mapped, "build_of_package", lambda: "another")
+    elif other == "byteorder":
+        monkeypatch.setattr(sys, "byteorder", "middle")
+    else:
+        monkeypatch.setattr(mapped.np, "__version__", "0.1")
+    assert not is_restored(notes)
+    assert answers(notes) == first
+
+
+def test_an_index_that_was_rebuilt_or_put_back_is_read_anew(notes: Notes) -> None:
+    shutil.copy(database(notes), older := notes.root.parent / "older")
+    notes.write("memory/2026-03-01.md", "# Fence\n\n- Quendrix mends the fence.\n")
+    with process(notes) as memory:
+        memory.ingest()
+    settle(notes)
+    newer = answers(notes)
+    os.replace(older, database(notes))  # of an earlier generation
+    notes.remove("memory/2026-03-01.md")
+    assert answers(notes) != newer and "Quendrix" not in str(answers(notes))
+    database(notes).unlink()  # another instance
+    notes.write("memory/2026-03-02.md", "# Fence\n\n- Quendrix mends the fence.\n")
+    assert "Quendrix" in str(answers(notes))
+
+
+def test_nothing_else_than_arrays_and_our_own_values_is_unpickled(notes: Notes, tmp_path: Path) -> None:
+    class Harmful:
+        def __reduce__(self) -> tuple[Any, ...]:
+            return os.mkdir, (str(tmp_path / "made"),)
+
+    assert mapped.write(tmp_path / "a", "build", Harmful())
+    assert mapped.read(tmp_path / "a", "build", {"store"}) is None and not (tmp_path / "made").exists()
+    assert mapped.write(tmp_path / "a", "build", Memory)
+    assert mapped.read(tmp_path / "a", "build", {"store"}) is None
+
+
+def test_a_folder_that_takes_no_file_means_that_nothing_is_kept(notes: Notes) -> None:
+    for file in files(notes):
+        Path(f"{file}{mapped.UNFINISHED}").mkdir()
+    assert "Zorblatt" in str(answers(notes)) and not is_restored(notes)
+
+
+def test_a_full_disk_means_that_nothing_is_kept(notes: Notes) -> None:
+    code = """
+import resource, sys
+from pathlib import Path
+from fakes import open_memory
+class Notes: root = Path(sys.argv[1])
+with open_memory(Notes) as memory:
+    print(memory.search("who mends the fence?").results[0].snippet)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (9_000, resource.RLIM_INFINITY))
+"""
+    with python(code, str(notes.root)) as child:
+        assert "Zorblatt" in child.communicate()[0]
+    assert child.returncode == 0 and not any(file.exists() for file in files(notes))
+    assert not [file for file in notes.root.parent.iterdir() if mapped.UNFINISHED in file.name]
+    assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY
+
+
+def test_what_is_forgotten_is_in_no_file_and_mapped_by_nobody(notes: Notes) -> None:
+    answers(notes)
+    assert traces(database(notes), "zorblatt mends") and files(notes)[0].name in traces(database(notes), "zorblatt")
+    Path(f"{files(notes)[0]}{mapped.UNFINISHED}").write_bytes(files(notes)[0].read_bytes())  # of a killed process
+    with process(notes) as other:
+        assert other.search("fence").results
+        with process(notes) as memory:
+            assert memory.forget(query="Zorblatt").verified
+        assert traces(database(notes), "zorblatt") == []
+        assert "Zorblatt" not in str(all_answers(other, QUESTION))
+        if (maps := Path("/proc/self/maps")).exists():
+            assert str(files(notes)[0]) not in maps.read_text()
+    assert traces(database(notes), "zorblatt") == []
+
+
+def test_a_state_from_before_is_not_kept(notes: Notes) -> None:
+    with process(notes) as older:
+        older.search("fence")
+        with process(notes) as memory:
+            memory.forget(query="Zorblatt")
+        settle(notes)
+        older._questions.keep()
+    assert traces(database(notes), "zorblatt") == []
+
+
+def test_processes_that_keep_at_the_same_time_leave_one_whole_file(notes: Notes) -> None:
+    code = """
+import sys
+from pathlib import Path
+from fakes import open_memory
+class Notes: root = Path(sys.argv[1])
+with open_memory(Notes) as memory:
+    print(memory.search("who mends the fence?").results[0].snippet)
+"""
+    children = [python(code, str(notes.root)) for _ in range(4)]
+    assert all("Zorblatt mends" in child.communicate()[0] for child in children)
+    restored = answers(notes)  # kept now, if each of them had to wait for another one
+    assert is_restored(notes) and restored == alone(notes)
+
+
+def test_a_process_of_any_age_answers_as_one_that_begins_with_what_was_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lease, "_COARSE", -1)  # however short ago
+    run_state_machine_as_test(Months, settings=settings(examples(12), stateful_step_count=14))
