@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import date
 from difflib import SequenceMatcher
-from functools import lru_cache
 from itertools import chain, islice
 
 import numpy as np
@@ -18,13 +17,9 @@ from ..search.current import Timeline, find_successors
 from ..search.hits import ranked_rows
 from ..search.resident import ResidentIndex
 from ..store.api import Bools, Ints
-from ..text import calendar_words
 from ..text.lines import ITEM
-from ..text.negation import negations
 from ..text.scripts import UNSPACED
-from ..text.sentences import sentence_spans
-from ..text.speech import find_phrases
-from ..text.structure import is_prohibition
+from ..text.structure import is_rule
 from . import prose
 from .candidates import Candidate, RankedMessage, Tier, has_related_heading
 
@@ -36,41 +31,14 @@ _READ, _RULES, _ITEMS = 20, 2, 12
 _ABOUT = 0.4
 #: Lines of curated files told beside nothing but chats.
 _KEPT = 2
-#: Characters of the longest sentence that is a rule, of an item of a list that is told whole, and of a former value.
-_RULE_LENGTH, _ITEM_LENGTH, _FORMER_LENGTH = 160, 120, 40
+#: Characters of the longest item of a list that is told whole, and of a former value.
+_ITEM_LENGTH, _FORMER_LENGTH = 120, 40
 #: Days for which the day and the value of a change are told.
 _RECENT = 92
 #: What a doubt loses of its order.
 _STEP = 0.3
-_CLAUSE = re.compile(r"[:：—–] ?")
-_WARNING = re.compile("[⚠⛔🚫🛑❗‼]")
 _ITEM = re.compile(rf"\s*{ITEM}\s")
 _TOKEN = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}]+|\W")
-
-
-@lru_cache(maxsize=4096)
-def is_rule(text: str, strict: bool = False) -> bool:
-    """Return true if a text has a sign of warning, or a short sentence that forbids, or that begins with ``always``.
-
-    A ``strict`` rule that says ``never`` must begin with it, too: "it never ran" is none.
-    """
-    if _WARNING.search(text):
-        return True
-    for start, end in sentence_spans(text):
-        sentence = text[start:end]
-        if len(sentence) > _RULE_LENGTH:
-            continue
-        if is_prohibition(sentence) or next(find_phrases(sentence, ("forbidden",)), None) is not None:
-            return True
-        if next(find_phrases(sentence, ("standing",)), None) is None:
-            continue
-        sentence = calendar_words.without_times(sentence)  # "every Monday" is no rule
-        for match in find_phrases(sentence, ("standing",)):
-            before = _CLAUSE.split(sentence[: match.start])[-1]
-            denies = bool(negations(sentence[match.start : match.end]))
-            if (denies and not strict) or not any(map(str.isalnum, before)):
-                return True
-    return False
 
 
 def arrange(index: ResidentIndex, message: RankedMessage, candidates: Sequence[Candidate]) -> list[Candidate]:

@@ -24,6 +24,7 @@ from ..text import analysis
 from ..text.scripts import HANGUL, JOINED_LETTER, UNSPACED
 from ..text.sentences import sentence_spans
 from ..text.speech import is_thanks, subject_terms, without_request
+from ..text.structure import is_rule
 from .people import find_people
 from .relevance import RELEVANT, Evidence, extract_features, probability
 
@@ -171,6 +172,8 @@ def rank_message(
         section = corpus.shape.section
         if sure < RELEVANT and evidence and _stands_clear(ranking, section, allowed, evidence, *best[0]):
             sure, best = RELEVANT, [each for each in best if section[each[0]] == section[best[0][0]]]
+        if sure < RELEVANT and evidence and (broken := _broken_rules(index, evidence, best)):
+            sure, best = RELEVANT, broken
     brief = brief_entities(message, entities) if entities else frozenset()
     worded = _worded_rows(view, question.text, entities, ranking.features.keyword, len(corpus))
     least_cosine = -1.0
@@ -227,6 +230,16 @@ def _stands_clear(
         and len(elsewhere)
         and float(elsewhere.max()) <= (1 - _CLEAR) * float(ranking.score[row])
     )
+
+
+def _broken_rules(
+    index: ResidentIndex, evidence: Evidence, best: Sequence[tuple[int, Scores]]
+) -> list[tuple[int, Scores]]:
+    """Return those of the best rows that are rules and good matches, with all words of the message but one."""
+    least = max(2, evidence.words - 1)
+    close = [each for each in best if each[1].score >= _GOOD and evidence.matched_untimed(each[0]) >= least]
+    texts = index.texts(np.array([row for row, _ in close], np.int32)) if close else []
+    return [each for each, text in zip(close, texts, strict=True) if is_rule(text, strict=True)]
 
 
 def brief_entities(message: str, entities: Sequence[Entity]) -> frozenset[int]:

@@ -121,7 +121,8 @@ def fact_items(
 def compose(items: Sequence[Item], message: str, budget: int, excluded: Collection[int | str]) -> Composition:
     """Compose the best of ``items`` in at most ``budget`` tokens, facts first and the newest notes next.
 
-    Left out are items with an ``excluded`` key, and those that the message itself or a better item states.
+    Left out are items with an ``excluded`` key, and those that a better item states, or the message itself: but it may
+    break a rule.
     """
     message_terms = frozenset(analysis.terms(message))
     heard = [_entry(item) for item in items if item.key in excluded]
@@ -131,7 +132,7 @@ def compose(items: Sequence[Item], message: str, budget: int, excluded: Collecti
             continue
         item = replace(item, text=sanitize_for_prompt(item.text), lead=sanitize_for_prompt(item.lead))
         entry = _entry(item)
-        if not entry.terms or _is_contained(entry.terms, message_terms):
+        if not entry.terms or (item.tier != Tier.RULE and _is_contained(entry.terms, message_terms)):
             continue
         if (other := _other_state(entry, heard)) is not None and _is_older(item, other.item):
             continue

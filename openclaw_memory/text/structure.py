@@ -1,4 +1,4 @@
-"""Recognise amounts of money, appointments and prohibitions by their structure, in any language.
+"""Recognise amounts of money, appointments, prohibitions and rules by their structure, in any language.
 
 The words are data: ``structure.txt``, and the calendar of :mod:`~openclaw_memory.text.calendar_words`.
 """
@@ -6,12 +6,15 @@ The words are data: ``structure.txt``, and the calendar of :mod:`~openclaw_memor
 from __future__ import annotations
 
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 
 from .. import patterns as re
 from . import calendar_words, dates, word_lists
+from .lines import ITEM
+from .negation import negations
 from .scripts import JOINED_LETTER, KANA, UNSPACED_LETTER, letter
-from .speech import subject_terms
+from .sentences import sentence_spans
+from .speech import find_phrases, subject_terms
 
 _NUMERALS = "〇零一二两兩三四五六七八九十百千万萬億亿"
 _SIGN = "[$¢£¥֏؋৳฿៛₠-₿﷼]"
@@ -19,6 +22,13 @@ _CLAUSES = re.compile(r"[,.;!]\s|[，。；！،।]")
 #: The moment at which something was written down.
 _STAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
 _KANA = letter(KANA)
+_WARNING = re.compile("[⚠⛔🚫🛑❗‼]")
+_ITEM = re.compile(rf"\s*{ITEM}\s+[*_~]*")
+#: What stands before the beginning of a clause; in Japanese its topic does.
+_BORDER = re.compile("[:：—–、，]|は")
+#: Characters of the longest sentence that is a rule.
+_RULE_LENGTH = 160
+_UNITS = ("noun.day", "noun.week", "noun.month", "noun.year", "period", *(f"weekday.{day}" for day in range(7)))
 #: A time of day before an hour in Chinese numerals, which count steps otherwise.
 _DAYTIME = "(?:[早上下中午晚凌晨夜前後]+)"
 
@@ -53,6 +63,37 @@ def is_prohibition(text: str) -> bool:
             if forbids and once and forbids.match(clause) and _has_subject(clause):
                 return once.search(text.lower()) is None
     return False
+
+
+@lru_cache(maxsize=4096)
+def is_rule(text: str, strict: bool = False) -> bool:
+    """Return true if a text has a sign of warning, or a short sentence that forbids, or that begins with ``always``.
+
+    A ``strict`` rule that says ``never`` must begin with it, too: "it never ran" is none.
+    """
+    if _WARNING.search(text):
+        return True
+    text = _ITEM.sub("", text)
+    for start, end in sentence_spans(text):
+        sentence = text[start:end]
+        if len(sentence) > _RULE_LENGTH:
+            continue
+        if is_prohibition(sentence) or next(find_phrases(sentence, ("forbidden",)), None) is not None:
+            return True
+        for match in find_phrases(sentence, ("standing",)):
+            phrase = sentence[match.start : match.end]
+            if _recurs(phrase):
+                continue
+            before = _BORDER.split(sentence[: match.start])[-1]
+            if (not strict and negations(phrase)) or not any(map(str.isalnum, before)):
+                return True
+    return False
+
+
+def _recurs(phrase: str) -> bool:
+    """Return true if a phrase names a unit of time: "every Monday" is no rule."""
+    plain = calendar_words.plain(phrase)
+    return any(calendar_words.has_phrase(key, calendar_words.likely_languages(plain), plain) for key in _UNITS)
 
 
 def _has_subject(clause: str) -> bool:

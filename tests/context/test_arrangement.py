@@ -8,7 +8,7 @@ import pytest
 from fakes import Notes, open_memory
 
 from openclaw_memory.context import candidates
-from openclaw_memory.context.arrangement import is_rule
+from openclaw_memory.text.structure import is_rule
 
 NOW = date(2026, 3, 10)
 
@@ -97,6 +97,22 @@ def test_a_rule_about_the_same_comes_first_wherever_it_is_written(
     notes.write("memory/habits.md", f"# x\n\n{rule}\n\nNever sell the boat.\n")
     text = told(notes, message)
     assert 0 < text.find(rule) < text.find(line) and "boat" not in text
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ("Do not mail the price list to the bakery.", "Mail the price list to the bakery."),
+        ("- Keine Preisliste an die Bäckerei schicken, das ist verboten.", "Schick die Preisliste an die Bäckerei."),
+        ("不要把价目表寄给面包店。", "把价目表寄给面包店。"),
+    ],
+)
+def test_a_message_that_breaks_a_rule_is_told_it(notes: Notes, rule: str, message: str) -> None:
+    notes.write(
+        "memory/2026-03-01.md", "# 2026-03-01\n\n- Printed the price list.\n- 打印了价目表。\n- Preisliste gedruckt.\n"
+    )
+    notes.write("memory/shop.md", f"# Shop\n\n{rule}\n")
+    assert rule.strip("- .。") in told(notes, message)
 
 
 @pytest.mark.parametrize(
