@@ -13,7 +13,7 @@ from ..graph.walk import Arrival, walk
 from ..model import HIT_TOKENS, SEEDS, RecallHit, SearchHit, SearchRequest
 from ..store.api import Bools, Floats, Ints
 from . import hits, timeline
-from .confidence import assess, is_good_match
+from .confidence import NONSENSE, assess, is_good_match
 from .current import order_current_first
 from .features import scaled
 from .hits import Range, Scores
@@ -27,6 +27,8 @@ H = TypeVar("H", SearchHit, RecallHit)
 _SEED_SHARE = 0.5
 #: Most stops of a thread within a budget, and most of them that only the walk reaches.
 _STOPS, _WALKED = 25, 3
+#: Least score of a passage that answers the question, scaled to [0, 1] between the worst row and the best.
+_ANSWERING = 0.65
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,18 +223,24 @@ def _within_budget(
 ) -> list[_Passage]:
     """Return the passages of a thread within its budget, in order of time: those that answer, then steps to more.
 
-    A passage may take in ``filtered`` lines that no word found.
+    A passage may take in ``filtered`` lines that no word found.  It answers if its score, scaled to [0, 1], or its
+    confidence is high enough: in another language than the question's a line has no word of it.
     """
     corpus, network, overhead = index.corpus, index.graph.network, _overhead(ranking.request)
     budget = ranking.request.budget or SEEDS * HIT_TOKENS
     ranked, allowed = map(index.archive.without_originals, (ranking.allowed, filtered))
-    limit = _STOPS - len(steps)
-    spans = hits.select_passages(corpus, scaled(ranking.order), ranked, allowed, index.texts, budget, limit, overhead)
+    answering, size = scaled(ranking.order), (budget, _STOPS, index.settings.snippet_chars)
+    spans = hits.select_passages(corpus, answering, ranked, allowed, index.texts, *size, overhead)
+    sure = [assess(ranking, span, alone=True).score for span in spans]
+    least = max(NONSENSE, _SEED_SHARE * max(sure, default=0.0))
+    spans = [
+        span for span, score in zip(spans, sure, strict=True) if answering[span.best] >= _ANSWERING or score >= least
+    ]
     left = budget - sum(hits.token_cost(corpus, span.first, span.last, span.max_tokens) + overhead for span in spans)
     by_row = {step.row: step for step in steps if not any(span.first <= step.row <= span.last for span in spans)}
     reached = np.zeros(len(corpus), bool)
     reached[list(by_row)] = True
-    spans += hits.fill_budget(corpus, ranking.order, reached, left, overhead=overhead)
+    spans += hits.fill_budget(corpus, ranking.order, reached, left, overhead=overhead)[: _STOPS - len(spans)]
     passages = []
     for span in spans:
         section, value = int(network.section_of[span.best]), float(relevance[span.best])

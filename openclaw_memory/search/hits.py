@@ -231,10 +231,12 @@ def select_passages(
     texts: Callable[[Ints], Sequence[str]],
     budget: float,
     limit: int,
+    chars: int,
     overhead: float = 0.0,
 ) -> list[Range]:
     """Return at most ``limit`` passages that answer, for ``budget`` tokens and ``overhead`` each; in no order.
 
+    A passage of several lines has at most ``chars`` characters.
     An ``allowed`` line is worth its ``score`` in [0, 1] if it is ``ranked``, or that of a ranked line near it in its
     file, less by :data:`_FADING` for each line from there; and less for each line of more worth, in ``texts``, that
     differs from it by figures alone.  Lines worth less than :data:`_LEAST_WORTH` of the best are left out.  What stands
@@ -258,21 +260,26 @@ def select_passages(
     out: list[Range] = []
     left = budget
     for row in sorted((row for row in rows if value[row] >= least), key=lambda row: -value[row]):
+        if any(span.first <= row <= span.last for span in out):
+            continue
         whole = _whole_lines(corpus, Range.of_row(row))
-        near = [span for span in out if _is_near(corpus, span, whole, allowed)]
-        joined = Range(
-            min(span.first for span in (*near, whole)),
-            max(span.last for span in (*near, whole)),
-            max((*(span.best for span in near), row), key=lambda at: own[at]),
+        before = max((span for span in out if span.last < row), key=lambda span: span.last, default=None)
+        after = min((span for span in out if span.first > row), key=lambda span: span.first, default=None)
+        near = [span for span in (before, after) if span is not None and _is_near(corpus, span, whole, allowed)]
+        for parts in (near, near[:1], near[1:], []):
+            first = min(span.first for span in (*parts, whole))
+            last = max(span.last for span in (*parts, whole))
+            if corpus.shape.chars_before[last + 1] - corpus.shape.chars_before[first] <= chars:
+                break
+        price = token_cost(corpus, first, last) - sum(
+            token_cost(corpus, span.first, span.last) + overhead for span in parts
         )
-        price = token_cost(corpus, joined.first, joined.last) - sum(
-            token_cost(corpus, span.first, span.last) + overhead for span in near
-        )
+        joined = Range(first, last, max((*(span.best for span in parts), row), key=lambda at: own[at]))
         if not out and price + overhead > left:
             return [replace(joined, max_tokens=left - overhead)]
-        if price + overhead <= left and (near or len(out) < limit):
+        if price + overhead <= left and (parts or (len(out) < limit and own[row] >= least)):
             left -= price + overhead
-            out = [*(span for span in out if span not in near), joined]
+            out = [*(span for span in out if span not in parts), joined]
     return out
 
 
