@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
@@ -155,10 +154,15 @@ def _monthly_parts(chosen: Sequence[ScoredSentence], changed: set[int], most: in
     for sentence in (scored.sentence for scored in turns):
         best.setdefault(heading_subject(sentence.heading) or sentence.order, sentence)
     shown = {sentence.order for sentence in list(best.values())[: 2 * most]}
-    milestones = [_named(scored.sentence) for scored in others if scored.sentence.order in shown]
+    milestones = [scored.sentence for scored in others if scored.sentence.order in shown]
     merged, unmerged = _merge_themes([scored.sentence for scored in others if scored.sentence.order not in shown], most)
+
+    def milestone_heading(sentence: Sentence) -> str:
+        subject = heading_subject(sentence.heading).removeprefix(headings["milestones"]).strip(" ·")
+        return " · ".join(filter(None, (headings["milestones"], subject)))
+
     return [
-        *_group(sorted(milestones, key=_position), lambda _: headings["milestones"]),
+        *_group(sorted(milestones, key=_position), milestone_heading),
         *_group(sorted(changes, key=_position), lambda _: headings["changed"]),
         *merged,
         *_group(
@@ -166,14 +170,6 @@ def _monthly_parts(chosen: Sequence[ScoredSentence], changed: set[int], most: in
             lambda sentence: heading_subject(sentence.heading) or headings["other"],
         ),
     ]
-
-
-def _named(sentence: Sentence) -> Sentence:
-    """Return a sentence that stands alone with the subject of its heading, unless it names that itself."""
-    subject = heading_subject(sentence.heading)
-    if not subject or subject.casefold() in sentence.text.casefold():
-        return sentence
-    return replace(sentence, text=f"{subject}: {sentence.text}")
 
 
 def _headings_in_language(chosen: Sequence[ScoredSentence]) -> Mapping[str, str]:

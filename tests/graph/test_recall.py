@@ -255,7 +255,8 @@ def test_a_thread_in_another_language_than_the_question_is_told(notes: Notes, qu
 @pytest.mark.parametrize("budget", [150, 300])
 def test_lines_that_answer_fill_the_budget(notes: Notes, budget: int) -> None:
     for day in range(10, 29):
-        rest = " ".join(f"{word}{day}" for word in ("slate", "gutter", "rafter", "ladder", "cornice", "mortar"))
+        letters = "".join(chr(ord("a") + int(digit)) for digit in str(day))
+        rest = " ".join(f"{word}{letters}" for word in ("slate", "gutter", "rafter", "ladder", "cornice", "mortar"))
         notes.write(f"memory/2026-01-{day}.md", f"# Visit\n\n- Osgood measured the roof: {rest}.\n")
     with ingested(notes) as memory:
         hits = memory.recall("roof that Osgood measured", budget=budget).results
