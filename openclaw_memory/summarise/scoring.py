@@ -79,13 +79,8 @@ class ScoredSentence(NamedTuple):
 
     @property
     def is_milestone(self) -> bool:
-        """True for a turn in events: something was released, broken, rejected, won …"""
+        """True for a turn in events, told or below a heading that tells one: something was decided, released, broken …"""
         return self.marked >= 3 * POINT
-
-    @property
-    def is_decision(self) -> bool:
-        """True where something was decided, fixed, shipped, learned or blocked outright."""
-        return self.marked >= 4 * POINT
 
 
 def score_sentences(sentences: Sequence[Sentence], grain: Grain) -> list[ScoredSentence]:
