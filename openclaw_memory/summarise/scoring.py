@@ -79,7 +79,7 @@ class ScoredSentence(NamedTuple):
 
     @property
     def is_milestone(self) -> bool:
-        """True for a turn in events, told or below a heading that tells one: something was decided, released, broken …"""
+        """True for a turn in events (decided, released, broken …), in the sentence or in the heading above it."""
         return self.marked >= 3 * POINT
 
 
