@@ -27,8 +27,8 @@ H = TypeVar("H", SearchHit, RecallHit)
 _SEED_SHARE = 0.5
 #: Most stops of a thread within a budget, and most of them that only the walk reaches.
 _STOPS, _WALKED = 25, 3
-#: Least score of a row that answers the question, scaled to [0, 1] between the worst row and the best.
-_ANSWERING = 0.5
+#: Least score of a passage that answers the question, scaled to [0, 1] between the worst row and the best.
+_ANSWERING = 0.65
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +87,14 @@ def _select_ranges(ranking: Ranking, index: ResidentIndex, filtered: Bools | Non
     return _fill_budget(ranking, index, request.budget)
 
 
-def _fill_budget(ranking: Ranking, index: ResidentIndex, budget: float, limit: int | None = None) -> list[Range]:
-    """Return the best lines of a ranking within a budget of tokens, ``limit`` spans at most; best first."""
+def _fill_budget(ranking: Ranking, index: ResidentIndex, budget: float) -> list[Range]:
+    """Return the best lines of a ranking within a budget of tokens, best first."""
     once, rows = index.archive.without_originals(ranking.allowed), ranking.corpus.rows
     headings = None
     if ranking.words is not None:  # those with a word of the question that state a figure or a day themselves
         headings = rows.heading & (ranking.words > 0) & (rows.amount | (rows.first_day > 0))
     overhead = _overhead(ranking.request)
-    return hits.fill_budget(ranking.corpus, ranking.order, once, budget, headings, overhead, ranking.words, limit=limit)
+    return hits.fill_budget(ranking.corpus, ranking.order, once, budget, headings, overhead, ranking.words)
 
 
 def _overhead(request: SearchRequest) -> float:
@@ -145,8 +145,9 @@ def recall(query: Query, index: ResidentIndex, hops: int) -> Answer[RecallHit]:
     """Return the thread behind the best hits of a query, in order of time; all else as for :func:`search`.
 
     The filters of the request restrict the results and the sections where the walk starts, not those that it passes
-    through.  With ``max_results`` each result is a passage.  Otherwise the thread has the best lines that a search
-    within ``budget`` finds (default: the tokens of :data:`SEEDS` hits), and sections of the walk in what is left of it.
+    through.  With ``max_results`` each result is a passage.  Otherwise the thread has the lines that answer and
+    those around them within ``budget`` (default: the tokens of :data:`SEEDS` hits), and sections of the walk in what is
+    left of it.
     """
     with index.reading():
         if not len(index.corpus):
@@ -167,7 +168,7 @@ def recall(query: Query, index: ResidentIndex, hops: int) -> Answer[RecallHit]:
             network, index.graph.index, index.corpus, walked, relevance, filtered, limit, request.max_results is None
         )
         if request.max_results is None:
-            passages = _within_budget(ranking, index, relevance, stops)
+            passages = _within_budget(ranking, index, relevance, filtered, stops)
         else:
             rows = [stop.row for stop in stops]
             ranges = hits.grow_in_sections(index.corpus, ranking.score, rows, HIT_TOKENS, visible)
@@ -218,26 +219,28 @@ def _without_machine_text(order: Floats, allowed: Bools | None, index: ResidentI
 
 
 def _within_budget(
-    ranking: Ranking, index: ResidentIndex, relevance: Floats, steps: Sequence[thread.Stop]
+    ranking: Ranking, index: ResidentIndex, relevance: Floats, filtered: Bools | None, steps: Sequence[thread.Stop]
 ) -> list[_Passage]:
-    """Return the passages of a thread within its budget, in order of time: lines that answer, then steps to more.
+    """Return the passages of a thread within its budget, in order of time: those that answer, then steps to more.
 
-    A line answers whose ``relevance``, the score of every row scaled to [0, 1], or whose confidence is high enough: in
-    another language than the question's a line has no word of it.
+    A passage may take in ``filtered`` lines that no word found.  It answers if its score, scaled to [0, 1], or its
+    confidence is high enough: in another language than the question's a line has no word of it.
     """
     corpus, network, overhead = index.corpus, index.graph.network, _overhead(ranking.request)
     budget = ranking.request.budget or SEEDS * HIT_TOKENS
-    spans = _fill_budget(ranking, index, budget, _STOPS - len(steps))
+    ranked, allowed = map(index.archive.without_originals, (ranking.allowed, filtered))
+    answering, size = scaled(ranking.order), (budget, _STOPS, index.settings.snippet_chars)
+    spans = hits.select_passages(corpus, answering, ranked, allowed, index.texts, *size, overhead)
     sure = [assess(ranking, span, alone=True).score for span in spans]
     least = max(NONSENSE, _SEED_SHARE * max(sure, default=0.0))
     spans = [
-        span for span, score in zip(spans, sure, strict=True) if relevance[span.best] >= _ANSWERING or score >= least
+        span for span, score in zip(spans, sure, strict=True) if answering[span.best] >= _ANSWERING or score >= least
     ]
     left = budget - sum(hits.token_cost(corpus, span.first, span.last, span.max_tokens) + overhead for span in spans)
     by_row = {step.row: step for step in steps if not any(span.first <= step.row <= span.last for span in spans)}
     reached = np.zeros(len(corpus), bool)
     reached[list(by_row)] = True
-    spans += hits.fill_budget(corpus, ranking.order, reached, left, overhead=overhead)
+    spans += hits.fill_budget(corpus, ranking.order, reached, left, overhead=overhead)[: _STOPS - len(spans)]
     passages = []
     for span in spans:
         section, value = int(network.section_of[span.best]), float(relevance[span.best])

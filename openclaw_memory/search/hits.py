@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 
 import numpy as np
 
+from .. import patterns as re
 from ..index.corpus import RADIUS, Corpus
 from ..model import CHARS_PER_TOKEN
 from ..store.api import Bools, Floats, Ints
@@ -23,6 +25,9 @@ _REPEATED_SECTION = 0.2
 _TIE_SHARE = 0.05
 #: Least number of terms of a unit that another one can repeat: shorter ones are alike by chance.
 _MIN_REPEATED_TERMS = 4
+#: What a line of a passage is worth of the one before it, and of a line that differs from it by figures alone; and the
+#: least share of the best line's worth that it must have.
+_FADING, _REPEATING, _LEAST_WORTH = 0.95, 0.9, 0.58
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +141,9 @@ def fill_budget(
     headings: Bools | None = None,
     overhead: float = 0.0,
     words: Floats | None = None,
-    limit: int | None = None,
 ) -> list[Range]:
     """Return the best units whose lines cost at most ``budget`` tokens together, and ``overhead`` each; best first.
 
-    They make up at most ``limit`` ranges.
     One of ``headings`` (``bool[n]``) comes with the first line below it, where it is not given yet.
 
     Lines that do not fit as a whole are cut around their best unit.  Where that unit itself does not fit, smaller ones
@@ -166,7 +169,7 @@ def fill_budget(
     out: list[Range] = []
     taken: set[int] = set()
     preferred: set[int] = set()
-    while misses < _LIMIT and left >= 1 + overhead and (limit is None or len(out) < limit):
+    while misses < _LIMIT and left >= 1 + overhead:
         if waiting:
             span = waiting.pop()
         elif (row := next(ranked, None)) is not None:
@@ -218,6 +221,76 @@ def _with_heading(corpus: Corpus, span: Range, headings: Bools | None, taken: Se
     above = span.first - 1
     free = headings is not None and above >= 0 and above not in taken and headings[above]
     return Range(above, span.last, span.best) if free and _same_section(corpus, above, span.first) else span
+
+
+def select_passages(
+    corpus: Corpus,
+    score: Floats,
+    ranked: Bools | None,
+    allowed: Bools | None,
+    texts: Callable[[Ints], Sequence[str]],
+    budget: float,
+    limit: int,
+    chars: int,
+    overhead: float = 0.0,
+) -> list[Range]:
+    """Return at most ``limit`` passages that answer, for ``budget`` tokens and ``overhead`` each; in no order.
+
+    A passage of several lines has at most ``chars`` characters.
+    An ``allowed`` line is worth its ``score`` in [0, 1] if it is ``ranked``, or that of a ranked line near it in its
+    file, less by :data:`_FADING` for each line from there; and less for each line of more worth, in ``texts``, that
+    differs from it by figures alone.  Lines worth less than :data:`_LEAST_WORTH` of the best are left out.  What stands
+    between two lines of a window is told.
+    """
+    own = np.where(_anchors(corpus, ranked), score, np.float32(0))
+    least = _LEAST_WORTH * float(own.max())
+    sources, worth, document = np.flatnonzero(own >= least), own.copy(), corpus.rows.document_id
+    for distance in range(1, int(math.log(_LEAST_WORTH, _FADING)) + 1):
+        for shift in (-distance, distance):
+            at = sources[(sources + shift >= 0) & (sources + shift < len(own))]
+            at = at[document[at] == document[at + shift]]
+            np.maximum.at(worth, at + shift, own[at] * np.float32(_FADING**distance))
+    rows = list(islice(_distinct(corpus, worth, allowed), _LIMIT))
+    copies: Counter[str] = Counter()
+    value: dict[int, float] = {}
+    for row, text in zip(rows, texts(np.array(rows, np.int32)), strict=True):
+        words = " ".join(re.split(r"[\W\d_]+", text.casefold()))
+        value[row] = float(worth[row]) * _REPEATING ** copies[words]
+        copies[words] += corpus.rows.terms[row] >= _MIN_REPEATED_TERMS
+    out: list[Range] = []
+    left = budget
+    for row in sorted((row for row in rows if value[row] >= least), key=lambda row: -value[row]):
+        if any(span.first <= row <= span.last for span in out):
+            continue
+        whole = _whole_lines(corpus, Range.of_row(row))
+        before = max((span for span in out if span.last < row), key=lambda span: span.last, default=None)
+        after = min((span for span in out if span.first > row), key=lambda span: span.first, default=None)
+        near = [span for span in (before, after) if span is not None and _is_near(corpus, span, whole, allowed)]
+        for parts in (near, near[:1], near[1:], []):
+            first = min(span.first for span in (*parts, whole))
+            last = max(span.last for span in (*parts, whole))
+            if corpus.shape.chars_before[last + 1] - corpus.shape.chars_before[first] <= chars:
+                break
+        price = token_cost(corpus, first, last) - sum(
+            token_cost(corpus, span.first, span.last) + overhead for span in parts
+        )
+        joined = Range(first, last, max((*(span.best for span in parts), row), key=lambda at: own[at]))
+        if not out and price + overhead > left:
+            return [replace(joined, max_tokens=left - overhead)]
+        if price + overhead <= left and (parts or (len(out) < limit and own[row] >= least)):
+            left -= price + overhead
+            out = [*(span for span in out if span not in parts), joined]
+    return out
+
+
+def _is_near(corpus: Corpus, a: Range, b: Range, allowed: Bools | None) -> bool:
+    """Return true if two ranges of a file are no further apart than a window reaches, over ``allowed`` rows."""
+    before, after = sorted((a, b), key=lambda span: span.first)
+    return (
+        after.first - before.last <= RADIUS + 1
+        and bool(corpus.rows.document_id[a.best] == corpus.rows.document_id[b.best])
+        and (allowed is None or bool(allowed[before.last + 1 : after.first].all()))
+    )
 
 
 # -- a number of hits -------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from dataclasses import replace
 from datetime import date
 from functools import cache
 from heapq import heapify, heappop, heappush
+from itertools import chain
 from typing import NamedTuple
 
 from .. import patterns as re
@@ -37,7 +38,7 @@ from ..text.scripts import JOINED_LETTER, UNSPACED
 from ..text.sentences import MARKS, QUESTION_MARKS
 from ..text.speech import subject_terms
 from ..text.turns import roles, without_speaker
-from .sentences import Sentence, format_line, line_tokens
+from .sentences import Sentence, format_line, heading_subject, line_tokens
 
 #: A point in the whole numbers of scores.
 POINT = 1000
@@ -78,13 +79,8 @@ class ScoredSentence(NamedTuple):
 
     @property
     def is_milestone(self) -> bool:
-        """True for a turn in events: something was released, broken, rejected, won …"""
+        """True for a turn in events (decided, released, broken …), in the sentence or in the heading above it."""
         return self.marked >= 3 * POINT
-
-    @property
-    def is_decision(self) -> bool:
-        """True where something was decided, fixed, shipped, learned or blocked outright."""
-        return self.marked >= 4 * POINT
 
 
 def score_sentences(sentences: Sequence[Sentence], grain: Grain) -> list[ScoredSentence]:
@@ -100,7 +96,7 @@ def _usual_markers(sentences: Sequence[Sentence]) -> frozenset[str]:
     """Return the markers that stand on so many days that they mark no turn in events."""
     days: defaultdict[str, set[date]] = defaultdict(set)
     for sentence in sentences:
-        for _, marker, _ in _markers_in(sentence.text):
+        for _, marker, _ in chain(_markers_in(sentence.text), _markers_in(heading_subject(sentence.heading))):
             days[marker].add(sentence.day)
     most = max(_MIN_USUAL_DAYS, len({sentence.day for sentence in sentences}) // 4)
     return frozenset(marker for marker, of_marker in days.items() if len(of_marker) > most)
@@ -117,8 +113,13 @@ def _score(sentence: Sentence, grain: Grain, usual: frozenset[str], is_answer: b
     emphasised = marked
     if marked and label is not None:
         emphasised = max(marked, int(2 * marker_points(label[0], usual=usual) * POINT))
-    if grain is not Grain.DAILY:  # coarser summaries are ones of milestones
+    covers = {item: points // (4 if is_answer else 1) for item, points in _coverage(sentence, text)}
+    if grain is not Grain.DAILY:  # coarser summaries are ones of milestones, and tell the subject of a heading
         emphasised *= 2
+        subject = heading_subject(sentence.heading)
+        outcome = int(marker_points(subject, _MAX_NEGATED, usual) * POINT)
+        marked = max(marked, outcome)
+        covers = dict.fromkeys(subject_terms(subject), POINT) | covers | {f"# {subject}": 2 * outcome}
     terms = analysis.query_terms(text) or words
     share = 4 if is_answer else 1
     return ScoredSentence(
@@ -126,7 +127,7 @@ def _score(sentence: Sentence, grain: Grain, usual: frozenset[str], is_answer: b
         cost=line_tokens(format_line(sentence, grain in DATED)),
         points=emphasised + _style_points(sentence, text, words) // share,
         marked=marked,
-        covers=tuple((item, points // share) for item, points in _coverage(sentence, text)),
+        covers=tuple(covers.items()),
         terms=frozenset(terms),
         exact=frozenset(term for term in terms if any(map(str.isdecimal, term))) | negations(text),
     )

@@ -125,6 +125,22 @@ def extract_sentences(
     return sentences
 
 
+def heading_subject(heading: str) -> str:
+    """Return the subject in a path of headings: the last two without days, if one of them names a thing.
+
+    Where both together are long it is the last one alone.  An item of a list, "Limit: 10 GB", says less alone.
+    """
+    # A heading may begin with a day or period.
+    day = r"^\d{4}-(?:W\d\d|Q\d|\d\d(?:-\d\d(?:[ T]\d\d:\d\d)?)?)(?!\d)[\s–—:·|,-]*"
+    parts = [re.sub(day, "", part).strip(" :：") for part in heading.split(" > ")]
+    # Words without figures may stand beside the one that names a thing.
+    plain = [any(map(str.isalnum, part)) and not any(map(str.isdecimal, part)) for part in parts]
+    parts = [part for part, is_plain in zip(parts, plain, strict=True) if is_plain or names_subject(part)][-2:]
+    if not any(map(names_subject, parts)):
+        return ""
+    return next((words for words in (" · ".join(parts), parts[-1]) if len(words) <= 80), "")
+
+
 def format_line(sentence: Sentence, dated: bool) -> str:
     """Format the line of a sentence: ``- text [path#L3-L4]``, with ``dated`` ``- 2026-02-16: text [...]``.
 

@@ -11,22 +11,20 @@ from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
 
-from .. import patterns as re
 from ..graph.evidence import EXPLICIT, POINTS, STRONG
 from ..ingest.summary_files import DATED
 from ..model import Grain
 from ..text import language, word_lists
-from ..text.labels import names_subject
 from .changes import find_changes
 from .scoring import POINT, ScoredSentence, drop_noise, drop_repetitions, drop_routine, score_sentences, select
-from .sentences import Sentence, format_line, line_tokens
+from .sentences import Sentence, format_line, heading_subject, line_tokens
 
 #: Tokens of a summary's sentences, with their citations, by grain; long sources allow more.
 BUDGETS: Mapping[Grain, float] = MappingProxyType(
     {Grain.DAILY: 300, Grain.WEEKLY: 800, Grain.MONTHLY: 1500, Grain.QUARTERLY: 2000, Grain.YEARLY: 3000}
 )
 #: Version of the method; a new one has every summary made again.
-VERSION = 12
+VERSION = 14
 
 #: Points of a sentence that tells a change.
 _CHANGE_POINTS = 8 * POINT
@@ -115,11 +113,12 @@ def _choose(
     if grows:
         budget = max(budget, min(3 * budget, 0.2 * source_tokens))
     limit = min(budget, most)
-    if grain is not Grain.WEEKLY:
+    if grain not in (Grain.WEEKLY, Grain.MONTHLY):
         return select(scored, limit)
-    # Each day of a week of few words has its line.
-    day_budget = source_tokens if source_tokens <= BUDGETS[grain] / 4 else 0
-    return select(scored, limit, lambda candidate: candidate.sentence.day, min(budget, day_budget))
+    # The best line of each day of a month comes first, and each day of a week of few words has its line.
+    is_short = grain is Grain.WEEKLY and source_tokens <= BUDGETS[grain] / 4
+    day_budget = min(budget, source_tokens) if is_short else 0
+    return select(scored, limit, lambda candidate: candidate.sentence.day, day_budget)
 
 
 # -- headings -------------------------------------------------------------------------------------
@@ -145,48 +144,32 @@ def _weekly_parts(chosen: Sequence[ScoredSentence]) -> list[Part]:
 def _monthly_parts(chosen: Sequence[ScoredSentence], changed: set[int], most: int) -> list[Part]:
     """Return milestones, then what changed, then concepts that entries share, then the rest.
 
-    A decision is a milestone; another turn in events is one unless it belongs to a concept that entries share.
+    The best turn in events below a heading is a milestone, and names the heading; a month has few of them.
     """
     headings = _headings_in_language(chosen)
     changes = [scored.sentence for scored in chosen if scored.sentence.order in changed]
     others = [scored for scored in chosen if scored.sentence.order not in changed]
-    # A month has few milestones: the decisions beyond the best ones are told with what they are about.
-    decisions = sorted((scored for scored in others if scored.is_decision), key=lambda scored: -scored.value)
-    best = {scored.sentence.order for scored in decisions[: 2 * most]}
-    merged, unmerged = _merge_themes([scored.sentence for scored in others if scored.sentence.order not in best], most)
-    orders = {sentence.order for sentence in unmerged}
-    milestones = [
-        scored.sentence
-        for scored in others
-        if scored.sentence.order in best
-        or (scored.is_milestone and not scored.is_decision and scored.sentence.order in orders)
-    ]
-    shown = {sentence.order for sentence in milestones}
+    turns = sorted((scored for scored in others if scored.is_milestone), key=lambda scored: -scored.value)
+    best: dict[str | int, Sentence] = {}
+    for sentence in (scored.sentence for scored in turns):
+        best.setdefault(heading_subject(sentence.heading) or sentence.order, sentence)
+    shown = {sentence.order for sentence in list(best.values())[: 2 * most]}
+    milestones = [scored.sentence for scored in others if scored.sentence.order in shown]
+    merged, unmerged = _merge_themes([scored.sentence for scored in others if scored.sentence.order not in shown], most)
+
+    def milestone_heading(sentence: Sentence) -> str:
+        subject = heading_subject(sentence.heading).removeprefix(headings["milestones"]).strip(" ·")
+        return " · ".join(filter(None, (headings["milestones"], subject)))
+
     return [
-        *_group(sorted(milestones, key=_position), lambda _: headings["milestones"]),
+        *_group(sorted(milestones, key=_position), milestone_heading),
         *_group(sorted(changes, key=_position), lambda _: headings["changed"]),
         *merged,
         *_group(
-            [sentence for sentence in unmerged if sentence.order not in shown],
+            unmerged,
             lambda sentence: heading_subject(sentence.heading) or headings["other"],
         ),
     ]
-
-
-def heading_subject(heading: str) -> str:
-    """Return the subject in a path of headings: the last two without days, if one of them names a thing.
-
-    Where both together are long it is the last one alone.  An item of a list, "Limit: 10 GB", says less alone.
-    """
-    # A heading may begin with a day or period.
-    day = r"^\d{4}-(?:W\d\d|Q\d|\d\d(?:-\d\d(?:[ T]\d\d:\d\d)?)?)(?!\d)[\s–—:·|,-]*"
-    parts = [re.sub(day, "", part).strip(" :：") for part in heading.split(" > ")]
-    # Words without figures may stand beside the one that names a thing.
-    plain = [any(map(str.isalnum, part)) and not any(map(str.isdecimal, part)) for part in parts]
-    parts = [part for part, is_plain in zip(parts, plain, strict=True) if is_plain or names_subject(part)][-2:]
-    if not any(map(names_subject, parts)):
-        return ""
-    return next((words for words in (" · ".join(parts), parts[-1]) if len(words) <= 80), "")
 
 
 def _headings_in_language(chosen: Sequence[ScoredSentence]) -> Mapping[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 import numpy as np
@@ -164,9 +164,11 @@ def test_a_thread_finds_what_a_search_of_its_size_finds_and_tells_it_in_order_of
 
 
 def test_a_thread_has_the_best_lines_of_a_search_of_its_size_and_few_stops(notes: Notes) -> None:
-    for day in range(1, 29):
-        for month in (1, 2, 3):
-            notes.write(f"memory/2026-{month:02}-{day:02}.md", f"# Visit\n\n- Osgood measured roof {month * day}.\n")
+    rooms = "kitchen attic hall cellar porch stable granary chapel study pantry nursery scullery larder loft".split()
+    people = "Ana Bram Cleo Dov Esme Finn".split()
+    for at, (room, name) in enumerate((room, name) for room in rooms for name in people):
+        day = date(2026, 1, 1) + timedelta(at)
+        notes.write(f"memory/{day}.md", f"# Visit\n\n- Osgood measured the {room} roof with {name}.\n")
     with open_memory(notes) as memory:
         memory.ingest()
         told = memory.recall("which roof did Osgood measure?", budget=4000).results
@@ -174,6 +176,46 @@ def test_a_thread_has_the_best_lines_of_a_search_of_its_size_and_few_stops(notes
     assert 20 <= len(told) <= 25
     best = {hit.citation for hit in searched[: sum(not hit.distance for hit in told)]}
     assert best == {hit.citation for hit in told if not hit.distance}
+
+
+@pytest.mark.parametrize(
+    ("question", "routine", "day", "cause"),
+    [
+        (
+            "Why did the new glaze spoil the kiln load?",
+            ("Kiln load {n} waits for the new glaze", "Idea {n} for the new glaze: more blue"),
+            "## 09:10 New glaze, first try\n### What went well\n- 4 shelves fired\n### What did not\n"
+            "- The new glaze spoiled the kiln load\n- An old bag of feldspar had been taken for the fresh one\n"
+            "- Back to the grey one\n",
+            (7, 8),
+        ),
+        (
+            "为什么把默认的面粉换成青川？",
+            ("每日检查：默认的面粉是青川，未变（第{n}天）", "空闲：用青川面粉试了第{n}种配方"),
+            "## 18:02 更换\n- 小周要求换成禾田\n## 18:26 修正\n### 问题\n总是塌，原因如下\n1. 禾田 - 筋度不够\n"
+            "2. 山口 - 已停产\n### 解决\n默认的面粉换成青川\n",
+            (6, 8),
+        ),
+        (
+            "なぜ船のエンジンを交換したの？",
+            ("船のエンジンの点検 {n} 回目、異常なし", "船のエンジンの写真 {n} 枚を整理"),
+            "## 問題\n- 港で止まった\n- 冷却水に砂が混ざっていた\n## 対策\n- 船のエンジンを交換した\n",
+            (3, 4),
+        ),
+    ],
+)
+def test_the_lines_beside_an_answer_come_before_single_lines_of_other_days(
+    notes: Notes, question: str, routine: tuple[str, ...], day: str, cause: tuple[int, int]
+) -> None:
+    for n in range(1, 29):
+        lines = "".join(f"- {line.format(n=n)}\n" for line in routine)
+        notes.write(f"memory/2026-02-{n:02}.md", f"# 2026-02-{n:02}\n{lines}")
+    notes.write("memory/2026-03-01.md", f"# 2026-03-01\n{day}")
+    with ingested(notes) as memory:
+        stops = memory.recall(question, now=date(2026, 3, 5)).results
+    told = {line for stop in stops if "03-01" in stop.path for line in range(stop.start_line, stop.end_line + 1)}
+    assert told >= set(range(cause[0], cause[1] + 1))
+    assert len(stops) <= 16
 
 
 class Translating(CountingEmbedder):
@@ -213,7 +255,8 @@ def test_a_thread_in_another_language_than_the_question_is_told(notes: Notes, qu
 @pytest.mark.parametrize("budget", [150, 300])
 def test_lines_that_answer_fill_the_budget(notes: Notes, budget: int) -> None:
     for day in range(10, 29):
-        rest = " ".join(f"{word}{day}" for word in ("slate", "gutter", "rafter", "ladder", "cornice", "mortar"))
+        letters = "".join(chr(ord("a") + int(digit)) for digit in str(day))
+        rest = " ".join(f"{word}{letters}" for word in ("slate", "gutter", "rafter", "ladder", "cornice", "mortar"))
         notes.write(f"memory/2026-01-{day}.md", f"# Visit\n\n- Osgood measured the roof: {rest}.\n")
     with ingested(notes) as memory:
         hits = memory.recall("roof that Osgood measured", budget=budget).results

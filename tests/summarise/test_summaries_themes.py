@@ -205,18 +205,38 @@ def test_months_have_milestones_and_themes(grain: Grain) -> None:
     }
 
 
-def test_another_turn_of_events_belongs_to_its_theme_if_it_has_one() -> None:
-    sentences = period(
-        days(
-            "- the tender of `notesync` closed at noon\n",
-            "- `notesync` is on the pantry now\n",
-            "- the bakery closed for good\n",
-        )
-    )
-    assert shown(summarise(sentences, Grain.MONTHLY, **LONG)) == {
-        "Milestones": ["the bakery closed for good"],
-        "notesync": ["the tender of `notesync` closed at noon", "`notesync` is on the pantry now"],
-    }
+@pytest.mark.parametrize(
+    ("heading", "lines", "part"),
+    [
+        ("Boat house — SOLD", ("Ines keeps the key until Friday", "the ladder stays there"), "Milestones"),
+        ("Пожар на складе — авария", ("сгорели два больших стеллажа", "сторож цел"), "Вехи"),
+        ("窯の契約 — 完了", ("大谷さんが鍵を預かる", "棚はそのまま残す"), "節目"),
+        ("窑炉签约", ("大谷先生保管钥匙", "旧架子留下"), "里程碑"),
+    ],
+)
+def test_a_heading_that_tells_a_turn_of_events_names_one_milestone(
+    heading: str, lines: tuple[str, str], part: str
+) -> None:
+    told = "".join(f"- {line}\n" for line in lines)
+    parts = shown(summarise(period(days(f"## {heading}\n\n{told}")), Grain.MONTHLY, **LONG))
+    assert parts == {f"{part} · {heading}": [lines[0]], heading: [lines[1]]}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "教訓: 窯を見張ること",
+        "教训：要看好窑炉",
+        "Lesson: watch the kiln",
+        "Lección: vigilar el horno",
+        "完了後に鍵を大谷さんへ返す",
+        "解决方案: 每天看窑炉两次",
+    ],
+)
+def test_a_lesson_and_what_comes_after_the_end_are_no_milestones(line: str) -> None:
+    sentences = period(days(f"- {line}\n", "- Mira sold the boat\n"))
+    milestones = next(iter(shown(summarise(sentences, Grain.MONTHLY, **LONG)).values()))
+    assert milestones == ["Mira sold the boat"]
 
 
 def test_the_example_keeps_what_was_decided_and_leaves_the_jokes(tmp_path) -> None:  # type: ignore[no-untyped-def]
