@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import Any
 
 from openclaw_memory import Memory, SearchRequest, Settings
 from openclaw_memory.embed.manager import choose_embedder
@@ -52,7 +53,7 @@ class Figures:
 def same_length(choose: Callable[[list[Sentence]], list[Sentence]]) -> Summarise:
     """A summariser that takes sentences in the order of ``choose`` until it has spent what ours spends."""
 
-    def made(sentences: Sequence[Sentence], grain: Grain, budget: float, **options: bool) -> Summary:
+    def made(sentences: Sequence[Sentence], grain: Grain, budget: float, **options: Any) -> Summary:
         limit = sum(
             line_tokens(format_line(one, False)) for one in summarise(sentences, grain, budget, **options).sentences()
         )

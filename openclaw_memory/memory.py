@@ -297,6 +297,7 @@ class Memory(ReadingMemory):
             state=self.state,
             retired=self._retired,
             ingest=self._ingest_and_scan,
+            changes=lambda: self.facts.changes(date.min, fresh=False).changes or (),
         )
 
     @Part

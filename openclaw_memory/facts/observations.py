@@ -7,13 +7,14 @@ of its line, and the new one begins.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 
 from .. import patterns as re
 from ..knowledge.changes import ARROW, day_since, leading_shape
 from ..knowledge.headings import ASIDE
+from ..knowledge.predicates import normalise
 from ..model import TRUSTED
 from ..store.api import FactObservation
 
@@ -50,6 +51,10 @@ def prepare(observations: Iterable[FactObservation], until: date | None = None) 
     by_value: defaultdict[str, list[FactObservation]] = defaultdict(list)
     for seen in prepared.rows:
         by_value[_bare(seen.object)].append(seen)
+    by_relation: defaultdict[tuple[str, str, bool], list[FactObservation]] = defaultdict(list)
+    for seen in prepared.rows:
+        by_relation[_attribute(seen)].append(seen)
+    prepared.rows[:] = [_in_relation(seen, by_relation) for seen in prepared.rows]
     for seen in sorted(changes, key=lambda seen: (seen.day or date.min, seen.path, seen.start_line)):
         before, _, after = seen.object.partition(ARROW)
         day = seen.day if seen.dated else None
@@ -58,6 +63,7 @@ def prepare(observations: Iterable[FactObservation], until: date | None = None) 
         same = _same_relation(seen, [*by_value[_bare(before)], *by_value[_bare(after)]])
         if same is not None:
             seen = replace(seen, subject=same.subject, predicate=same.predicate, rule=same.rule)
+        seen = _in_relation(seen, by_relation)
 
         def spelling(value: str, about: FactObservation = seen) -> str | None:
             alike = (each for each in by_value[_bare(value)] if _relation(each) == _relation(about))
@@ -71,6 +77,9 @@ def prepare(observations: Iterable[FactObservation], until: date | None = None) 
         prepared.rows.extend(rows)
         for row in rows:
             by_value[_bare(row.object)].append(row)
+        # A value that comes back on the day of its end has not ended.
+        ends = prepared.ends[*_relation(seen), new]
+        ends[:] = [end for end in ends if end[0] != day]
         prepared.ends[*_relation(seen), old].append((day, new))
     return prepared
 
@@ -100,10 +109,27 @@ def _same_relation(change: FactObservation, others: Sequence[FactObservation]) -
     named = [
         each
         for each in others
-        if set(_WORD.findall(each.subject.casefold())) <= words
+        if each.rule != "change"
+        and set(_WORD.findall(each.subject.casefold())) <= words
         and (each.origin in TRUSTED) == (change.origin in TRUSTED)
     ]
     return named[0] if len({_relation(each)[:2] for each in named}) == 1 else None
+
+
+def _attribute(seen: FactObservation) -> tuple[str, str, bool]:
+    """Return what a fact is of, by whichever rule it was found."""
+    return seen.subject.casefold(), normalise(seen.predicate), seen.origin in TRUSTED
+
+
+def _in_relation(
+    seen: FactObservation, by_relation: Mapping[tuple[str, str, bool], Sequence[FactObservation]]
+) -> FactObservation:
+    """Return a fact of the rule ``change`` as one of the rule by which others found the same attribute."""
+    if seen.rule != "change":
+        return seen
+    others = (each for each in by_relation.get(_attribute(seen), ()) if each.rule not in ("change", "table"))
+    same = next(others, None)
+    return seen if same is None else replace(seen, predicate=same.predicate, rule=same.rule)
 
 
 def _relation(seen: FactObservation) -> tuple[str, str, str, bool]:

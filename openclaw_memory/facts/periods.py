@@ -311,7 +311,7 @@ def _chain(
     times: defaultdict[str, int] = defaultdict(int)
     newest: dict[str, Period] = {}
     open_: dict[tuple[str, int, int], Period] = {}
-    last: dict[int, int] = {}
+    last: dict[int, FactObservation] = {}
     # A file without a date has no place in time: it ends nothing, and no observation ends its facts.
     for seen in sorted(chain, key=lambda seen: not seen.dated):
         day, value = _day(seen), fold_value(seen.object)
@@ -336,13 +336,10 @@ def _chain(
         if seen.unit_id not in (NO_UNIT, *period.units):
             period.units.append(seen.unit_id)
         if ends_others and seen.dated and not period.closed:
-            # Two values of one day are of two things, or of one at two unknown times; a person's edit of a summary is
-            # later than the rest.
-            apart = not seen.path.startswith(f"{calendar.FOLDER}/")
             kept = {
                 key: other
                 for key, other in open_.items()
-                if is_same_value(other.value, value) or (apart and last[id(other)] == day)
+                if is_same_value(other.value, value) or not _is_later(seen, last[id(other)])
             }
             for key, other in open_.items():
                 if key not in kept and other is not period:
@@ -351,8 +348,19 @@ def _chain(
         elif not ends_others:
             open_[token] = period
         newest[value] = period
-        last[id(period)] = day
+        last[id(period)] = seen
     return periods
+
+
+def _is_later(seen: FactObservation, other: FactObservation) -> bool:
+    """Return true if an observation is of a later day than another, or stands below a later heading of its file.
+
+    Two values of one day are of two things, or of one at two unknown times; a person's edit of a summary is later than
+    the rest.
+    """
+    if _day(seen) != _day(other) or seen.path.startswith(f"{calendar.FOLDER}/"):
+        return True
+    return seen.path == other.path and seen.heading != other.heading and seen.start_line > other.start_line
 
 
 def _may_end(rule: str, predicate: str, single: bool, chain: Sequence[FactObservation]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -24,7 +25,7 @@ def past_values(history: History) -> Mapping[str, tuple[DatedValue, ...]]:
     """Return by the id of a fact the values that it has replaced, the latest first."""
     ended: defaultdict[str, list[FactRow]] = defaultdict(list)
     for row in history.rows:
-        if row.superseded_by is not None and row.valid_to is not None and row.valid_from != row.valid_to:
+        if row.superseded_by is not None and row.valid_to is not None and _has_held(row):
             for successor in history.ids.get(row.superseded_by, ()):
                 ended[successor.id].append(row)
     out: dict[str, tuple[DatedValue, ...]] = {}
@@ -37,6 +38,11 @@ def past_values(history: History) -> Mapping[str, tuple[DatedValue, ...]]:
         chain.sort(key=lambda row: (row.valid_to or date.min, row.valid_from or date.min), reverse=True)
         out[fact] = tuple(dict.fromkeys(map(_value, chain)))
     return out
+
+
+def _has_held(row: FactRow) -> bool:
+    """Return true if a fact held for a while; what notes tell may end on the day on which it began."""
+    return row.rule != STATED or row.valid_from != row.valid_to
 
 
 def _value(row: FactRow) -> DatedValue:
@@ -71,12 +77,12 @@ def changes_since(history: History, day: date, today: date) -> list[FactChange]:
     key: tuple[object, ...]
     for row in history.rows:
         end = row.valid_to
-        if end is not None and row.superseded_by is not None and day < end <= today and row.valid_from != end:
+        if end is not None and row.superseded_by is not None and day < end <= today and _has_held(row):
             successors = history.ids.get(row.superseded_by, ())
             after = next((each for each in successors if each.valid_from == end), None) or next(iter(successors), None)
             if after is None or is_same_value(fold_value(row.object), fold_value(after.object)):
                 continue
-            if not row.object[0].isalnum() and row.object[0] == after.object[0]:
+            if row.object[0] == after.object[0] and unicodedata.category(row.object[0]) == "So":
                 continue  # both done, in other words
             key = (*relation_of(row, history.aliases), fold_value(after.object), end)
             # Of several values before it that counts which the line of the change names: no other note may have it.

@@ -152,10 +152,14 @@ class FactService:
         snapshot = self._snapshot()
         return snapshot.next_change, len(find_conflicts(snapshot.history, snapshot.single_valued))
 
-    def changes(self, since: date, until: date | None = None) -> FactChanges:
-        """Return the values that replaced others after the day ``since``, and the decisions, in order of time."""
+    def changes(self, since: date, until: date | None = None, fresh: bool = True) -> FactChanges:
+        """Return the values that replaced others after the day ``since``, and the decisions, in order of time.
+
+        Without ``fresh`` it answers from the index alone.
+        """
         started = time.perf_counter()
-        self._freshen()
+        if fresh:
+            self._freshen()
         snapshot = self._snapshot()
         changes = tuple(changes_since(snapshot.history, since, until or self._today()))
         return FactChanges(changes, _milliseconds_since(started), self._warning())

@@ -1,8 +1,9 @@
 """Changes of a value that one line states: an old and a new value of the same form, with an arrow or words between.
 
 ``Trial: 14 days → 3 days``, ``Upgraded the controller from 4.1.8 to 4.1.12``, ``从 1.2.0 升级到 1.3.0``.  An arrow
-also joins steps and places, so both sides must have one form: amounts of one unit, versions, or identifiers of which
-the line says that they changed.  The words are the lists ``changed`` and ``spans`` of ``fact_words.txt``.
+also joins steps and places, so both sides must have one form: the same but for their figures, versions, or identifiers
+of which the line says that they changed.  The words are the lists ``changed``, ``spans``, ``formerly`` and
+``intended`` of ``fact_words.txt``.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from .predicates import kind_of_key
 ARROW = " → "
 
 _ARROW = re.compile(r"\s*(?:→|⇒|➜|➔|⟶|[-=]{1,2}>)\s*")
-_CURRENCY = "$€£¥₽₩₹₫₺元円원"
+_CURRENCY = "$€£¥￥₽₩₹₫₺元円원"
 _AMOUNT = (
     rf"[~≈<>±+−-]?\s?(?:[{_CURRENCY}]\s?)?\d[\d.,'’]*(?<![.,'’])(?:\s?[-–]\s?[{_CURRENCY}]?\d[\d.,]*(?<![.,]))?"
     rf"(?:\s?(?:[%‰°{_CURRENCY}][^\W\d_]?|[^\W\d_\u2e80-\ufaff]{{1,12}}(?![^\W\d_\u2e80-\ufaff])"
@@ -35,32 +36,48 @@ _AMOUNT = (
 _SIZE = r"\d+\s?[x×]\s?\d+"
 _CODE = r"`[^`\n]{1,60}`|[\"“„«「][^\"“”„«»「」\n]{1,40}[\"”“»」]"
 _VERSION = r"v?\d+(?:\.\d+){2,4}[\w.+-]*(?<!\.)|v\d+(?:\.\d+)*"
-_IDENTIFIER = r"[A-Za-zА-Яа-я][\w.:/@+-]*\d[\w.:/@+-]*(?<![.:/-])|[A-Z][\w-]*\s\d+(?:\.\d+)+"
-_VALUE = rf"(?:{_CODE}|{_SIZE}|{_VERSION}|{_IDENTIFIER}|{_AMOUNT})"
+_IDENTIFIER = r"[A-Za-zА-Яа-я][\w.:/@+-]*\d[\w.:/@+-]*(?<![.:/-])|[A-Z][\w-]*\s\d+(?:\.\d+)+|#[^\W\d][\w-]*"
+_SWITCH = r"[Tt]rue|[Ff]alse|on|off"
+_HOST = r"\d+(?:\.\d+){3}(?::\d{2,5})?"
+_VALUE = rf"(?:{_CODE}|{_HOST}|{_SIZE}|{_VERSION}|{_IDENTIFIER}|{_AMOUNT}|{_SWITCH})"
 #: A name: words with capitals, or an address.
 _NAME = r"[A-ZÀ-ÞА-ЯЁ][\w.-]*\w(?:\s[A-ZÀ-ÞА-ЯЁ0-9][\w.-]*\w){0,2}|[\w-]+(?:[./][\w-]+)+"
 _PLAIN = r"[\w-]+(?:[./][\w-]+)*"
 _FIRST = re.compile(rf"{_VALUE}(?=[\s),.;:!?，。；）(（+'’]|[^\W\da-zA-Z]|\Z)")
 _LAST = re.compile(rf"(?<![a-zA-ZÀ-ʯ\u0400-\u04ff\d_.:/@-])({_VALUE})\Z")
-_FIRST_WORD = re.compile(rf"(?:{_PLAIN})(?=\s*(?:[),.;:!?）(（—–]|\Z))")
-_LAST_WORD = re.compile(rf"(?<![\w.:/@-])({_PLAIN})\Z")
-_FIRST_NAME = re.compile(rf"(?:{_NAME})(?=[\s),.;:!?）(（]|\Z)")
-_LAST_NAME = re.compile(rf"(?<![\w.:/@-])((?:{_NAME}))\Z")
+_FIRST_WORD = re.compile(rf"(?:{_NAME})(?=[\s),.;:!?）(（—–]|\Z)|(?:{_PLAIN})(?=\s*(?:[),.;:!?）(（—–]|\Z))")
+_LAST_WORD = re.compile(rf"(?<![\w.:/@-])({_NAME}|{_PLAIN})\Z")
 #: A new value, and behind it in brackets the old one: *$5 (raised from $3)*.
 _ASIDE_BEFORE = re.compile(
     rf"(?<![\w.:/@-])(?P<after>{_VALUE})(?:\s[^\W\d_]+){{0,2}}\s?[(（](?P<words>[^()（）]{{0,30}}?)(?P<before>{_VALUE})(?=[)）,;\s])"
 )
+#: A whole side of a frame.
+_WHOLE = re.compile(r"\A(\S+(?:\s\S+){0,3})\Z")
+_UNTIL = re.compile(r"\S+?(?:\s\S+?){0,4}?(?=\s?[,;!()]|[.:](?:\s|\Z)|\s[—–-]\s|\Z)")
 _MARKUP = re.compile(r"\*\*|__|~~")
 _BYTES = re.compile(r"[kKMGT]?i?B|[Bb]ytes")
 _MAGNITUDES = frozenset("kKMBGT")
 #: Between the parts of the words before a value.
-_BORDER = re.compile(r"\s[—–|-]\s|[:：;]\s|[.。]\s|[✅✓☑]")
+_BORDER = re.compile(r"\s[—–|-]\s|[:：;.]\s|[。，]\s?|[✅✓☑]")
+#: Ends of a value: what stands before it, and what follows it.
+_OPENS = re.compile(r".*(?:[:,](?!\d)|[：，、;；(（「|をはが을를은는]|\s[—–=-]\s)")
+_CLOSES = re.compile(r"\s*(?:[,，、;；。!！()（）|✅✓☑❌]|[.:](?:\s|\Z)|：|\s[—–-]\s|\Z)")
 _YEAR = re.compile(r"(?<![\w./-])(?:19|20)\d\d(?![\w/-]|\.\d)")
 _CLOCK = re.compile(r"\d{1,2}:\d\d")
 _WORD = re.compile(r"[^\W\d_]+")
+_LETTERS = re.compile(r"[^\W\d]+")
 _NUMBER = re.compile(r"\d[\d.,'’]*")
+_FIGURE = re.compile(r"(\d[\d.,:'’]*)")
+#: Words with figures in them.
+_IDENTIFIED = re.compile(r"(?<!\S)[^\W\d_]\S*")
+#: A key as programs have it: ``retry_on_fail``, ``maxWorkers``, in code.
+_SETTING = re.compile(r"`[^`]+`|[a-z]+(?:(?:_[a-z]+)+|(?:[A-Z][a-z]+)+|(?:[.-][a-z]+)+)")
 #: A line with more characters, or more words before its values, is prose and tells of other people's numbers.
 _LONGEST, _MOST_WORDS = 220, 6
+#: Most words and characters of a value that has no form of its own.
+_MOST_VALUE_WORDS, _LONGEST_VALUE = 4, 32
+#: Most characters of a name in a script without spaces.
+_LONGEST_NAME = 4
 
 
 class ValueChange(NamedTuple):
@@ -71,14 +88,57 @@ class ValueChange(NamedTuple):
     after: str
 
 
-def change_in(line: str, heading: str = "") -> ValueChange | None:
-    """Return the change that ``line`` states below ``heading``; ``None`` where it states none for certain."""
+class _Pair(NamedTuple):
+    """Two values that may be a change, the text before both, and what joins them.
+
+    ``joint`` is ``arrow``, ``span`` or ``aside``; it is ``told`` if a verb beside the values says that they changed.
+    """
+
+    label: str
+    before: str
+    after: str
+    joint: str
+    told: bool = False
+
+
+def changes_in(line: str, heading: str = "") -> list[ValueChange]:
+    """Return the changes that ``line`` states for certain below ``heading``: one, or one of each part with an arrow."""
     if len(line) > _LONGEST or line.rstrip().endswith(("?", "？")):
-        return None
+        return []
     if _ARROW.search(line) is None and not _says_changed(line) and not _says_formerly(line):
-        return None
+        return []
     line = _MARKUP.sub("", line)
-    return next(filter(None, (_checked(change, line, heading, form) for change, form in _candidates(line))), None)
+    parts = [line]
+    if len(arrows := list(_ARROW.finditer(line))) > 1:
+        parts = re.split(r"[,;，；、]\s?(?!\d)", line)
+        above = line[: arrows[0].start()]
+        if len(parts) < len(arrows) or above.count('"') % 2 or _is_hedged(above):
+            return []
+    found = []
+    for part in parts:
+        # Without its remarks in brackets a line may have both values side by side.
+        bare = ASIDE.sub("", part) if _ARROW.search(" ".join(ASIDE.findall(part))) is None else part
+        tries = (_checked(pair, text, heading) for text in dict.fromkeys((part, bare)) for pair in _pairs(text))
+        change = next(filter(None, tries), None)
+        if change is not None and (change.label or len(parts) == 1):
+            found.append(change)
+    return found
+
+
+def change_between(label: str, before: str, after: str, heading: str = "") -> ValueChange | None:
+    """Return the change that columns with an old and a new value state; ``None`` where the cells are no values."""
+    if not (label and tidy(before) and tidy(after) and _is_short(before) and _is_short(after)):
+        return None
+    if fold(before) == fold(after) or _is_hedged(label) or _is_hedged(heading):
+        return None
+    shapes = shape_of(before), shape_of(after)
+    return ValueChange(tidy(label), tidy(before), tidy(after)) if _is_one_kind(*shapes) else None
+
+
+def has_formerly(column: str) -> bool:
+    """Return true if the title of a column names the value before: *Before*, *变更前*."""
+    words = re.sub(r"[(（].*", "", column).split()
+    return bool(words) and not fact_list("formerly").isdisjoint((words[0], " ".join(words)))
 
 
 def version_in(line: str) -> tuple[str, str] | None:
@@ -93,64 +153,163 @@ def version_in(line: str) -> tuple[str, str] | None:
     return (label, match["after"]) if len(label.split()) < _MOST_WORDS and not _NUMBER.search(label) else None
 
 
-def _candidates(line: str) -> Iterator[tuple[ValueChange, str]]:
-    """Yield what may be a change, with its form: ``arrow``, ``span`` of values or ``names``, or ``aside``."""
-    parts = _ARROW.split(line)
-    if len(parts) > 2:
+def _pairs(line: str) -> Iterator[_Pair]:
+    """Yield what may be a change: values around an arrow, in a frame of words, and one with the old one in brackets."""
+    sides = _ARROW.split(line)
+    if len(sides) > 2:
         return
-    if len(parts) == 2:
-        for form, last, first in (("arrow", _LAST, _FIRST), ("named arrow", _LAST_NAME, _FIRST_NAME)):
-            before, after = last.search(parts[0]), first.match(parts[1])
-            if before and after and (form == "arrow" or _ends_changed(parts[0][: before.start()])):
-                yield ValueChange(parts[0][: before.start()], before[1], after[0]), form
-        return
-    for change in _framed(line, _LAST, _FIRST):
-        yield ValueChange(change.label, _without_verb(change.before), change.after), "span"
-    for change in _framed(line, _LAST_NAME, _FIRST_NAME):
-        yield change, "names"
-    for change in _framed(line, _LAST_WORD, _FIRST_WORD):
-        if _ends_changed(change.label):
-            yield change, "names"
+    if len(sides) == 2:
+        yield from _around_arrow(*sides)
+    yield from _framed(line)
     for match in _ASIDE_BEFORE.finditer(line):
         words = match["words"].casefold().split()
-        if words and (words[-1] in _openers() or words[-1] in fact_list("formerly")):
-            yield ValueChange(line[: match.start()], match["before"], match["after"]), "aside"
+        if words and (words[-1] in _openers() or words[0] in fact_list("formerly")):
+            told = _says_changed(match["words"])
+            yield _Pair(line[: match.start()], match["before"].strip(), match["after"].strip(), "aside", told)
 
 
-def _checked(change: ValueChange, line: str, heading: str, form: str) -> ValueChange | None:
-    """Return ``change`` with its label, if both values have one form and the line says that they are of one thing."""
-    named = "name" in form
-    first, last = (shape_of(value) or (("name", "") if named else None) for value in (change.before, change.after))
-    if first is None or last is None or not _is_alike(first, last) or fold(change.before) == fold(change.after):
+def _around_arrow(left: str, right: str) -> Iterator[_Pair]:
+    """Yield the values on both sides of an arrow: of one form, then each by its own, then whole sides."""
+    yield from (_Pair(label, old, new, "arrow") for label, old, new in _twins(left, right))
+    before, after = _LAST.search(left), _FIRST.match(right)
+    if before and after:
+        yield _Pair(left[: before.start()], before[1], after[0], "arrow")
+    before, after = _LAST_WORD.search(left), _FIRST_WORD.match(right)
+    if before and after:
+        label = left[: before.start()]
+        word = label.strip().rpartition(" ")[2].casefold()
+        if _ends_changed(label) or (word in _openers() and _says_changed(label)):
+            yield _Pair(label, before[1], after[0], "arrow", True)
+    opening, ending, closing = _OPENS.match(left), _verb_behind().search(right), _CLOSES.search(right)
+    if opening and (closing := ending or closing):
+        old, new = left[opening.end() :].strip(), right[: closing.start()].strip()
+        told = ending is not None and opening[0][-1] in ":：を"
+        yield _Pair(left[: opening.end()], old, new, "arrow", told)
+
+
+def _twins(left: str, right: str) -> Iterator[tuple[str, str, str]]:
+    """Yield label, old and new value where ``left`` ends and ``right`` begins with the same text but for figures."""
+    end = left[-_LONGEST_VALUE:].rstrip()
+    for word in list(re.finditer(r"\S+", end))[-_MOST_VALUE_WORDS:]:
+        old = end[word.start() :]
+        parts = _FIGURE.split(old)
+        if not 2 < len(parts) < 10:
+            continue
+        form = "".join(re.escape(part) if at % 2 == 0 else r"\d[\d.,:'’]*(?<![.,:'’])" for at, part in enumerate(parts))
+        new = re.match(rf"{form}(?![^\W_])" if old[-1].isascii() else form, right, re.IGNORECASE)
+        if new is not None:
+            yield left[: len(left.rstrip()) - len(old)], old, new[0]
+
+
+def _checked(pair: _Pair, line: str, heading: str) -> ValueChange | None:
+    """Return a pair as a change with its label, if both values have one form and the line says that they changed."""
+    label, before, after = pair.label, pair.before, pair.after
+    key, equals, value = before.partition("=")
+    if equals and after.startswith(f"{key}="):
+        label, before, after = f"{label} {key.lstrip('`')}:", value, after[len(key) + 1 :]
+    first, last = shape_of(before), shape_of(after)
+    if fold(before) == fold(after) or not _is_short(before) or not _is_short(after):
         return None
-    if first[0] != last[0]:
+    if first and last and (first[0], last[0]) == ("name", "version"):
         # "Claude Code 2.1.38 → 2.1.39": the name is not part of the version.
-        parts = re.fullmatch(r"(.+)\s(\S*\d\S*)", change.before)
+        parts = re.fullmatch(r"(.+)\s(\S*\d\S*)", before)
         if parts is None:
             return None
-        change = ValueChange(f"{change.label}{parts[1]}", parts[2], change.after)
-    behind = line.partition(change.before)[2]
-    if re.search(r"\s=\s|[<>{}]", behind) or _YEAR.search(behind):
-        return None  # a computation, code, a forecast
-    label = without_change(change.label)
-    if change.label.strip(" *_`~-") and not label and not _says_changed(change.label):
+        label, before, first = f"{label}{parts[1]}", parts[2], shape_of(parts[2])
+    if not _is_one_kind(first, last) or _is_hedged(label) or _is_hedged(heading):
         return None
-    if len(label.split()) > _MOST_WORDS or len(_NUMBER.findall(label)) > 1 or "%" in label or label.endswith("@"):
+    behind = line.partition(before)[2].partition(after)[2]
+    if (
+        label.count('"') % 2
+        or re.search(r"\s=\s|[<>{}]", f"{after} {behind}")
+        or _YEAR.search(behind)
+        or re.search(r"[+−]\s?\d", label)
+    ):
+        return None  # a quotation, a computation, code, a forecast, a difference
+    if first is None and pair.joint == "arrow" and re.match(r"\W*[:：]\s*\S", behind):
+        return None  # a key
+    told = pair.told or _says_changed(label)
+    name = without_change(label)
+    if label.strip(" *_`~-") and not name and (not told or _NUMBER.search(label)):
         return None
-    percent, spoken = "%" in first + last, _says_changed(change.label)
-    if percent and form != "aside" and not (line.lstrip(" -*").startswith(label) or spoken):
+    if len(name.split()) > _MOST_WORDS or len(_NUMBER.findall(name)) > 1 or "%" in name or name.endswith("@"):
         return None
-    if form == "span" and first[1] and not last[1]:
+    if not _is_stated(pair, label, name, first, last, told, line, heading):
         return None
-    # An arrow between amounts of one unit, or behind a key, needs no word; names need one before them.
-    keyed = bool({first[1], last[1]} - {"", "x"}) or change.label.rstrip(" *`").endswith((":", "："))
-    clear = (first[0] == "amount" and keyed and not percent) or kind_of_key(label)
-    said = spoken if named else _says_changed(line) or (form == "arrow" and _says_changed(heading))
-    if form == "aside":
-        said = said or _says_formerly(line)
-    if not ((form == "arrow" and clear) or said) or _is_hedged(change.label):
-        return None
-    return ValueChange(label, tidy(change.before), tidy(change.after))
+    return ValueChange(name, tidy(before), tidy(after))
+
+
+def _is_stated(
+    pair: _Pair,
+    label: str,
+    name: str,
+    first: tuple[str, str] | None,
+    last: tuple[str, str] | None,
+    told: bool,
+    line: str,
+    heading: str,
+) -> bool:
+    """Return true if a line states a pair as a change: by an arrow between values of such a form, or by a verb."""
+    if first is None or last is None:
+        return pair.told and bool(name) and _is_named(pair, name)
+    if pair.joint == "aside" and _says_formerly(line):
+        return first[1] == last[1] or not (first[1] and last[1])
+    above = pair.joint == "arrow" and _says_changed(heading)
+    twins = _FIGURE.sub("#", pair.before) == _FIGURE.sub("#", pair.after)
+    said = told or above or (pair.joint != "arrow" and first[0] == "amount" and _says_changed(line))
+    keyed = pair.joint == "arrow" and label.rstrip(" *`").endswith((":", "："))
+    match first[0]:
+        case "clock" | "day" if pair.joint == "span" and _says_changed(label):
+            # "was away from 9:12 to 11:40"
+            return _ends_changed(label) or _says_changed(label.split()[0])
+        case "name" if not pair.label.rstrip(" *`").endswith((":", "：")) and _NUMBER.search(_IDENTIFIED.sub("", name)):
+            return False  # "31 tasks from board 6 to board 1"
+        case "name":
+            return told or above or (pair.joint == "arrow" and bool(name) and (twins or kind_of_key(name) is not None))
+        case "version" | "switch":
+            return said or (pair.joint == "arrow" and bool(name))
+        case "amount" if "%" in first[1] + last[1]:
+            begins = line.lstrip(" -*").startswith(name)
+            return said and first[1] == last[1] and (pair.joint == "aside" or begins)
+        case "amount":
+            if first[1] != last[1]:
+                # An amount may leave out its unit before the other one, and both begin with "each".
+                alike = keyed and first[1][:1] == last[1][:1] > "\u2e80"
+                return alike or (said and not (pair.joint == "span" and first[1] and not last[1]))
+            return (
+                said
+                or (pair.joint == "arrow" and bool(first[1]))
+                or (keyed and _SETTING.fullmatch(_key(label)) is not None)
+            )
+    return said
+
+
+def _is_named(pair: _Pair, name: str) -> bool:
+    """Return true if two values without a form of their own are names, of one word or as names are written."""
+    values = (pair.before, pair.after)
+    if JOINED_LETTER.search(pair.before) is None:
+        return all(len(value.split()) == 1 or not value.islower() for value in values)
+    short = max(map(len, values)) <= _LONGEST_NAME
+    return short or kind_of_key(name) is not None or bool(re.search(r"[A-Za-z\d]", pair.before))
+
+
+def _key(label: str) -> str:
+    """Return the key before a colon, as it is written."""
+    return label.strip(" -*:：").rpartition(" ")[2]
+
+
+def _is_short(value: str) -> bool:
+    """Return true for a value of a few words whose brackets and quotation marks are whole."""
+    whole = all(value.count(opening) == value.count(closing) for opening, closing in ("()", "（）", "[]", "“”", "「」"))
+    longest = 60 if value.startswith("`") else _LONGEST_VALUE
+    return whole and value.count("`") % 2 == 0 and 0 < len(value) <= longest and len(value.split()) <= 5
+
+
+def _is_one_kind(first: tuple[str, str] | None, last: tuple[str, str] | None) -> bool:
+    """Return true if two values are of one kind; a name may have no form of its own."""
+    if first is None or last is None:
+        return (first or last or ("name",))[0] in ("name", "day")
+    return first[0] == last[0]
 
 
 def _ends_changed(text: str) -> bool:
@@ -164,10 +323,24 @@ def fold(text: str) -> str:
 
 
 def shape_of(value: str) -> tuple[str, str] | None:
-    """Return the form of a value (``amount`` with its unit, ``version``, ``name``), or ``None``: a time has none."""
+    """Return the form of a value, with the unit of an ``amount``; ``None`` for a date, a link and other words.
+
+    The others are ``version``, ``switch``, ``clock``, ``day`` of the week, and ``name``.
+    """
     text = tidy(value)
-    if not text or "://" in text or _CLOCK.search(text) or find_dates(calendar_words.plain(text)):
+    plain = calendar_words.plain(text)
+    if not text or find_dates(plain):
         return None
+    if "://" in text:
+        return "name", ""
+    if re.fullmatch(rf"{_CLOCK.pattern}(?:\s?[-–]\s?{_CLOCK.pattern})?", text):
+        return "clock", ""
+    if plain in _weekdays():
+        return "day", ""
+    if re.fullmatch(_SWITCH, text):
+        return "switch", ""
+    if re.fullmatch(_HOST, text):
+        return "name", ""
     if re.fullmatch(_VERSION, text):
         return "version", ""
     if re.fullmatch(_SIZE, text):
@@ -179,7 +352,25 @@ def shape_of(value: str) -> tuple[str, str] | None:
         return "amount", "%" if "%" in bare else unit
     if text != value.strip() and len(text.split()) < 4:
         return "name", ""
-    return ("name", "") if re.fullmatch(_IDENTIFIER, text) else None
+    if re.fullmatch(rf"(?=\D*\d)(?:{_NAME})|{_IDENTIFIER}|[^\W\d_]+[- ]\d[\w.]*|\S+/\S+", text) and not re.search(
+        r"\d/[^\W\d]", text
+    ):
+        return "name", ""
+    if _CLOCK.search(text) or not _NUMBER.search(text):
+        return None
+    return "amount", "".join(_NUMBER.sub("", plain).split())
+
+
+@cache
+def _weekdays() -> frozenset[str]:
+    """Return the names of weekdays in all languages."""
+    return frozenset(
+        phrase
+        for spoken in calendar_words.known_languages()
+        for key, phrases in calendar_words.phrases_by_key(spoken).items()
+        if key.startswith("weekday")
+        for phrase in map(calendar_words.plain, phrases)
+    )
 
 
 def is_price(text: str) -> bool:
@@ -221,13 +412,6 @@ def _since(where: str) -> tuple[str, ...]:
     )
 
 
-def _is_alike(first: tuple[str, str], last: tuple[str, str]) -> bool:
-    """Return true if two values have one form; an amount may leave out its unit once."""
-    if first[0] != last[0]:
-        return (first[0], last[0]) == ("name", "version")
-    return first[1] == last[1] or not (first[1] and last[1]) or first[1][0] == last[1][0] > "\u2e80"
-
-
 @lru_cache(maxsize=64)
 def _says_changed(text: str) -> bool:
     """Return true if a text has a word that says that something changed."""
@@ -255,121 +439,165 @@ def _words_of(name: str) -> tuple[frozenset[str], re.Pattern[str]]:
     return single, re.compile("|".join(map(re.escape, sorted(words - single))))
 
 
-def _without_verb(value: str) -> str:
-    """Return ``value`` without the verb behind it, in scripts without spaces: 12涨."""
-    verb = next((verb for verb in fact_list("changed") if JOINED_LETTER.match(verb) and value.endswith(verb)), "")
-    return value.removesuffix(verb).strip()
-
-
-def _is_hedged(label: str) -> bool:
-    """Return true if the words before the values deny, or only think of the change."""
-    words = set(re.findall(r"[^\W_]+", label.casefold()))
-    return bool(negations(label)) or not words.isdisjoint(fact_list("not") - fact_list("nobody"))
-
-
 def without_change(text: str) -> str:
     """Return the words before a value without those that say that it changed, and without signs at their ends.
 
     Of several parts the last one that names something counts: *Now — sites watchdog bumped from*.
     """
-    changed, openers, parts = fact_list("changed") | fact_list("done"), _openers(), [[""]]
+    changed, asked, openers = fact_list("changed") | fact_list("done"), fact_list("asked"), _openers()
+    parts: list[list[str]] = [[""]]
     for word in _BORDER.sub(" \0 ", re.sub(r"[(（\[][^()（）\[\]]*\Z", " ", text)).split():
         if word == "\0" or word.casefold().strip(":,*`") in changed:
             parts.append([])
+        elif word.casefold() in asked:
+            parts = [[]]  # who asked for it is not what changed
         else:
             parts[-1].append(word)
     for words in reversed(parts):
-        while words and words[0].casefold() in openers:
+        while words and words[0].casefold() in openers | fact_list("adverbs"):
             words.pop(0)
-        while words and words[-1].casefold() in openers:
-            words.pop()
-        while words is not parts[-1] and words and is_function_word(words[-1].casefold()):
+        while words and (words[-1].casefold() in openers or (_is_particle(words[-1]) and len(words) > 1)):
             words.pop()  # "le prix est passé"
         label = tidy(" ".join(words)).lstrip("#-*~ ")
-        if words and is_function_word(words[-1].casefold()) and not JOINED_LETTER.match(words[-1]):
-            continue
-        if any(len(word) > 1 and not is_function_word(word.casefold()) for word in _WORD.findall(label)):
-            return re.sub(r"(?<=\w)\s?[をがはのも]\Z", "", label)
+        if any(len(word) > 1 and not _is_particle(word) for word in _LETTERS.findall(label)):
+            # A verb stands behind a name, and particles around it.
+            verbs = _joined_words("changed")
+            return re.sub(rf"\A已?(?:把|将|將)|(?<=\w)\s?[をがはのも的]\Z|(?<=\w)(?:{verbs})\Z", "", label)
     return ""
 
 
-@cache
-def _openers() -> frozenset[str]:
-    """Return the words before the values in *from … to …*."""
-    spans = (span for words in fact_words().values() for span in words.lists.get("spans", ()))
-    return frozenset(part.strip() for span in spans for part in span.split("{}")[:2]) - {""}
+def _is_particle(word: str) -> bool:
+    """Return true for a short stop word of any language: longer ones are nouns of others."""
+    return len(word) < 4 and word.islower() and is_function_word(word)
+
+
+def _is_hedged(text: str) -> bool:
+    """Return true if the words before the values deny, wish or propose the change, or tell of others."""
+    return _has_any("intended", text) or bool(negations(text))
 
 
 class _Frame(NamedTuple):
     """Words around two values: one before the old one, some between both, and perhaps an ending behind the new one."""
 
-    opener: str
+    opener: re.Pattern[str]
     between: re.Pattern[str]
     ending: re.Pattern[str]
-    #: Most characters that may stand between the old value and the words between.
-    gap: int
+    #: True in scripts without spaces between words.
     joined: bool
+    #: True if a word stands before the old value, which else begins the text or stands behind a particle.
+    opens: bool
 
 
-def _framed(line: str, last: re.Pattern[str], first: re.Pattern[str]) -> Iterator[ValueChange]:
-    """Yield the values in frames such as *from … to …*, found by ``last`` at the end of a text and ``first`` in it."""
+def _framed(line: str) -> Iterator[_Pair]:
+    """Yield the values in frames such as *from … to …*."""
     for frame in _frames():
-        if frame.joined and last is not _LAST:
-            continue  # without spaces between words nothing shows where a name ends
         for match in frame.between.finditer(line):
             left, right = line[: match.start()].rstrip(), line[match.end() :].lstrip()
-            new = first.match(right)
-            ending = None if new is None else frame.ending.match(right, new.end()) or frame.ending.search(new[0])
-            if new is None or ending is None:
+            opening = frame.opener.match(left)
+            if opening is None:
                 continue
-            for gap in range(frame.gap + 1):
-                text = left[: len(left) - gap].rstrip()
-                old = last.search(text)
-                label = None if old is None else _before_opener(text[: old.start()], frame, last is _LAST)
-                if old is not None and label is not None:
-                    yield ValueChange(label, old[1], right[: min(new.end(), ending.start() or new.end())])
-                    break
+            label, old = left[: opening.start("word")], left[opening.end() :].lstrip()
+            if frame.joined:
+                yield from _joined(frame, label, old, right, bool(match.groupdict().get("verb")))
+            else:
+                yield from _spaced(frame, label, old, right, _says_changed(opening["word"]))
 
 
-def _before_opener(text: str, frame: _Frame, aside: bool) -> str | None:
-    """Return the text before the word that opens a frame; ``None`` without it.
+def _joined(frame: _Frame, label: str, old: str, right: str, told: bool) -> Iterator[_Pair]:
+    """Yield the values of a frame in a script without spaces, where a verb shows where a name ends."""
+    ending, closing = frame.ending.search(right), _CLOSES.search(right)
+    told = told or ending is not None
+    new = right[: ending.start()] if ending is not None else right[: closing.start()] if closing is not None else right
+    yield from (_Pair(label, first, last, "span", told) for rest, first, last in _twins(old, right) if not rest)
+    if told:
+        yield _Pair(label, old, new.strip(), "span", True)
+    before, after = _LAST.search(old), _FIRST.match(right)
+    if before is not None and after is not None and (before.start() == 0 or not frame.opens):
+        yield _Pair(f"{label}{old[: before.start()]}", before[1], after[0], "span", told)
 
-    With ``aside`` a word may stand behind it: *from version 2.1 to 2.3*.
-    """
-    text = text.rstrip()
-    for part in (text, text.rpartition(" ")[0].rstrip()):
-        if part.casefold().endswith(frame.opener):
-            label = part[: len(part) - len(frame.opener)]
-            if frame.joined or not frame.opener or not label[-1:].isalnum():
-                return label
-        if not aside or not frame.opener or frame.joined:
-            break
-    return None
+
+def _spaced(frame: _Frame, label: str, old: str, right: str, told: bool) -> Iterator[_Pair]:
+    """Yield the values of a frame whose words have spaces between them; a word may stand before the old one."""
+    most = _MOST_WORDS if not frame.opens else 3 if told else 1
+    pairs = list(_twins(old, right))
+    for last, first in ((_LAST, _FIRST), (_WHOLE, _UNTIL), (_LAST_WORD, _FIRST_WORD)):
+        before, after = last.search(old), first.match(right)
+        if before is not None and after is not None:
+            pairs.append((old[: before.start()], before[1], after[0]))
+    for aside, before_, after_ in pairs:
+        end = frame.ending.search(right, max(0, len(after_) - 4))
+        if len(aside.split()) > most or (frame.ending.pattern and (end is None or end.start() > len(after_))):
+            continue
+        if frame.ending.pattern and end is not None:
+            after_ = after_[: end.start()]
+        behind = " ".join(right[len(after_) :].split()[:2])
+        yield _Pair(
+            f"{label} {aside}" if aside and (told or not frame.opens) else label,
+            before_,
+            after_,
+            "span",
+            told or _says_changed(label) or _says_changed(behind),
+        )
 
 
 @cache
 def _frames() -> tuple[_Frame, ...]:
-    """Return the frames of ``spans`` in all languages; ``_`` stands for a few characters, (a|b) for either."""
+    """Return the frames of ``spans`` in all languages; ``_`` stands for a verb, (a|b) for either."""
+    verbs, adverbs = (_joined_words(name) for name in ("changed", "adverbs"))
     out = []
-    for words in fact_words().values():
-        for span in words.lists.get("spans", ()):
-            joined = JOINED_LETTER.search(span) is not None
-            opener, between, ending = (part.strip() for part in span.split("{}"))
-            pattern = re.sub(r"\\([()|])", r"\1", re.escape(between.strip("_")))
-            border = "" if joined or pattern[0] == "'" else r"(?<!\S)"
-            pattern = border + pattern + ("" if joined else r"(?!\S)")
-            end = re.sub(r"\\([()|])", r"\1", re.escape(ending)) if ending else ""
-            out.append(
-                _Frame(opener, re.compile(pattern, re.IGNORECASE), re.compile(end), 4 * between.startswith("_"), joined)
-            )
+    for span in _spans():
+        joined = JOINED_LETTER.search(span) is not None
+        opener, between, ending = (re.sub(r"\\([()|])", r"\1", re.escape(part.strip())) for part in span.split("{}"))
+        if joined:
+            if between.startswith("_"):
+                between = rf"(?:{adverbs})*(?P<verb>{verbs})?\s*{between[1:]}"
+            ending = rf"\s*{ending}\s*(?:{verbs})" if ending else "(?!)"
+            head = rf".*(?P<word>{opener})" if opener else rf"(?:{_OPENS.pattern})?(?P<word>)"
+        else:
+            between = between if between.startswith("'") else rf"(?<!\S){between}(?!\S)"
+            head = rf".*(?<!\w)(?P<word>{opener})(?!\S)" if opener else "(?P<word>)"
+        patterns = re.compile(head, re.IGNORECASE), re.compile(between, re.IGNORECASE), re.compile(ending)
+        out.append(_Frame(*patterns, joined, bool(opener)))
     return tuple(out)
+
+
+@cache
+def _verb_behind() -> re.Pattern[str]:
+    """Return a pattern for a verb behind the new value, in scripts without spaces: … に変更."""
+    endings = "|".join(
+        sorted({span.rpartition("{}")[2].strip() for span in _spans() if JOINED_LETTER.search(span)} - {""})
+    )
+    return re.compile(rf"\s*(?:{endings})\s*(?:{_joined_words('changed')})")
+
+
+def _spans() -> Iterator[str]:
+    """Yield the frames of all languages."""
+    return (span for words in fact_words().values() for span in words.lists.get("spans", ()))
+
+
+def _joined_words(name: str) -> str:
+    """Return a pattern for the words of a list in scripts without spaces, also without *to* behind a verb: 换成."""
+    words = set(filter(JOINED_LETTER.match, fact_list(name)))
+    words |= {word[:-1] for word in words if word[-1] in "到成为為至"}
+    return calendar_words.any_of(map(re.escape, words))
+
+
+def _parts_of_spans(*parts: int) -> set[str]:
+    """Return the words that frames have before the old value (0) and between both (1)."""
+    places = (span.split("{}")[part] for span in _spans() for part in parts)
+    return {word.strip("()_ ") for place in places for word in place.split("|") if "'" not in place} - {""}
+
+
+@cache
+def _openers() -> frozenset[str]:
+    """Return the words before the values in *from … to …*."""
+    return frozenset(_parts_of_spans(0, 1))
 
 
 @cache
 def _reached() -> re.Pattern[str]:
     """Return a pattern for *to* and a version, in all languages."""
-    spans = (span for words in fact_words().values() for span in words.lists.get("spans", ()))
-    middles = {re.sub(r"[_()|']", "", span.split("{}")[1]).strip() for span in spans if "(" not in span} - {""}
+    middles = sorted(_parts_of_spans(1))
     spaced = "|".join(re.escape(middle) for middle in middles if not JOINED_LETTER.search(middle))
     joined = "|".join(re.escape(middle) for middle in middles if JOINED_LETTER.search(middle))
     return re.compile(rf"(?:(?<!\w)(?:{spaced})\s+|(?:{joined})\s*)(?P<after>{_VERSION})(?=[\s),.;:!?，。；）(（]|\Z)")

@@ -27,7 +27,18 @@ from ..text.negation import negations
 from ..text.scripts import UNCASED_LETTER, UNSPACED
 from ..text.sentences import sentence_spans
 from ..text.turns import roles
-from .changes import ARROW, change_in, is_price, leading_shape, shape_of, version_in, without_change
+from .changes import (
+    ARROW,
+    ValueChange,
+    change_between,
+    changes_in,
+    has_formerly,
+    is_price,
+    leading_shape,
+    shape_of,
+    version_in,
+    without_change,
+)
 from .fact_sentences import DefaultSubjects, facts_in, is_name, tidy
 from .headings import (
     ASIDE,
@@ -94,8 +105,11 @@ class SectionContext:
 def extract(unit: Unit, context: SectionContext) -> list[ExtractedFact]:
     """Return the facts that ``unit`` states in its section."""
     # A longer text is prose, to which no rule of form applies.
-    if len(unit.text) > 1200 or unit.form in UNSAID | {"heading", "title"} or context.template:
+    if len(unit.text) > 1200 or unit.form in UNSAID or context.template:
         return []
+    if unit.form in ("heading", "title"):
+        above, _, heading = context.heading.rpartition(" > ")
+        return [fact for change in changes_in(heading) for fact in _changed(change, above)]
     topic = context.topic
     if contacts := list(_contacts(unit.text, topic) if unit.form in ("item", "line") else ()):
         return contacts
@@ -115,7 +129,8 @@ def extract(unit: Unit, context: SectionContext) -> list[ExtractedFact]:
         return list(dict.fromkeys(_turn(unit.speaker, " ".join(text.split()))))
     facts = list(_priced(text, context.heading)) or [fact for line in _lines(text) for fact in _line(line, unit, topic)]
     if not facts:
-        facts = [fact for line in text.splitlines() for fact in _changing(" ".join(line.split()), context.heading)]
+        heading = f"{context.heading} > {_title_of(parent)}" if parent else context.heading
+        facts = [fact for line in text.splitlines() for fact in _changing(" ".join(line.split()), heading)]
     return list(dict.fromkeys(facts))
 
 
@@ -337,11 +352,9 @@ def _lists_prices(path: str) -> bool:
 def _changing(line: str, path: str) -> Iterator[ExtractedFact]:
     """Yield the change of a value that a line states, or the value of a key that may change."""
     heading, subject = _heading_subject(path)
-    if (change := change_in(line, heading)) is not None:
-        label, (form, _) = change.label, shape_of(change.after) or ("", "")
-        keyed = re.search(r"[:：]", label) is not None or kind_of_key(label) is not None
-        about, key = (subject, label) if keyed else (label or subject, "version" if form == "version" else "value")
-        yield from _fact(about, key.casefold(), f"{change.before}{ARROW}{change.after}", "change", 0.8)
+    if changes := changes_in(line, heading):
+        for change in changes:
+            yield from _changed(change, path)
         return
     if (reached := version_in(line)) is not None:
         yield from _fact(reached[0] or subject, "version", reached[1], "change", 0.8)
@@ -354,6 +367,17 @@ def _changing(line: str, path: str) -> Iterator[ExtractedFact]:
     form, unit = leading_shape(value) or ("", "")
     if form and (form != "amount" or unit) and len(label.split()) < 5 and len(ASIDE.sub(" ", text).split()) < 6:
         yield from _fact(subject, label.casefold(), text, "value", 0.6)
+
+
+def _changed(change: ValueChange, path: str) -> Iterator[ExtractedFact]:
+    """Yield the fact of a change below a path of headings: of the subject of its label, or of that of the headings."""
+    _, subject = _heading_subject(path)
+    label, (form, _) = change.label, shape_of(change.after) or ("", "")
+    keyed = re.search(r"[:：]", label) is not None or kind_of_key(label) is not None or is_label(label)
+    about, key = (
+        (subject, label) if keyed and subject else (label or subject, "version" if form == "version" else "value")
+    )
+    yield from _fact(about, key.casefold(), f"{change.before}{ARROW}{change.after}", "change", 0.8)
 
 
 @lru_cache(maxsize=4096)
@@ -385,6 +409,10 @@ def _row(unit: Unit, topic: Topic, path: str) -> Iterator[ExtractedFact]:
     common = is_common(first) or is_work(first) or first.casefold() in fact_list("nobody")
     named = columns[0] in fact_list("entity") or (of_contact and is_full_name(first))
     names_entity = named and short_name and not common
+    for at, column in enumerate(columns[1:-1], 1):
+        if has_formerly(column) and (change := change_between(first, cells[at], cells[at + 1], path)) is not None:
+            yield from _changed(change, path)
+            return
     priced = len(cells) == 2 and short_name and _lists_prices(path)
     for at, (column, cell) in enumerate(zip(columns, cells, strict=True)):
         kind = kind_of_key(column) if column else None

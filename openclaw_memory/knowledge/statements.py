@@ -17,7 +17,7 @@ from ..text.dates import without_dates
 from ..text.labels import is_label, names_subject
 from ..text.negation import negations
 from ..text.turns import is_role
-from .changes import change_in
+from .changes import changes_in
 
 #: A label before a colon, behind the mark of an item, or in the first cell of a row.
 _LABEL = re.compile(
@@ -100,9 +100,9 @@ class Statement:
 
     @cached_property
     def former_value(self) -> frozenset[str]:
-        """The terms of the value that the line says was changed to another; empty without one."""
-        change = change_in(self.text, self.heading)
-        return frozenset() if change is None else frozenset(analysis.terms(change.before))
+        """The terms of the values that the line says were changed to others."""
+        changes = changes_in(self.text, self.heading)
+        return frozenset(term for change in changes for term in analysis.terms(change.before))
 
     @property
     def ends_older(self) -> bool:

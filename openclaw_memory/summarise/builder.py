@@ -21,6 +21,7 @@ from ..plugins import redact
 from ..plugins.manager import Plugins
 from ..text import analysis, calendar
 from ..text.markdown import UNIT_TOKENS
+from .changes import ChangedValues
 from .document import LINKER, Source, parse_sentences, render
 from .inventory import GRAINS, Inventory, PeriodKey
 from .sentences import Sentence, extract_sentences, format_line, line_tokens
@@ -84,6 +85,7 @@ class SummaryBuilder:
     plugins: Plugins
     inventory: Inventory
     files: Mapping[str, SourceFile]
+    changed: ChangedValues
     _built: dict[PeriodKey, BuiltSummary | None] = field(default_factory=dict)
     #: Sentences by day; entries and places are counted from 0.
     _days: dict[str, list[_SourcedSentence]] = field(default_factory=dict)
@@ -104,7 +106,7 @@ class SummaryBuilder:
             below = [(source, sentence) for source, sentence in below if sentence.origin in TRUSTED]
         sentences = [sentence for _, sentence in below]
         grows = grain.value not in self.settings.consolidate.budgets
-        summary = summarise(sentences, grain, budget_for(self.settings, grain), grows=grows)
+        summary = summarise(sentences, grain, budget_for(self.settings, grain), changed=self.changed, grows=grows)
         chosen = summary.sentences()
         if not chosen:
             return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
@@ -12,7 +12,7 @@ from pathlib import Path
 from ..config.settings import Settings
 from ..ingest.notes import NoteReader
 from ..ingest.scan import IGNORE_FILE, is_ignored
-from ..model import ConsolidateReport, Grain, Progress, ScanResult, SourceFile, SummaryPlan, joined, silent
+from ..model import ConsolidateReport, FactChange, Grain, Progress, ScanResult, SourceFile, SummaryPlan, joined, silent
 from ..plugins.manager import Plugins
 from ..store.api import Store
 from ..system import atomic
@@ -20,6 +20,7 @@ from ..system.deadline import NEVER, Deadline
 from ..text import calendar
 from . import retention
 from .builder import BuiltSummary, SourceChanged, SourceUnreadable, SummaryBuilder, budget_for, fingerprints
+from .changes import changed_values
 from .document import SummaryFiles
 from .inventory import GRAINS, Inventory, PeriodKey, RetiredNotes, take_inventory
 
@@ -90,6 +91,8 @@ class Consolidator:
     reader: NoteReader
     plugins: Plugins
     retired: RetiredNotes
+    #: Returns the changes of values that the indexed notes tell.
+    changes: Callable[[], Iterable[FactChange]]
 
     def run(
         self,
@@ -176,7 +179,8 @@ class Consolidator:
 
     def _write(self, run: _Run, due: list[PeriodKey], until: Deadline, progress: Progress) -> None:
         """Build and write the summaries of ``due``."""
-        builder = SummaryBuilder(self.settings, self.reader, self.plugins, run.inventory, run.files)
+        changed = changed_values(self.changes() if due else ())
+        builder = SummaryBuilder(self.settings, self.reader, self.plugins, run.inventory, run.files, changed)
         for done, key in enumerate(due):
             # At least one is written, so that repeated short runs finish some day.
             if (run.plans or run.dropped) and until.passed:

@@ -15,7 +15,7 @@ from ..graph.evidence import EXPLICIT, POINTS, STRONG
 from ..ingest.summary_files import DATED
 from ..model import Grain
 from ..text import language, word_lists
-from .changes import find_changes
+from .changes import ChangedValues, tells_change
 from .scoring import POINT, ScoredSentence, drop_noise, drop_repetitions, drop_routine, score_sentences, select
 from .sentences import Sentence, format_line, heading_subject, line_tokens
 
@@ -24,7 +24,7 @@ BUDGETS: Mapping[Grain, float] = MappingProxyType(
     {Grain.DAILY: 300, Grain.WEEKLY: 800, Grain.MONTHLY: 1500, Grain.QUARTERLY: 2000, Grain.YEARLY: 3000}
 )
 #: Version of the method; a new one has every summary made again.
-VERSION = 14
+VERSION = 15
 
 #: Points of a sentence that tells a change.
 _CHANGE_POINTS = 8 * POINT
@@ -53,28 +53,33 @@ class Summary(NamedTuple):
 
 
 def summarise(
-    sentences: Sequence[Sentence], grain: Grain, budget: float, *, share: float = 0.8, grows: bool = False
+    sentences: Sequence[Sentence],
+    grain: Grain,
+    budget: float,
+    *,
+    changed: ChangedValues = MappingProxyType({}),
+    share: float = 0.8,
+    grows: bool = False,
 ) -> Summary:
     """Summarise the ``sentences`` of a period's sources, given in any order, in about ``budget`` tokens.
 
+    Those that tell a value of ``changed`` come before others.
     Where it ``grows``, long sources allow three times as much.  A summary never exceeds the ``share`` of its sources'
     tokens, but has at least one sentence.  The same arguments give the same summary on every machine.
     """
     ordered = drop_routine(drop_noise(sorted(sentences, key=_position)))
-    changed: set[int] = set()
     if grain in DATED:
         ordered = _merge_routine(ordered)
-        places = find_changes(ordered, [heading_subject(sentence.heading) for sentence in ordered])
-        changed = {ordered[at].order for at in places}
+    orders = {sentence.order for sentence in ordered if tells_change(sentence, changed)}
     # A finer summary has citations, a note has none.
     lines = (sentence.text if grain is Grain.DAILY else format_line(sentence, False) for sentence in sentences)
-    chosen = _choose(ordered, changed, grain, budget, share * sum(map(line_tokens, lines)), grows)
+    chosen = _choose(ordered, orders, grain, budget, share * sum(map(line_tokens, lines)), grows)
     if grain is Grain.DAILY:
         parts = _daily_parts(chosen, _THEMES[grain])
     elif grain is Grain.WEEKLY:
         parts = _weekly_parts(chosen)
     else:
-        parts = _monthly_parts(chosen, changed, _THEMES[grain])
+        parts = _monthly_parts(chosen, orders, _THEMES[grain])
     return Summary(tuple(parts), sum(part.concept is not None for part in parts))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from functools import cached_property
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..config.settings import Settings
 from ..errors import LeaseTimeout, RequestError, StoreError, WorkspaceError
-from ..model import ConsolidateReport, Grain, Progress, ScanResult, counted, silent
+from ..model import ConsolidateReport, FactChange, Grain, Progress, ScanResult, counted, silent
 from ..plugins.manager import Plugins
 from ..store.api import Store
 from ..store.state import State, StateError
@@ -37,7 +37,8 @@ _INTERVAL, _SLICE = timedelta(hours=1), 20.0
 class ConsolidationRunner:
     """Runs consolidation for one memory.
 
-    ``ingest`` updates the index and returns the scan, or ``None`` if not all files were read.
+    ``ingest`` updates the index and returns the scan, or ``None`` if not all files were read; ``changes``
+    returns the changes of values of the indexed notes.
     """
 
     def __init__(
@@ -50,20 +51,21 @@ class ConsolidationRunner:
         state: State,
         retired: RetiredNotes,
         ingest: Callable[..., ScanResult | None],
+        changes: Callable[[], Iterable[FactChange]],
     ) -> None:
         self._settings = settings.consolidate
         self._state = state
         self._ingest = ingest
         #: Notes that retention removed from the index.
         self.retired = retired
-        self._parts = workspace, settings, store, reader, plugins, retired
+        self._parts = workspace, settings, store, reader, plugins, retired, changes
 
     @cached_property
     def _consolidator(self) -> Consolidator:
         from ..summarise.consolidator import Consolidator
 
-        workspace, settings, store, reader, plugins, retired = self._parts
-        return Consolidator(workspace, settings, store, reader(), plugins, retired)
+        workspace, settings, store, reader, plugins, retired, changes = self._parts
+        return Consolidator(workspace, settings, store, reader(), plugins, retired, changes)
 
     def consolidate(
         self,

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from fakes import Notes, open_memory
 
 from openclaw_memory.errors import RequestError
-from openclaw_memory.knowledge.changes import change_in, day_since, version_in
+from openclaw_memory.knowledge.changes import changes_in, day_since, version_in
 from openclaw_memory.model import FactsResult
 from openclaw_memory.serve.registry import memory_facts
 from openclaw_memory.serve.tool import Call, check_arguments
@@ -37,10 +37,25 @@ from openclaw_memory.serve.tool import Call, check_arguments
         ("Beitrag 19 € (vorher 29 €)", ("Beitrag", "29 €", "19 €")),
         ("Round of checks: changed from monthly to weekly", ("Round of checks", "monthly", "weekly")),
         ("Moved the wiki from Harbour Host to Quay Cloud", ("the wiki", "Harbour Host", "Quay Cloud")),
+        ("Berth: $19/mo → $9/mo", ("Berth", "$19/mo", "$9/mo")),
+        ("¥150 → ¥120", ("", "¥150", "¥120")),
+        ("Changed keep_lit from true to false.", ("keep_lit", "true", "false")),
+        ("Round moved from Tuesday to Thursday", ("Round", "Tuesday", "Thursday")),
+        ("Renamed the label `Odd — Review` to `Odd Ends`", ("the label", "Odd — Review", "Odd Ends")),
+        ("Lamp host now at 10.0.4.7:8080 (was 10.0.4.2:3000)", ("Lamp host", "10.0.4.2:3000", "10.0.4.7:8080")),
+        ("Lieferant von Mühlbach auf Kornhof umgestellt", ("Lieferant", "Mühlbach", "Kornhof")),
+        ("La reunión cambió del lunes al miércoles", ("La reunión", "lunes", "miércoles")),
+        ("Переименовал папку `входящие` в `разбор`", ("папку", "входящие", "разбор")),
+        ("各任务超时从180-480秒统一调整为600秒", ("各任务超时", "180-480秒", "600秒")),
+        ("服务商由青禾云改为蓝鲸云", ("服务商", "青禾云", "蓝鲸云")),
+        ("巡检从每小时1次调整为每3小时1次", ("巡检", "每小时1次", "每3小时1次")),
+        ("料金を $19 から $9 に変更", ("料金", "$19", "$9")),
+        ("フォルダ名を 下書き から 原稿 に変えた", ("フォルダ名", "下書き", "原稿")),
+        ("入力: `open` → `allow` に変更、全件", ("入力", "open", "allow")),
     ],
 )
 def test_a_line_with_an_old_and_a_new_value_states_a_change(line: str, change: tuple[str, str, str]) -> None:
-    assert change_in(line) == change
+    assert changes_in(line) == [change]
 
 
 @pytest.mark.parametrize(
@@ -50,16 +65,87 @@ def test_a_line_with_an_old_and_a_new_value_states_a_change(line: str, change: t
         "Build → check → send",
         "Open from 9:00 to 17:00",
         "Boats from 8 to 12 metres",
+        "The light went away from 09:12 to 11:40",
         "1 ETH → 17,652 USDC",
         "Could raise the share from 40% to 60%",
         "Was it raised from 3 to 5 days?",
         "The market grows from 30 B$ in 2026 to 38 B$ by 2030",
         "`GLM` → `zai/glm-4.7`",
         "2026-03-01 → 2026-03-07",
+        "Option B: raise the limit from 20 to 50",
+        "Mara wants the price from $9 to $7",
+        "News: the rate rose from 3 % to 4 %",
+        "方案C：增加超时时间（150秒→300秒）",
+        "改善幅: +0.80pt（7.90 → 8.70）",
+        "Reads: 120 → 340 tokens is what a page takes",
+        'Commit: "Fix checks: door (curl->wget), shed (v6->v4)"',
+        "Standard endpoint (`/api/v4/`) → HTTP 429",
+        'Last: "Fix lamps: quay (IPv6->IPv4), pier (v6->v4)"',
+        "Kept in `/etc/quay.rules` (line inserted before `lamp-4`)",
+        "Score: first 7.33 → 7.83 = +0.5pt",
+        "深度：从简单罗列升级为深度信息挖掘",
     ],
 )
 def test_steps_ranges_forecasts_and_wishes_are_no_change(line: str) -> None:
-    assert change_in(line) is None
+    assert not changes_in(line)
+
+
+def test_a_line_may_state_several_changes() -> None:
+    assert changes_in("lamp 11.9.0→11.10.0, `fog_horn`: 2 min → 5 min") == [
+        ("lamp", "11.9.0", "11.10.0"),
+        ("fog_horn", "2 min", "5 min"),
+    ]
+
+
+def test_a_heading_and_columns_state_changes(notes: Notes) -> None:
+    table = "| Setting | Before | After |\n|---|---|---|\n| Gate code | 18 chars | 64 chars |\n| Paint | old | rust |\n"
+    other = "| 項目 | 変更前 | 変更後 |\n|---|---|---|\n| 表示件数 | 10件 | 25件 |\n"
+    log = "| Time | Task | Reason | Did |\n|---|---|---|---|\n| 05:30 | Tidy | old files | moved them |\n"
+    text = f"# 2026-03-02\n\n## Quay Lamp upgrade: 1.2.2 → 1.2.3\n\n{table}\n{other}\n{log}"
+    notes.write("memory/2026-03-02.md", text)
+    with open_memory(notes) as memory:
+        changes = memory.facts.changes(date(2026, 1, 1)).changes or ()
+    assert {(each.subject, each.before.object, each.after.object) for each in changes if each.before} == {
+        ("Quay Lamp", "1.2.2", "1.2.3"),
+        ("Gate code", "18 chars", "64 chars"),
+        ("Paint", "old", "rust"),
+        ("表示件数", "10件", "25件"),
+    }
+
+
+def test_of_one_day_the_later_section_holds(notes: Notes) -> None:
+    text = "# 2026-03-02\n\n## Quay Lamp (noon)\n- **Version:** 2.1\n\n## Quay Lamp (18:26)\n- **Version:** 2.3\n"
+    notes.write("memory/2026-03-02.md", text)
+    with open_memory(notes) as memory:
+        rows = memory.facts.query().rows
+        changes = memory.facts.changes(date(2026, 1, 1)).changes or ()
+    assert [(row.object, [past.object for past in row.before]) for row in rows] == [("2.3", ["2.1"])]
+    assert [(each.before.object, each.after.object) for each in changes if each.before] == [("2.1", "2.3")]
+
+
+def test_a_change_that_is_taken_back_on_its_day_ends_nothing(notes: Notes) -> None:
+    text = "# 2026-03-02\n\n- Quay Lamp: 2.1.0 → 2.3.0\n- Quay Lamp: 2.3.0 → 2.1.0\n"
+    notes.write("memory/2026-03-02.md", text)
+    with open_memory(notes) as memory:
+        assert [row.object for row in memory.facts.query().rows] == ["2.1.0"]
+
+
+def test_a_change_ends_a_value_that_a_key_gave_in_another_language(notes: Notes) -> None:
+    notes.write("memory/2026-02-19.md", "# 2026-02-19\n\n## Heron 配置\n- **版本**: 1.2.17\n")
+    notes.write("memory/2026-03-02.md", "# 2026-03-02\n\n## Heron 升级\n- 已从 1.2.25 升级到 **1.3.1**\n")
+    notes.write("memory/2026-03-08.md", "# 2026-03-08\n\n- Heron 更新到 1.3.7\n")
+    with open_memory(notes) as memory:
+        (row,) = memory.facts.query().rows
+    assert (row.object, [past.object for past in row.before]) == ("1.3.7", ["1.3.1", "1.2.17", "1.2.25"])
+
+
+def test_what_begins_with_the_sign_of_its_currency_changed(notes: Notes) -> None:
+    notes.write(
+        "memory/2026-03-02.md",
+        "# 2026-03-02\n\n- Berth: $19 → $9\n- 摊位费从 ¥150 降到 ¥120\n- 場所代を€40から€30に変更\n",
+    )
+    with open_memory(notes) as memory:
+        assert len(memory.facts.changes(date(2026, 1, 1)).changes or ()) == 3
 
 
 def test_a_new_version_needs_no_old_one() -> None:

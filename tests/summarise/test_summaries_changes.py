@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Collection, Mapping
 from datetime import date, timedelta
 
 import pytest
@@ -16,10 +17,11 @@ from openclaw_memory.summarise.summary import summarise
 FIRST = date(2026, 4, 6)
 
 
-def month(notes: Mapping[int, str]) -> dict[str, list[str]]:
-    """The lines of a month by heading, from notes by the number of their day."""
+def month(notes: Mapping[int, str], changed: Collection[str] = ()) -> dict[str, list[str]]:
+    """The lines of a month by heading, from notes by the number of their day, some of which tell ``changed`` values."""
     said = period({FIRST + timedelta(days=at): text for at, text in notes.items()})
-    parts = summarise(said, Grain.MONTHLY, 10_000, share=9).parts
+    places = {(sentence.path, sentence.start_line): frozenset(changed) for sentence in said}
+    parts = summarise(said, Grain.MONTHLY, 10_000, changed=places, share=9).parts
     return {part.heading: [sentence.text for sentence in part.sentences] for part in parts}
 
 
@@ -63,44 +65,37 @@ def test_marks_around_a_routine_line_are_of_no_matter(line: str) -> None:
 )
 def test_a_value_that_changed_is_told_with_both_days(heading: str, label: str, other: str) -> None:
     old, new = label.format(410), label.format(380)
-    told = month({at: f"## Barn\n\n- {text}\n" for at, text in ((0, old), (4, other), (9, new))})
-    assert told.get(heading) == [old, new]
+    notes = {at: f"## Barn\n\n- {text}\n" for at, text in ((0, old), (4, other), (9, new))}
+    assert month(notes, ("410", "380")).get(heading) == [old, new]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The pass goes from 12 days to 5 days.",
-        "Der Pass geht von 12 Tagen auf 5 Tagen herunter.",
-        "El pase baja de 12 días a 5 días.",
-        "Le pass passe de 12 jours à 5 jours.",
-        "通行证从12天改为5天。",
-        "Пропуск сократили с 12 дней до 5 дней.",
-        "App 4.1.8 → 4.1.12 on all phones",
-    ],
-)
-def test_a_line_that_tells_both_values_is_a_change(text: str) -> None:
-    told = month({0: f"- {text}\n", 3: "- The heron came back to the pond.\n"})
-    assert text in [line for heading, lines in told.items() for line in lines if lines == [text]]
-    assert next(iter(told)) not in ("Other", "Milestones")
+LINES = """- The pass fell from 12 days to 5 days.
+- Der Beitrag wurde von 29 € auf 19 € gesenkt.
+- 通行证从12天改为5天。
+- Пропуск сократили с 12 дней до 5 дней.
+- App: 4.1.8 → 4.1.12
+- Walked from 9 March to 12 March along the coast.
+- Planks of 3 cm and 5 cm for the shed.
+- The market grows from 30 % to 46 % by 2035.
+- Commit: "Fix the doors (wood->iron), lint"
+"""
 
 
-@pytest.mark.parametrize(
-    "notes",
-    [
-        {0: "- Walked from 9 March to 12 March along the coast.\n"},
-        {0: "- Planks of 3 cm and 5 cm for the shed.\n"},
-        {0: "- The market grows from 30 % to 46 % by 2035.\n"},
-        {0: "## Beds\n\n- Bed north: tomatoes\n- Bed south: beans\n"},
-        {
-            0: "- Note: the heron came back to the pond.\n",
-            4: "- Note: Ines mended the gate with a rope and two nails.\n",
-        },
-        {at: f"- Weight: 8{at} kg\n" for at in range(6)},
-    ],
-)
-def test_ranges_forecasts_lists_and_routine_are_no_changes(notes: dict[int, str]) -> None:
-    assert "Changed" not in month(notes)
+def test_a_month_tells_the_changes_that_facts_know(notes: Notes) -> None:
+    notes.write("memory/2026-04-06.md", f"# 2026-04-06\n\n## Quay\n\n{LINES}")
+    birds = "heron swan coot grebe teal crane stork gull tern wren robin finch lark".split()
+    sights = "".join(f"- Saw a {bird} near the {other} of the pond\n" for bird, other in itertools.pairwise(birds))
+    notes.write("memory/2026-04-08.md", f"# 2026-04-08\n\n## Pond\n\n{sights}")
+    with summarised(notes, consolidate__budgets={"daily": 9000, "weekly": 9000, "monthly": 9000}) as memory:
+        memory.consolidate(now=date(2026, 7, 1))
+        known = memory.facts.changes(date(2026, 1, 1)).changes or ()
+    told = (notes.root / "memory/consolidated/monthly/2026-04.md").read_text(encoding="utf-8")
+    sections = [
+        [line.partition(" [")[0].partition(": ")[2] for line in section.splitlines()[1:] if line.startswith("- ")]
+        for section in told.split("\n## ")[1:]
+    ]
+    assert len(known) == 5
+    assert [line.removeprefix("- ") for line in LINES.splitlines()[:5]] in sections, told
 
 
 # -- milestones ---------------------------------------------------------------------------------------

@@ -158,10 +158,11 @@ BOUNDED = {
     "config.store_url._LIKE_A_URL",
     "knowledge.changes._ARROW",
     "knowledge.changes._ASIDE_BEFORE",
-    "knowledge.changes._FIRST_NAME",
     "knowledge.changes._FIRST_WORD",
     "knowledge.changes._LAST",
-    "knowledge.changes._LAST_NAME",
+    "knowledge.changes._LAST_WORD",
+    "knowledge.changes._OPENS",
+    "knowledge.changes._UNTIL",
     "knowledge.fact_sentences._SLOT",
     "knowledge.names._BEFORE",
 }
