@@ -96,11 +96,15 @@ def is_request(sentence: str) -> bool:
 
 def is_thanks(sentence: str) -> bool:
     """Return true if a sentence goes on from its thanks without a pause or a request: "thank you for your help"."""
+    return _behind_thanks(sentence)[:1].isalnum() and not has_request(sentence)
+
+
+def _behind_thanks(sentence: str) -> str:
+    """Return what stands behind the thanks that open a sentence; empty without such."""
     first = next(find_phrases(sentence, ("thanks",)), None)
     if first is None or any(map(str.isalnum, sentence[: first.start])):
-        return False
-    rest = sentence[first.end :].lstrip()
-    return rest[:1].isalnum() and not has_request(sentence)
+        return ""
+    return sentence[first.end :].lstrip()
 
 
 def asks_to_remember(sentence: str) -> bool:
@@ -153,7 +157,9 @@ def without_small_talk(message: str) -> str:
             pause = _CLAUSES.search(line, start, end)
             begin = end if pause is None else pause.end()
             part = line[begin:end] if is_thanks(line[start:begin]) else line[start:end]
-            parts += [part] if subject_terms(part) else []
+            # Nor in "thanks, it works".
+            least = 2 if _behind_thanks(part) and not has_request(part) else 1
+            parts += [part] if len(subject_terms(part)) >= least else []
     return " ".join(parts)
 
 
