@@ -218,6 +218,14 @@ def _without_machine_text(order: Floats, allowed: Bools | None, index: ResidentI
     return ~machine if allowed is None else allowed & ~machine
 
 
+def _answering(ranking: Ranking) -> Floats:
+    """Return how well each row answers, in [0, 1]: its place among all, or, of a few, its share of the words."""
+    order, words = scaled(ranking.order), ranking.words
+    if len(order) > _STOPS or words is None or not words.any():
+        return order
+    return np.maximum(order, words / words.max())  # of a few the last may answer, too
+
+
 def _within_budget(
     ranking: Ranking, index: ResidentIndex, relevance: Floats, filtered: Bools | None, steps: Sequence[thread.Stop]
 ) -> list[_Passage]:
@@ -229,8 +237,8 @@ def _within_budget(
     corpus, network, overhead = index.corpus, index.graph.network, _overhead(ranking.request)
     budget = ranking.request.budget or SEEDS * HIT_TOKENS
     ranked, allowed = map(index.archive.without_originals, (ranking.allowed, filtered))
-    answering, size = scaled(ranking.order), (budget, _STOPS, index.settings.snippet_chars)
-    spans = hits.select_passages(corpus, answering, ranked, allowed, index.texts, *size, overhead)
+    answering, size = _answering(ranking), (budget, _STOPS, index.settings.snippet_chars)
+    spans = hits.select_passages(corpus, answering, ranked, allowed, index.texts, *size, overhead, ranking.words)
     sure = [assess(ranking, span, alone=True).score for span in spans]
     least = max(NONSENSE, _SEED_SHARE * max(sure, default=0.0))
     spans = [

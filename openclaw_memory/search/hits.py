@@ -192,9 +192,7 @@ def fill_budget(
         if price > left and (not out or token_cost(corpus, span.best, span.best) + overhead <= left):
             whole = replace(_whole_lines(corpus, span), max_tokens=left - overhead)
             price = left
-            if words is not None and not words[whole.best]:
-                at = whole.first + int(words[whole.first : whole.last + 1].argmax())
-                whole = replace(whole, best=at if words[at] else whole.best)
+            whole = _around_words(whole, words)
         if price <= left:
             left -= price
             taken.update(range(whole.first, whole.last + 1))
@@ -203,6 +201,14 @@ def fill_budget(
         else:
             misses += 1
     return out
+
+
+def _around_words(span: Range, words: Floats | None) -> Range:
+    """Return ``span`` with the best row for the question's words as its best where that has none of them."""
+    if words is None or words[span.best]:
+        return span
+    at = span.first + int(words[span.first : span.last + 1].argmax())
+    return replace(span, best=at if words[at] else span.best)
 
 
 def _row_with_words(corpus: Corpus, words: Floats, allowed: Bools | None, span: Range) -> int | None:
@@ -233,6 +239,7 @@ def select_passages(
     limit: int,
     chars: int,
     overhead: float = 0.0,
+    words: Floats | None = None,
 ) -> list[Range]:
     """Return at most ``limit`` passages that answer, for ``budget`` tokens and ``overhead`` each; in no order.
 
@@ -254,9 +261,9 @@ def select_passages(
     copies: Counter[str] = Counter()
     value: dict[int, float] = {}
     for row, text in zip(rows, texts(np.array(rows, np.int32)), strict=True):
-        words = " ".join(re.split(r"[\W\d_]+", text.casefold()))
-        value[row] = float(worth[row]) * _REPEATING ** copies[words]
-        copies[words] += corpus.rows.terms[row] >= _MIN_REPEATED_TERMS
+        plain = " ".join(re.split(r"[\W\d_]+", text.casefold()))
+        value[row] = float(worth[row]) * _REPEATING ** copies[plain]
+        copies[plain] += corpus.rows.terms[row] >= _MIN_REPEATED_TERMS
     out: list[Range] = []
     left = budget
     for row in sorted((row for row in rows if value[row] >= least), key=lambda row: -value[row]):
@@ -276,11 +283,12 @@ def select_passages(
         )
         joined = Range(first, last, max((*(span.best for span in parts), row), key=lambda at: own[at]))
         if not out and price + overhead > left:
-            return [replace(joined, max_tokens=left - overhead)]
+            out = [replace(joined, max_tokens=left - overhead)]
+            break
         if price + overhead <= left and (parts or (len(out) < limit and own[row] >= least)):
             left -= price + overhead
             out = [*(span for span in out if span not in parts), joined]
-    return out
+    return [_around_words(span, words) for span in out]
 
 
 def _is_near(corpus: Corpus, a: Range, b: Range, allowed: Bools | None) -> bool:

@@ -23,7 +23,7 @@ _CLAUSES = re.compile(r"[,.;!]\s|[，。；！،।]")
 _STAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
 _KANA = letter(KANA)
 _WARNING = re.compile("[⚠⛔🚫🛑❗‼]")
-_ITEM = re.compile(rf"\s*{ITEM}\s+[*_~]*")
+_ITEM = re.compile(rf"\A\s*{ITEM}\s+[*_~]*")
 #: What stands before the beginning of a clause; in Japanese its topic does.
 _BORDER = re.compile("[:：—–、，]|は")
 #: Characters of the longest sentence that is a rule.

@@ -182,7 +182,7 @@ def test_a_memory_that_the_server_has_not_counted_yet_is_not_read_once_for_each_
         settings = StoreSettings()
         store = PostgresStore(own_server.url("owner"), "main", name, settings, analysis.terms)
         for at in range(0, units, 40):
-            put(store, {f"{at}.md": [[f"{name} line {at + i}" for i in range(20)] for _ in range(2)]})
+            put(store, {f"{at}.md": [[f"{name} {part} line {at + i}" for i in range(20)] for part in "ab"]})
         with store._db.write() as c:
             c.execute(
                 "INSERT INTO found_facts SELECT id, document_id, 'a', 'b', 'c', 'd', 1 FROM units WHERE id % 4 = 0"
