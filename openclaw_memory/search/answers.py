@@ -223,7 +223,8 @@ def _answering(ranking: Ranking) -> Floats:
     order, words = scaled(ranking.order), ranking.words
     if len(order) > _STOPS or words is None or not words.any():
         return order
-    return np.maximum(order, words / words.max())  # of a few the last may answer, too
+    answering: Floats = np.maximum(order, words / words.max())  # of a few the last may answer, too
+    return answering
 
 
 def _within_budget(

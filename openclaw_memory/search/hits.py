@@ -283,12 +283,11 @@ def select_passages(
         )
         joined = Range(first, last, max((*(span.best for span in parts), row), key=lambda at: own[at]))
         if not out and price + overhead > left:
-            out = [replace(joined, max_tokens=left - overhead)]
-            break
+            return [_around_words(replace(joined, max_tokens=left - overhead), words)]
         if price + overhead <= left and (parts or (len(out) < limit and own[row] >= least)):
             left -= price + overhead
             out = [*(span for span in out if span not in parts), joined]
-    return [_around_words(span, words) for span in out]
+    return out
 
 
 def _is_near(corpus: Corpus, a: Range, b: Range, allowed: Bools | None) -> bool:

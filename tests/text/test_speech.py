@@ -22,7 +22,13 @@ def test_much_is_no_request_to_do_something() -> None:
 
 @pytest.mark.parametrize(
     "message",
-    ["Thanks, it works!", "Спасибо, всё работает!", "Merci, ça marche !", "Gracias, ya funciona todo.", "谢谢，都好了。"],
+    [
+        "Thanks, it works!",
+        "Спасибо, всё работает!",
+        "Merci, ça marche !",
+        "Gracias, ya funciona todo.",
+        "谢谢，都好了。",
+    ],
 )
 def test_thanks_with_a_word_behind_them_are_small_talk(message: str) -> None:
     assert not without_small_talk(message)
