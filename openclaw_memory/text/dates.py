@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from calendar import monthrange
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from functools import cache
 from itertools import pairwise
@@ -240,9 +240,9 @@ def find_dates(text: str, order: Order | None = None) -> list[DateMention]:
     return mentions
 
 
-def without_dates(text: str) -> str:
-    """Return a text with spaces in the place of its dates."""
-    for mention in find_dates(text):
+def without_dates(text: str, mentions: Iterable[DateMention] | None = None) -> str:
+    """Return a text with spaces in the place of its dates, or of those that are given as ``mentions``."""
+    for mention in find_dates(text) if mentions is None else mentions:
         text = text[: mention.start] + " " * (mention.end - mention.start) + text[mention.end :]
     return text
 

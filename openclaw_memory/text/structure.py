@@ -42,8 +42,7 @@ def states_appointment(text: str) -> bool:
     """Return true if a text gives a day that is not past and an hour of it, which a time stamp does not."""
     plain = calendar_words.plain(_STAMP.sub(" ", text))
     days = [mention for mention in dates.find_dates(plain) if mention.day]
-    for day in days:
-        plain = plain[: day.start] + " " * (day.end - day.start) + plain[day.end :]
+    plain = dates.without_dates(plain, days)
     if _hour().search(plain) is None:
         return False
     meanings = [each.meaning for each in calendar_words.find_phrases(plain, calendar_words.likely_languages(plain))]
