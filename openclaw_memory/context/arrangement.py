@@ -57,10 +57,9 @@ def arrange(index: ResidentIndex, message: RankedMessage, candidates: Sequence[C
         candidate, tier = current[row], current[row].tier
         if statement.is_refuted:
             tier = Tier.DOUBT
-        elif (
-            is_rule(statement.text) and best is not None and (section[row] == section[best.row] or message.worded[row])
-        ):
-            tier = Tier.RULE
+        elif best is not None and (section[row] == section[best.row] or message.worded[row]):
+            if is_rule(statement.text, strict=section[row] != section[best.row]):
+                tier = Tier.RULE
         arranged.append(candidate._replace(tier=tier, order=candidate.order - _STEP * (tier is Tier.DOUBT)))
     return sorted(arranged, key=lambda candidate: (-candidate.order, candidate.row))
 
@@ -198,8 +197,12 @@ def _add_rules_and_list(index: ResidentIndex, message: RankedMessage, current: d
     ]
     rules = [row for row in related if is_rule(statements[row].text, strict=True)][:_RULES]
     weaker = (row for row in related if document[row] == document[best.row] and is_rule(statements[row].text))
-    for row in rules or islice(weaker, 1):
-        current[row] = best._replace(row=row, change="", why=f"a rule about the same; {best.why}")
+    added = [
+        best._replace(row=row, change="", why=f"a rule about the same; {best.why}")
+        for row in rules or islice(weaker, 1)
+    ]
+    for candidate in _replace_superseded(index, message, added):
+        current.setdefault(candidate.row, candidate)
     items = [row for row in inside if _ITEM.match(statements[row].text)]
     if (
         best.row in items

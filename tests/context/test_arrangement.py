@@ -100,6 +100,25 @@ def test_a_rule_about_the_same_comes_first_wherever_it_is_written(
 
 
 @pytest.mark.parametrize(
+    ("label", "rule", "now", "word", "message"),
+    [
+        ("Greenhouse watering:", "never at noon", "at any hour", "valve", "repair the greenhouse valve"),
+        ("Riego del invernadero:", "nunca al sol", "a cualquier hora", "válvula", "repara la válvula del invernadero"),
+        ("温室浇水：", "绝不在中午", "任何时候", "阀门", "修理温室的阀门"),
+    ],
+)
+def test_what_replaced_a_rule_is_told_in_its_place(
+    notes: Notes, label: str, rule: str, now: str, word: str, message: str
+) -> None:
+    notes.write("memory/2026-02-01.md", f"# 2026-02-01\n\n- {label} {rule}\n")
+    notes.write("memory/2026-03-01.md", f"# 2026-03-01\n\n- {label} {now}\n")
+    notes.write("memory/2026-03-02.md", f"# 2026-03-02\n\n{label[:-1]} {word}\n")
+    notes.write("memory/stock.md", "# x\n\n" + "".join(f"{word} {at}\n\n" for at in ("red", "blue", "green", "old")))
+    text = told(notes, message)
+    assert now in text and f"{label} {rule}" not in text
+
+
+@pytest.mark.parametrize(
     ("rule", "message"),
     [
         ("Do not mail the price list to the bakery.", "Mail the price list to the bakery."),
