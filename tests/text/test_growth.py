@@ -54,7 +54,7 @@ from openclaw_memory.text.lines import split_lines
 
 DAY = date(2026, 3, 5)
 #: Characters of a short text, how many times as much a long one has, and how many times as long that may take.
-SHORT, TIMES, MOST = 1_000, 10, 15
+SHORT, TIMES, MOST = 1_500, 10, 15
 #: Seconds for the long text below which nothing grows too fast, whatever the clock says; and how many of the shapes
 #: that take longest are tried at length.
 FLOOR, SLOWEST = 0.03, 3
@@ -166,8 +166,8 @@ BOUNDED = {
     "knowledge.fact_sentences._SLOT",
     "knowledge.names._BEFORE",
 }
-#: Seconds that a pattern reads a short text from which a long one is tried.
-NOTICED = 0.001
+#: Characters of a text for a pattern, and the seconds of a short one from which a long one is tried.
+PATTERN_SHORT, NOTICED = 1_000, 0.001
 
 
 def test_no_pattern_costs_more_than_its_text_is_long() -> None:
@@ -175,7 +175,7 @@ def test_no_pattern_costs_more_than_its_text_is_long() -> None:
     slow = []
     for pattern, (where, method) in patterns().items():
         for name, piece in shapes().items():
-            short, long = (repeated(piece, size) for size in (SHORT, TIMES * SHORT))
+            short, long = (repeated(piece, size) for size in (PATTERN_SHORT, TIMES * PATTERN_SHORT))
             if (quick := seconds(pattern, method, short)) > NOTICED:
                 took = min(seconds(pattern, method, long) for _ in range(2))
                 if took > max(FLOOR, MOST * quick):
