@@ -51,6 +51,7 @@ def invocations() -> list[tuple[str, str]]:
 
 def test_frontmatter_is_what_openclaw_and_the_skills_specification_ask_for() -> None:
     head, body = frontmatter(SKILL / "SKILL.md")
+    assert "{" not in PAGES["skill/SKILL.md"].split("---\n")[1], "the specification's validator refuses flow mappings"
     assert set(head) == {"name", "description", "metadata"}
     assert head["name"] == "openclaw-memory"
     assert 40 <= len(head["description"]) <= 300, "it stands in every prompt"
