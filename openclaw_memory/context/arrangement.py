@@ -179,7 +179,7 @@ def _prefer_kept_lines(
 def _add_rules_and_list(index: ResidentIndex, message: RankedMessage, current: dict[int, Candidate]) -> None:
     """Add to ``current`` the rules about what its best candidate is about, and the rest of the list that this is of.
 
-    These rules are of its section, or among the best of the search with most of what it shares with the message.
+    These rules are of its section or among the best of the search, and have much of what it shares with the message.
     """
     best, corpus = next(iter(current.values())), message.view.corpus
     section, document = corpus.shape.section, corpus.rows.document_id
@@ -190,11 +190,7 @@ def _add_rules_and_list(index: ResidentIndex, message: RankedMessage, current: d
     keyword = message.ranking.features.keyword
     weights = _words_of(message, best.row) * (1.0 if keyword is None else keyword.idf)
     least = _ABOUT * float(weights.sum())
-    related = [
-        row
-        for row in rows
-        if row not in current and (row in inside or weights[_words_of(message, row)].sum() >= least > 0)
-    ]
+    related = [row for row in rows if row not in current and weights[_words_of(message, row)].sum() >= least > 0]
     rules = [row for row in related if is_rule(statements[row].text, strict=True)][:_RULES]
     weaker = (row for row in related if document[row] == document[best.row] and is_rule(statements[row].text))
     added = [

@@ -100,6 +100,22 @@ def test_a_rule_about_the_same_comes_first_wherever_it_is_written(
 
 
 @pytest.mark.parametrize(
+    ("heading", "line", "rule", "message"),
+    [
+        ("Projects", "The greenhouse got a new valve.", "⚠️ Never lend the boat.", "repair the greenhouse valve"),
+        ("Projekte", "Das Gewächshaus bekam ein Ventil.", "⚠️ Boot nie verleihen.", "repariere das Gewächshaus Ventil"),
+        ("项目", "温室换了新的阀门。", "⚠️ 绝不外借小船。", "修理温室的阀门"),
+    ],
+)
+def test_a_rule_about_another_thing_of_the_section_is_left_out(
+    notes: Notes, heading: str, line: str, rule: str, message: str
+) -> None:
+    notes.write("memory/projects.md", f"# x\n\n## {heading}\n\n- {line}\n- {rule}\n")
+    text = told(notes, message)
+    assert line in text and rule not in text
+
+
+@pytest.mark.parametrize(
     ("label", "rule", "now", "word", "message"),
     [
         ("Greenhouse watering:", "never at noon", "at any hour", "valve", "repair the greenhouse valve"),
