@@ -67,6 +67,8 @@ class Vectorizer:
         self._asked: deque[Ints] = deque(maxlen=16)
         self._lock = threading.RLock()
         self._stop = threading.Event()
+        #: Set while an ingest waits to go on with what the thread in the background does.
+        self._give_way = threading.Event()
         self._background: threading.Thread | None = None
 
     # -- the model --------------------------------------------------------------------------------------
@@ -244,14 +246,25 @@ class Vectorizer:
 
     # -- units of the index -----------------------------------------------------------------------------
 
-    def embed_after_ingest(self, mode: str, progress: Progress, until: Deadline) -> tuple[int, int, str | None]:
+    def embed_while_reading(self, mode: str, embedded: list[int]) -> None:
+        """Embed on one core what an ingest has written so far, while it reads on; adds numbers to ``embedded``."""
+        if mode != "lazy":
+            self.start_background(embedded)
+
+    def embed_after_ingest(
+        self, mode: str, progress: Progress, until: Deadline, embedded: Sequence[int] = ()
+    ) -> tuple[int, int, str | None]:
         """Embed what an ingest has written, or start to; ``mode`` is ``ingest.embed``.
 
-        Returns the numbers of units embedded and pending, and a remark.
+        Returns the numbers of units embedded, those of :meth:`embed_while_reading` among them, and pending, and a
+        remark.
         """
         if self._models.name is None:
             self._review_choice(sum(astuple(self._store.vector_states(None))))
         embedder, model, reason = self.embedder_in_use()
+        if mode == "eager":
+            self._give_way.set()
+            self.wait(until.left())
         states = self._store.vector_states(model)
         waiting = states.pending + states.outdated
         if embedder is None or mode == "lazy":
@@ -260,18 +273,19 @@ class Vectorizer:
             if waiting or states.failed:
                 self.start_background()
             return 0, waiting, reason
+        early = sum(embedded)
         try:
             done, failed = self._embed_all(embedder, states, progress, until, foreground=True)
         except ModelError as error:
             left = self._store.vector_states(model)
             pending = left.pending + left.outdated
-            done = max(0, waiting + states.failed - pending - left.failed)
+            done = early + max(0, waiting + states.failed - pending - left.failed)
             return done, pending, f"not everything was embedded, the rest is found by keywords: {error}"
         remark = f"{counted(failed, 'unit')} could not be embedded; the log names them" if failed else reason
         if done + failed < waiting + states.failed:  # out of time, or another process or thread did some of it
             states = self._store.vector_states(model)
-            return done, states.pending + states.outdated, remark
-        return done, 0, remark
+            return early + done, states.pending + states.outdated, remark
+        return early + done, 0, remark
 
     def _embed_all(
         self, embedder: Embedder, states: VectorStates, progress: Progress, until: Deadline, foreground: bool
@@ -292,8 +306,9 @@ class Vectorizer:
                 log.info("%d vectors were taken from the index that was put aside", taken)
             large = foreground and waiting > _FRESH_TEXTS
             with embedder.use_all_cores() if large and isinstance(embedder, LocalModel) else nullcontext():
+                stops = [self._stop] if foreground else [self._stop, self._give_way]
                 done, failed = embed_pending(
-                    self._store, embedder, progress, until, self._stop, total=waiting - taken, asked=self._asked
+                    self._store, embedder, progress, until, stops, total=waiting - taken, asked=self._asked
                 )
             self.noise_level(embedder)
             return taken + done, failed
@@ -314,19 +329,24 @@ class Vectorizer:
         except ModelError as error:
             log.warning("new text cannot be embedded: %s", error)
 
-    def start_background(self) -> None:
-        """Embed the pending units in a thread on one core, unless one is running."""
+    def start_background(self, embedded: list[int] | None = None) -> None:
+        """Embed the pending units in a thread on one core, unless one is running; adds numbers to ``embedded``."""
         with self._lock:
             if self._background is not None and self._background.is_alive():
                 return
-            self._background = threading.Thread(target=self._in_background, name="embedding", daemon=True)
+            self._give_way.clear()
+            counts = [] if embedded is None else embedded
+            self._background = threading.Thread(
+                target=self._in_background, args=[counts], name="embedding", daemon=True
+            )
             self._background.start()
 
-    def _in_background(self) -> None:
+    def _in_background(self, embedded: list[int]) -> None:
         try:
             embedder, model, _ = self.embedder_in_use()
             if embedder is not None:
-                self._embed_all(embedder, self._store.vector_states(model), silent, NEVER, foreground=False)
+                states = self._store.vector_states(model)
+                embedded.append(self._embed_all(embedder, states, silent, NEVER, foreground=False)[0])
         except OpenClawMemoryError as error:
             log.warning("background embedding stopped: %s", error)
 
@@ -362,14 +382,14 @@ def embed_pending(
     embedder: Embedder,
     progress: Progress = silent,
     until: Deadline = NEVER,
-    stop: threading.Event | None = None,
+    stops: Sequence[threading.Event] = (),
     unit_ids: Ints | None = None,
     batch: int = 512,
     limit: int | None = None,
     total: int | None = None,
     asked: deque[Ints] | None = None,
 ) -> tuple[int, int]:
-    """Embed pending units until none is left, ``until`` has passed or ``stop`` is set; never while the store is held.
+    """Embed pending units until none is left, ``until`` has passed or one of ``stops`` is set, and hold no store.
 
     Units that are put into ``asked`` meanwhile come next, the others as :meth:`Store.pending` returns them.
 
@@ -390,7 +410,7 @@ def embed_pending(
     done = failed = 0
     size = min(batch, 64)
     while done + failed < left:
-        if until.passed or (stop is not None and stop.is_set()):
+        if until.passed or any(stop.is_set() for stop in stops):
             break
         texts: list[PendingText] = []
         while asked and not texts:

@@ -84,6 +84,8 @@ class FactService:
         self._today = today
         self._lock = threading.RLock()
         self._cached: dict[date, FactSnapshot] = {}
+        #: The last answer of :meth:`superseded`, with the snapshot and the version of the texts that it is of.
+        self._superseded: tuple[FactSnapshot, tuple[str, ...], Mapping[int, tuple[str, ...]]] | None = None
 
     # -- questions --------------------------------------------------------------------------------
 
@@ -145,7 +147,14 @@ class FactService:
 
         Answers from the index, and computes again only when that has changed.
         """
-        return self._snapshot(as_of).superseded
+        with self._store.reading(), self._lock:
+            snapshot, version = self._snapshot(as_of), self._store.facts_version()
+            if self._superseded is None or self._superseded[0] is not snapshot or self._superseded[1] != version:
+                words = superseded_units(snapshot.history)
+                for unit, cited in superseded_citations(self._store, snapshot.history).items():
+                    words[unit] = tuple(dict.fromkeys((*words.get(unit, ()), *cited)))
+                self._superseded = snapshot, version, words
+            return self._superseded[2]
 
     def outlook(self) -> tuple[date | None, int]:
         """Return the next day on which a fact that is known now begins or ends to hold, and the number of conflicts."""
@@ -397,7 +406,7 @@ class FactService:
 
     def _snapshot(self, as_of: date | None = None) -> FactSnapshot:
         with self._store.reading(), self._lock:  # in this order everywhere: a search holds the session already
-            version, today = self._store.facts_version(), self._today()
+            version, today = self._store.facts_version()[:3], self._today()  # the rest is of the lines that facts cite
             day = as_of or today
             snapshot = self._cached.get(day)
             if snapshot is None or snapshot.version != version:
@@ -417,11 +426,8 @@ class FactService:
         single = frozenset(map(normalise, ontology.single_valued))
         aliases: Aliases = dict(concepts_by_key(ontology).items())
         history = build_history(observations, self._store.stated_facts(), single, day, aliases, as_of)
-        superseded = superseded_units(history)
-        for unit, words in superseded_citations(self._store, history).items():
-            superseded[unit] = tuple(dict.fromkeys((*superseded.get(unit, ()), *words)))
         listed_facts = ListedFacts(self._store, observations)
-        return FactSnapshot(version, day, history, single, listed_facts, superseded, past_values(history))
+        return FactSnapshot(version, day, history, single, listed_facts, past_values(history))
 
     def _warning(self) -> str | None:
         """Return the error of a ``facts.yaml`` that has changed and cannot be read."""

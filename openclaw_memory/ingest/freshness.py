@@ -99,12 +99,13 @@ class Freshness:
     ) -> IngestReport:
         """See :meth:`openclaw_memory.memory.Memory.ingest`."""
         started = time.monotonic()
-        until = Deadline.after(deadline)
+        until, mode, early = Deadline.after(deadline), embed or self._settings.embed, list[int]()
         if not self._ingesting.acquire(timeout=until.within(threading.TIMEOUT_MAX)):
             raise StoreError(f"another ingest of {self._workspace} is still running; try again when it is done")
         try:
             with self._store.limit_waiting(until):
-                outcome = self._ingestor.run(self._index_names(paths), progress, until)
+                written = partial(self._vectorizer.embed_while_reading, mode, early)
+                outcome = self._ingestor.run(self._index_names(paths), progress, until, written=written)
             self._broken = outcome.sidecars
             if not paths:
                 self._record_look(outcome)
@@ -112,9 +113,7 @@ class Freshness:
             self._ingesting.release()
         try:
             with self._store.limit_waiting(until):
-                embedded, pending, remark = self._vectorizer.embed_after_ingest(
-                    embed or self._settings.embed, progress, until
-                )
+                embedded, pending, remark = self._vectorizer.embed_after_ingest(mode, progress, until, early)
                 if outcome.wrote:
                     self._store.maintain()
         except LeaseTimeout as error:
