@@ -246,18 +246,13 @@ class Vectorizer:
 
     # -- units of the index -----------------------------------------------------------------------------
 
-    def embed_while_reading(self, mode: str, embedded: list[int]) -> None:
-        """Embed on one core what an ingest has written so far, while it reads on; adds numbers to ``embedded``."""
-        if mode != "lazy":
-            self.start_background(embedded)
-
     def embed_after_ingest(
-        self, mode: str, progress: Progress, until: Deadline, embedded: Sequence[int] = ()
+        self, mode: str, progress: Progress, until: Deadline, embedded: list[int]
     ) -> tuple[int, int, str | None]:
         """Embed what an ingest has written, or start to; ``mode`` is ``ingest.embed``.
 
-        Returns the numbers of units embedded, those of :meth:`embed_while_reading` among them, and pending, and a
-        remark.
+        ``embedded`` has the numbers of those units of which :meth:`start_background` has made vectors while it read.
+        Returns the numbers of units embedded and pending, and a remark.
         """
         if self._models.name is None:
             self._review_choice(sum(astuple(self._store.vector_states(None))))
@@ -273,45 +268,50 @@ class Vectorizer:
             if waiting or states.failed:
                 self.start_background()
             return 0, waiting, reason
-        early = sum(embedded)
+        early, failed = sum(embedded), 0
         try:
-            done, failed = self._embed_all(embedder, states, progress, until, foreground=True)
+            if failed := self._embed_all(embedder, states, progress, until, embedded, foreground=True):
+                reason = f"{counted(failed, 'unit')} could not be embedded; the log names them"
         except ModelError as error:
-            left = self._store.vector_states(model)
-            pending = left.pending + left.outdated
-            done = early + max(0, waiting + states.failed - pending - left.failed)
-            return done, pending, f"not everything was embedded, the rest is found by keywords: {error}"
-        remark = f"{counted(failed, 'unit')} could not be embedded; the log names them" if failed else reason
-        if done + failed < waiting + states.failed:  # out of time, or another process or thread did some of it
+            reason = f"not everything was embedded, the rest is found by keywords: {error}"
+        done = sum(embedded)
+        if done - early + failed < waiting + states.failed:  # out of time, or another process or thread did some of it
             states = self._store.vector_states(model)
-            return early + done, states.pending + states.outdated, remark
-        return early + done, 0, remark
+            return done, states.pending + states.outdated, reason
+        return done, 0, reason
 
     def _embed_all(
-        self, embedder: Embedder, states: VectorStates, progress: Progress, until: Deadline, foreground: bool
-    ) -> tuple[int, int]:
-        """Embed all pending units, unless another process does; returns the numbers embedded and failed."""
+        self,
+        embedder: Embedder,
+        states: VectorStates,
+        progress: Progress,
+        until: Deadline,
+        embedded: list[int],
+        foreground: bool,
+    ) -> int:
+        """Embed all pending units, unless another process does; adds to ``embedded``, returns the number of failed."""
         model = model_of(embedder)
         waiting = states.pending + states.outdated + states.failed
         if not waiting:
-            return 0, 0
+            return 0
         with self._store.embedding_lock(until.within(self._settings.store.lock_timeout)) as has_lock:
             if not has_lock:
                 log.info("another process embeds the pending units")
-                return 0, 0
+                return 0
             if states.failed:
                 self._store.retry_failed(model)
-            taken = self._store.take_over_vectors(model)
+            embedded.append(taken := self._store.take_over_vectors(model))
             if taken:
                 log.info("%d vectors were taken from the index that was put aside", taken)
             large = foreground and waiting > _FRESH_TEXTS
             with embedder.use_all_cores() if large and isinstance(embedder, LocalModel) else nullcontext():
                 stops = [self._stop] if foreground else [self._stop, self._give_way]
-                done, failed = embed_pending(
-                    self._store, embedder, progress, until, stops, total=waiting - taken, asked=self._asked
-                )
+                _, failed = embed_pending(
+                    self._store, embedder, progress, until, stops, total=waiting - taken, asked=self._asked,
+                    embedded=embedded,
+                )  # fmt: skip
             self.noise_level(embedder)
-            return taken + done, failed
+            return failed
 
     def embed_after_refresh(self, until: Deadline) -> None:
         """Embed a few units that a search has just found changed, until ``until``."""
@@ -335,10 +335,8 @@ class Vectorizer:
             if self._background is not None and self._background.is_alive():
                 return
             self._give_way.clear()
-            counts = [] if embedded is None else embedded
-            self._background = threading.Thread(
-                target=self._in_background, args=[counts], name="embedding", daemon=True
-            )
+            counts = [[] if embedded is None else embedded]
+            self._background = threading.Thread(target=self._in_background, args=counts, name="embedding", daemon=True)
             self._background.start()
 
     def _in_background(self, embedded: list[int]) -> None:
@@ -346,7 +344,7 @@ class Vectorizer:
             embedder, model, _ = self.embedder_in_use()
             if embedder is not None:
                 states = self._store.vector_states(model)
-                embedded.append(self._embed_all(embedder, states, silent, NEVER, foreground=False)[0])
+                self._embed_all(embedder, states, silent, NEVER, embedded, foreground=False)
         except OpenClawMemoryError as error:
             log.warning("background embedding stopped: %s", error)
 
@@ -388,6 +386,7 @@ def embed_pending(
     limit: int | None = None,
     total: int | None = None,
     asked: deque[Ints] | None = None,
+    embedded: list[int] | None = None,
 ) -> tuple[int, int]:
     """Embed pending units until none is left, ``until`` has passed or one of ``stops`` is set, and hold no store.
 
@@ -395,7 +394,8 @@ def embed_pending(
 
     The embedder sorts ``batch`` texts by length, so more pack better.  A batch starts small, doubles while it takes
     less than two seconds and halves above eight: an interruption loses one batch, and a large model on a small machine
-    needs seconds for a single text.  ``total`` is the number of pending units if the caller knows it.
+    needs seconds for a single text.  ``total`` is the number of pending units if the caller knows it.  The number of
+    each batch is added to ``embedded``.
 
     Returns the numbers embedded and failed.  Raises :class:`ModelError` when the model itself fails; a single text that
     cannot be embedded is marked as failed.
@@ -430,7 +430,9 @@ def embed_pending(
 
         vectors, bad = _embed_texts(embedder, texts, show)
         good = [text.unit_id for at, text in enumerate(texts) if at not in bad]
-        done += store.put_vectors(model, good, vectors)
+        done += (count := store.put_vectors(model, good, vectors))
+        if embedded is not None:
+            embedded.append(count)
         failed += store.put_failed(model, [texts[at].unit_id for at in sorted(bad)])
         progress("embed", done, max(left, done))
         seconds = time.monotonic() - started

@@ -84,8 +84,6 @@ class FactService:
         self._today = today
         self._lock = threading.RLock()
         self._cached: dict[date, FactSnapshot] = {}
-        #: The last answer of :meth:`superseded`, with the snapshot and the version of the texts that it is of.
-        self._superseded: tuple[FactSnapshot, tuple[str, ...], Mapping[int, tuple[str, ...]]] | None = None
 
     # -- questions --------------------------------------------------------------------------------
 
@@ -145,16 +143,14 @@ class FactService:
     def superseded(self, as_of: date | None = None) -> Mapping[int, tuple[str, ...]]:
         """Return by unit id, in words, the facts of units that no longer hold, or did not on the day ``as_of``.
 
-        Answers from the index, and computes again only when that has changed.
+        Answers from the index.
         """
-        with self._store.reading(), self._lock:
-            snapshot, version = self._snapshot(as_of), self._store.facts_version()
-            if self._superseded is None or self._superseded[0] is not snapshot or self._superseded[1] != version:
-                words = superseded_units(snapshot.history)
-                for unit, cited in superseded_citations(self._store, snapshot.history).items():
-                    words[unit] = tuple(dict.fromkeys((*words.get(unit, ()), *cited)))
-                self._superseded = snapshot, version, words
-            return self._superseded[2]
+        with self._store.reading():
+            history = self._snapshot(as_of).history
+            superseded = superseded_units(history)
+            for unit, words in superseded_citations(self._store, history).items():
+                superseded[unit] = tuple(dict.fromkeys((*superseded.get(unit, ()), *words)))
+        return superseded
 
     def outlook(self) -> tuple[date | None, int]:
         """Return the next day on which a fact that is known now begins or ends to hold, and the number of conflicts."""

@@ -104,7 +104,7 @@ class Freshness:
             raise StoreError(f"another ingest of {self._workspace} is still running; try again when it is done")
         try:
             with self._store.limit_waiting(until):
-                written = partial(self._vectorizer.embed_while_reading, mode, early)
+                written = None if mode == "lazy" else partial(self._vectorizer.start_background, early)
                 outcome = self._ingestor.run(self._index_names(paths), progress, until, written=written)
             self._broken = outcome.sidecars
             if not paths:
@@ -222,7 +222,9 @@ class Freshness:
                 reader.start()
         if outcome.wrote:
             self._vectorizer.embed_after_refresh(until)
-            self._maintain(until)
+            if not until.passed:
+                with contextlib.suppress(StoreError), self._store.limit_waiting(until):  # another time will do
+                    self._store.maintain()
         if outcome.complete:
             return False, self._lasting_remarks()
         if outcome.unread:
@@ -237,16 +239,6 @@ class Freshness:
             log.warning("%s: not read (%s); the next question tries again", ", ".join(paths), error)
         finally:
             self._ingesting.release()
-
-    def _maintain(self, until: Deadline) -> None:
-        """Drop dead rows from the index, unless a question has no time for it."""
-        if until.passed:
-            return
-        try:
-            with self._store.limit_waiting(until):
-                self._store.maintain()
-        except StoreError as error:
-            log.warning("the index was not compacted: %s", error)
 
     def watch(self, stop: threading.Event | None, ingest: Callable[[], IngestReport]) -> Iterator[IngestReport]:
         """Call ``ingest`` now and after every change of the files, until ``stop`` is set or the memory is closed.
