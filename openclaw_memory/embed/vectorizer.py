@@ -67,8 +67,6 @@ class Vectorizer:
         self._asked: deque[Ints] = deque(maxlen=16)
         self._lock = threading.RLock()
         self._stop = threading.Event()
-        #: Set while an ingest waits to go on with what the thread in the background does.
-        self._give_way = threading.Event()
         self._background: threading.Thread | None = None
 
     # -- the model --------------------------------------------------------------------------------------
@@ -230,18 +228,11 @@ class Vectorizer:
         A question that shares no word with any unit has no candidates: then at most ``limit`` units of all are
         embedded, so that it finds something by meaning.
         """
-        some = len(unit_ids) > 0
+        named, most = (unit_ids, None) if len(unit_ids) else (None, limit)
         try:
-            return embed_pending(
-                self._store,
-                embedder,
-                unit_ids=unit_ids if some else None,
-                until=until,
-                batch=16,
-                limit=None if some else limit,
-            )[0]
+            return embed_pending(self._store, embedder, until=until, unit_ids=named, batch=16, limit=most)[0]
         except ModelError as error:
-            log.warning("candidates cannot be embedded: %s", error)
+            log.warning("texts cannot be embedded: %s", error)
             return 0
 
     # -- units of the index -----------------------------------------------------------------------------
@@ -257,9 +248,10 @@ class Vectorizer:
         if self._models.name is None:
             self._review_choice(sum(astuple(self._store.vector_states(None))))
         embedder, model, reason = self.embedder_in_use()
-        if mode == "eager":
-            self._give_way.set()
+        if mode == "eager":  # on every core
+            self._stop.set()
             self.wait(until.left())
+            self._stop.clear()
         states = self._store.vector_states(model)
         waiting = states.pending + states.outdated
         if embedder is None or mode == "lazy":
@@ -270,7 +262,7 @@ class Vectorizer:
             return 0, waiting, reason
         early, failed = sum(embedded), 0
         try:
-            if failed := self._embed_all(embedder, states, progress, until, embedded, foreground=True):
+            if failed := self._embed_all(embedder, states, embedded, progress, until):
                 reason = f"{counted(failed, 'unit')} could not be embedded; the log names them"
         except ModelError as error:
             reason = f"not everything was embedded, the rest is found by keywords: {error}"
@@ -281,13 +273,7 @@ class Vectorizer:
         return done, 0, reason
 
     def _embed_all(
-        self,
-        embedder: Embedder,
-        states: VectorStates,
-        progress: Progress,
-        until: Deadline,
-        embedded: list[int],
-        foreground: bool,
+        self, embedder: Embedder, states: VectorStates, embedded: list[int], progress: Progress, until: Deadline
     ) -> int:
         """Embed all pending units, unless another process does; adds to ``embedded``, returns the number of failed."""
         model = model_of(embedder)
@@ -303,11 +289,10 @@ class Vectorizer:
             embedded.append(taken := self._store.take_over_vectors(model))
             if taken:
                 log.info("%d vectors were taken from the index that was put aside", taken)
-            large = foreground and waiting > _FRESH_TEXTS
+            large = threading.current_thread() is not self._background and waiting > _FRESH_TEXTS
             with embedder.use_all_cores() if large and isinstance(embedder, LocalModel) else nullcontext():
-                stops = [self._stop] if foreground else [self._stop, self._give_way]
                 _, failed = embed_pending(
-                    self._store, embedder, progress, until, stops, total=waiting - taken, asked=self._asked,
+                    self._store, embedder, progress, until, self._stop, total=waiting - taken, asked=self._asked,
                     embedded=embedded,
                 )  # fmt: skip
             self.noise_level(embedder)
@@ -315,26 +300,21 @@ class Vectorizer:
 
     def embed_after_refresh(self, until: Deadline) -> None:
         """Embed a few units that a search has just found changed, until ``until``."""
-        embedder = self.resolve().embedder
-        mode = self._settings.ingest.embed
+        embedder, mode = self.resolve().embedder, self._settings.ingest.embed
         if embedder is None or mode == "lazy":
             return
         if mode == "background":
             self.start_background()
             return
-        try:
-            with self._store.embedding_lock(0) as has_lock:
-                if has_lock:
-                    embed_pending(self._store, embedder, until=until, batch=16, limit=_FRESH_TEXTS)
-        except ModelError as error:
-            log.warning("new text cannot be embedded: %s", error)
+        with self._store.embedding_lock(0) as has_lock:
+            if has_lock:
+                self.embed_candidates(embedder, np.zeros(0, np.int32), _FRESH_TEXTS, until)
 
     def start_background(self, embedded: list[int] | None = None) -> None:
         """Embed the pending units in a thread on one core, unless one is running; adds numbers to ``embedded``."""
         with self._lock:
             if self._background is not None and self._background.is_alive():
                 return
-            self._give_way.clear()
             counts = [[] if embedded is None else embedded]
             self._background = threading.Thread(target=self._in_background, args=counts, name="embedding", daemon=True)
             self._background.start()
@@ -344,7 +324,7 @@ class Vectorizer:
             embedder, model, _ = self.embedder_in_use()
             if embedder is not None:
                 states = self._store.vector_states(model)
-                self._embed_all(embedder, states, silent, NEVER, embedded, foreground=False)
+                self._embed_all(embedder, states, embedded, silent, NEVER)
         except OpenClawMemoryError as error:
             log.warning("background embedding stopped: %s", error)
 
@@ -380,7 +360,7 @@ def embed_pending(
     embedder: Embedder,
     progress: Progress = silent,
     until: Deadline = NEVER,
-    stops: Sequence[threading.Event] = (),
+    stop: threading.Event | None = None,
     unit_ids: Ints | None = None,
     batch: int = 512,
     limit: int | None = None,
@@ -388,7 +368,7 @@ def embed_pending(
     asked: deque[Ints] | None = None,
     embedded: list[int] | None = None,
 ) -> tuple[int, int]:
-    """Embed pending units until none is left, ``until`` has passed or one of ``stops`` is set, and hold no store.
+    """Embed pending units until none is left, ``until`` has passed or ``stop`` is set; never while the store is held.
 
     Units that are put into ``asked`` meanwhile come next, the others as :meth:`Store.pending` returns them.
 
@@ -410,7 +390,7 @@ def embed_pending(
     done = failed = 0
     size = min(batch, 64)
     while done + failed < left:
-        if until.passed or any(stop.is_set() for stop in stops):
+        if until.passed or (stop is not None and stop.is_set()):
             break
         texts: list[PendingText] = []
         while asked and not texts:

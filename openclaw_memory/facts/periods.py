@@ -127,10 +127,8 @@ class Period:
 
 def _row(id: str, fact: FactObservation | StatedFact, rule: str, source: str | None) -> FactRow:
     values = fact.subject, fact.predicate, fact.object, fact.confidence, fact.origin
-    if isinstance(fact, StatedFact):
-        recorded = fact.recorded or None
-    else:
-        recorded = fact.day.isoformat() if fact.dated and fact.day is not None else None
+    day = fact.day if isinstance(fact, FactObservation) and fact.dated else None
+    recorded = (fact.recorded or None) if isinstance(fact, StatedFact) else day.isoformat() if day else None
     return FactRow(id, *values, rule, source, None, None, current=False, recorded_at=recorded)
 
 

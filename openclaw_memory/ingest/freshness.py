@@ -104,8 +104,8 @@ class Freshness:
             raise StoreError(f"another ingest of {self._workspace} is still running; try again when it is done")
         try:
             with self._store.limit_waiting(until):
-                written = None if mode == "lazy" else partial(self._vectorizer.start_background, early)
-                outcome = self._ingestor.run(self._index_names(paths), progress, until, written=written)
+                start = (lambda: None) if mode == "lazy" else partial(self._vectorizer.start_background, early)
+                outcome = self._ingestor.run(self._index_names(paths), progress, until, written=start)
             self._broken = outcome.sidecars
             if not paths:
                 self._record_look(outcome)

@@ -123,7 +123,7 @@ class Ingestor:
         progress: Progress = silent,
         until: Deadline = NEVER,
         max_bytes: float = math.inf,
-        written: Callable[[], object] | None = None,
+        written: Callable[[], object] = lambda: None,
     ) -> IngestOutcome:
         """Write the texts of all files (or those at or below ``paths``) that changed, without vectors.
 
@@ -205,7 +205,7 @@ class Ingestor:
         run: _Run,
         progress: Progress,
         until: Deadline,
-        written: Callable[[], object] | None,
+        written: Callable[[], object],
     ) -> bool:
         wrote = False
         batch: list[DocumentChange] = []
@@ -239,8 +239,7 @@ class Ingestor:
             if sum(len(each.units) for each in batch) >= _UNITS_PER_TRANSACTION:
                 version = self._apply(batch, version, run)
                 wrote, batch = True, []
-                if written is not None:
-                    written()
+                written()
         if batch:
             version = self._apply(batch, version, run)
             wrote = True

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...text.analysis import vocabulary
 from ..rows import RULES, DocumentChange, PlannedUnit, TextsChanged
-from .base import Connection, Database, bump, column_types, count, in_list, next_ids
+from .base import Connection, Database, bump, column_types, in_list, next_ids
 from .keywords import MOST
 
 _RULE = {rule: code for code, rule in enumerate(RULES)}
