@@ -1,8 +1,9 @@
 """Kill -9 at random moments during ingest: ``python -m benchmarks.crash --rounds 200 [--store URL]``.
 
 A child changes files (edits, new files, removals, renames, sections that move from one file to another),
-ingests and says so, over and over, until it is killed.  After each kill the index must open, hold every
-acknowledged write, and a following ingest must lead to exactly what a fresh index of the files holds.
+ingests and says so, over and over, until it is killed; it searches, keeps its state for other processes, and leaves
+the index with a log or without.  After each kill the index must open, hold every acknowledged write, and a following
+ingest must lead to exactly what a fresh index of the files holds and answers.
 """
 
 from __future__ import annotations
@@ -30,12 +31,14 @@ from openclaw_memory.ingest import pipeline
 from openclaw_memory.memory import Memory
 from openclaw_memory.search import bm25
 from openclaw_memory.store.api import VectorModel
+from openclaw_memory.store.duckdb import lease
 from openclaw_memory.store.duckdb import store as duckdb_store
 from openclaw_memory.text import analysis
 
 DIMENSIONS = 32
 #: Few, so that one ingest takes several transactions and a kill falls between them.
 UNITS_PER_TRANSACTION = 25
+_QUESTIONS = "fox", "number one", "the invoice was seen"
 _MODEL = VectorModel(f"hashing-{DIMENSIONS}", DIMENSIONS)
 
 
@@ -92,12 +95,17 @@ def _child(workspace: Path, db: Path, store: str, seed: int) -> None:
     pipeline._UNITS_PER_TRANSACTION = UNITS_PER_TRANSACTION
     duckdb_store.IDLE = 0.05
     chance = random.Random(seed)
+    lease._SHORT_LOG = chance.choice([0, 1e9])
+    lease._COARSE = -1  # what is kept is of a file that was written however short ago
     with _memory(workspace, db, store) as memory:
         while True:
             report = memory.ingest()
             if report.warning or report.pending:
                 raise SystemExit(f"{report.warning}, {report.pending} pending")
             _say("acknowledged", _contents(workspace))
+            memory.search(chance.choice(_QUESTIONS))
+            memory.store.close()
+            memory._questions.keep()
             if chance.random() < 0.2:
                 memory.maintain(force=True)
             changes = _changes(workspace, chance)
@@ -220,7 +228,7 @@ def _state(memory: Memory) -> dict[str, Any]:
         scores = [
             bm25.score(rows_of, keyword, analysis.query_terms(query.text)) for query in corpus.queries(6, within=250)
         ]
-        probes = HashingEmbedder(DIMENSIONS).embed_query(["fox", "number one", "the invoice was seen"])
+        probes = HashingEmbedder(DIMENSIONS).embed_query(list(_QUESTIONS))
         cosines = np.array([vectors.similarities(probe, rows.unit_id) for probe in probes])
         states = store.vector_states(_MODEL)
         files = {path: (row.sha256, row.units) for path, row in store.documents().by_path.items()}
@@ -236,8 +244,10 @@ def _state(memory: Memory) -> dict[str, Any]:
         facts = (rows.hash, rows.occurrence, rows.terms, rows.chars, rows.day, rows.speaker, rows.heading)
         where = (rows_of.documents[int(rows.document_id[at])].path, first, last, section.heading, lines)
         units.append((*where, *(column[at].item() for column in facts)))
+    hits = [hit for question in _QUESTIONS for hit in memory.search(question).results]
     return {
         "files": files,
+        "answers": [(hit.citation, hit.snippet, hit.concepts) for hit in hits],
         "units": units,
         "vector states": states,
         "keyword scores": np.array([(score.unit[order], score.window[order]) for score in scores]),

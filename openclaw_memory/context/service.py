@@ -239,7 +239,7 @@ class ContextService:
         if not len(view.corpus) or not (terms or draft.entities):
             return
         curated_files = self._settings.context.curated_files or message.foreign
-        superseded = self._facts.superseded(message.as_of)
+        superseded = index.superseded(message.as_of)
         ranked = rank_message(index, query, message.text, draft.entities, smalltalk, superseded, curated_files)
         candidates = self._filter(index, message, arrange(index, ranked, find_candidates(ranked)))
         candidates = candidates[: max(16, message.budget // 10)]  # these are turned into sentences

@@ -228,30 +228,30 @@ class Vectorizer:
         A question that shares no word with any unit has no candidates: then at most ``limit`` units of all are
         embedded, so that it finds something by meaning.
         """
-        some = len(unit_ids) > 0
+        named, most = (unit_ids, None) if len(unit_ids) else (None, limit)
         try:
-            return embed_pending(
-                self._store,
-                embedder,
-                unit_ids=unit_ids if some else None,
-                until=until,
-                batch=16,
-                limit=None if some else limit,
-            )[0]
+            return embed_pending(self._store, embedder, until=until, unit_ids=named, batch=16, limit=most)[0]
         except ModelError as error:
-            log.warning("candidates cannot be embedded: %s", error)
+            log.warning("texts cannot be embedded: %s", error)
             return 0
 
     # -- units of the index -----------------------------------------------------------------------------
 
-    def embed_after_ingest(self, mode: str, progress: Progress, until: Deadline) -> tuple[int, int, str | None]:
+    def embed_after_ingest(
+        self, mode: str, progress: Progress, until: Deadline, embedded: list[int]
+    ) -> tuple[int, int, str | None]:
         """Embed what an ingest has written, or start to; ``mode`` is ``ingest.embed``.
 
+        ``embedded`` has the numbers of those units of which :meth:`start_background` has made vectors while it read.
         Returns the numbers of units embedded and pending, and a remark.
         """
         if self._models.name is None:
             self._review_choice(sum(astuple(self._store.vector_states(None))))
         embedder, model, reason = self.embedder_in_use()
+        if mode == "eager":  # on every core
+            self._stop.set()
+            self.wait(until.left())
+            self._stop.clear()
         states = self._store.vector_states(model)
         waiting = states.pending + states.outdated
         if embedder is None or mode == "lazy":
@@ -260,73 +260,71 @@ class Vectorizer:
             if waiting or states.failed:
                 self.start_background()
             return 0, waiting, reason
+        early, failed = sum(embedded), 0
         try:
-            done, failed = self._embed_all(embedder, states, progress, until, foreground=True)
+            if failed := self._embed_all(embedder, states, embedded, progress, until):
+                reason = f"{counted(failed, 'unit')} could not be embedded; the log names them"
         except ModelError as error:
-            left = self._store.vector_states(model)
-            pending = left.pending + left.outdated
-            done = max(0, waiting + states.failed - pending - left.failed)
-            return done, pending, f"not everything was embedded, the rest is found by keywords: {error}"
-        remark = f"{counted(failed, 'unit')} could not be embedded; the log names them" if failed else reason
-        if done + failed < waiting + states.failed:  # out of time, or another process or thread did some of it
+            reason = f"not everything was embedded, the rest is found by keywords: {error}"
+        done = sum(embedded)
+        if done - early + failed < waiting + states.failed:  # out of time, or another process or thread did some of it
             states = self._store.vector_states(model)
-            return done, states.pending + states.outdated, remark
-        return done, 0, remark
+            return done, states.pending + states.outdated, reason
+        return done, 0, reason
 
     def _embed_all(
-        self, embedder: Embedder, states: VectorStates, progress: Progress, until: Deadline, foreground: bool
-    ) -> tuple[int, int]:
-        """Embed all pending units, unless another process does; returns the numbers embedded and failed."""
+        self, embedder: Embedder, states: VectorStates, embedded: list[int], progress: Progress, until: Deadline
+    ) -> int:
+        """Embed all pending units, unless another process does; adds to ``embedded``, returns the number of failed."""
         model = model_of(embedder)
         waiting = states.pending + states.outdated + states.failed
         if not waiting:
-            return 0, 0
+            return 0
         with self._store.embedding_lock(until.within(self._settings.store.lock_timeout)) as has_lock:
             if not has_lock:
                 log.info("another process embeds the pending units")
-                return 0, 0
+                return 0
             if states.failed:
                 self._store.retry_failed(model)
-            taken = self._store.take_over_vectors(model)
+            embedded.append(taken := self._store.take_over_vectors(model))
             if taken:
                 log.info("%d vectors were taken from the index that was put aside", taken)
-            large = foreground and waiting > _FRESH_TEXTS
+            large = threading.current_thread() is not self._background and waiting > _FRESH_TEXTS
             with embedder.use_all_cores() if large and isinstance(embedder, LocalModel) else nullcontext():
-                done, failed = embed_pending(
-                    self._store, embedder, progress, until, self._stop, total=waiting - taken, asked=self._asked
-                )
+                _, failed = embed_pending(
+                    self._store, embedder, progress, until, self._stop, total=waiting - taken, asked=self._asked,
+                    embedded=embedded,
+                )  # fmt: skip
             self.noise_level(embedder)
-            return taken + done, failed
+            return failed
 
     def embed_after_refresh(self, until: Deadline) -> None:
         """Embed a few units that a search has just found changed, until ``until``."""
-        embedder = self.resolve().embedder
-        mode = self._settings.ingest.embed
+        embedder, mode = self.resolve().embedder, self._settings.ingest.embed
         if embedder is None or mode == "lazy":
             return
         if mode == "background":
             self.start_background()
             return
-        try:
-            with self._store.embedding_lock(0) as has_lock:
-                if has_lock:
-                    embed_pending(self._store, embedder, until=until, batch=16, limit=_FRESH_TEXTS)
-        except ModelError as error:
-            log.warning("new text cannot be embedded: %s", error)
+        with self._store.embedding_lock(0) as has_lock:
+            if has_lock:
+                self.embed_candidates(embedder, np.zeros(0, np.int32), _FRESH_TEXTS, until)
 
-    def start_background(self) -> None:
-        """Embed the pending units in a thread on one core, unless one is running."""
+    def start_background(self, embedded: list[int] | None = None) -> None:
+        """Embed the pending units in a thread on one core, unless one is running; adds numbers to ``embedded``."""
         with self._lock:
             if self._background is not None and self._background.is_alive():
                 return
-            self._background = threading.Thread(target=self._in_background, name="embedding", daemon=True)
+            counts = [[] if embedded is None else embedded]
+            self._background = threading.Thread(target=self._in_background, args=counts, name="embedding", daemon=True)
             self._background.start()
 
-    def _in_background(self) -> None:
+    def _in_background(self, embedded: list[int]) -> None:
         try:
             embedder, model, _ = self.embedder_in_use()
             if embedder is not None:
-                self._embed_all(embedder, self._store.vector_states(model), silent, NEVER, foreground=False)
+                states = self._store.vector_states(model)
+                self._embed_all(embedder, states, embedded, silent, NEVER)
         except OpenClawMemoryError as error:
             log.warning("background embedding stopped: %s", error)
 
@@ -368,6 +366,7 @@ def embed_pending(
     limit: int | None = None,
     total: int | None = None,
     asked: deque[Ints] | None = None,
+    embedded: list[int] | None = None,
 ) -> tuple[int, int]:
     """Embed pending units until none is left, ``until`` has passed or ``stop`` is set; never while the store is held.
 
@@ -375,7 +374,8 @@ def embed_pending(
 
     The embedder sorts ``batch`` texts by length, so more pack better.  A batch starts small, doubles while it takes
     less than two seconds and halves above eight: an interruption loses one batch, and a large model on a small machine
-    needs seconds for a single text.  ``total`` is the number of pending units if the caller knows it.
+    needs seconds for a single text.  ``total`` is the number of pending units if the caller knows it.  The number of
+    each batch is added to ``embedded``.
 
     Returns the numbers embedded and failed.  Raises :class:`ModelError` when the model itself fails; a single text that
     cannot be embedded is marked as failed.
@@ -410,7 +410,9 @@ def embed_pending(
 
         vectors, bad = _embed_texts(embedder, texts, show)
         good = [text.unit_id for at, text in enumerate(texts) if at not in bad]
-        done += store.put_vectors(model, good, vectors)
+        done += (count := store.put_vectors(model, good, vectors))
+        if embedded is not None:
+            embedded.append(count)
         failed += store.put_failed(model, [texts[at].unit_id for at in sorted(bad)])
         progress("embed", done, max(left, done))
         seconds = time.monotonic() - started

@@ -111,8 +111,8 @@ def build_history(
             by = continued if continued != period.fact.id else None  # its own continuation took its place
         later = newer.get(id(period))
         fact, dated = period.fact, period.start > ALWAYS
-        row = replace(
-            period.row(now),
+        row = period.row(
+            now,
             superseded_by=by,
             newer=later if dated else None,
             unconfirmed=later is not None and not dated and (single(period.relation[1]) or fact.rule == "value"),

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import lru_cache
+from typing import Any
 
 from .. import patterns as re
 from ..knowledge.concept_keys import concept_key
@@ -113,20 +114,21 @@ class Period:
         self.end, self.by = max(start, self.start), by
         return rest
 
-    def row(self, today: int) -> FactRow:
-        """Return the fact with its days, as of ``today``."""
+    def row(self, today: int, **fields: Any) -> FactRow:
+        """Return the fact with its days, as of ``today``, and with ``fields``."""
         return replace(
             self.fact,
             valid_from=date.fromordinal(self.start) if self.start > ALWAYS else None,
             valid_to=date.fromordinal(max(self.end, 1)) if self.end < NEVER else None,
             current=self.start <= today < self.end,
-            superseded_by=self.by,
+            **fields,
         )
 
 
 def _row(id: str, fact: FactObservation | StatedFact, rule: str, source: str | None) -> FactRow:
     values = fact.subject, fact.predicate, fact.object, fact.confidence, fact.origin
-    recorded = fact.recorded or None if isinstance(fact, StatedFact) else None
+    day = fact.day if isinstance(fact, FactObservation) and fact.dated else None
+    recorded = (fact.recorded or None) if isinstance(fact, StatedFact) else day.isoformat() if day else None
     return FactRow(id, *values, rule, source, None, None, current=False, recorded_at=recorded)
 
 
@@ -324,8 +326,6 @@ def _chain(
             own_id = observed_id((name_key(seen.subject), relation[1]), rule, trusted, value, times[value])
             times[value] += 1
             fact = _row(own_id, seen, rule, citation(seen.path, seen.start_line, seen.end_line))
-            if seen.dated and seen.day is not None:
-                fact = replace(fact, recorded_at=seen.day.isoformat())
             start = day if seen.dated else ALWAYS
             period = Period(fact, relation, tuple(dict.fromkeys((own_id, *lasting[value]))), start)
             periods.append((period, day))

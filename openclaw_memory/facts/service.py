@@ -143,9 +143,14 @@ class FactService:
     def superseded(self, as_of: date | None = None) -> Mapping[int, tuple[str, ...]]:
         """Return by unit id, in words, the facts of units that no longer hold, or did not on the day ``as_of``.
 
-        Answers from the index, and computes again only when that has changed.
+        Answers from the index.
         """
-        return self._snapshot(as_of).superseded
+        with self._store.reading():
+            history = self._snapshot(as_of).history
+            superseded = superseded_units(history)
+            for unit, words in superseded_citations(self._store, history).items():
+                superseded[unit] = tuple(dict.fromkeys((*superseded.get(unit, ()), *words)))
+        return superseded
 
     def outlook(self) -> tuple[date | None, int]:
         """Return the next day on which a fact that is known now begins or ends to hold, and the number of conflicts."""
@@ -397,7 +402,7 @@ class FactService:
 
     def _snapshot(self, as_of: date | None = None) -> FactSnapshot:
         with self._store.reading(), self._lock:  # in this order everywhere: a search holds the session already
-            version, today = self._store.facts_version(), self._today()
+            version, today = self._store.facts_version()[:3], self._today()  # the rest is of the lines that facts cite
             day = as_of or today
             snapshot = self._cached.get(day)
             if snapshot is None or snapshot.version != version:
@@ -417,11 +422,8 @@ class FactService:
         single = frozenset(map(normalise, ontology.single_valued))
         aliases: Aliases = dict(concepts_by_key(ontology).items())
         history = build_history(observations, self._store.stated_facts(), single, day, aliases, as_of)
-        superseded = superseded_units(history)
-        for unit, words in superseded_citations(self._store, history).items():
-            superseded[unit] = tuple(dict.fromkeys((*superseded.get(unit, ()), *words)))
         listed_facts = ListedFacts(self._store, observations)
-        return FactSnapshot(version, day, history, single, listed_facts, superseded, past_values(history))
+        return FactSnapshot(version, day, history, single, listed_facts, past_values(history))
 
     def _warning(self) -> str | None:
         """Return the error of a ``facts.yaml`` that has changed and cannot be read."""

@@ -25,8 +25,6 @@ class FactSnapshot:
     history: History
     single_valued: frozenset[str]
     listed_facts: ListedFacts
-    #: By unit id, in words, the facts of the unit that no longer hold.
-    superseded: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     #: By the id of a fact, the values that it has replaced.
     past: Mapping[str, tuple[DatedValue, ...]] = field(default_factory=dict)
     _current_by_name: dict[int | str, list[FactRow]] = field(default_factory=dict)

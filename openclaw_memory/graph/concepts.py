@@ -125,10 +125,13 @@ class _Mentions:
         strongest = np.ones(len(row), bool)
         strongest[1:] = (row[1:] != row[:-1]) | (key[1:] != key[:-1])
         order = order[strongest & (row >= 0)]
-        splice = Splice.plan(self._document, new.document_id[order], gone)
-        keys = splice(self.keys[self.key], new.key[order])
-        self.keys = np.unique(np.concatenate([keys, self._always]))
-        self.key = np.searchsorted(self.keys, keys).astype(np.int32)
+        splice = Splice(self._document, new.document_id[order], gone)
+        keys = np.union1d(self.keys, new.key[order])
+        old_places, new_places = (np.searchsorted(keys, each).astype(np.int32) for each in (self.keys, new.key[order]))
+        places = splice(old_places[self.key], new_places)
+        mentioned = np.zeros(len(keys), bool)
+        mentioned[places] = mentioned[np.searchsorted(keys, self._always)] = True
+        self.keys, self.key = keys[mentioned], (np.cumsum(mentioned, dtype=np.int32) - 1)[places]
         self.unit, self.rule = splice(self.unit, new.unit_id[order]), splice(self.rule, new.rule[order])
         self._document = splice(self._document, new.document_id[order])
         self.row = corpus.rows_of(self.unit).astype(np.int32, copy=False)

@@ -8,7 +8,7 @@ needs an index of its own (``docs/ranking.md``).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -80,22 +80,21 @@ class _DocumentColumns(NamedTuple):
     half_passage: Bools
 
 
-@dataclass(frozen=True, slots=True)
 class Splice:
-    """A plan that joins columns of old and new rows by document, ascending; ``rows`` are places in both together."""
+    """A plan that joins columns of old and new rows by document, ascending."""
 
-    rows: NDArray[np.intp]
-
-    @classmethod
-    def plan(cls, old: Ints, new: Ints, gone: Sequence[int]) -> Splice:
+    def __init__(self, old: Ints, new: Ints, gone: Sequence[int]) -> None:
         """Plan from the documents of old and of new rows, ascending both, and those documents that are ``gone``."""
-        kept = np.flatnonzero(~np.isin(old, np.asarray(gone, old.dtype)))
-        rows = np.concatenate([kept, np.arange(len(old), len(old) + len(new))])
-        return cls(rows[np.argsort(np.concatenate([old, new])[rows], kind="stable")])
+        changed = np.union1d(np.asarray(gone, old.dtype), new)
+        ends = [np.searchsorted(rows, changed, side) for rows in (old, new) for side in ("left", "right")]
+        ends[0] = np.where(np.isin(changed, gone), ends[0], ends[1])
+        left, right, first, last = (each.tolist() for each in ends)
+        #: Ends of each run of old rows, and of the run of new ones that follows it.
+        self._runs = list(zip([0, *right], [*left, len(old)], [*first, 0], [*last, 0], strict=True))
 
     def __call__(self, old: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
         """Return a joined column."""
-        return np.concatenate([old, new])[self.rows]
+        return np.concatenate([run for a, b, c, d in self._runs for run in (old[a:b], new[c:d])])
 
 
 class Corpus(Kept):
@@ -130,7 +129,7 @@ class Corpus(Kept):
             return
         added = store.unit_rows(fresh if stale or len(self) else None) if fresh else empty_rows()
         # The order of a corpus that is read at once, so that what depends on it is the same to the last bit.
-        splice = Splice.plan(self.rows.document_id, added.document_id, stale)
+        splice = Splice(self.rows.document_id, added.document_id, stale)
         new = np.full((_REACH, len(added.unit_id)), np.nan, np.float32)
         self._neighbours = np.stack([splice(*columns) for columns in zip(self._neighbours, new, strict=True)])
         self.window_norm = splice(self.window_norm, new[0])

@@ -99,12 +99,13 @@ class Freshness:
     ) -> IngestReport:
         """See :meth:`openclaw_memory.memory.Memory.ingest`."""
         started = time.monotonic()
-        until = Deadline.after(deadline)
+        until, mode, early = Deadline.after(deadline), embed or self._settings.embed, list[int]()
         if not self._ingesting.acquire(timeout=until.within(threading.TIMEOUT_MAX)):
             raise StoreError(f"another ingest of {self._workspace} is still running; try again when it is done")
         try:
             with self._store.limit_waiting(until):
-                outcome = self._ingestor.run(self._index_names(paths), progress, until)
+                start = (lambda: None) if mode == "lazy" else partial(self._vectorizer.start_background, early)
+                outcome = self._ingestor.run(self._index_names(paths), progress, until, written=start)
             self._broken = outcome.sidecars
             if not paths:
                 self._record_look(outcome)
@@ -112,9 +113,7 @@ class Freshness:
             self._ingesting.release()
         try:
             with self._store.limit_waiting(until):
-                embedded, pending, remark = self._vectorizer.embed_after_ingest(
-                    embed or self._settings.embed, progress, until
-                )
+                embedded, pending, remark = self._vectorizer.embed_after_ingest(mode, progress, until, early)
                 if outcome.wrote:
                     self._store.maintain()
         except LeaseTimeout as error:
@@ -223,7 +222,9 @@ class Freshness:
                 reader.start()
         if outcome.wrote:
             self._vectorizer.embed_after_refresh(until)
-            self._maintain(until)
+            if not until.passed:
+                with contextlib.suppress(StoreError), self._store.limit_waiting(until):  # another time will do
+                    self._store.maintain()
         if outcome.complete:
             return False, self._lasting_remarks()
         if outcome.unread:
@@ -238,16 +239,6 @@ class Freshness:
             log.warning("%s: not read (%s); the next question tries again", ", ".join(paths), error)
         finally:
             self._ingesting.release()
-
-    def _maintain(self, until: Deadline) -> None:
-        """Drop dead rows from the index, unless a question has no time for it."""
-        if until.passed:
-            return
-        try:
-            with self._store.limit_waiting(until):
-                self._store.maintain()
-        except StoreError as error:
-            log.warning("the index was not compacted: %s", error)
 
     def watch(self, stop: threading.Event | None, ingest: Callable[[], IngestReport]) -> Iterator[IngestReport]:
         """Call ``ingest`` now and after every change of the files, until ``stop`` is set or the memory is closed.

@@ -123,8 +123,11 @@ class Ingestor:
         progress: Progress = silent,
         until: Deadline = NEVER,
         max_bytes: float = math.inf,
+        written: Callable[[], object] = lambda: None,
     ) -> IngestOutcome:
         """Write the texts of all files (or those at or below ``paths``) that changed, without vectors.
+
+        ``written`` is called after each transaction that is followed by more reading.
 
         The next run reads the files for which ``until`` leaves no time, another one those of more than ``max_bytes``
         bytes.  Raises :class:`~openclaw_memory.errors.WorkspaceError` and
@@ -148,7 +151,7 @@ class Ingestor:
             ]
             work = [(file, row) for file, row in work if file.size <= max_bytes]
             try:
-                wrote |= self._write(work, gone, documents.version, run, progress, until)
+                wrote |= self._write(work, gone, documents.version, run, progress, until, written)
                 break
             except TextsChanged:
                 # Another process has written one of the same files, and maybe files that are younger than our scan:
@@ -202,6 +205,7 @@ class Ingestor:
         run: _Run,
         progress: Progress,
         until: Deadline,
+        written: Callable[[], object],
     ) -> bool:
         wrote = False
         batch: list[DocumentChange] = []
@@ -235,6 +239,7 @@ class Ingestor:
             if sum(len(each.units) for each in batch) >= _UNITS_PER_TRANSACTION:
                 version = self._apply(batch, version, run)
                 wrote, batch = True, []
+                written()
         if batch:
             version = self._apply(batch, version, run)
             wrote = True

@@ -161,7 +161,7 @@ def _pairs(line: str) -> Iterator[_Pair]:
     if len(sides) == 2:
         yield from _around_arrow(*sides)
     yield from _framed(line)
-    for match in _ASIDE_BEFORE.finditer(line):
+    for match in _ASIDE_BEFORE.finditer(line) if "(" in line or "（" in line else ():
         words = match["words"].casefold().split()
         if words and (words[-1] in _openers() or words[0] in fact_list("formerly")):
             told = _says_changed(match["words"])

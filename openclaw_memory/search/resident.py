@@ -172,6 +172,8 @@ class ResidentIndex:
     def _export_words(self) -> dict[str, Any]:
         assert self.keyword is not None
         self._store.vector_states(self._model)  # for status, among the answers that the store keeps
+        if self._model is not None:
+            self._store.noise(self._model)
         return {
             "corpus": self.corpus.export(),
             "names": self.names.export(),

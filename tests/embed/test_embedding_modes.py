@@ -19,6 +19,7 @@ from openclaw_memory import Memory
 from openclaw_memory.embed.manager import model_of
 from openclaw_memory.embed.vectorizer import embed_pending
 from openclaw_memory.errors import ModelError
+from openclaw_memory.ingest import pipeline
 from openclaw_memory.search import answers
 
 #: A file each, so that none is another's neighbour.
@@ -155,6 +156,28 @@ def test_an_interrupt_keeps_the_batches_that_are_done(notes: Notes, embedder: Co
         assert (ready + pending, 0 <= ready < 204) == (204, True)
         report = memory.ingest()
         assert (report.added, report.unchanged, report.embedded) == (0, 204, pending)
+
+
+def test_a_first_ingest_embeds_what_it_has_read_while_it_reads_on(
+    notes: Notes, embedder: CountingEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipeline, "_UNITS_PER_TRANSACTION", 20)
+    for month in (1, 2):
+        notes.write(f"memory/2026-0{month}-01.md", "\n".join(f"- month {month} line {n}" for n in range(20)))
+    notes.write("MEMORY.md", "\n".join(f"- keep {n}" for n in range(20)))
+    early: list[str] = []
+
+    def wait_for_embedder(stage: str, done: int, total: int) -> None:
+        end = time.monotonic() + 20
+        while stage == "read" and done == total and not early and time.monotonic() < end:
+            early.extend(embedder.texts)
+            time.sleep(0.01)
+
+    with open_memory(notes, embedder) as memory:
+        report = memory.ingest(progress=wait_for_embedder)
+        assert {text.split()[1] for text in early[:20]} == {"keep"}
+        assert (report.embedded, report.pending, states(memory)) == (64, 0, (64, 0, 0, 0))
+        assert len(embedder.taken()) == 64  # none twice
 
 
 # -- which texts first ------------------------------------------------------------------------------

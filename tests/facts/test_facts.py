@@ -903,3 +903,22 @@ def test_a_subject_that_is_not_known_is_answered_by_those_that_are_near(notes: N
         assert memory.facts.query("Mira Osgood", predicate="likes").warning is None
         assert memory.facts.query("Wren").warning is None
         assert memory.facts.query("Mira Osgood").rows[0].object == "Europe/Lisbon"
+
+
+def test_facts_are_computed_again_only_where_one_has_changed_or_moved(memory: Memory, notes: Notes) -> None:
+    def changes(path: str, text: str) -> bool:
+        before = memory.store.facts_version()
+        notes.write(path, text)
+        memory.ingest()
+        return memory.store.facts_version() != before
+
+    path, text = "memory/2026-03-01.md", "# 王さん\n\n- Wohnort: Köln\n"
+    assert changes(path, text)
+    assert not changes(path, f"{text}- Regen am Abend.\n")
+    assert not changes("memory/2026-03-02.md", "- Regen am Morgen.\n")
+    assert changes(path, f"\n{text}- Regen am Abend.\n")
+    assert changes(path, f"\n{text.replace('Köln', 'Bonn')}- Regen am Abend.\n")
+    assert objects(memory.facts.query("王さん")) == ["Bonn"]
+    assert changes("memory/2026-03-02.md", "# 王さん\n\n- Telefon: 0228 5550142\n")
+    notes.remove("memory/2026-03-02.md")
+    assert changes(path, "- Regen.\n") and not memory.facts.query("王さん").rows

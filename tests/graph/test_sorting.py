@@ -36,7 +36,7 @@ def test_what_is_spliced_is_what_a_stable_sort_of_all_that_is_left_would_be(
     old: list[int], new: list[int], gone: set[int]
 ) -> None:
     before, after = np.array(old, np.int32), np.array(new, np.int32)
-    splice = Splice.plan(before, after, sorted(gone))
+    splice = Splice(before, after, sorted(gone))
     marks = splice(np.arange(len(old)), -1 - np.arange(len(new))).tolist()
     left = [(document, at) for at, document in enumerate(old) if document not in gone]
     merged = [*left, *((document, -1 - at) for at, document in enumerate(new))]

@@ -37,6 +37,9 @@ log = logging.getLogger("openclaw_memory.store")
 _POLL, _LOOK = 0.004, 0.02
 #: Seconds that every caller waits at least, also past its deadline: another process needs them to close an idle file.
 _LEAST = 0.25
+#: Share of the file up to which its log stays when it is closed: writing it into the file takes as long for one changed
+#: note as for many.
+_SHORT_LOG = 1 / 64
 #: Nanoseconds after which two writes have different times on every file system.
 _COARSE = 2_500_000_000
 
@@ -323,8 +326,11 @@ class Lease:
         if connection is not None:
             import duckdb
 
+            file, log_file = _stamp(self.path)
             try:
-                connection.close()
+                with contextlib.closing(connection):
+                    if file is not None and log_file is not None and log_file[1] < _SHORT_LOG * file[1]:
+                        connection.execute("PRAGMA disable_checkpoint_on_shutdown")
             except duckdb.Error as error:  # committed rows are in the log
                 log.warning("%s: closing the index failed: %s", self.path, error)
 

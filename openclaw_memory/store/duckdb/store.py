@@ -149,16 +149,10 @@ class DuckStore(Store):
             stamp = self._db.lease.settled_stamp
             if stamp is None or self.state() != state:
                 return False
-            self.statistics()  # which are among the answers
-            parts, token = export(), self._db.change_token
+            self.statistics(), self.workspace_file("")  # whose answers every question or status needs
+            parts, token, counters = export(), self._db.change_token, self._db.counters()
             answers = [(key, None if of == token else of, value) for key, (of, value) in self._cache.items()]
-            value = {
-                "stamp": stamp,
-                "state": tuple(state),
-                "counters": self._db.counters(),
-                "answers": answers,
-                "parts": parts,
-            }
+            value = {"stamp": stamp, "state": tuple(state), "counters": counters, "answers": answers, "parts": parts}
             return mapped.write(Path(f"{self.path}{suffix}"), self._build, value)
 
     @cached_property

@@ -112,8 +112,9 @@ class GraphTables(Tables):
                 self._db.append(c, "mentions", mentions)
             return len(before ^ _links_to(c, changed))
 
-    def extracted_facts(self) -> list[FactObservation]:
-        """Return the facts that rules extracted, by path and place in the file."""
+    def extracted_facts(self, document_ids: Sequence[int] | None = None) -> list[FactObservation]:
+        """Return the facts that rules extracted from these documents, all for ``None``, by path and place in it."""
+        within = "" if document_ids is None else f" WHERE document_id IN {in_list(document_ids)}"
         with self._db.read() as c:
 
             def by_id(columns: str, table: str, ids: Iterable[int]) -> dict[int, tuple[Any, ...]]:
@@ -122,7 +123,7 @@ class GraphTables(Tables):
 
             # Each table by its ids, as joining them takes twice as long.
             columns = "unit_id, document_id, subject, predicate, object, rule, confidence"
-            facts = c.execute(f"SELECT {columns} FROM found_facts").fetchall()
+            facts = c.execute(f"SELECT {columns} FROM found_facts{within}").fetchall()
             if not facts:
                 return []
             files = by_id("path, kind, origin", "documents", (row[1] for row in facts))

@@ -182,16 +182,20 @@ class Store(GraphTables, VectorTables, ABC):
         """
         with self._db.write() as c:
             writing.check_version(self._db, version)
+            replaced = [change.replaces for change in changes if change.replaces is not None]
+            facts = self.extracted_facts(replaced)
             counts = writing.apply(self._db, c, changes)
-            bump(c, "texts")
+            # The same facts at the same places leave all that follows from facts as it is.
+            news = any(unit.cited or (unit.facts and each.replaces is None) for each in changes for unit in each.units)
+            bump(c, "texts", *(["facts"] if news or facts != self.extracted_facts(replaced) else []))
         return version + 1, counts
 
     def remove(self, document_ids: Sequence[int], version: int) -> int:
         """Remove documents with everything they own; return the new version.  Raises as :meth:`apply`."""
         with self._db.write() as c:
             writing.check_version(self._db, version)
+            bump(c, "texts", *(["facts"] if self.extracted_facts(document_ids) else []))
             writing.remove(c, document_ids)
-            bump(c, "texts")
         return version + 1
 
     # -- search ---------------------------------------------------------------------------------------

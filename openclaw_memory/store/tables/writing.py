@@ -11,7 +11,7 @@ from typing import Any
 
 from ...text.analysis import vocabulary
 from ..rows import RULES, DocumentChange, PlannedUnit, TextsChanged
-from .base import Connection, Database, bump, column_types, count, in_list, next_ids
+from .base import Connection, Database, bump, column_types, in_list, next_ids
 from .keywords import MOST
 
 _RULE = {rule: code for code, rule in enumerate(RULES)}
@@ -57,8 +57,6 @@ def apply(db: Database, c: Connection, changes: Sequence[DocumentChange]) -> Cou
         f"FROM units JOIN same USING (hash) WHERE id IN {in_list(unit_id for unit_id, _ in new)}"
     )
     c.execute("DROP TABLE same")
-    if "found_facts" in rows:
-        bump(c, "facts")
     return counts
 
 
@@ -154,8 +152,6 @@ def remove(c: Connection, document_ids: Sequence[int], living: Sequence[int] = (
         "DELETE FROM vectors WHERE unit_id IN "
         f"(SELECT id FROM units WHERE document_id IN {in_list(document_ids)}) AND unit_id NOT IN {in_list(living)}"
     )
-    if count(c, f"SELECT count(*) FROM found_facts WHERE document_id IN {in_list(document_ids)}"):
-        bump(c, "facts")
     for table in ("units", "mentions", "found_facts", "derived_from", "sections", "words"):
         c.execute(f"DELETE FROM {table} WHERE document_id IN {in_list(document_ids)}")
     c.execute(f"DELETE FROM documents WHERE id IN {in_list(document_ids)}")
