@@ -8,6 +8,7 @@ import signal
 import socket
 import threading
 from contextlib import suppress
+from functools import partial
 from typing import Any, BinaryIO
 
 from .endpoint import Endpoint
@@ -28,7 +29,7 @@ class Attachment:
     """
 
     def __init__(self, endpoint: Endpoint, identity: str, for_host: bool) -> None:
-        self._connect = lambda: endpoint.connect(for_host, identity)
+        self._connect = partial(endpoint.connect, for_host, identity)
         self._source = os.fdopen(os.dup(0), "rb", closefd=False)
         self._lock = threading.Lock()
         #: Lines of the handshake, with an ``initialize`` that has an answer under another id.
@@ -93,7 +94,7 @@ class Attachment:
                     _write(line)
         with self._lock:
             self._lost = True
-            for number in filter(REPEATED.__ne__, self._waiting):
+            for number in [number for number in self._waiting if number != REPEATED]:
                 text = "the server that several clients shared has ended; ask again"
                 error = {"jsonrpc": "2.0", "id": number, "error": {"code": -32603, "message": text}}
                 _write(json.dumps(error).encode() + b"\n")
