@@ -55,7 +55,7 @@ GROUPS = {
     },
     "Set up": {
         "setup": ("setup", "Connect OpenClaw or another host with this memory."),
-        "serve": ("serve", "Serve this memory to MCP clients on stdin and stdout."),
+        "serve": ("serve", "Serve this memory to MCP clients, on stdio or over HTTP."),
         "config": ("config", "Show and change the settings."),
         "model": ("model", "List, pull and choose embedding models."),
         "completion": ("main", "Print what makes bash, zsh or fish complete commands."),
