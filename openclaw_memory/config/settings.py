@@ -19,13 +19,11 @@ from .coerce import all_keys, assign
 from .coerce import check_key as check_key
 from .coerce import value_of as value_of
 from .coerce import walk as walk
-from .folders import APP as APP
-from .folders import cache_dir as cache_dir
-from .folders import data_dir as data_dir
 
 if TYPE_CHECKING:
     from .openclaw_home import OpenClawHome
 
+APP = "openclaw-memory"
 ENV_PREFIX = "OPENCLAW_MEMORY_"
 
 
@@ -290,6 +288,20 @@ def config_path() -> Path:
     import platformdirs
 
     return Path(platformdirs.user_config_dir(APP)) / "config.yaml"
+
+
+def data_dir() -> Path:
+    """Return the folder of indexes and states."""
+    import platformdirs
+
+    return Path(platformdirs.user_data_dir(APP))
+
+
+def cache_dir() -> Path:
+    """Return the folder of downloaded and converted models."""
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir(APP))
 
 
 def load(

@@ -1,4 +1,4 @@
-"""``openclaw-memory-call``: ask the running server for one tool, for hooks of hosts, which must be fast and never fail.
+"""``openclaw-memory call``: ask the running server for one tool, for hooks of hosts, which must be fast and never fail.
 
 It starts the server where none runs, prints the result as JSON or nothing, and always exits with 0.
 """
@@ -12,7 +12,7 @@ import sys
 import time
 from typing import Any
 
-from ..config.folders import data_dir
+from ..config.settings import data_dir
 from .endpoint import Endpoint
 
 _PROTOCOL = "io.modelcontextprotocol/"
@@ -20,17 +20,17 @@ _META = {f"{_PROTOCOL}protocolVersion": "2026-07-28", f"{_PROTOCOL}clientCapabil
 
 
 def main() -> None:
-    """Entry point of the console script."""
+    """Run the command."""
     try:
         _call(time.monotonic())
     except SystemExit:  # of argparse, whose code would stop some hosts
-        pass
+        return
     except Exception as error:
         print(f"no answer: {error or type(error).__name__}", file=sys.stderr)
 
 
 def _call(started: float) -> None:
-    parser = argparse.ArgumentParser("openclaw-memory-call", description="Ask the running server; never fails.")
+    parser = argparse.ArgumentParser("openclaw-memory call", description="Ask the running server; never fails.")
     environ = os.environ.get
     parser.add_argument("-w", "--workspace", default=environ("OPENCLAW_MEMORY_WORKSPACE"), help="the agent's workspace")
     parser.add_argument("--agent", default=environ("OPENCLAW_MEMORY_AGENT", "main"), help="whose memory it is")
@@ -38,7 +38,7 @@ def _call(started: float) -> None:
     parser.add_argument("--deadline", type=float, default=2.0, metavar="SECONDS", help="default 2")
     parser.add_argument("tool", help="name of the tool")
     parser.add_argument("arguments", nargs="?", default="{}", help="its arguments as JSON; - reads them from stdin")
-    options = parser.parse_args()
+    options = parser.parse_args(sys.argv[2:])
     until = started + options.deadline
     arguments = json.loads(sys.stdin.read() if options.arguments == "-" else options.arguments)
     workspace = options.workspace and os.path.realpath(os.path.expanduser(options.workspace))
@@ -76,7 +76,3 @@ def _start(workspace: str, options: argparse.Namespace) -> None:
     index = ["--db", options.db] if options.db else []
     command = ["-m", __package__.split(".")[0], "-w", workspace, "--agent", options.agent, *index, "serve", "--http"]
     start_python(command, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, start_new_session=True)
-
-
-if __name__ == "__main__":
-    main()

@@ -68,22 +68,22 @@ class HttpServer:
                 f"process {other.get('pid')} serves this memory at {other.get('url')} already; use that, "
                 f"its token is in {self._endpoint.file}"
             ) from None
-        web, lines = self._listen(port), socket.create_server((_LOOPBACK, 0))
+        last = 0
+        with suppress(KeyError, ValueError, IndexError, AttributeError):
+            last = int(self._endpoint.read()["url"].split(":")[2].split("/")[0])
+        try:
+            web = socket.create_server((_LOOPBACK, port or last))
+        except OSError as error:
+            if port:
+                raise OpenClawMemoryError(f"port {port}: {error.strerror}; choose another --port") from error
+            web = socket.create_server((_LOOPBACK, 0))
+        lines = socket.create_server((_LOOPBACK, 0))
         url = f"http://{_LOOPBACK}:{web.getsockname()[1]}/mcp"
         record = {"url": url, "token": self._token, "pid": os.getpid(), "identity": self._identity}
         record["lines"] = lines.getsockname()[1]
         atomic.write_bytes(self._endpoint.file, json.dumps(record).encode(), 0o600)
         announce(url)
         run_until_signal(self._pool, partial(self._serve, web, lines))
-
-    def _listen(self, port: int | None) -> socket.socket:
-        if port is None:
-            with suppress(OSError, KeyError, ValueError):
-                return socket.create_server((_LOOPBACK, int(self._endpoint.read()["url"].split(":")[2].split("/")[0])))
-        try:
-            return socket.create_server((_LOOPBACK, port or 0))
-        except OSError as error:
-            raise OpenClawMemoryError(f"port {port}: {error.strerror}; choose another --port") from error
 
     async def _serve(self, web: socket.socket, lines: socket.socket) -> None:
         app = MemoryServer(self._pool, self._for_host).sdk.streamable_http_app(host=_LOOPBACK)
@@ -108,13 +108,10 @@ class HttpServer:
         lines.setblocking(False)
         async with anyio.create_task_group() as tasks:
             while True:
-                try:
+                with suppress(OSError):  # the client is gone
                     client, _ = await asyncio.get_running_loop().sock_accept(lines)
-                except OSError as error:  # too many files are open
-                    log.warning("nobody can attach now: %s", error)
-                    await anyio.sleep(1.0)
-                else:
                     tasks.start_soon(self._attach, client)
+                await anyio.sleep(0.01)
 
     async def _attach(self, client: socket.socket) -> None:
         """Serve a process that attaches, which greets with the token, until it leaves."""

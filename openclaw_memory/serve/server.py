@@ -38,10 +38,11 @@ from ..system.deadline import Deadline
 from ..system.sanitize import sanitize_turns, sanitize_values
 from ..system.serialize import to_json
 from ..version import __version__
+from .attach import Attachment
 from .pool import Pool
 from .registry import callable_tools, listed_tools
 from .tool import Call, Tool, check_arguments
-from .transport import LineTransport, Source
+from .transport import LineTransport
 
 log = logging.getLogger("openclaw_memory.serve")
 
@@ -253,10 +254,9 @@ class MemoryServer:
 # -- life ---------------------------------------------------------------------------------------------
 
 
-def serve_stdio(pool: Pool, for_host: bool, source: Source | None = None) -> NoReturn:
+def serve_stdio(pool: Pool, for_host: bool, source: Attachment | None = None) -> NoReturn:
     """Serve stdin and stdout until stdin closes or a signal comes; ``source`` is what has begun to read stdin."""
     transport, server = LineTransport.reserve_stdio(source), MemoryServer(pool, for_host)
-
     run_until_signal(pool, partial(server.converse, transport, end_in_any_case))
 
 

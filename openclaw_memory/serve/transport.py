@@ -16,7 +16,7 @@ import sys
 import threading
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, BinaryIO
 
 import anyio
 import anyio.to_thread
@@ -33,7 +33,7 @@ from mcp.types import (
 )
 
 from ..text.characters import join_surrogates
-from .attach import LONGEST_LINE, REPEATED
+from .attach import LONGEST_LINE, REPEATED, Attachment
 
 log = logging.getLogger("openclaw_memory.serve")
 
@@ -44,25 +44,15 @@ Incoming = MemoryObjectSendStream[SessionMessage | Exception]
 Outgoing = MemoryObjectReceiveStream[SessionMessage]
 
 
-class Source(Protocol):
-    """A binary stream of lines with a descriptor, such as a file."""
-
-    def readline(self, size: int, /) -> bytes:
-        """Return the next line, or ``size`` bytes of it."""
-
-    def fileno(self) -> int:
-        """Return the descriptor."""
-
-
 class LineTransport:
     """Messages as lines: from ``source``, and to ``send``, which returns how many of the bytes it took."""
 
-    def __init__(self, source: Source, send: Callable[[memoryview], int]) -> None:
+    def __init__(self, source: BinaryIO | Attachment, send: Callable[[memoryview], int]) -> None:
         self._writing = anyio.Lock()
         self._source, self._send = source, send
 
     @classmethod
-    def reserve_stdio(cls, source: Source | None = None) -> LineTransport:
+    def reserve_stdio(cls, source: Attachment | None = None) -> LineTransport:
         """Reserve stdin and stdout for messages: for all other code stdin is empty, and stdout is stderr.
 
         That includes plugins, llama.cpp and child processes.  ``source`` is what has begun to read stdin, if any.

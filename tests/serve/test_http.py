@@ -31,7 +31,7 @@ from openclaw_memory.config.settings import data_dir
 from openclaw_memory.serve.endpoint import Endpoint
 
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}
-CALLER = [sys.executable, "-W", "error", "-m", "openclaw_memory.serve.call"]
+CALLER = [sys.executable, "-W", "error", "-m", "openclaw_memory", "call"]
 
 
 class HttpClient:
