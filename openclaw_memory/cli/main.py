@@ -308,7 +308,8 @@ def main() -> None:
     if sys.argv[1:2] == ["call"]:  # for hooks, which wait: nothing else is loaded
         from ..serve.call import main as call
 
-        return call()
+        call()
+        return
     # The default of 700 new objects makes garbage collection a tenth of the time to load an index.
     gc.set_threshold(20_000)
     _open_streams()
