@@ -14,10 +14,9 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, NoReturn
 
 import anyio
-import anyio.to_thread
 import uvicorn
 
 from ..errors import OpenClawMemoryError
@@ -117,11 +116,12 @@ class HttpServer:
         """Serve a process that attaches, which greets with the token, until it leaves."""
         server = None
         try:
-            source = client.makefile("rb")
-            greeting = await anyio.to_thread.run_sync(self._greet, client, source)
+            client.setblocking(False)
+            greeting = await self._greet(client)
             if greeting is not None:
+                client.setblocking(True)
                 server = MemoryServer(self._pool, bool(greeting.get("forHost")))
-                await server.converse(LineTransport(source, client.send), lambda: None)
+                await server.converse(LineTransport(client.makefile("rb"), client.send), lambda: None)
         except Exception:
             log.exception("a client that had attached was dropped")
         finally:
@@ -131,13 +131,16 @@ class HttpServer:
                 client.shutdown(socket.SHUT_RDWR)  # wakes the thread that reads
             client.close()
 
-    def _greet(self, client: socket.socket, source: BinaryIO) -> dict[str, Any] | None:
+    async def _greet(self, client: socket.socket) -> dict[str, Any] | None:
         """Return the greeting of a client that knows the token."""
-        client.settimeout(_GREETING_SECONDS)
-        with suppress(OSError, ValueError, AttributeError):
-            greeting: dict[str, Any] = json.loads(source.readline(_GREETING_BYTES))
+        loop, data = asyncio.get_running_loop(), b""
+        with suppress(OSError, ValueError, AttributeError), anyio.move_on_after(_GREETING_SECONDS):
+            while not data.endswith(b"\n"):
+                data += (chunk := await loop.sock_recv(client, _GREETING_BYTES))
+                if not chunk or len(data) > _GREETING_BYTES:
+                    return None
+            greeting: dict[str, Any] = json.loads(data)
             if self._knows_token(f"Bearer {greeting.get('token')}".encode()):
-                client.sendall(b"\n")
-                client.settimeout(None)
+                await loop.sock_sendall(client, b"\n")
                 return greeting
         return None

@@ -48,7 +48,7 @@ class LineTransport:
     """Messages as lines: from ``source``, and to ``send``, which returns how many of the bytes it took."""
 
     def __init__(self, source: BinaryIO | Attachment, send: Callable[[memoryview], int]) -> None:
-        self._writing = anyio.Lock()
+        self._writing = anyio.CapacityLimiter(1)  # of its own: others are written to while this client reads nothing
         self._source, self._send = source, send
 
     @classmethod
@@ -140,9 +140,7 @@ class LineTransport:
                     await self._put(item.message)
 
     async def _put(self, message: Any) -> None:
-        line = _line(message)
-        async with self._writing:
-            await anyio.to_thread.run_sync(self._write, line, abandon_on_cancel=True)
+        await anyio.to_thread.run_sync(self._write, _line(message), abandon_on_cancel=True, limiter=self._writing)
 
     def _write(self, line: bytes) -> None:
         rest = memoryview(line)

@@ -14,7 +14,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -314,6 +314,14 @@ def test_a_hook_asks_the_running_server(server: subprocess.Popen[bytes], lamps: 
     assert "green lamp" in json.loads(called(*where, "memory_get", '{"path": "MEMORY.md"}').stdout)["text"]
     turn = json.dumps({"messages": [{"role": "user", "text": "a lamp"}]})
     assert "skipped" in json.loads(called(*where, "memory_turn", "-", given=turn).stdout)
+
+
+def test_who_says_nothing_keeps_nobody_waiting(client: HttpClient, lamps: Notes) -> None:
+    with ExitStack() as silent:
+        for _ in range(60):
+            silent.enter_context(closing(socket.create_connection(("127.0.0.1", client.record["lines"]))))
+        where = ("-w", str(lamps.root), "--deadline", str(LOCK_TIMEOUT))
+        assert "green lamp" in json.loads(called(*where, "memory_get", '{"path": "MEMORY.md"}').stdout)["text"]
 
 
 @pytest.mark.parametrize("arguments", [(), ("nope",), ("memory_search", "{"), ("memory_search",), ("--deadline", "x")])
