@@ -55,7 +55,7 @@ GROUPS = {
     },
     "Set up": {
         "setup": ("setup", "Connect OpenClaw or another host with this memory."),
-        "serve": ("serve", "Serve this memory to MCP clients on stdin and stdout."),
+        "serve": ("serve", "Serve this memory to MCP clients, on stdio or over HTTP."),
         "config": ("config", "Show and change the settings."),
         "model": ("model", "List, pull and choose embedding models."),
         "completion": ("main", "Print what makes bash, zsh or fish complete commands."),
@@ -305,6 +305,11 @@ def _open_streams() -> None:
 
 def main() -> None:
     """Entry point of the console script."""
+    if sys.argv[1:2] == ["call"]:  # for hooks, which wait: nothing else is loaded
+        from ..serve.call import main as call
+
+        call()
+        return
     # The default of 700 new objects makes garbage collection a tenth of the time to load an index.
     gc.set_threshold(20_000)
     _open_streams()

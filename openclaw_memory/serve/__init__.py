@@ -1,1 +1,1 @@
-"""The MCP server: one process on stdio for any number of agents and workspaces."""
+"""The MCP server: one process, on stdio or HTTP, for any number of agents and workspaces."""

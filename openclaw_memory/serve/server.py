@@ -11,10 +11,11 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, NoReturn
 
 import anyio
 from mcp.server.context import ServerRequestContext
@@ -37,10 +38,11 @@ from ..system.deadline import Deadline
 from ..system.sanitize import sanitize_turns, sanitize_values
 from ..system.serialize import to_json
 from ..version import __version__
+from .attach import Attachment
 from .pool import Pool
 from .registry import callable_tools, listed_tools
 from .tool import Call, Tool, check_arguments
-from .transport import StdioTransport
+from .transport import LineTransport
 
 log = logging.getLogger("openclaw_memory.serve")
 
@@ -123,7 +125,7 @@ class MemoryServer:
         # Tools that run long have threads of their own, as they must not delay answers.
         self._threads = {False: ThreadPoolExecutor(4, "answer"), True: ThreadPoolExecutor(2, "long-running")}
         self._running = 0
-        self._sdk: Server[Any] = Server(
+        self.sdk: Server[Any] = Server(
             "openclaw-memory",
             version=__version__,
             title="openclaw-memory",
@@ -211,70 +213,95 @@ class MemoryServer:
             state.reported = reached[0]
             await context.session.report_progress(*reached)
 
-    # -- life -----------------------------------------------------------------------------------------
-
-    def run(self) -> None:
-        """Serve stdin and stdout until stdin closes or a signal comes; then exit the process."""
-        transport = StdioTransport()
-        status = 1
-        try:
-            anyio.run(self._serve, transport)
-            status = 0
-        except Exception:
-            log.exception("the server failed")
-        finally:
-            _force_exit(status)
-            for threads in self._threads.values():
-                threads.shutdown(wait=False, cancel_futures=True)
-            self._pool.close(_CLOSING)
-            with contextlib.suppress(AttributeError, OSError, ValueError):  # it may be gone
-                sys.stderr.flush()
-            # Threads may be in a model, a lock or a read that cannot be interrupted; they lose nothing.
-            os._exit(status)
-
-    async def _serve(self, transport: StdioTransport) -> None:
+    async def converse(self, transport: LineTransport, ending: Callable[[], None]) -> None:
+        """Answer one client until it sends or reads no more; ``ending`` is called first then."""
         incoming, requests = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         answers, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
         written = anyio.Event()
-        with anyio.CancelScope() as serving:
-
-            def end() -> None:
-                _force_exit(0)
-                self._pool.stop()
-                serving.cancel()
+        with anyio.CancelScope() as talking:
 
             async def last_answers() -> None:
-                _force_exit(0)
+                ending()
                 with anyio.move_on_after(_LAST_ANSWERS):
                     await anyio.sleep(2 * _BEAT / 5)  # the last request must reach its handler
                     while self._running:
                         await anyio.sleep(0.01)
-                self._pool.stop()
                 await incoming.aclose()
 
             async def write() -> None:
                 try:
                     await transport.write(outgoing)
                 except OSError as error:  # the client has closed its end
-                    log.info("stdout was closed: %s", error)
-                    end()
+                    log.info("a client is gone: %s", error)
+                    ending()
+                    talking.cancel()
                 written.set()
 
-            async def warm_up() -> None:
-                await anyio.sleep(_BEAT)  # the answer to initialize comes first
-                self._pool.warm()
-                with contextlib.suppress(OpenClawMemoryError):
-                    self._pool.warm(self._pool.key())
-
-            _handle_signals(end)
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(write)
-                tasks.start_soon(warm_up)
                 transport.read(incoming, last_answers, lambda: self._running + outgoing.statistics().tasks_waiting_send)
-                await self._sdk.run(requests, answers, self._sdk.create_initialization_options())
+                await self.sdk.run(requests, answers, self.sdk.create_initialization_options())
                 with anyio.move_on_after(_BEAT):
                     await written.wait()
                 tasks.cancel_scope.cancel()
+
+    def close(self) -> None:
+        """Begin no further call."""
+        for threads in self._threads.values():
+            threads.shutdown(wait=False, cancel_futures=True)
+
+
+# -- life ---------------------------------------------------------------------------------------------
+
+
+def serve_stdio(pool: Pool, for_host: bool, source: Attachment | None = None) -> NoReturn:
+    """Serve stdin and stdout until stdin closes or a signal comes; ``source`` is what has begun to read stdin."""
+    transport, server = LineTransport.reserve_stdio(source), MemoryServer(pool, for_host)
+    run_until_signal(pool, partial(server.converse, transport, end_in_any_case))
+
+
+def end_in_any_case(status: int = 0) -> None:
+    """Exit the process within seconds, even if a thread hangs."""
+    timer = threading.Timer(_AT_LAST, os._exit, (status,))
+    timer.daemon = True
+    timer.start()
+
+
+def run_until_signal(pool: Pool, serve: Callable[[], Awaitable[None]]) -> NoReturn:
+    """Await ``serve`` beside warming up, until it returns or a signal comes; then exit the process."""
+
+    async def warm_up() -> None:
+        await anyio.sleep(_BEAT)  # the answer to initialize comes first
+        pool.warm()
+        with contextlib.suppress(OpenClawMemoryError):
+            pool.warm(pool.key())
+
+    async def run() -> None:
+        async with anyio.create_task_group() as tasks:
+
+            def end() -> None:
+                end_in_any_case()
+                pool.stop()
+                tasks.cancel_scope.cancel()
+
+            _handle_signals(end)
+            tasks.start_soon(warm_up)
+            await serve()
+            tasks.cancel_scope.cancel()
+
+    status = 1
+    try:
+        anyio.run(run)
+        status = 0
+    except Exception:
+        log.exception("the server failed")
+    finally:
+        end_in_any_case(status)
+        pool.close(_CLOSING)
+        with contextlib.suppress(AttributeError, OSError, ValueError):  # it may be gone
+            sys.stderr.flush()
+        # Threads may be in a model, a lock or a read that cannot be interrupted; they lose nothing.
+        os._exit(status)
 
 
 def _handle_signals(end: Any) -> None:
@@ -287,13 +314,6 @@ def _handle_signals(end: Any) -> None:
             loop.add_signal_handler(number, end)
         except NotImplementedError:  # Windows
             signal.signal(number, lambda *_: loop.call_soon_threadsafe(end))
-
-
-def _force_exit(status: int) -> None:
-    """Exit the process within seconds, even if a thread hangs."""
-    timer = threading.Timer(_AT_LAST, os._exit, (status,))
-    timer.daemon = True
-    timer.start()
 
 
 def _describe_tool(tool: Tool, open_world: bool) -> ListedTool:

@@ -1,4 +1,4 @@
-"""The transport on stdin and stdout, one JSON message a line, separate from everything else that prints.
+"""The transport on stdin and stdout, or on a socket, one JSON message a line, separate from everything that prints.
 
 The SDK's own transport drops invalid lines without an answer, cancels running calls when stdin closes, and blocks
 signals in a read; this one does not.
@@ -15,7 +15,8 @@ import select
 import sys
 import threading
 from collections.abc import Awaitable, Callable
-from typing import Any
+from functools import partial
+from typing import Any, BinaryIO
 
 import anyio
 import anyio.to_thread
@@ -32,11 +33,10 @@ from mcp.types import (
 )
 
 from ..text.characters import join_surrogates
+from .attach import LONGEST_LINE, REPEATED, Attachment
 
 log = logging.getLogger("openclaw_memory.serve")
 
-#: Longest line in bytes; a longer one is refused.
-LONGEST_LINE = 64 * 2**20
 #: Most calls and answers that wait for a client; beyond that its lines are not read.
 MOST_WAITING = 64
 
@@ -44,21 +44,27 @@ Incoming = MemoryObjectSendStream[SessionMessage | Exception]
 Outgoing = MemoryObjectReceiveStream[SessionMessage]
 
 
-class StdioTransport:
-    """Reserves stdin and stdout for messages: for all other code stdin is empty, and stdout is stderr.
+class LineTransport:
+    """Messages as lines: from ``source``, and to ``send``, which returns how many of the bytes it took."""
 
-    That includes plugins, llama.cpp and child processes.
-    """
+    def __init__(self, source: BinaryIO | Attachment, send: Callable[[memoryview], int]) -> None:
+        self._writing = anyio.CapacityLimiter(1)  # of its own: others are written to while this client reads nothing
+        self._source, self._send = source, send
 
-    def __init__(self) -> None:
+    @classmethod
+    def reserve_stdio(cls, source: Attachment | None = None) -> LineTransport:
+        """Reserve stdin and stdout for messages: for all other code stdin is empty, and stdout is stderr.
+
+        That includes plugins, llama.cpp and child processes.  ``source`` is what has begun to read stdin, if any.
+        """
         sys.stdout.flush()
-        self._writing = anyio.Lock()
-        self._in, self._out = os.dup(0), os.dup(1)
+        transport = cls(source or os.fdopen(os.dup(0), "rb", closefd=False), partial(os.write, os.dup(1)))
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
         os.close(nothing)
         os.dup2(2, 1)
         sys.stdout = sys.stderr
+        return transport
 
     def read(self, incoming: Incoming, closed: Callable[[], Awaitable[Any]], waiting: Callable[[], int]) -> None:
         """Start a thread that delivers messages to ``incoming``; ``closed`` is awaited at the end.
@@ -80,19 +86,18 @@ class StdioTransport:
 
         def lines() -> None:
             try:
-                with os.fdopen(self._in, "rb", closefd=False) as source:
-                    while line := source.readline(LONGEST_LINE):
-                        if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
-                            while (rest := source.readline(LONGEST_LINE)) and not rest.endswith(b"\n"):
-                                pass
-                        if line.strip() and not deliver(self._take(line, incoming, waiting)):
-                            return
+                while line := self._source.readline(LONGEST_LINE):
+                    if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
+                        while (rest := self._source.readline(LONGEST_LINE)) and not rest.endswith(b"\n"):
+                            pass
+                    if line.strip() and not deliver(self._take(line, incoming, waiting)):
+                        return
             except OSError as error:
-                log.warning("stdin failed: %s", error)
+                log.info("reading failed: %s", error)
             finally:
                 deliver(closed())
 
-        threading.Thread(target=lines, name="stdin", daemon=True).start()
+        threading.Thread(target=lines, name="lines", daemon=True).start()
 
     async def _take(self, line: bytes, incoming: Incoming, waiting: Callable[[], int]) -> None:
         while waiting() >= MOST_WAITING and not self._client_closed():
@@ -111,7 +116,7 @@ class StdioTransport:
         if not hasattr(select, "poll"):  # Windows
             return False
         poll = select.poll()
-        poll.register(self._in, 0)
+        poll.register(self._source.fileno(), 0)
         return bool(poll.poll(0))
 
     async def _refuse(self, line: bytes) -> None:
@@ -131,17 +136,16 @@ class StdioTransport:
         """Write the messages of ``outgoing`` until it ends or the client is gone."""
         async with outgoing:
             async for item in outgoing:
-                await self._put(item.message)
+                if getattr(item.message, "id", None) != REPEATED:
+                    await self._put(item.message)
 
     async def _put(self, message: Any) -> None:
-        line = _line(message)
-        async with self._writing:
-            await anyio.to_thread.run_sync(self._write, line, abandon_on_cancel=True)
+        await anyio.to_thread.run_sync(self._write, _line(message), abandon_on_cancel=True, limiter=self._writing)
 
     def _write(self, line: bytes) -> None:
         rest = memoryview(line)
         while rest:
-            rest = rest[os.write(self._out, rest) :]
+            rest = rest[self._send(rest) :]
 
 
 def _message(line: bytes) -> JSONRPCMessage:

@@ -139,12 +139,12 @@ def test_a_line_without_end_is_answered_and_not_kept(notes: Notes, tmp_path: Pat
 BROKEN = """
 import sys
 from openclaw_memory.cli.main import main
-from openclaw_memory.serve.transport import StdioTransport
+from openclaw_memory.serve.transport import LineTransport
 
 async def breaks(*_):
     raise KeyError("a defect")
 
-StdioTransport._take = breaks
+LineTransport._take = breaks
 sys.argv[1:] = ["--set", "embedding.model=none", "serve"]
 main()
 """
