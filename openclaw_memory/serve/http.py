@@ -95,10 +95,13 @@ class HttpServer:
             else:
                 await app(scope, receive, send)
 
-        config = uvicorn.Config(guarded, lifespan="on", log_config=None, access_log=False, server_header=False)
-        async with anyio.create_task_group() as tasks:
+        config = uvicorn.Config(guarded, lifespan="off", log_config=None, access_log=False, server_header=False)
+        async with app.router.lifespan_context(app), anyio.create_task_group() as tasks:
             tasks.start_soon(self._attach_all, lines)
-            await _Listener(config).serve([web])
+            try:
+                await _Listener(config).serve([web])
+            finally:  # a request that the end cuts off is no defect
+                logging.getLogger("uvicorn.error").disabled = True
 
     def _knows_token(self, authorization: bytes) -> bool:
         return secrets.compare_digest(authorization, f"Bearer {self._token}".encode())

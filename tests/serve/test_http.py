@@ -90,7 +90,10 @@ def listening(notes: Notes, tmp_path: Path, *arguments: str) -> Iterator[subproc
         yield process
     finally:
         process.kill()
-        process.communicate()
+        process.wait(LOCK_TIMEOUT)
+        for stream in (process.stdout, process.stderr):
+            assert stream is not None
+            stream.close()
 
 
 def wait_until(done: Any) -> None:
@@ -243,6 +246,7 @@ def test_it_ends_on_a_signal_also_within_a_call(
     server.send_signal(number)
     assert server.wait(LOCK_TIMEOUT) == 0
     assert stuck.exception(LOCK_TIMEOUT) is not None or "result" not in stuck.result()[-1]
+    assert server.stderr is not None and b"Traceback" not in server.stderr.read()
 
 
 # -- clients on stdio -------------------------------------------------------------------------------
