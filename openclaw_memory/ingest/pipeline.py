@@ -125,9 +125,8 @@ class Ingestor:
         max_bytes: float = math.inf,
         written: Callable[[], object] = lambda: None,
     ) -> IngestOutcome:
-        """Write the texts of all files (or those at or below ``paths``) that changed, without vectors.
-
-        ``written`` is called after each transaction that is followed by more reading.
+        """Write the texts of all files (or those at or below ``paths``) that changed, without vectors.  ``written`` is
+        called after each transaction that is followed by more reading.
 
         The next run reads the files for which ``until`` leaves no time, another one those of more than ``max_bytes``
         bytes.  Raises :class:`~openclaw_memory.errors.WorkspaceError` and

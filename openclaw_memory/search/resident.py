@@ -172,8 +172,6 @@ class ResidentIndex:
     def _export_words(self) -> dict[str, Any]:
         assert self.keyword is not None
         self._store.vector_states(self._model)  # for status, among the answers that the store keeps
-        if self._model is not None:
-            self._store.noise(self._model)
         return {
             "corpus": self.corpus.export(),
             "names": self.names.export(),
@@ -185,7 +183,8 @@ class ResidentIndex:
         }
 
     def _export_vectors(self) -> dict[str, Any]:
-        assert self.vectors is not None
+        assert self.vectors is not None and self._model is not None
+        self._store.noise(self._model)  # for questions, likewise
         return {
             "model": self._model,
             "name": self.vectors.name,

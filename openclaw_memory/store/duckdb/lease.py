@@ -37,8 +37,7 @@ log = logging.getLogger("openclaw_memory.store")
 _POLL, _LOOK = 0.004, 0.02
 #: Seconds that every caller waits at least, also past its deadline: another process needs them to close an idle file.
 _LEAST = 0.25
-#: Share of the file up to which its log stays when it is closed: writing it into the file takes as long for one changed
-#: note as for many.
+#: Share of the file up to which its log stays at closing; writing that into the file takes as long for any few rows.
 _SHORT_LOG = 1 / 64
 #: Nanoseconds after which two writes have different times on every file system.
 _COARSE = 2_500_000_000
