@@ -182,7 +182,10 @@ def _rows(costs: Mapping[int, Mapping[str, Mapping[str, Cost]]]) -> Iterator[str
         cells = []
         for size in costs.values():
             packages = list(size[measure].values())
-            values = ((1000, "ms", [cost.seconds for cost in packages]), (1, "MB", [cost.megabytes for cost in packages]))
+            values = (
+                (1000, "ms", [cost.seconds for cost in packages]),
+                (1, "MB", [cost.megabytes for cost in packages]),
+            )
             cells.append(
                 ", ".join(
                     " → ".join(f"{scale * part:.0f}" for part in parts)
@@ -241,7 +244,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
             notes = work / f"notes-{units}"
             if not notes.exists():
                 write_workspace(notes, units)
-            packages = {", before": Package(options.base.resolve(), notes, work / f"base-{units}")} if options.base else {}
+            packages = (
+                {", before": Package(options.base.resolve(), notes, work / f"base-{units}")} if options.base else {}
+            )
             packages[""] = Package(_ROOT, notes, work / f"index-{units}")
             costs[units] = _measure(packages, options.runs)
             print("\n".join(_rows({units: costs[units]})), flush=True)

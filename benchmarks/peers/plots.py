@@ -14,7 +14,7 @@ Line = Sequence[tuple[float, float]]
 
 
 def chart(title: str, across: str, up: str, lines: Mapping[str, Line], logarithmic: str = "") -> str:
-    """A chart of ``lines`` by name, points being ``(x, y)``; ``logarithmic`` has the axes, of values above 0: ``xy``."""
+    """A chart of ``lines`` by name, points being ``(x, y)``; ``logarithmic`` names axes of values above 0."""
     ticks_across = sorted({x for line in lines.values() for x, _ in line})
     values = [y for line in lines.values() for _, y in line]
     if "y" in logarithmic:
