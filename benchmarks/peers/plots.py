@@ -13,11 +13,11 @@ _GREY = "#888888"
 Line = Sequence[tuple[float, float]]
 
 
-def chart(title: str, across: str, up: str, lines: Mapping[str, Line], logarithmic: bool = False) -> str:
-    """A chart of ``lines`` by name, points being ``(x, y)``; ``logarithmic`` is the axis upwards, of values above 0."""
+def chart(title: str, across: str, up: str, lines: Mapping[str, Line], logarithmic: str = "") -> str:
+    """A chart of ``lines`` by name, points being ``(x, y)``; ``logarithmic`` names axes of values above 0."""
     ticks_across = sorted({x for line in lines.values() for x, _ in line})
     values = [y for line in lines.values() for _, y in line]
-    if logarithmic:
+    if "y" in logarithmic:
         ticks_up = [10.0**power for power in range(floor(log10(min(values))), ceil(log10(max(values))) + 1)]
     else:
         step = _round(max(values) / 5)
@@ -25,10 +25,12 @@ def chart(title: str, across: str, up: str, lines: Mapping[str, Line], logarithm
     low, high = ticks_up[0], ticks_up[-1]
 
     def x_of(x: float) -> float:
-        return _LEFT + (x - ticks_across[0]) / (ticks_across[-1] - ticks_across[0]) * (_WIDTH - _LEFT - _RIGHT)
+        first, last = ticks_across[0], ticks_across[-1]
+        share = log10(x / first) / log10(last / first) if "x" in logarithmic else (x - first) / (last - first)
+        return _LEFT + share * (_WIDTH - _LEFT - _RIGHT)
 
     def y_of(y: float) -> float:
-        share = log10(y / low) / log10(high / low) if logarithmic else (y - low) / (high - low)
+        share = log10(y / low) / log10(high / low) if "y" in logarithmic else (y - low) / (high - low)
         return _HEIGHT - _BOTTOM - share * (_HEIGHT - _TOP - _BOTTOM)
 
     out = [

@@ -88,7 +88,7 @@ def _plots(answers: Sequence[Found], sizes: Sequence[Grown]) -> dict[str, str]:
             value = {"latency": row.median, "memory": row.resident / 1e6, "index": row.index}[name]
             points.setdefault(row.name, []).append((row.days, max(value, 0.01)))
         if points and len({row.days for row in sizes}) > 1:
-            out[name] = chart(title, "days", up, points, logarithmic=True)
+            out[name] = chart(title, "days", up, points, logarithmic="y")
     return out
 
 

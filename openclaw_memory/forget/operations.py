@@ -161,7 +161,7 @@ class Forgetter:
         suffixes += [f"{kept}{end}" for kept in (KEPT_WORDS, KEPT_VECTORS) for end in ("", UNFINISHED)]
         if self.store.sidecar(SURVEY_SUFFIX) is None:
             suffixes.append(SURVEY_SUFFIX)
-        for file in self.store.files():
+        for file in filter(None, (*self.store.files(), self.store.beside)):
             for suffix in suffixes:
                 atomic.remove(Path(f"{file}{suffix}"))
         self.store.purge()

@@ -47,7 +47,8 @@ def open_index(workspace: Path, agent: str, settings: Settings, db: str | Path |
 
         files = index_files(workspace, settings.store.folder)
         files += [expand_home(settings.store.path).absolute()] if settings.store.path else []
-        return PostgresStore(url, agent, workspace_name(workspace, settings), *options, files=files)
+        beside = default_path(workspace, agent, settings.store.folder)
+        return PostgresStore(url, agent, workspace_name(workspace, settings), *options, files=files, beside=beside)
     named = db or settings.store.path
     path = expand_home(named).absolute() if named else default_path(workspace, agent, settings.store.folder)
     return DuckStore(path, *options)

@@ -196,7 +196,7 @@ class SearchService:
 
     def keep(self) -> None:
         """Write the resident state for other processes, where that is new and nobody else has the store."""
-        with suppress(StoreError), self._store.limit_waiting(Deadline.after(0.0)):
+        with suppress(StoreError), self._store.limit_waiting(Deadline.after(self._store.patience)):
             if self._index is not None:
                 self._index.keep()
 

@@ -23,7 +23,7 @@ from indexing import both, closed_later, note, put, texts_of, unit_vectors
 from postgres_server import Postgres, role
 
 from benchmarks import crash, postgres_crowd
-from openclaw_memory import Memory, Settings
+from openclaw_memory import Memory, SearchRequest, Settings
 from openclaw_memory.capture.capturer import Message, Turn
 from openclaw_memory.cli.main import cli
 from openclaw_memory.config.settings import StoreSettings
@@ -509,10 +509,48 @@ def test_hits_scores_and_threads_are_those_of_a_file(over_both: str, notes: Note
         assert one.store.state() == before  # the same text again
 
 
-# -- what dies ----------------------------------------------------------------------------------------
+def test_a_new_process_takes_over_what_another_has_read_of_the_server(
+    postgres: Postgres, notes: Notes, tmp_path: Path
+) -> None:
+    settings = Settings().with_values(
+        {"embedding.model": "none", "store.folder": str(tmp_path / "kept"), "store.workspace": str(tmp_path)}
+    )
+    notes.write("MEMORY.md", GARDEN)
+    notes.write("memory/2026-01-05.md", HOUSE)
+
+    def process() -> Memory:
+        return Memory(notes.root, settings=settings, store=postgres.url("owner"))
+
+    def kept() -> list[Path]:
+        return [file for file in tmp_path.rglob("*.kept") if file.stat().st_size]
+
+    def hits(memory: Memory) -> list[tuple[str, int, float]]:
+        return [(hit.path, hit.start_line, hit.score) for hit in memory.search(SearchRequest("attic key")).results]
+
+    with process() as memory:
+        memory.ingest()
+        memory.warm()
+        first = hits(memory)
+    (file,) = kept()
+    assert file.stat().st_mode & 0o777 == 0o600
+    with process() as memory:
+        assert memory._questions.index().has_state()
+        assert hits(memory) == first
+        memory.store.maintain(force=True)  # as whoever forgets on another machine
+    with process() as memory:
+        assert not memory._questions.index().has_state()
+        hits(memory)
+    assert kept()
+    with process() as memory:
+        report = memory.forget(query="attic key")
+        assert report.verified
+    assert not [file for file in kept() if b"attic" in file.read_bytes()]
 
 
 @server
+# -- what dies ----------------------------------------------------------------------------------------
+
+
 def test_kill_9_of_a_client_at_random_moments_loses_nothing(postgres: Postgres) -> None:
     result = crash.run(3, seed=7, longest=0.3, store=postgres.url("owner"))
     assert result.failures == []

@@ -154,8 +154,12 @@ class DuckDatabase(Database):
                 self._counters = token, dict(rows)
             return self._counters[1]
 
+    @property
+    def stamp(self) -> Stamp | None:
+        return self.lease.settled_stamp
+
     def adopt(self, stamp: Stamp, counters: Mapping[str, str]) -> bool:
-        """Take over the ``counters`` of the file if that has ``stamp``, and so need not be opened; return if it has."""
+        """Return true if the file has this ``stamp``, and so need not be opened."""
         if not self.lease.adopt(stamp):
             return False
         if self._counters[0] is None:

@@ -6,19 +6,18 @@ import contextlib
 import logging
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...config.settings import StoreSettings
 from ...model import Progress
-from ...system import mapped
 from ...system.deadline import Deadline
-from ..rows import KEPT_VECTORS, KEPT_WORDS, Analyse, Collect, Floats, KeywordIndex, StoreState, VectorModel
-from ..tables.base import Needles, count
+from ..rows import Analyse, Collect, Floats, KeywordIndex, VectorModel
+from ..tables.base import count
 from ..tables.store import Store
 from ..tables.vectors import VectorIndex
 from .database import DuckDatabase
@@ -31,8 +30,6 @@ log = logging.getLogger("openclaw_memory")
 
 #: Seconds of idleness after which the file is closed.
 IDLE = 0.25
-#: Folders of this package whose classes may be in what is kept.
-_KEPT_ROOMS = frozenset({"index", "graph", "store", "model"})
 
 
 class DuckStore(Store):
@@ -53,9 +50,7 @@ class DuckStore(Store):
         idle: float | None = None,
     ) -> None:
         self.path = path
-        super().__init__(str(path), settings, analyse, extraction)
-        #: The inode of the file of which this process has the arrays mapped.
-        self._kept_inode: int | None = None
+        super().__init__(str(path), settings, analyse, extraction, path)
         self._db = DuckDatabase(path, settings, IDLE if idle is None else idle, self._check_versions)
 
     # -- life ---------------------------------------------------------------------------------
@@ -119,46 +114,8 @@ class DuckStore(Store):
 
         return VssIndex(model, partial(self._load_vectors, model), self._settings.vector_dtype)
 
-    # -- what processes keep for each other -----------------------------------------------------------
-
-    def kept(self, suffix: str) -> Mapping[str, Any]:
-        path = Path(f"{self.path}{suffix}")
-        with self._db.consistent_reads():
-            self._kept_inode = None if suffix == KEPT_WORDS else self._kept_inode
-            found = mapped.read(path, self._build, _KEPT_ROOMS)
-            if found is None:
-                return {}
-            unchanged = self._db.adopt(found["stamp"], found["counters"])
-            if unchanged:
-                token = self._db.change_token
-                answers = {key: (token if of is None else of, value) for key, of, value in found["answers"]}
-                self._cache = answers | self._cache
-            instance, generation = found["state"]
-            now = self.state()
-            if now.instance != instance or now.generation < generation:
-                return {}
-            if suffix == KEPT_WORDS:
-                self._kept_inode = _inode(path)
-            return {**found["parts"], "state": found["state"], "unchanged": unchanged}
-
-    def has_kept(self) -> bool:
-        return self._kept_inode in (None, _inode(Path(f"{self.path}{KEPT_WORDS}")))
-
-    def keep(self, suffix: str, state: StoreState, export: Callable[[], Mapping[str, Any]]) -> bool:
-        with self._db.read():
-            stamp = self._db.lease.settled_stamp
-            if stamp is None or self.state() != state:
-                return False
-            self.statistics(), self.workspace_file("")  # whose answers every question or status needs
-            parts, token, counters = export(), self._db.change_token, self._db.counters()
-            answers = [(key, None if of == token else of, value) for key, (of, value) in self._cache.items()]
-            value = {"stamp": stamp, "state": tuple(state), "counters": counters, "answers": answers, "parts": parts}
-            return mapped.write(Path(f"{self.path}{suffix}"), self._build, value)
-
-    @cached_property
     def _build(self) -> str:
-        dtype, keywords = self._settings.vector_dtype, self._settings.keyword_index
-        return f"{mapped.build_of_package()} {self._extraction} {dtype} {keywords}"
+        return f"{super()._build()} {self._settings.keyword_index}"
 
     def take_over_vectors(self, model: VectorModel) -> int:
         old = max(
@@ -238,13 +195,9 @@ class DuckStore(Store):
         self._db.rewrite()
         self._record_purge()
 
-    def contains(self, needles: Sequence[str]) -> list[str]:
-        search = Needles(needles)
+    def contains(self, needles: Sequence[str], files: Sequence[Path] = ()) -> list[str]:
         with self._db.read():
-            columns = super().contains(needles)
-            kept = [Path(f"{self.path}{suffix}") for suffix in (KEPT_WORDS, KEPT_VECTORS)]
-            files = [file for file in (*self._db.files, *kept) if search and file.exists()]
-            return columns + [file.name for file in files if search.finds(file.read_bytes())]
+            return super().contains(needles, (*self._db.files, *files))
 
     def _put_aside(self) -> list[Path]:
         """Return the files of this index that were put aside, and their logs."""
@@ -265,13 +218,6 @@ class DuckStore(Store):
             *(f"{path} (an older index, put aside)" for path in sorted(aside)),
             *(f"{path} (the index of another agent)" for path in sorted(siblings)),
         ]
-
-
-def _inode(path: Path) -> int | None:
-    try:
-        return path.stat().st_ino
-    except OSError:
-        return None
 
 
 def _read_vectors(old: Path, model: VectorModel, units_by_hash: dict[int, list[int]]) -> tuple[list[int], Floats]:

@@ -33,11 +33,13 @@ class PostgresStore(Store):
     """One agent's index of one workspace in a database.
 
     ``workspace`` is a name that is the same on every machine with the same notes; ``files`` are the index files of it
-    on this machine, if there are any.  Raises :class:`~openclaw_memory.errors.StoreError` from every method when the
-    server does not answer as it should.  While the server is away, the methods that every question needs repeat their
-    last answers, so that a resident index goes on; writing fails, and the next ingest catches up.
+    on this machine, if there are any; beside the file ``beside`` lies what processes of this machine keep for each
+    other.  Raises :class:`~openclaw_memory.errors.StoreError` from every method when the server does not answer as it
+    should.  While the server is away, the methods that every question needs repeat their last answers, so that a
+    resident index goes on; writing fails, and the next ingest catches up.
     """
 
+    patience = 1.0
     _db: PostgresDatabase
 
     def __init__(
@@ -49,9 +51,10 @@ class PostgresStore(Store):
         analyse: Analyse,
         extraction: str = "",
         files: Sequence[Path] = (),
+        beside: Path | None = None,
     ) -> None:
         self._db = PostgresDatabase(url, agent, workspace, settings.lock_timeout, self._check_versions)
-        super().__init__(self._db.server.name, settings, analyse, extraction)
+        super().__init__(self._db.server.name, settings, analyse, extraction, beside)
         self._closed = False
         self._local_files = tuple(files)
         self._lines: dict[int, SectionText] = {}
@@ -120,6 +123,10 @@ class PostgresStore(Store):
         """Return all indexed files by path, after a check for another version of the text analysis or extraction."""
         self._db.check()
         return super().documents()
+
+    def _build(self) -> str:
+        # Whoever forgets has the postings folded: what another machine has kept from before is void.
+        return f"{super()._build()} {self._db.counters()['compaction']}"
 
     # -- vectors: a role that only reads cannot store any, and keeps its measures to itself -------
 

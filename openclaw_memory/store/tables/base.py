@@ -108,6 +108,15 @@ class Database(ABC):
     def change_token(self) -> tuple[Any, ...]:
         """A value that differs whenever another process may have written; valid within :meth:`consistent_reads`."""
 
+    @property
+    @abstractmethod
+    def stamp(self) -> Any:
+        """A value by which other processes know the index as it is; ``None`` if a write might leave the same one."""
+
+    @abstractmethod
+    def adopt(self, stamp: Any, counters: Mapping[str, str]) -> bool:
+        """Return true if the index is as it was with this ``stamp`` and these ``counters``, which are taken over."""
+
     @abstractmethod
     def change(self, c: Any) -> contextlib.AbstractContextManager[None]:
         """Open a transaction while the index is being opened; it counts no generation."""

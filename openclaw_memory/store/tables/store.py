@@ -6,17 +6,20 @@ import json
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ...config.settings import StoreSettings
 from ...model import Grain, Kind, Origin, Progress
+from ...system import atomic, mapped
 from ...system.deadline import Deadline
 from ...system.heap import free_unused_heap
 from ..rows import (
+    KEPT_VECTORS,
+    KEPT_WORDS,
     Analyse,
     Collect,
     DocumentChange,
@@ -42,6 +45,8 @@ from .vectors import VectorTables
 if TYPE_CHECKING:
     from ...model import ExportReport, QueryResult
 
+#: Folders of this package whose classes may be in what is kept.
+_KEPT_ROOMS = frozenset({"index", "graph", "store", "model"})
 #: The day of a section if a name or a text states it.
 _STATED = "CASE WHEN date_source <> 'mtime' THEN date END"
 #: Members by value, as calling the class of an enum is slow.
@@ -57,12 +62,21 @@ class Store(GraphTables, VectorTables, ABC):
     ``name`` is the index's name for people: its file, or its URL.
     """
 
-    def __init__(self, name: str, settings: StoreSettings, analyse: Analyse, extraction: str) -> None:
+    #: Seconds that a process which keeps its state for others waits for the database.
+    patience: ClassVar[float] = 0.0
+
+    def __init__(
+        self, name: str, settings: StoreSettings, analyse: Analyse, extraction: str, beside: Path | None = None
+    ) -> None:
         self._name = name
         self._settings = settings
         self._analyse = analyse
         self._extraction = extraction
         self._cache = {}
+        #: The file beside which processes of this machine keep what they have read; ``None`` to keep nothing.
+        self.beside = beside
+        #: The inode of the file of which this process has the arrays mapped.
+        self._kept_inode: int | None = None
         #: The instance of the index whose documents were read last, and these by id.
         self._documents: tuple[str, dict[int, DocumentInfo]] = "", {}
 
@@ -114,23 +128,65 @@ class Store(GraphTables, VectorTables, ABC):
     def warnings(self) -> list[str]:
         """Return warnings for a person, such as a damaged file that was moved aside."""
 
+    # -- what processes keep for each other -----------------------------------------------------------
+
+    def kept_file(self, suffix: str) -> Path | None:
+        """Return the file of this machine in which processes keep for each other what they have read."""
+        return None if self.beside is None else Path(f"{self.beside}{suffix}")
+
     def kept(self, suffix: str) -> Mapping[str, Any]:
         """Return what :meth:`keep` wrote for ``suffix``, its arrays mapped; nothing if it is of another index or build.
 
         It has the ``state`` of which it was, and is ``unchanged`` if the store has been neither written nor moved.
         """
-        return {}
+        if (path := self.kept_file(suffix)) is None:
+            return {}
+        with self._db.consistent_reads():
+            self._kept_inode = None if suffix == KEPT_WORDS else self._kept_inode
+            found = mapped.read(path, self._build(), _KEPT_ROOMS)
+            if found is None:
+                return {}
+            unchanged = self._db.adopt(found["stamp"], found["counters"])
+            if unchanged:
+                token = self._db.change_token
+                answers = {key: (token if of is None else of, value) for key, of, value in found["answers"]}
+                self._cache = answers | self._cache
+            instance, generation = found["state"]
+            now = self.state()
+            if now.instance != instance or now.generation < generation:
+                return {}
+            if suffix == KEPT_WORDS:
+                self._kept_inode = _inode(path)
+            return {**found["parts"], "state": found["state"], "unchanged": unchanged}
 
     def has_kept(self) -> bool:
         """Return true if what :meth:`kept` returned is still what others get."""
-        return True
+        return self._kept_inode is None or self._kept_inode == _inode(Path(f"{self.beside}{KEPT_WORDS}"))
 
     def keep(self, suffix: str, state: StoreState, export: Callable[[], Mapping[str, Any]]) -> bool:
         """Write what ``export`` returns for other processes, unless the store is no longer in ``state``.
 
         Returns true if it was written; where it cannot be, others do without.
         """
-        return False
+        if (path := self.kept_file(suffix)) is None:
+            return False
+        with self._db.read():
+            stamp = self._db.stamp
+            if stamp is None or self.state() != state:
+                return False
+            self.statistics(), self.workspace_file("")  # whose answers every question or status needs
+            parts, token, counters = export(), self._db.change_token, dict(self._db.counters())
+            answers = [(key, None if of == token else of, value) for key, (of, value) in self._cache.items()]
+            value = {"stamp": stamp, "state": tuple(state), "counters": counters, "answers": answers, "parts": parts}
+            with suppress(OSError):  # which writing meets too
+                atomic.make_folder(path.parent, 0o700)
+            return mapped.write(path, self._build(), value)
+
+    def _build(self) -> str:
+        """Return what must be the same in a process that reads what this one keeps."""
+        return f"{mapped.build_of_package()} {self._extraction} {self._settings.vector_dtype}"
+
+    # -- life -----------------------------------------------------------------------------------------
 
     def give_back_memory(self) -> None:
         """Return to the operating system the memory that reading the whole index took."""
@@ -333,13 +389,16 @@ class Store(GraphTables, VectorTables, ABC):
     def leftovers(self) -> list[str]:
         """Describe the places that may still hold the same texts: older copies of this index, indexes of others."""
 
-    def contains(self, needles: Sequence[str]) -> list[str]:
-        """Return the columns (``units.text``) and files of the index that hold any of these texts."""
+    def contains(self, needles: Sequence[str], files: Sequence[Path] = ()) -> list[str]:
+        """Return the columns (``units.text``), ``files`` and files of what is kept that hold any of these texts."""
         search = Needles(needles)
         if not search:
             return []
         with self._db.read() as c:
-            return [name for name, cells in self._db.cells(c) if search.any_in(cells)]
+            columns = [name for name, cells in self._db.cells(c) if search.any_in(cells)]
+            kept = [file for suffix in (KEPT_WORDS, KEPT_VECTORS) if (file := self.kept_file(suffix)) is not None]
+            held = [file.name for file in (*files, *kept) if file.exists() and search.finds(file.read_bytes())]
+            return columns + held
 
     # -- maintenance ----------------------------------------------------------------------------------
 
@@ -370,6 +429,13 @@ class Store(GraphTables, VectorTables, ABC):
             generation = int(self._db.counters()["generation"])
             sizes = self._db.sizes(c)
         return StoreStatistics(self._name, 0, VERSION, generation, documents, sections, units, *sizes, *groups)
+
+
+def _inode(path: Path) -> int | None:
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return None
 
 
 def _summary_info(id: int, path: str, grain: str, front_matter: str, sha256: str, size: int) -> SummaryInfo:
