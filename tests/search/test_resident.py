@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 import threading
@@ -528,7 +529,9 @@ class Beside:
         (self.workspace / "memory" / f"{day}.md").write_text(text, encoding="utf-8")
 
     def settle(self) -> None:
-        os.utime(self.folder / "i.duckdb", (1_700_000_000, 1_700_000_000))
+        for file in ("i.duckdb", "i.duckdb.wal"):
+            with contextlib.suppress(FileNotFoundError):
+                os.utime(self.folder / file, (1_700_000_000, 1_700_000_000))
 
     def search(self, question: str) -> list[str]:
         return [hit.snippet for hit in self.one.search(SearchRequest(question, now=TODAY)).results]
