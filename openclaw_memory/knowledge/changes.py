@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from .. import patterns as re
 from ..text import calendar_words
-from ..text.dates import find_dates, merely_states
+from ..text.dates import find_dates, merely_states, without_dates
 from ..text.negation import negations
 from ..text.scripts import JOINED_LETTER
 from .fact_sentences import tidy
@@ -44,6 +44,7 @@ _VALUE = rf"(?:{_CODE}|{_HOST}|{_SIZE}|{_VERSION}|{_IDENTIFIER}|{_AMOUNT}|{_SWIT
 _NAME = r"[A-ZÀ-ÞА-ЯЁ][\w.-]*\w(?:\s[A-ZÀ-ÞА-ЯЁ0-9][\w.-]*\w){0,2}|[\w-]+(?:[./][\w-]+)+"
 _PLAIN = r"[\w-]+(?:[./][\w-]+)*"
 _FIRST = re.compile(rf"{_VALUE}(?=[\s),.;:!?，。；）(（+'’]|[^\W\da-zA-Z]|\Z)")
+_VALUES = re.compile(rf"(?<![a-zA-ZÀ-ʯ\u0400-\u04ff\d_.:/@-]){_VALUE}(?=[\s),.;:!?，。；）(（+'’|]|[^\W\da-zA-Z]|\Z)")
 _LAST = re.compile(rf"(?<![a-zA-ZÀ-ʯ\u0400-\u04ff\d_.:/@-])({_VALUE})\Z")
 _FIRST_WORD = re.compile(rf"(?:{_NAME})(?=[\s),.;:!?）(（—–]|\Z)|(?:{_PLAIN})(?=\s*(?:[),.;:!?）(（—–]|\Z))")
 _LAST_WORD = re.compile(rf"(?<![\w.:/@-])({_NAME}|{_PLAIN})\Z")
@@ -70,8 +71,6 @@ _NUMBER = re.compile(r"\d[\d.,'’]*")
 _FIGURE = re.compile(r"(\d[\d.,:'’]*)")
 #: Words with figures in them.
 _IDENTIFIED = re.compile(r"(?<!\S)[^\W\d_]\S*")
-#: A key as programs have it: ``retry_on_fail``, ``maxWorkers``, in code.
-_SETTING = re.compile(r"`[^`]+`|[a-z]+(?:(?:_[a-z]+)+|(?:[A-Z][a-z]+)+|(?:[.-][a-z]+)+)")
 #: A line with more characters, or more words before its values, is prose and tells of other people's numbers.
 _LONGEST, _MOST_WORDS = 220, 6
 #: Most words and characters of a value that has no form of its own.
@@ -141,8 +140,8 @@ def has_formerly(column: str) -> bool:
     return bool(words) and not fact_list("formerly").isdisjoint((words[0], " ".join(words)))
 
 
-def version_in(line: str) -> tuple[str, str] | None:
-    """Return the label and the new version of a line that names no old one: *Updated the controller to v4.2.0*."""
+def new_value_in(line: str) -> tuple[str, str] | None:
+    """Return the label and the new value of a line that names no old one: *Updated the controller to v4.2.0*."""
     if len(line) > _LONGEST or not _says_changed(line):
         return None
     line = _MARKUP.sub("", line)
@@ -229,7 +228,7 @@ def _checked(pair: _Pair, line: str, heading: str) -> ValueChange | None:
     if first is None and pair.joint == "arrow" and re.match(r"\W*[:：]\s*\S", behind):
         return None  # a key
     told = pair.told or _says_changed(label)
-    name = without_change(label)
+    name = without_change(without_dates(label))
     if label.strip(" *_`~-") and not name and (not told or _NUMBER.search(label)):
         return None
     if len(name.split()) > _MOST_WORDS or len(_NUMBER.findall(name)) > 1 or "%" in name or name.endswith("@"):
@@ -271,17 +270,24 @@ def _is_stated(
         case "amount" if "%" in first[1] + last[1]:
             begins = line.lstrip(" -*").startswith(name)
             return said and first[1] == last[1] and (pair.joint == "aside" or begins)
+        case "amount" if _is_rescaled(pair.before, pair.after):
+            return False  # "1.84 → 184 cm" is one size
         case "amount":
+            behind = re.sub(r"\A\s[^\W\d_]+", "", line.partition(pair.before)[2].partition(pair.after)[2])
+            keyed = keyed and _YEAR.fullmatch(pair.before) is None and _CLOSES.match(behind) is not None
             if first[1] != last[1]:
-                # An amount may leave out its unit before the other one, and both begin with "each".
-                alike = keyed and first[1][:1] == last[1][:1] > "\u2e80"
-                return alike or (said and not (pair.joint == "span" and first[1] and not last[1]))
-            return (
-                said
-                or (pair.joint == "arrow" and bool(first[1]))
-                or (keyed and _SETTING.fullmatch(_key(label)) is not None)
-            )
+                # Behind a key either amount may leave out its unit; both may begin with "each".
+                bare = re.fullmatch(_AMOUNT, tidy(pair.before)) is not None and not (first[1] and last[1])
+                alike = bare or first[1][:1] == last[1][:1] > "\u2e80"
+                return (keyed and alike) or (said and not (pair.joint == "span" and first[1] and not last[1]))
+            return said or keyed or (pair.joint == "arrow" and bool(first[1]))
     return said
+
+
+def _is_rescaled(before: str, after: str) -> bool:
+    """Return true if two numbers have the same digits and another point: *1.84* and *184*."""
+    numbers = [_NUMBER.findall(value) for value in (before, after)]
+    return numbers[0] != numbers[1] and len({re.sub(r"\D", "", "".join(each)) for each in numbers}) == 1
 
 
 def _is_named(pair: _Pair, name: str) -> bool:
@@ -291,11 +297,6 @@ def _is_named(pair: _Pair, name: str) -> bool:
         return all(len(value.split()) == 1 or not value.islower() for value in values)
     short = max(map(len, values)) <= _LONGEST_NAME
     return short or kind_of_key(name) is not None or bool(re.search(r"[A-Za-z\d]", pair.before))
-
-
-def _key(label: str) -> str:
-    """Return the key before a colon, as it is written."""
-    return label.strip(" -*:：").rpartition(" ")[2]
 
 
 def _is_short(value: str) -> bool:
@@ -371,6 +372,11 @@ def _weekdays() -> frozenset[str]:
         if key.startswith("weekday")
         for phrase in map(calendar_words.plain, phrases)
     )
+
+
+def forms_in(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the forms of the values in a text, as :func:`shape_of`."""
+    return filter(None, (shape_of(match[0]) for match in _VALUES.finditer(_MARKUP.sub("", text))))
 
 
 def is_price(text: str) -> bool:
@@ -596,8 +602,8 @@ def _openers() -> frozenset[str]:
 
 @cache
 def _reached() -> re.Pattern[str]:
-    """Return a pattern for *to* and a version, in all languages."""
+    """Return a pattern for *to* and a value, in all languages."""
     middles = sorted(_parts_of_spans(1))
     spaced = "|".join(re.escape(middle) for middle in middles if not JOINED_LETTER.search(middle))
     joined = "|".join(re.escape(middle) for middle in middles if JOINED_LETTER.search(middle))
-    return re.compile(rf"(?:(?<!\w)(?:{spaced})\s+|(?:{joined})\s*)(?P<after>{_VERSION})(?=[\s),.;:!?，。；）(（]|\Z)")
+    return re.compile(rf"(?:(?<!\w)(?:{spaced})\s+|(?:{joined})\s*)(?P<after>{_VALUE})(?=[\s),.;:!?，。；）(（：]|\Z)")

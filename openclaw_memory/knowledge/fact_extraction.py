@@ -35,8 +35,8 @@ from .changes import (
     has_formerly,
     is_price,
     leading_shape,
+    new_value_in,
     shape_of,
-    version_in,
     without_change,
 )
 from .fact_sentences import DefaultSubjects, facts_in, is_name, tidy
@@ -356,7 +356,7 @@ def _changing(line: str, path: str) -> Iterator[ExtractedFact]:
         for change in changes:
             yield from _changed(change, path)
         return
-    if (reached := version_in(line)) is not None:
+    if (reached := new_value_in(line)) is not None and shape_of(reached[1]) == ("version", ""):
         yield from _fact(reached[0] or subject, "version", reached[1], "change", 0.8)
         return
     match = _KEYED.match(line)

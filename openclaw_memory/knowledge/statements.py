@@ -17,7 +17,7 @@ from ..text.dates import without_dates
 from ..text.labels import is_label, names_subject
 from ..text.negation import negations
 from ..text.turns import is_role
-from .changes import changes_in
+from .changes import changes_in, forms_in, new_value_in, shape_of
 
 #: A label before a colon, behind the mark of an item, or in the first cell of a row.
 _LABEL = re.compile(
@@ -33,6 +33,8 @@ _SAME_WORDS, _SAME_LABEL = 0.7, 0.5
 _MIN_WORDS = 3
 #: Share of what a question and a statement have in common that another one which ends or changes it must have.
 _ABOUT = 0.5
+#: Share of that which another one must have whose values are not those of the statement; it has half of the question.
+_ABOUT_AS_MUCH = 0.8
 _CLAUSE = re.compile(r"[,;:!?.]\s|[()（），。；：！？、—–]")
 
 
@@ -104,6 +106,17 @@ class Statement:
         changes = changes_in(self.text, self.heading)
         return frozenset(term for change in changes for term in analysis.terms(change.before))
 
+    @cached_property
+    def new_forms(self) -> frozenset[tuple[str, str] | None]:
+        """The forms of the values to which the line says that something was changed."""
+        values = [change.after for change in changes_in(self.text, self.heading)]
+        return frozenset(map(shape_of, values or (new_value_in(self.text) or ())[1:])) - {None}
+
+    @cached_property
+    def forms(self) -> frozenset[tuple[str, str]]:
+        """The forms of the values in the line."""
+        return frozenset(forms_in(self.text))
+
     @property
     def ends_older(self) -> bool:
         """True if the line says that what was noted of its subject before no longer holds."""
@@ -154,13 +167,19 @@ def replaces(new: Statement, old: Statement, asked: frozenset[str], weights: Map
     """
     if _ends_subject(new, old):
         return True
+    terms = new.words | new.subject
     common = asked & (old.words | old.subject)
-    shared = common & (new.words | new.subject)
+    shared = common & terms
     if not shared:
         return False
     about = _ABOUT * _weight(common, weights)
+    enough = max(_ABOUT_AS_MUCH * _weight(common, weights), _ABOUT * _weight(asked, weights))
+    if _weight(asked & terms, weights) >= enough and not new.new_forms.isdisjoint(old.forms):
+        return True
     for clause in new.endings:
         held = clause & (old.words | old.subject)
+        if _weight(clause & asked, weights) >= enough:
+            return True
         if _weight(held, weights) >= _SAME_WORDS * _weight(clause, weights) and _weight(held & asked, weights) >= about:
             return True
     if (

@@ -22,10 +22,8 @@ if TYPE_CHECKING:
     from .question import Question
     from .resident import ResidentIndex
 
-#: Number of best rows that are compared with later ones, and of the latest rows that each is compared with.
-_COMPARED, _LATEST = 10, 8
-#: Number of best rows that may replace one of the first.
-_READ = 30
+#: Number of best rows that are compared with later ones, and of those that may replace one of them.
+_COMPARED, _READ = 10, 60
 #: Share of the weight of its words that a row must have to be compared.
 _ALIKE = 0.6
 #: Least number of figures by which another row confirms a row without a day; years are too common.
@@ -76,7 +74,7 @@ def find_successors(
         below = _below_headings(index, statement.subject, holders)
         candidates = np.unique(np.concatenate([others, alike, below]))
         candidates = candidates[eligible[candidates] & _as_trusted(index, row, candidates)]
-        later[row] = timeline.later(row, candidates)[:_LATEST].tolist()
+        later[row] = timeline.later(row, candidates).tolist()
     read = np.array(sorted(set(chain.from_iterable(later.values()))), np.int32)
     statements |= zip(read.tolist(), index.statements(read), strict=True)
     successors: dict[int, int] = {}

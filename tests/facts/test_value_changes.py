@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from fakes import Notes, open_memory
 
 from openclaw_memory.errors import RequestError
-from openclaw_memory.knowledge.changes import changes_in, day_since, version_in
+from openclaw_memory.knowledge.changes import changes_in, day_since, new_value_in
 from openclaw_memory.model import FactsResult
 from openclaw_memory.serve.registry import memory_facts
 from openclaw_memory.serve.tool import Call, check_arguments
@@ -52,6 +52,12 @@ from openclaw_memory.serve.tool import Call, check_arguments
         ("料金を $19 から $9 に変更", ("料金", "$19", "$9")),
         ("フォルダ名を 下書き から 原稿 に変えた", ("フォルダ名", "下書き", "原稿")),
         ("入力: `open` → `allow` に変更、全件", ("入力", "open", "allow")),
+        ("**Berths**: 83 → 70 places (the others were sold)", ("Berths", "83", "70")),
+        ("Offene Mängel: 37 Lampen → 0", ("Offene Mängel", "37 Lampen", "0")),
+        ("Tareas activas: 4 → 7", ("Tareas activas", "4", "7")),
+        ("待办：8 → 2", ("待办", "8", "2")),
+        ("2026-03-15 round changed from 5 min to 15 min", ("round", "5 min", "15 min")),
+        ("2026-03-15 обход увеличен с 5 минут до 1 часа", ("обход", "5 минут", "1 часа")),
     ],
 )
 def test_a_line_with_an_old_and_a_new_value_states_a_change(line: str, change: tuple[str, str, str]) -> None:
@@ -84,6 +90,10 @@ def test_a_line_with_an_old_and_a_new_value_states_a_change(line: str, change: t
         "Kept in `/etc/quay.rules` (line inserted before `lamp-4`)",
         "Score: first 7.33 → 7.83 = +0.5pt",
         "深度：从简单罗列升级为深度信息挖掘",
+        "Meta: 125 → 110 em 6 meses",
+        "Ziel: 49 → 37 Lampen",
+        "Höhe: 1.84 → 184 cm",
+        "灯塔体验：2024 → 2026",
     ],
 )
 def test_steps_ranges_forecasts_and_wishes_are_no_change(line: str) -> None:
@@ -149,9 +159,9 @@ def test_what_begins_with_the_sign_of_its_currency_changed(notes: Notes) -> None
 
 
 def test_a_new_version_needs_no_old_one() -> None:
-    assert version_in("Updated Quay Lamp to v2.2.0") == ("Quay Lamp", "v2.2.0")
-    assert version_in("Обновили маяк до 2.2.0") == ("маяк", "2.2.0")
-    assert version_in("We may have to go to 2.2.0") is None
+    assert new_value_in("Updated Quay Lamp to v2.2.0") == ("Quay Lamp", "v2.2.0")
+    assert new_value_in("Обновили маяк до 2.2.0") == ("маяк", "2.2.0")
+    assert new_value_in("We may have to go to 2.2.0") is None
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,32 @@ def test_a_later_value_leads_and_the_older_one_names_it(notes: Notes, question: 
     assert successors == {"memory/2026-03-02.md": "memory/2026-05-04.md"}
 
 
+@pytest.mark.parametrize(
+    ("question", "older", "newer"),
+    [
+        ("How often does the lamp check run?", "The lamp check can run every 2 min", "- Lamp check bumped from 3min → 5min a run"),
+        ("Which model do the lamp agents use?", "The lamp agents use `quay-2`", "Changed the model of lamp agents to `quay-5`"),
+        ("所有灯塔的默认模型是哪个？", "- 所有灯塔的默认模型是哪个：`quay-2`", "将所有灯塔的默认模型改为 `quay-5`："),
+        ("Hat das Lampenpult eine Fotoseite?", "- Lampenpult: Fotoseite lädt wieder schnell", "- Fotoseite aus dem Lampenpult entfernt: Seite, Skripte und Bilder"),
+    ],
+)  # fmt: skip
+def test_what_says_that_it_changed_leads_what_answers_as_well(
+    notes: Notes, question: str, older: str, newer: str
+) -> None:
+    notes.write("memory/2026-03-02.md", f"# 2026-03-02\n\n{older}\n")
+    notes.write("memory/2026-05-04.md", f"# 2026-05-04\n\n{newer}\n")
+    assert first_and_successor(notes, question)[0] == "memory/2026-05-04.md"
+
+
+def test_a_change_of_another_part_replaces_nothing(notes: Notes) -> None:
+    notes.write("memory/2026-03-02.md", "# 2026-03-02\n\n- The lamp check of the quay runs every 2 min\n")
+    notes.write(
+        "memory/2026-05-04.md",
+        "# 2026-05-04\n\n- Ladder of the quay moved from 3 m to 5 m\n- Removed the paint from the lamp\n",
+    )
+    assert first_and_successor(notes, "How often does the lamp check of the quay run?") == ("memory/2026-03-02.md", {})
+
+
 def test_another_subject_replaces_nothing(notes: Notes) -> None:
     notes.write("memory/2026-03-02.md", "# Heron\n\n- Port: 3013\n")
     notes.write("memory/2026-05-04.md", "# Kestrel\n\n- Port: 3014\n")
