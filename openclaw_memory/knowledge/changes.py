@@ -286,8 +286,8 @@ def _is_stated(
 
 def _is_rescaled(before: str, after: str) -> bool:
     """Return true if two numbers have the same digits and another point: *1.84* and *184*."""
-    numbers = [_NUMBER.findall(value) for value in (before, after)]
-    return numbers[0] != numbers[1] and len({re.sub(r"\D", "", "".join(each)) for each in numbers}) == 1
+    same_digits = re.sub(r"\D", "", before) == re.sub(r"\D", "", after)
+    return same_digits and _NUMBER.findall(before) != _NUMBER.findall(after)
 
 
 def _is_named(pair: _Pair, name: str) -> bool:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .resident import ResidentIndex
 
 #: Number of best rows that are compared with later ones, and of those that may replace one of them.
-_COMPARED, _READ = 10, 60
+_COMPARED, _READ = 10, 40
 #: Share of the weight of its words that a row must have to be compared.
 _ALIKE = 0.6
 #: Least number of figures by which another row confirms a row without a day; years are too common.
