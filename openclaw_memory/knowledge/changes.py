@@ -270,8 +270,6 @@ def _is_stated(
         case "amount" if "%" in first[1] + last[1]:
             begins = line.lstrip(" -*").startswith(name)
             return said and first[1] == last[1] and (pair.joint == "aside" or begins)
-        case "amount" if _is_rescaled(pair.before, pair.after):
-            return False  # "1.84 → 184 cm" is one size
         case "amount":
             behind = re.sub(r"\A\s[^\W\d_]+", "", line.partition(pair.before)[2].partition(pair.after)[2])
             keyed = keyed and _YEAR.fullmatch(pair.before) is None and _CLOSES.match(behind) is not None
@@ -282,12 +280,6 @@ def _is_stated(
                 return (keyed and alike) or (said and not (pair.joint == "span" and first[1] and not last[1]))
             return said or keyed or (pair.joint == "arrow" and bool(first[1]))
     return said
-
-
-def _is_rescaled(before: str, after: str) -> bool:
-    """Return true if two numbers have the same digits and another point: *1.84* and *184*."""
-    same_digits = re.sub(r"\D", "", before) == re.sub(r"\D", "", after)
-    return same_digits and _NUMBER.findall(before) != _NUMBER.findall(after)
 
 
 def _is_named(pair: _Pair, name: str) -> bool:

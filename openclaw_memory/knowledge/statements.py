@@ -112,11 +112,6 @@ class Statement:
         values = [change.after for change in changes_in(self.text, self.heading)]
         return frozenset(map(shape_of, values or (new_value_in(self.text) or ())[1:])) - {None}
 
-    @cached_property
-    def forms(self) -> frozenset[tuple[str, str]]:
-        """The forms of the values in the line."""
-        return frozenset(forms_in(self.text))
-
     @property
     def ends_older(self) -> bool:
         """True if the line says that what was noted of its subject before no longer holds."""
@@ -174,7 +169,7 @@ def replaces(new: Statement, old: Statement, asked: frozenset[str], weights: Map
         return False
     about = _ABOUT * _weight(common, weights)
     enough = max(_ABOUT_AS_MUCH * _weight(common, weights), _ABOUT * _weight(asked, weights))
-    if _weight(asked & terms, weights) >= enough and not new.new_forms.isdisjoint(old.forms):
+    if _weight(asked & terms, weights) >= enough and not new.new_forms.isdisjoint(forms_in(old.text)):
         return True
     for clause in new.endings:
         held = clause & (old.words | old.subject)

@@ -60,12 +60,14 @@ def find_successors(
     is_past = any(last < question.day for _, last in question.days)
     if is_past or question.asks_former or index.keyword is None:
         return {}
+    rows = rows[index.corpus.rows.speaker[rows] == 0]
     statements = dict(zip(rows.tolist(), index.statements(rows), strict=True))
     asked = frozenset(chain.from_iterable(question.content_words))
     weights, holders = _look_up(index, statements.values(), asked)
     timeline = Timeline(index, question.day)
     columns = index.corpus.rows
-    eligible = index.corpus.shape.anchor & ~columns.heading & ~columns.machine
+    # What somebody said in a chat is no statement below their name.
+    eligible = index.corpus.shape.anchor & ~columns.heading & ~columns.machine & (columns.speaker == 0)
     if allowed is not None:
         eligible &= allowed
     later: dict[int, list[int]] = {}

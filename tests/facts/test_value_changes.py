@@ -92,7 +92,6 @@ def test_a_line_with_an_old_and_a_new_value_states_a_change(line: str, change: t
         "深度：从简单罗列升级为深度信息挖掘",
         "Meta: 125 → 110 em 6 meses",
         "Ziel: 49 → 37 Lampen",
-        "Höhe: 1.84 → 184 cm",
         "灯塔体验：2024 → 2026",
     ],
 )

@@ -71,6 +71,12 @@ def test_a_change_of_another_part_replaces_nothing(notes: Notes) -> None:
     assert first_and_successor(notes, "How often does the lamp check of the quay run?") == ("memory/2026-03-02.md", {})
 
 
+def test_what_a_person_says_later_replaces_nothing(notes: Notes) -> None:
+    notes.write("memory/2026-03-02.md", "# Chat\n\nMara: The kiln stands in the old shed.\nOda: How nice!\n")
+    notes.write("memory/2026-05-04.md", "# Chat\n\nMara: Hello, the weather is fine.\nOda: And the kiln is warm.\n")
+    assert first_and_successor(notes, "Where does the kiln of Mara stand?") == ("memory/2026-03-02.md", {})
+
+
 def test_another_subject_replaces_nothing(notes: Notes) -> None:
     notes.write("memory/2026-03-02.md", "# Heron\n\n- Port: 3013\n")
     notes.write("memory/2026-05-04.md", "# Kestrel\n\n- Port: 3014\n")
