@@ -366,9 +366,10 @@ def _weekdays() -> frozenset[str]:
     )
 
 
-def forms_in(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the forms of the values in a text, as :func:`shape_of`."""
-    return filter(None, (shape_of(match[0]) for match in _VALUES.finditer(_MARKUP.sub("", text))))
+@lru_cache(maxsize=4096)
+def forms_in(text: str) -> frozenset[tuple[str, str]]:
+    """Return the forms of the values in a text, as :func:`shape_of`."""
+    return frozenset(filter(None, (shape_of(match[0]) for match in _VALUES.finditer(_MARKUP.sub("", text)))))
 
 
 def is_price(text: str) -> bool:
