@@ -190,9 +190,9 @@ def _add_rules_and_list(index: ResidentIndex, message: RankedMessage, current: d
     about = _rows_about(message, best.row, list(dict.fromkeys([*inside, *beside, *ranked])))
     rows = list(dict.fromkeys([best.row, *inside, *about]))
     statements = dict(zip(rows, index.statements(np.array(rows, np.int32)), strict=True))
-    # Other rules beside one that is told already must be related to the message themselves.
+    # Beside a rule that answers, others need a word of the message.
     has_rule = is_rule(statements[best.row].text)
-    related = [row for row in about if row not in current and (not has_rule or is_related(message, row))]
+    related = [row for row in about if row not in current and (not has_rule or message.worded[row])]
     rules = [row for row in related if is_rule(statements[row].text, strict=True)]
     weaker = [row for row in related if document[row] == document[best.row] and is_rule(statements[row].text)][:1]
     added = [
