@@ -190,9 +190,7 @@ def _add_rules_and_list(index: ResidentIndex, message: RankedMessage, current: d
     about = _rows_about(message, best.row, list(dict.fromkeys([*inside, *beside, *ranked])))
     rows = list(dict.fromkeys([best.row, *inside, *about]))
     statements = dict(zip(rows, index.statements(np.array(rows, np.int32)), strict=True))
-    # Beside a rule that answers, others need a word of the message.
-    has_rule = is_rule(statements[best.row].text)
-    related = [row for row in about if row not in current and (not has_rule or message.worded[row])]
+    related = [row for row in about if row not in current]
     rules = [row for row in related if is_rule(statements[row].text, strict=True)]
     weaker = [row for row in related if document[row] == document[best.row] and is_rule(statements[row].text)][:1]
     added = [
@@ -230,4 +228,4 @@ def _rows_about(message: RankedMessage, best: int, rows: Sequence[int]) -> list[
         shared += weight * (has_term[places] | has_term[section.searchsorted(section[places])])
     counts = message.worded[places] | (section[places] == section[best])
     about = counts & (shared >= _ABOUT * shared[0]) & (shared[0] > 0)
-    return places[1:][about[1:]].tolist()
+    return [row for row, is_about in zip(rows, about[1:].tolist(), strict=True) if is_about]

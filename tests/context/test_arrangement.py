@@ -116,21 +116,6 @@ def test_a_rule_about_another_thing_of_the_section_is_left_out(
 
 
 @pytest.mark.parametrize(
-    ("lesson", "rule", "word", "message"),
-    [
-        ("A cracked greenhouse valve leaks.", "Never oil a valve.", "valve", "repair the greenhouse valve"),
-        ("La válvula del invernadero gotea.", "Nunca engrasar una válvula.", "válvula", "repara la válvula del invernadero"),
-        ("Клапан теплицы течёт.", "Никогда не смазывать клапан.", "клапан", "почини клапан теплицы"),
-    ],
-)  # fmt: skip
-def test_a_rule_beside_what_is_told_is_told(notes: Notes, lesson: str, rule: str, word: str, message: str) -> None:
-    notes.write("memory/2026-02-20.md", f"# 2026-02-20\n\n## y\n\n- {lesson}\n- {rule}\n")
-    notes.write("memory/stock.md", "# x\n\n" + "".join(f"{word} {at}{at}\n\n" for at in "abcdefghijklmnopqrstuv"))
-    text = told(notes, message)
-    assert 0 < text.find(rule) < text.find(lesson)
-
-
-@pytest.mark.parametrize(
     ("label", "rule", "now", "word", "message"),
     [
         ("Greenhouse watering:", "never at noon", "at any hour", "valve", "repair the greenhouse valve"),
