@@ -12,7 +12,6 @@ import numpy as np
 from .. import patterns as re
 from ..knowledge.statements import Statement
 from ..model import Kind
-from ..search.bm25 import contains
 from ..search.current import Timeline, find_successors
 from ..search.hits import ranked_rows
 from ..search.resident import ResidentIndex
@@ -26,7 +25,7 @@ from .candidates import Candidate, RankedMessage, Tier, has_related_heading
 #: Rows below a line that replaced another one that are told with it.
 _BELOW = 2
 #: Best rows of the search that are read for rules, rules that are told of them, and items of a list.
-_READ, _RULES, _ITEMS = 20, 2, 12
+_READ, _RULES, _ITEMS = 20, 3, 12
 #: Share of the weight of the words by which the best row is about the message that a rule must have in common with it.
 _ABOUT = 0.4
 #: Lines of curated files told beside nothing but chats.
@@ -52,12 +51,13 @@ def arrange(index: ResidentIndex, message: RankedMessage, candidates: Sequence[C
     rows = np.array(sorted(current), np.int32)
     best = next(iter(current.values()), None)
     section = message.view.corpus.shape.section
+    about = _rows_about(message, best.row, rows.tolist()) if best is not None else []
     arranged = []
     for row, statement in zip(rows.tolist(), index.statements(rows), strict=True):
         candidate, tier = current[row], current[row].tier
         if statement.is_refuted:
             tier = Tier.DOUBT
-        elif best is not None and (section[row] == section[best.row] or message.worded[row]):
+        elif best is not None and row in about:
             if is_rule(statement.text, strict=section[row] != section[best.row]):
                 tier = Tier.RULE
         arranged.append(candidate._replace(tier=tier, order=candidate.order - _STEP * (tier is Tier.DOUBT)))
@@ -179,23 +179,23 @@ def _prefer_kept_lines(
 def _add_rules_and_list(index: ResidentIndex, message: RankedMessage, current: dict[int, Candidate]) -> None:
     """Add to ``current`` the rules about what its best candidate is about, and the rest of the list that this is of.
 
-    These rules are of its section or among the best of the search, and have much of what it shares with the message.
+    These rules are of its section, of that of another candidate, or among the best of the search, and have much of
+    what it shares with the message.
     """
     best, corpus = next(iter(current.values())), message.view.corpus
     section, document = corpus.shape.section, corpus.rows.document_id
-    inside = np.flatnonzero((section == section[best.row]) & message.allowed)[: 2 * _ITEMS].tolist()
+    beside = np.flatnonzero(np.isin(section, section[[*current]]) & message.allowed).tolist()
+    inside = [row for row in beside if section[row] == section[best.row]][: 2 * _ITEMS]
     ranked = islice(ranked_rows(corpus, message.ranking.score, message.allowed), _READ)
-    rows = list(dict.fromkeys([best.row, *inside, *(row for row in ranked if message.worded[row])]))
+    about = _rows_about(message, best.row, list(dict.fromkeys([*inside, *beside, *ranked])))
+    rows = list(dict.fromkeys([best.row, *inside, *about]))
     statements = dict(zip(rows, index.statements(np.array(rows, np.int32)), strict=True))
-    keyword = message.ranking.features.keyword
-    weights = _words_of(message, best.row) * (1.0 if keyword is None else keyword.idf)
-    least = _ABOUT * float(weights.sum())
-    related = [row for row in rows if row not in current and weights[_words_of(message, row)].sum() >= least > 0]
-    rules = [row for row in related if is_rule(statements[row].text, strict=True)][:_RULES]
-    weaker = (row for row in related if document[row] == document[best.row] and is_rule(statements[row].text))
+    related = [row for row in about if row not in current]
+    rules = [row for row in related if is_rule(statements[row].text, strict=True)]
+    weaker = [row for row in related if document[row] == document[best.row] and is_rule(statements[row].text)][:1]
     added = [
         best._replace(row=row, change="", why=f"a rule about the same; {best.why}")
-        for row in rules or islice(weaker, 1)
+        for row in list(dict.fromkeys([*rules, *weaker]))[:_RULES]
     ]
     for candidate in _replace_superseded(index, message, added):
         current.setdefault(candidate.row, candidate)
@@ -214,9 +214,18 @@ def _add_rules_and_list(index: ResidentIndex, message: RankedMessage, current: d
             current[row] = listed._replace(list_size=len(items))
 
 
-def _words_of(message: RankedMessage, row: int) -> Bools:
-    """Mark the words of the message that a row or the heading above it has: ``bool[words]``."""
+def _rows_about(message: RankedMessage, best: int, rows: Sequence[int]) -> list[int]:
+    """Return those of ``rows`` that share with the message much of what the best row does, by the heading too.
+
+    A row of another section must have a word of the message itself.
+    """
     keyword, section = message.ranking.features.keyword, message.view.corpus.shape.section
-    heading = int(section.searchsorted(section[row]))
-    units = () if keyword is None else keyword.units
-    return np.array([contains(rows, row) or contains(rows, heading) for rows in units], bool)
+    places = np.array([best, *rows], np.int32)
+    shared, has_term = np.zeros(len(places), np.float32), np.zeros(len(section), bool)
+    for units, weight in zip(keyword.units, keyword.idf, strict=True) if keyword is not None else ():
+        has_term[:] = False
+        has_term[units] = True
+        shared += weight * (has_term[places] | has_term[section.searchsorted(section[places])])
+    counts = message.worded[places] | (section[places] == section[best])
+    about = counts & (shared >= _ABOUT * shared[0]) & (shared[0] > 0)
+    return [row for row, is_about in zip(rows, about[1:].tolist(), strict=True) if is_about]

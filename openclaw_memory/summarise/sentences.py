@@ -130,9 +130,10 @@ def heading_subject(heading: str) -> str:
 
     Where both together are long it is the last one alone.  An item of a list, "Limit: 10 GB", says less alone.
     """
-    # A heading may begin with a day or period.
-    day = r"^\d{4}-(?:W\d\d|Q\d|\d\d(?:-\d\d(?:[ T]\d\d:\d\d)?)?)(?!\d)[\s–—:·|,-]*"
-    parts = [re.sub(day, "", part).strip(" :：") for part in heading.split(" > ")]
+    # A heading may begin or end with a day or period.
+    day, marks = r"\d{4}-(?:W\d\d|Q\d|\d\d(?:-\d\d(?:[ T]\d\d:\d\d)?)?)(?!\d)", r"–—:·|,(（\[-"
+    days = rf"^{day}[\s{marks}]*|(?<!\s)\s*+[{marks}]\s*{day}[)）\]]?$"
+    parts = [re.sub(days, "", part).strip(" :：") for part in heading.split(" > ")]
     # Words without figures may stand beside the one that names a thing.
     plain = [any(map(str.isalnum, part)) and not any(map(str.isdecimal, part)) for part in parts]
     parts = [part for part, is_plain in zip(parts, plain, strict=True) if is_plain or names_subject(part)][-2:]

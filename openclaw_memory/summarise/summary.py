@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date
 from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
@@ -24,7 +25,7 @@ BUDGETS: Mapping[Grain, float] = MappingProxyType(
     {Grain.DAILY: 300, Grain.WEEKLY: 800, Grain.MONTHLY: 1500, Grain.QUARTERLY: 2000, Grain.YEARLY: 3000}
 )
 #: Version of the method; a new one has every summary made again.
-VERSION = 15
+VERSION = 16
 
 #: Points of a sentence that tells a change.
 _CHANGE_POINTS = 8 * POINT
@@ -147,9 +148,10 @@ def _weekly_parts(chosen: Sequence[ScoredSentence]) -> list[Part]:
 
 
 def _monthly_parts(chosen: Sequence[ScoredSentence], changed: set[int], most: int) -> list[Part]:
-    """Return milestones, then what changed, then concepts that entries share, then the rest.
+    """Return milestones, then what changed, then the subjects: first those of the most days.
 
-    The best turn in events below a heading is a milestone, and names the heading; a month has few of them.
+    Subjects are concepts that entries share, and the notes' headings.  The best turn in events below a heading is a
+    milestone, and names the heading; a month has few of them.
     """
     headings = _headings_in_language(chosen)
     changes = [scored.sentence for scored in chosen if scored.sentence.order in changed]
@@ -166,15 +168,26 @@ def _monthly_parts(chosen: Sequence[ScoredSentence], changed: set[int], most: in
         subject = heading_subject(sentence.heading).removeprefix(headings["milestones"]).strip(" ·")
         return " · ".join(filter(None, (headings["milestones"], subject)))
 
+    rest = _group(unmerged, lambda sentence: heading_subject(sentence.heading) or headings["other"])
     return [
         *_group(sorted(milestones, key=_position), milestone_heading),
         *_group(sorted(changes, key=_position), lambda _: headings["changed"]),
-        *merged,
-        *_group(
-            unmerged,
-            lambda sentence: heading_subject(sentence.heading) or headings["other"],
-        ),
+        *_by_days([*merged, *rest], headings["other"]),
     ]
+
+
+def _by_days(parts: Sequence[Part], last: str) -> list[Part]:
+    """Return ``parts``, those below one heading together, in order of their days, most first; ``last`` comes last."""
+    days: defaultdict[str, set[date]] = defaultdict(set)
+    for part in parts:
+        days[part.heading.split(" · ")[0]].update(sentence.day for sentence in part.sentences)
+    places = {heading: at for at, heading in enumerate(days)}
+
+    def rank(part: Part) -> tuple[bool, int, int]:
+        heading = part.heading.split(" · ")[0]
+        return heading == last, -len(days[heading]), places[heading]
+
+    return sorted(parts, key=rank)
 
 
 def _headings_in_language(chosen: Sequence[ScoredSentence]) -> Mapping[str, str]:

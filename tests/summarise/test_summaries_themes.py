@@ -178,6 +178,17 @@ def test_what_is_left_of_a_month_stands_under_what_it_is_about() -> None:
     }
 
 
+def test_a_month_tells_first_what_it_was_about_on_most_days() -> None:
+    notes = [
+        "# Yard\n\n## Gate\n\nthe old gate is green now\n",
+        "# Attic\n\n## Fans\n\ntwo fans of the rack turn again\n",
+        "# Attic\n\n## Cables\n\nlong copper wires are labelled in red\n",
+        "# Attic\n\n## Roof\n\nslates above the window are sealed with tar\n",
+    ]
+    month = summarise(period(days(*notes)), Grain.MONTHLY, **LONG)
+    assert [part.heading.split(" · ")[0] for part in month.parts] == ["Attic", "Attic", "Attic", "Yard"]
+
+
 @pytest.mark.parametrize(
     ("heading", "subject"),
     [
