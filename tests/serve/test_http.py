@@ -25,7 +25,7 @@ import pytest
 from fakes import Notes
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
-from serving import LOCK_TIMEOUT, command, install_plugin, serving
+from serving import LOCK_TIMEOUT, command, heed_signals, install_plugin, serving
 
 from openclaw_memory.config.settings import data_dir
 from openclaw_memory.serve.endpoint import Endpoint
@@ -83,7 +83,7 @@ def listening(notes: Notes, tmp_path: Path, *arguments: str) -> Iterator[subproc
     environment = os.environ | {"PYTHONPATH": str(tmp_path / "plugins"), "TEST_RELEASE": str(tmp_path / "release")}
     process = subprocess.Popen(
         command("serve", "--http", "--workspace", str(notes.root), *arguments), env=environment, cwd=tmp_path,
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=heed_signals,
     )  # fmt: skip
     try:
         wait_until(lambda: endpoint(notes).read().get("pid") == process.pid and endpoint(notes).running)
