@@ -25,8 +25,8 @@ SLOW = HERE / "slow.txt"
 #: Seconds of the processor that all cases of a function may take in the quick run before it is listed as slow.
 SHARE = 0.3
 
-#: Seconds of the processor that one test of the quick run may take: several times SHARE, as machines differ.
-LIMIT = 1.5
+#: Seconds of the processor that one test of the quick run may take on any machine.
+LIMIT = 0.5
 
 
 def mark(items: list[pytest.Item]) -> None:
