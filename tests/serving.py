@@ -143,26 +143,36 @@ class RawClient:
 
 
 @contextmanager
-def serving(
-    tmp_path: Path, *arguments: str, before: tuple[str, ...] = (), cwd: Path | None = None
-) -> Iterator[RawClient]:
-    """A server, its stderr in ``tmp_path/stderr``; it has ended when the block is left."""
-    plugins = tmp_path / "plugins"
+def started(tmp_path: Path, *arguments: str, **options: Any) -> Iterator[subprocess.Popen[bytes]]:
+    """The command with the plugin, and ``options`` of its process, which has ended when the block is left."""
+    plugins, empty = tmp_path / "plugins", tmp_path / "empty"
     if not plugins.exists():
         install_plugin(plugins)
-    environment = os.environ | {"PYTHONPATH": str(plugins), "TEST_RELEASE": str(tmp_path / "release")}
-    empty = tmp_path / "empty"
     empty.mkdir(exist_ok=True)
-    with (tmp_path / "stderr").open("ab") as errors:
-        process = subprocess.Popen(
-            command(*before, "serve", *arguments), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
-            env=environment, cwd=cwd or empty, preexec_fn=heed_signals,
-        )  # fmt: skip
+    environment = os.environ | {"PYTHONPATH": str(plugins), "TEST_RELEASE": str(tmp_path / "release")}
+    process = subprocess.Popen(
+        command(*arguments),
+        stdout=subprocess.PIPE,
+        preexec_fn=heed_signals,
+        **{"env": environment, "cwd": empty, **options},
+    )
     try:
-        yield RawClient(process)
+        yield process
     finally:
         process.kill()
         process.wait(LOCK_TIMEOUT)
-        for stream in (process.stdin, process.stdout):
-            assert stream is not None
+        for stream in filter(None, (process.stdin, process.stdout, process.stderr)):
             stream.close()
+
+
+@contextmanager
+def serving(
+    tmp_path: Path, *arguments: str, before: tuple[str, ...] = (), cwd: Path | None = None
+) -> Iterator[RawClient]:
+    """A server on stdio, its stderr in ``tmp_path/stderr``; it has ended when the block is left."""
+    options: dict[str, Any] = {} if cwd is None else {"cwd": cwd}
+    with (
+        (tmp_path / "stderr").open("ab") as errors,
+        started(tmp_path, *before, "serve", *arguments, stdin=subprocess.PIPE, stderr=errors, **options) as process,
+    ):
+        yield RawClient(process)

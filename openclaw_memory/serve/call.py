@@ -48,6 +48,8 @@ def _call(started: float) -> None:
         workspace = str(find_workspace(None, agent=options.agent))
     endpoint = Endpoint(data_dir(), options.agent, workspace, options.db)
     if not endpoint.running:
+        if not os.path.isdir(workspace):
+            raise NotADirectoryError(f"{workspace}: no such folder; give the agent's workspace with --workspace")
         _start(workspace, options)
     while (connection := endpoint.connect(for_host=True)) is None:
         if time.monotonic() + 0.05 > until:

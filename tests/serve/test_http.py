@@ -25,7 +25,7 @@ import pytest
 from fakes import Notes
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
-from serving import LOCK_TIMEOUT, command, heed_signals, install_plugin, serving
+from serving import LOCK_TIMEOUT, command, serving, started
 
 from openclaw_memory.config.settings import data_dir
 from openclaw_memory.serve.endpoint import Endpoint
@@ -78,22 +78,10 @@ def endpoint(notes: Notes) -> Endpoint:
 @contextmanager
 def listening(notes: Notes, tmp_path: Path, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
     """A server over HTTP that answers."""
-    if not (tmp_path / "plugins").exists():
-        install_plugin(tmp_path / "plugins")
-    environment = os.environ | {"PYTHONPATH": str(tmp_path / "plugins"), "TEST_RELEASE": str(tmp_path / "release")}
-    process = subprocess.Popen(
-        command("serve", "--http", "--workspace", str(notes.root), *arguments), env=environment, cwd=tmp_path,
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=heed_signals,
-    )  # fmt: skip
-    try:
+    arguments = ("serve", "--http", "--workspace", str(notes.root), *arguments)
+    with started(tmp_path, *arguments, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
         wait_until(lambda: endpoint(notes).read().get("pid") == process.pid and endpoint(notes).running)
         yield process
-    finally:
-        process.kill()
-        process.wait(LOCK_TIMEOUT)
-        for stream in (process.stdout, process.stderr):
-            assert stream is not None
-            stream.close()
 
 
 def wait_until(done: Any) -> None:
@@ -332,6 +320,13 @@ def test_who_says_nothing_keeps_nobody_waiting(client: HttpClient, lamps: Notes)
 def test_a_hook_never_fails(server: subprocess.Popen[bytes], lamps: Notes, arguments: tuple[str, ...]) -> None:
     done = called("-w", str(lamps.root), *arguments)
     assert done.stdout == "" and done.stderr
+
+
+def test_a_hook_starts_no_server_for_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    missing = tmp_path / "missing"
+    done = called("-w", str(missing), "memory_status")
+    assert not done.stdout and f"{missing}: no such folder" in done.stderr
+    assert not Endpoint(data_dir(), "main", str(missing), "").file.parent.exists()
 
 
 def test_a_hook_starts_the_server_and_waits_no_longer_than_its_deadline(
