@@ -166,7 +166,8 @@ class PostgresStore(Store):
     def leftovers(self) -> list[str]:
         return [
             f"{self._name} (deleted rows stay in the server's files until VACUUM FULL has run, in its write-ahead log "
-            "until that is recycled, and in replicas, archives and backups for as long as these are kept)",
+            "until that is recycled, in replicas, archives and backups for as long as these are kept, and in what "
+            "other machines have kept of it until one of them keeps it anew)",
             *(f"{file} (an index of this workspace in a file, which no server changes)" for file in self.files()),
         ]
 
