@@ -94,9 +94,9 @@ class Attachment:
                     _write(line)
         with self._lock:
             self._lost = True
-            for number in [number for number in self._waiting if number != REPEATED]:
+            for request_id in [request_id for request_id in self._waiting if request_id != REPEATED]:
                 text = "the server that several clients shared has ended; ask again"
-                error = {"jsonrpc": "2.0", "id": number, "error": {"code": -32603, "message": text}}
+                error = {"jsonrpc": "2.0", "id": request_id, "error": {"code": -32603, "message": text}}
                 _write(json.dumps(error).encode() + b"\n")
             self._waiting.clear()
 

@@ -218,7 +218,7 @@ class MemoryServer:
         incoming, requests = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         answers, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
         written = anyio.Event()
-        with anyio.CancelScope() as talking:
+        with anyio.CancelScope() as conversation:
 
             async def last_answers() -> None:
                 ending()
@@ -234,7 +234,7 @@ class MemoryServer:
                 except OSError as error:  # the client has closed its end
                     log.info("a client is gone: %s", error)
                     ending()
-                    talking.cancel()
+                    conversation.cancel()
                 written.set()
 
             async with anyio.create_task_group() as tasks:

@@ -242,8 +242,10 @@ class Store(GraphTables, VectorTables, ABC):
             facts = self.extracted_facts(replaced)
             counts = writing.apply(self._db, c, changes)
             # The same facts at the same places leave all that follows from facts as it is.
-            news = any(unit.cited or (unit.facts and each.replaces is None) for each in changes for unit in each.units)
-            bump(c, "texts", *(["facts"] if news or facts != self.extracted_facts(replaced) else []))
+            has_new_facts = any(
+                unit.cited or (unit.facts and each.replaces is None) for each in changes for unit in each.units
+            )
+            bump(c, "texts", *(["facts"] if has_new_facts or facts != self.extracted_facts(replaced) else []))
         return version + 1, counts
 
     def remove(self, document_ids: Sequence[int], version: int) -> int:
