@@ -9,6 +9,7 @@ import { sharedProcess, StoppedError, stopShared } from "./child.mjs";
 import { registerCli } from "./cli.mjs";
 import { contextSettings, registerContext, sharedTurns, tellPermission } from "./context.mjs";
 import { ingestJob, registerLifecycle } from "./lifecycle.mjs";
+import { registerTab } from "./tab.mjs";
 import { agentOf, registerParents } from "./parents.mjs";
 import { makeTool, searchLimits, TOOLS } from "./tools.mjs";
 
@@ -162,5 +163,6 @@ export default definePluginEntry({
     registerContext(api, host);
     registerCapture(api, host);
     registerCli(api, host);
+    registerTab(api, host);
   },
 });

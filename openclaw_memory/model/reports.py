@@ -261,6 +261,13 @@ class ImportReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Page:
+    """A page for a browser: HTML in UTF-8 and Base64, as text for a model would be made safe for one."""
+
+    html: str
+
+
+@dataclass(frozen=True, slots=True)
 class MapReport:
     """Contents of a map: ``lines`` of the ``total_lines`` can be read in it, and so with concepts.
 

@@ -6,6 +6,7 @@ The name of a function is that of its tool, its docstring is what a model reads 
 from __future__ import annotations
 
 import time
+from base64 import b64encode
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any, get_type_hints
@@ -24,6 +25,7 @@ from ..model import (
     Heartbeat,
     IngestReport,
     Origin,
+    Page,
     QuotedHits,
     RecallResult,
     SearchRequest,
@@ -436,6 +438,27 @@ def memory_turn(call: Call) -> CaptureReport:
 def memory_replied(call: Call) -> QuotedHits:
     """Told by the host what the agent replied: hits that were given lately and are quoted count as used."""
     return call.memory.replied(call.arguments["text"])
+
+
+@tool(
+    "A page of the memory's tab",
+    30.0,
+    arguments={
+        "view": {"type": "string", "description": "Which page."},
+        "query": {"type": "string", "description": "What is searched, read or would be forgotten."},
+        "agents": {"type": "array", "items": {"type": "string"}, "description": "Agents to choose from."},
+    },
+    embeds=True,
+    audience="host",
+)
+def memory_page(call: Call) -> Page:
+    """Asked by the host for its Control UI: the memory as a page that changes nothing."""
+    from ..map.tab import render_tab
+
+    arguments = call.arguments
+    view, query = arguments.get("view", ""), arguments.get("query", "").strip()
+    html = render_tab(call.memory, view, query, arguments.get("agents", ()))
+    return Page(b64encode(html.encode("utf-8")).decode("ascii"))
 
 
 def listed_tools(for_host: bool) -> dict[str, Tool]:

@@ -278,6 +278,12 @@ class Host:
         details: dict[str, Any] = self._post("/tools/invoke", body)["result"]["details"]
         return details
 
+    def page(self, path: str, token: str = TOKEN) -> httpx.Response:
+        """Get a page of the gateway."""
+        return httpx.get(
+            f"{self._url}{path}", headers={"authorization": f"Bearer {token}"}, timeout=60, trust_env=False
+        )
+
     def events(self) -> str:
         """What the gateway has written so far."""
         return self.log.read_text(errors="replace") if self.log.exists() else ""

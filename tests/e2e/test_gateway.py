@@ -66,6 +66,13 @@ def test_curated_files_stay_in_the_system_prompt(host: Host, model: ScriptedMode
     assert "memory_search" in model.last.system
 
 
+def test_memory_tab_is_for_who_may_use_the_gateway(host: Host) -> None:
+    found = host.page("/plugins/openclaw-memory/tab?view=search&q=harbour+code&agent=other")
+    assert found.status_code == 200
+    assert "green heron" in found.text
+    assert host.page("/plugins/openclaw-memory/tab", token="wrong").status_code == 401
+
+
 def test_search_result_has_the_shape_of_the_builtin_one(host: Host) -> None:
     found = host.tool("memory_search", query="deploy passphrase", maxResults=1)
     assert {"results", "provider", "model", "fallback", "citations", "mode", "debug"} <= found.keys()

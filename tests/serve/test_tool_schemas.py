@@ -102,12 +102,12 @@ def test_the_tools_of_a_host_are_hidden_from_models() -> None:
         "memory_capture", "memory_get",
     ]  # fmt: skip
     clients = ["memory_consolidate", "memory_ingest", "memory_status"]
-    hosts = ["memory_session_start", "memory_heartbeat", "memory_turn", "memory_replied"]
+    hosts = ["memory_session_start", "memory_heartbeat", "memory_turn", "memory_replied", "memory_page"]
     assert list(listed_tools(for_host=False)) == models
     assert callable_tools(for_host=False).keys() == {*models, *clients}
     assert listed_tools(for_host=True).keys() == callable_tools(for_host=True).keys() == {*models, *clients, *hosts}
     assert {tool.name for tool in TOOLS if tool.read_only} == {
-        "memory_search", "graph_recall", "memory_timeline", "memory_context", "memory_get", "memory_status"
+        "memory_search", "graph_recall", "memory_timeline", "memory_context", "memory_get", "memory_status", "memory_page"
     }  # fmt: skip
     assert {tool.name for tool in TOOLS if tool.destructive} == {
         "memory_facts",
