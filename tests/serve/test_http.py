@@ -180,6 +180,8 @@ def test_a_cancelled_call_is_over(client: HttpClient, lamps: Notes, tmp_path: Pa
 
 
 def test_the_sdk_is_a_client_with_and_without_a_session(client: HttpClient) -> None:
+    client.handshake().call("memory_ingest")
+
     async def ask(mode: Any) -> tuple[int, Any]:
         headers = {"Authorization": client.headers["Authorization"]}
         async with httpx2.AsyncClient(headers=headers, timeout=LOCK_TIMEOUT) as http:
