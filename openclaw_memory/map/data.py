@@ -23,7 +23,7 @@ from ..store.api import Bools, Ints, Store, UnitText
 from ..summarise.scoring import has_marker
 from ..text import analysis, calendar, language
 from ..text.plain import is_delimiter, plain
-from .layout import place_nodes
+from .layout import find_communities, place_nodes
 
 #: Most lines, summary sentences that only repeat some, and concepts of a page.
 LINES, REPEATED, CONCEPTS = 12_000, 3_000, 5_000
@@ -45,6 +45,9 @@ class Scope:
     concepts: Ints
     units: Ints
     about: int | None
+
+
+_DAY = re.compile(r"\d{4}-(?:\d\d(?:-\d\d)?|[WQ]\d\d?)")
 
 
 def select_scope(view: GraphView, concept: str | None, since: date | None) -> Scope:
@@ -76,7 +79,10 @@ def select_scope(view: GraphView, concept: str | None, since: date | None) -> Sc
     if about is not None:
         selected[about] = True
     salience = np.array(view.salience())
-    places = np.flatnonzero(selected)
+    # A link to the note of a day joins lines, but a day is no subject.
+    labels = view.labels()
+    subjects = [place for place in np.flatnonzero(selected).tolist() if not _DAY.fullmatch(labels[place].name)]
+    places = np.array(subjects, np.int64)
     order = np.lexsort((places, -salience[places], places != (-1 if about is None else about)))
     return Scope(rows, repeats, places[order].astype(np.int32), units, about)
 
@@ -124,11 +130,13 @@ def line_columns(
 ) -> dict[str, Any]:
     """Return the lines of the rows ``chosen``, a list per column; concepts are places in :func:`network_columns`.
 
-    A ``day`` is an ordinal, 0 for an undated line; ``x`` and ``y`` are -1 without a vector.
+    A ``day`` is an ordinal, 0 for an undated line; ``x`` and ``y`` are those of ``plane``, ``float64[len(chosen), 2]``,
+    or -1 without a vector.
     """
     rows, shape, archive = view.corpus.rows, view.corpus.shape, view.archive
     texts = {unit.id: unit for unit in store.unit_texts(rows.unit_id[chosen].tolist())}
-    chosen = np.array([row for row in chosen.tolist() if int(rows.unit_id[row]) in texts], np.int32)
+    there = np.array([int(rows.unit_id[row]) in texts for row in chosen.tolist()], bool)
+    chosen, plane = chosen[there], plane[there]
     units = [texts[unit_id] for unit_id in rows.unit_id[chosen].tolist()]
     document_ids = rows.document_id[chosen].tolist()
     paths = [view.corpus.documents[document_id].path for document_id in document_ids]
@@ -138,7 +146,7 @@ def line_columns(
     languages = [name for name, _ in Counter(line_languages).most_common()]
     concepts = {int(concept): at for at, concept in enumerate(scope.concepts[:CONCEPTS].tolist())}
     archived = np.zeros(len(rows.unit_id), bool) if archive.masks is None else archive.masks.archived
-    spots = np.where(np.isnan(plane[chosen]), -1, np.rint(np.nan_to_num(plane[chosen]) * _GRID)).astype(int)
+    spots = np.where(np.isnan(plane), -1, np.rint(np.nan_to_num(plane) * _GRID)).astype(int)
     return {
         "files": files,
         "languages": languages,
@@ -217,8 +225,10 @@ def network_columns(view: GraphView, scope: Scope, most_links: int = 5, few: int
     drawn = np.isin(np.arange(len(places)), ends) | (len(places) <= few)
     node = np.cumsum(drawn) - 1
     spots = np.full((len(places), 2), -1)
-    placed = place_nodes(int(drawn.sum()), node[ends[:, 0]], node[ends[:, 1]], weight, 1.0 + units[drawn])
-    spots[drawn] = np.rint(placed * _GRID)
+    network_of = int(drawn.sum()), node[ends[:, 0]], node[ends[:, 1]], weight
+    spots[drawn] = np.rint(place_nodes(*network_of, 1.0 + units[drawn]) * _GRID)
+    community = np.full(len(places), -1)
+    community[drawn] = find_communities(*network_of)
     shown = [labels[place] for place in places.tolist()]
     spans = [days[place] for place in places.tolist()]
     return {
@@ -232,6 +242,7 @@ def network_columns(view: GraphView, scope: Scope, most_links: int = 5, few: int
         "last": [ordinal(last) for _, last in spans],
         "x": spots[:, 0].tolist(),
         "y": spots[:, 1].tolist(),
+        "community": community.tolist(),
         "links": [[a, b, round(links[a, b], 3)] for a, b in ends.tolist()],
         "about": None if scope.about is None else at[scope.about],
     }
@@ -265,16 +276,6 @@ def summary_rows(view: GraphView, store: Store, since: date | None) -> list[list
                 grain = list(Grain).index(key[0])
                 rows.append([grain, first.toordinal(), last.toordinal(), info.path, sentences[info.id]])
     return sorted(rows)
-
-
-def density(plane: NDArray[np.float64], rows: Bools, cells: int = 72) -> list[list[int]]:
-    """Count the rows of the plane in each cell of a grid, as ``[column, line, count]``."""
-    spots = plane[rows & ~np.isnan(plane[:, 0])]
-    if not len(spots):
-        return []
-    at = np.minimum((spots * cells).astype(np.int64), cells - 1)
-    cell, count = np.unique(at[:, 0] * cells + at[:, 1], return_counts=True)
-    return [[int(c) // cells, int(c) % cells, int(n)] for c, n in zip(cell, count, strict=True)]
 
 
 def fact_rows(view: GraphView, facts: Sequence[FactRow], concepts: Ints) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..store.api import Bools, Floats, Ints, VectorIndex
+from ..store.api import Ints, VectorIndex
 
 Points = NDArray[np.float64]
 Indices = NDArray[np.integer]
@@ -37,8 +37,9 @@ def place_nodes(
     charge = (1 + degree) * np.sqrt(mass / max(float(mass.mean()), 1e-9))
     inward = gravity + lonely / (1 + degree) ** 2
     reach = room * np.sqrt(nodes)
+    cells = min(128, 1 << int(2 * np.sqrt(nodes)).bit_length())
     for step in range(steps):
-        force = _repulsion(at, charge) * room
+        force = _repulsion(at, charge, cells) * room
         away = at[target] - at[source]
         # Weaker than a spring far out, so that groups part (Noack, 2007, "Energy models for graph clustering").
         length = np.maximum(np.linalg.norm(away, axis=1), 1e-9)
@@ -61,7 +62,7 @@ def place_nodes(
     return out
 
 
-def _repulsion(at: Points, charge: NDArray[np.float64], cells: int = 128) -> Points:
+def _repulsion(at: Points, charge: NDArray[np.float64], cells: int) -> Points:
     """Return the force of all charges on a unit charge at each place: ``float64[n, 2]``.
 
     It falls as one over the distance, and is computed over a grid of ``cells`` on a side.
@@ -91,45 +92,106 @@ def _repulsion(at: Points, charge: NDArray[np.float64], cells: int = 128) -> Poi
     return out
 
 
-def place_rows(index: VectorIndex | None, unit_ids: Ints, rows: Bools) -> tuple[Points, float | None]:
-    """Return places of the selected rows in ``[0, 1]``, ``float64[n, 2]``, and the share of the variance kept.
+def place_texts(index: VectorIndex | None, unit_ids: Ints, most: int = 3_000, near: int = 6) -> Points:
+    """Return places of units in ``[0, 1]``, ``float64[n, 2]``, those of like meaning together; NaN without a vector.
 
-    Rows without a vector have NaN; the share is ``None`` where no row has one.
+    An even sample of ``most`` units is the network of its ``near`` closest pairs by cosine: its communities are laid
+    out, and each within a circle of its own.  The others lie beside the closest of the sample.
     """
-    plane = np.full((len(rows), 2), np.nan)
-    if index is None:
-        return plane, None
-    at = np.flatnonzero(rows)
-    points, kept = project(index, unit_ids[at])
-    placed = ~np.isnan(points[:, 0])
-    if not placed.any():
-        return plane, None
-    # A few lines lie far out: the rest fills the page, and these stand at its border.
-    low, high = np.quantile(points[placed], [0.001, 0.999], axis=0)
-    plane[at[placed]] = ((points[placed] - low) / np.maximum(high - low, 1e-9)).clip(0, 1)
-    return plane, kept
+    out = np.full((len(unit_ids), 2), np.nan)
+    at = np.flatnonzero(index.has(unit_ids)) if index is not None else np.zeros(0, np.int64)
+    if index is None or len(at) <= near:
+        return out
+    chosen = np.unique(np.linspace(0, len(at) - 1, most).astype(np.int64))
+    sample = index.vectors(unit_ids[at[chosen]])
+    middle = sample.mean(axis=0)
+    sample = sample - middle
+    likeness = sample @ sample.T
+    np.fill_diagonal(likeness, -np.inf)
+    closest = np.argpartition(-likeness, near, axis=1)[:, :near]
+    source, target = np.repeat(np.arange(len(chosen)), near), closest.ravel()
+    weight = np.maximum(likeness[source, target], 1e-6) ** 2
+    places = _place_communities(len(chosen), source, target, weight)
+    for first in range(0, len(at), most):
+        rows = at[first : first + most]
+        likeness = (index.vectors(unit_ids[rows]) - middle) @ sample.T
+        out[rows] = places[likeness.argmax(axis=1)]
+    # Those beside the same one do not cover each other.
+    out[at] += np.random.default_rng(0).normal(0, 0.004, (len(at), 2))
+    out[at[chosen]] = places
+    return out.clip(0, 1)
 
 
-def project(index: VectorIndex, unit_ids: Ints, sample: int = 6_000, rounds: int = 40) -> tuple[Points, float]:
-    """Project the units' vectors on their principal components: ``float64[n, 2]``, NaN without a vector.
+def _place_communities(nodes: int, source: Indices, target: Indices, weight: NDArray[np.floating]) -> Points:
+    community = find_communities(nodes, source, target, weight)
+    own: Indices = np.where(community < 0, np.arange(nodes) + nodes, community)
+    own = np.where(own < 0, np.arange(nodes) + own.max(initial=-1) + 1, own)
+    own = np.unique(own, return_inverse=True)[1]
+    size = np.bincount(own)
+    across = own[source] != own[target]
+    centre = place_nodes(len(size), own[source[across]], own[target[across]], weight[across], size.astype(np.float64))
+    radius = 0.4 * np.sqrt(size / nodes)
+    for _ in range(100):  # until no circle covers another
+        away = centre[:, None] - centre[None]
+        length = np.maximum(np.linalg.norm(away, axis=2), 1e-9)
+        covered = np.maximum(1.1 * (radius[:, None] + radius[None]) - length, 0)
+        np.fill_diagonal(covered, 0)
+        centre += 0.4 * (away / length[:, :, None] * covered[:, :, None]).sum(axis=1)
+    out = np.empty((nodes, 2))
+    number = np.zeros(nodes, np.int64)
+    for each in range(len(size)):
+        members = np.flatnonzero(own == each)
+        number[members] = np.arange(len(members))
+        inside = (own[source] == each) & ~across
+        edges = number[source[inside]], number[target[inside]], weight[inside]
+        within = place_nodes(len(members), *edges, np.ones(len(members)))
+        out[members] = centre[each] + (within - 0.5) * 2 * radius[each]
+    low, high = out.min(axis=0), out.max(axis=0)
+    placed: Points = (out - low) / np.maximum(high - low, 1e-9)
+    return placed
 
-    The second value is the share of the variance that they explain, in [0, 1].  Subspace iteration (Halko, Martinsson
-    and Tropp, 2011, "Finding structure with randomness") in ``rounds`` over an even ``sample``: more units turn the
-    directions imperceptibly.  Every unit is then projected by its cosine with the two directions.
+
+def find_communities(nodes: int, source: Indices, target: Indices, weight: NDArray[np.floating]) -> Ints:
+    """Return the community of each node, numbered from the largest, -1 for a node alone: ``int32[n]``.
+
+    Nodes move to the neighbouring community that raises the modularity most until none does (Blondel et al., 2008,
+    "Fast unfolding of communities in large networks", its first phase), and so do whole communities thereafter.
     """
-    points = np.full((len(unit_ids), 2), np.nan)
-    embedded = unit_ids[index.has(unit_ids)]
-    if len(embedded) < 3:
-        return points, 0.0
-    rows: Floats = index.vectors(embedded[np.unique(np.linspace(0, len(embedded) - 1, sample).astype(np.int64))])
-    rows = rows - rows.mean(axis=0)
-    basis = np.random.default_rng(0).standard_normal((rows.shape[1], 6)).astype(np.float32)
-    for _ in range(rounds):
-        basis = np.linalg.qr(rows.T @ (rows @ basis))[0]
-    variance = ((rows @ basis) ** 2).sum(axis=0)
-    chosen = np.argsort(-variance)[:2]
-    for place, at in enumerate(chosen.tolist()):
-        direction = basis[:, at] * np.sign(basis[np.abs(basis[:, at]).argmax(), at])
-        points[:, place] = index.similarities(np.ascontiguousarray(direction, np.float32), unit_ids)
-    total = float((rows**2).sum())
-    return points, float(variance[chosen].sum()) / total if total else 0.0
+    own = np.arange(nodes)
+    a, b, size = source, target, weight.astype(np.float64)
+    while True:
+        moved = _move(int(own.max(initial=-1)) + 1, a, b, size)
+        if len(np.unique(moved)) == len(moved):
+            break
+        own = np.unique(moved, return_inverse=True)[1][own]
+        a, b = own[source], own[target]
+    members = np.bincount(own, minlength=1)
+    rank = np.argsort(np.argsort(-members, kind="stable"))
+    return np.where(members[own] > 1, rank[own], -1).astype(np.int32)
+
+
+def _move(nodes: int, source: Indices, target: Indices, weight: NDArray[np.float64]) -> NDArray[np.int64]:
+    neighbours: list[dict[int, float]] = [{} for _ in range(nodes)]
+    for a, b, w in zip(source.tolist(), target.tolist(), weight.tolist(), strict=True):
+        for x, y in ((a, b), (b, a)):
+            neighbours[x][y] = neighbours[x].get(y, 0.0) + w
+    degree = [sum(near.values()) for near in neighbours]
+    community, total, twice = list(range(nodes)), list(degree), sum(degree) or 1.0
+    changed = True
+    while changed:
+        changed = False
+        for node in range(nodes):
+            before = community[node]
+            total[before] -= degree[node]
+            shared: dict[int, float] = {before: 0.0}
+            for other, w in neighbours[node].items():
+                if other != node:
+                    shared[community[other]] = shared.get(community[other], 0.0) + w
+            gain = {each: w - degree[node] * total[each] / twice for each, w in shared.items()}
+            best = max(gain, key=lambda each: (gain[each], -each))
+            if gain[best] <= gain[before] + 1e-12:
+                best = before
+            changed |= best != before
+            community[node] = best
+            total[best] += degree[node]
+    return np.array(community, np.int64)

@@ -18,6 +18,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..config.workspace import expand_home
 from ..errors import WorkspaceError, writing
 from ..facts.service import FactService
@@ -34,7 +36,7 @@ from ..use.tracker import Usage
 from ..version import __version__
 from . import data as columns
 from .data import ordinal
-from .layout import place_rows
+from .layout import place_texts
 
 #: Beginning of the file; a file without it is not ours to replace.
 MARK = "<!doctype html>\n<!-- openclaw-memory map -->"
@@ -76,8 +78,8 @@ def draw(
         unit_ids = view.corpus.rows.unit_id
         decisions, redacted = columns.scan_texts(store, unit_ids, scope.rows)
         progress("map", 3, _STEPS)
-        plane, kept = place_rows(index, unit_ids, scope.rows)
         shown = columns.select_lines(view, scope, columns.fact_sources(view, fact_rows), decisions)
+        plane = place_texts(index, unit_ids[shown])
         lines = columns.line_columns(view, store, shown, scope, decisions, plane)
         progress("map", 4, _STEPS)
         data: dict[str, Any] = {
@@ -89,12 +91,10 @@ def draw(
             "conflicts": columns.conflict_rows(
                 each for each in facts.conflicts(fresh=False).conflicts if concept is None or each.subject in subjects
             ),
-            "density": columns.density(plane, scope.rows),
         }
         totals = {"lines": int(scope.rows.sum()), "concepts": len(scope.concepts), "facts": len(fact_rows)}
     progress("map", 5, _STEPS)
-    if index is None or not data["density"]:
-        kept, fallback = None, fallback or "no line has a vector yet; run: openclaw-memory ingest"
+    fallback = (fallback or "no line has a vector yet; run: openclaw-memory ingest") if np.isnan(plane).all() else None
     retired_days = sorted((ordinal(note.day), note.path) for note in retired())
     data |= {
         "made": {
@@ -109,7 +109,7 @@ def draw(
         "kinds": [kind.value for kind in Kind],
         "grains": [grain.value for grain in Grain],
         "totals": totals,
-        "space": {"model": None if model is None else model.name, "kept": kept, "why": None if kept else fallback},
+        "space": {"model": None if model is None else model.name, "why": fallback},
         "retired": [row for row in retired_days if since is None or row[0] >= since.toordinal()],
         "numbers": {
             "bytes": status.bytes,
@@ -143,9 +143,8 @@ def draw(
         concepts=len(data["network"]["name"]),
         total_concepts=totals["concepts"],
         facts=len(data["facts"]),
-        projected=None if kept is None else round(kept, 4),
         seconds=time.monotonic() - started,
-        fallback=None if kept is not None else fallback,
+        fallback=fallback,
         warning=joined(remarks),
     )
 

@@ -271,8 +271,7 @@ class Page:
 class MapReport:
     """Contents of a map: ``lines`` of the ``total_lines`` can be read in it, and so with concepts.
 
-    ``projected`` is the share of the variance that its two dimensions keep, ``None`` without vectors; ``fallback`` is
-    the reason.
+    ``fallback`` is the reason why no line has a place by its meaning.
     """
 
     file: str
@@ -282,7 +281,6 @@ class MapReport:
     concepts: int
     total_concepts: int
     facts: int
-    projected: float | None = None
     seconds: float = 0.0
     fallback: str | None = None
     warning: str | None = None

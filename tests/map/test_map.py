@@ -68,7 +68,7 @@ def test_it_is_one_file_that_only_its_owner_can_read(told: Notes, tmp_path: Path
     with open_memory(told, CountingEmbedder()) as memory:
         report = memory.map()
         assert report.file == str(memory.store.sidecar(".map.html"))
-        assert report.projected is not None and 0 < report.projected <= 1
+        assert report.fallback is None
     file = Path(report.file)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert file.stat().st_size == report.bytes
@@ -229,9 +229,9 @@ def test_a_concept_comes_with_what_it_is_related_to_and_nothing_else(told: Notes
 def test_without_a_model_it_says_so_and_has_the_rest(told: Notes) -> None:
     with open_memory(told) as memory:
         report = memory.map()
-    assert report.projected is None and report.fallback
+    assert report.fallback
     data = data_of(report.file)
-    assert data["space"]["why"] == report.fallback and data["density"] == []
+    assert data["space"]["why"] == report.fallback
     assert set(data["lines"]["x"]) == {-1} and len(data["lines"]["text"]) == report.lines == report.total_lines
 
 
@@ -244,7 +244,6 @@ def test_of_many_lines_it_holds_some_and_counts_all(told: Notes, monkeypatch: py
     data = data_of(part.file)
     assert "Mirabel lives in Ghent" in data["lines"]["text"]  # a fact rests on it
     assert sum(map(sum, data["days"]["kinds"])) + sum(data["days"]["undated"]) == whole.lines
-    assert sum(count for _, _, count in data["density"]) == whole.lines
 
 
 def test_an_empty_workspace_has_a_map(notes: Notes) -> None:
@@ -295,7 +294,7 @@ def test_the_command_says_where_it_is(told: Notes, tmp_path: Path) -> None:
     out = tmp_path / "deep" / "map.html"
     done = CliRunner().invoke(cli, [*given, "map", "--json", "--out", str(out), "--since", "2026-03-02"])
     said = json.loads(done.stdout)
-    assert (said["file"], said["projected"], said["totalLines"]) == (str(out), None, 21)
+    assert (said["file"], said["totalLines"]) == (str(out), 21)
     assert out.stat().st_size == said["bytes"]
     done = CliRunner().invoke(cli, [*given, "map", "--no-open"])
     assert re.match(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from indexing import open_store, put
 from properties import examples
 
-from openclaw_memory.map.layout import place_nodes, project
+from openclaw_memory.map.layout import find_communities, place_nodes, place_texts
 from openclaw_memory.store.api import VectorModel
 
 MODEL = VectorModel("test", 24)
@@ -50,28 +50,32 @@ def test_groups_that_hang_together_stand_apart_from_others() -> None:
 @pytest.mark.parametrize(
     "settings", [{"vector_index": "exact"}, {"vector_index": "exact", "vector_dtype": "int8"}, {"vector_index": "vss"}]
 )
-def test_the_plane_has_the_two_main_directions(settings: dict[str, str], tmp_path: Path) -> None:
+@pytest.mark.parametrize("most", [3_000, 60])
+def test_texts_of_like_meaning_lie_together_and_apart_from_others(
+    most: int, settings: dict[str, str], tmp_path: Path
+) -> None:
     rng = np.random.default_rng(5)
-    scale = np.array([4.0, 2.5, *[0.5] * 22])
-    vectors = (rng.standard_normal((90, 24)) * scale + 1).astype(np.float32)
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    subject = np.arange(120) // 30
+    vectors = rng.standard_normal((4, 24))[subject] * 3 + rng.standard_normal((120, 24))
+    vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
     store = open_store(tmp_path / "i.duckdb", **settings)
-    put(store, {"a.md": [[f"line {i}" for i in range(91)]]})
+    put(store, {"a.md": [[f"line {i}" for i in range(121)]]})
     ids = store.unit_rows(None).unit_id
-    store.put_vectors(MODEL, ids[:90].tolist(), vectors)
+    store.put_vectors(MODEL, ids[:120].tolist(), vectors)
     index = store.vector_index(MODEL)
     index.refresh()
-    assert np.allclose(index.vectors(ids[[3, 1]]), vectors[[3, 1]], atol=1e-2)
-    at, kept = project(index, ids)
+    at = place_texts(index, ids, most)
+    again = place_texts(index, ids, most)
     store.close()
-    assert np.isnan(at[90]).all() and not np.isnan(at[:90]).any()
-    centred = vectors - vectors.mean(axis=0)
-    _, values, directions = np.linalg.svd(centred, full_matrices=False)
-    assert kept == pytest.approx(float((values[:2] ** 2).sum() / (values**2).sum()), abs=0.02)
-    found = at[:90] - at[:90].mean(axis=0)
-    for place in (0, 1):
-        expected = centred @ directions[place]
-        assert abs(np.corrcoef(found[:, place], expected)[0, 1]) > 0.99
+    assert np.isnan(at[120]).all() and np.array_equal(at, again, equal_nan=True)
+    assert ((at[:120] >= 0) & (at[:120] <= 1)).all()
+    apart = np.linalg.norm(at[:120, None] - at[None, :120], axis=2)
+    np.fill_diagonal(apart, np.inf)
+    closest = apart.argmin(axis=1)
+    assert (subject[closest] == subject).mean() > 0.95
+    same = subject[:, None] == subject[None]
+    np.fill_diagonal(apart, 0)
+    assert apart[same].mean() < 0.6 * apart[~same].mean()
 
 
 def test_too_few_vectors_make_no_plane(tmp_path: Path) -> None:
@@ -79,6 +83,17 @@ def test_too_few_vectors_make_no_plane(tmp_path: Path) -> None:
     put(store, {"a.md": [["one", "two"]]})
     index = store.vector_index(MODEL)
     index.refresh()
-    at, kept = project(index, store.unit_rows(None).unit_id)
+    at = place_texts(index, store.unit_rows(None).unit_id)
     store.close()
-    assert np.isnan(at).all() and kept == 0
+    assert np.isnan(at).all()
+
+
+def test_communities_are_the_groups_of_a_network() -> None:
+    groups = [range(12), range(12, 20), range(20, 25)]
+    ends = [(a, b) for group in groups for a in group for b in group if a < b]
+    ends += [(0, 12), (13, 20)]
+    source, target = np.array(ends).T
+    community = find_communities(26, source, target, np.ones(len(ends)))
+    assert community.tolist() == [0] * 12 + [1] * 8 + [2] * 5 + [-1]
+    assert find_communities(0, source[:0], target[:0], np.ones(0)).tolist() == []
+    assert find_communities(2, source[:0], target[:0], np.ones(0)).tolist() == [-1, -1]

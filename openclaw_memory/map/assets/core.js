@@ -54,11 +54,16 @@ for (const fact of data.facts) if (fact.concept !== undefined) factsOf.set(fact.
 
 /* colours */
 const KIND_NAMES = { "": "name or phrase", tag: "tag", note: "note", code: "code" };
-const counts = d3.rollup(net.kind, (held) => held.length, (kind) => kind);
-const kinds = [...counts.keys()].sort((a, b) => counts.get(b) - counts.get(a));
 const kindName = (kind) => KIND_NAMES[kind] ?? kind;
-const kindSlot = new Map(kinds.map((kind, at) => [kind, Math.min(at, 7)]));
-const kindColour = (kind) => `var(--c${kindSlot.get(kind) ?? 7})`;
+/** Communities of the network, the largest first, by the concepts that are mentioned most in them; the last has the others. */
+const COMMUNITIES = 7;
+const slotOf = (c) => (net.community[c] < 0 ? COMMUNITIES : Math.min(net.community[c], COMMUNITIES));
+const communities = d3.range(COMMUNITIES + 1).map((slot) => {
+  const members = d3.range(C).filter((c) => slotOf(c) === slot).sort((a, b) => net.units[b] - net.units[a]);
+  return { slot, members, name: slot === COMMUNITIES ? "others" : members.slice(0, 2).map((c) => net.name[c]).join(", ") };
+});
+const tintOf = (c) => (net.community[c] < 0 ? COMMUNITIES : net.community[c] % COMMUNITIES);
+const conceptColour = (c) => `var(--c${tintOf(c)})`;
 let paint = {};
 function readPaint() {
   const style = getComputedStyle(document.documentElement);

@@ -1,4 +1,4 @@
-/* Concepts and what joins them: sized by mentions, coloured by kind. */
+/* Concepts and what joins them: sized by mentions, coloured by community. */
 
 views.concepts = {
   title: "Concepts",
@@ -24,6 +24,7 @@ views.concepts = {
     for (const { c, x, y } of nodes) [this.x[c], this.y[c]] = [x, y];
     this.radius = radius;
     this.hidden = new Set();
+    this.least = 1;
     this.order = d3.range(C).sort((a, b) => net.units[b] - net.units[a]);
     this.links = [...net.links].sort((a, b) => b[2] - a[2]);
     const holder = el("div", { class: "stage" });
@@ -39,29 +40,43 @@ views.concepts = {
         this.picking = false;
       },
     });
-    this.stage.shown = (c) => net.x[c] >= 0 && !this.hidden.has(net.kind[c]);
+    this.stage.shown = (c) => this.isDrawn(c);
     this.stage.most = () => (30 * this.grown(this.stage.place.k) + 26) / this.stage.place.k;
-    root.append(el("div", { class: "corner" }, kinds.slice(0, 9).map((kind) => this.legend(kind))));
+    const shown = communities.filter(({ members }) => members.length > 1);
+    root.append(el("div", { class: "corner" }, shown.map((one) => this.legend(one)), most > 2 && this.slider(most)));
   },
-  legend(kind) {
-    const key = el("button", { type: "button", class: "key", "aria-pressed": "true", tint: kindColour(kind), title: "Show or hide", onclick: () => {
-      this.hidden.has(kind) ? this.hidden.delete(kind) : this.hidden.add(kind);
-      key.setAttribute("aria-pressed", String(!this.hidden.has(kind)));
+  legend({ slot, name, members }) {
+    const key = el("button", { type: "button", class: "key", "aria-pressed": "true", tint: `var(--c${slot})`, title: "Show or hide", onclick: () => {
+      this.hidden.has(slot) ? this.hidden.delete(slot) : this.hidden.add(slot);
+      key.setAttribute("aria-pressed", String(!this.hidden.has(slot)));
       this.redraw();
-    } }, el("i"), kindName(kind), el("b", {}, thousands(counts.get(kind))));
+    } }, el("i"), el("span", { dir: "auto" }, short(name, 28)), el("b", {}, thousands(members.length)));
     return key;
+  },
+  /** How often a concept must be mentioned to be drawn. */
+  slider(most) {
+    const text = el("b", {}, "1");
+    const input = el("input", { type: "range", min: "0", max: "100", value: "0", oninput: () => {
+      this.least = Math.round(most ** (input.value / 100));
+      text.textContent = thousands(this.least);
+      this.redraw();
+    } });
+    return el("label", { class: "key" }, "mentions ≥", text, input);
+  },
+  isDrawn(c) {
+    return net.x[c] >= 0 && net.units[c] >= this.least && !this.hidden.has(slotOf(c));
   },
   /** Circles grow more slowly than the plane, so that magnifying pulls them apart. */
   grown: (k) => Math.max(k ** 0.62, 0.16),
   draw(c, place, width, height) {
-    const { x, y, radius, hidden } = this;
+    const { x, y, radius } = this;
     const k = place.k, grown = this.grown(k), focus = state.concept ?? (this.stage.over >= 0 ? this.stage.over : null);
     const near = focus === null ? null : new Set([focus, ...neighbours[focus].map(([other]) => other)]);
     const hit = state.words.length && state.concept === null ? this.matches() : null;
     const alphaOf = (i) => (near ? (near.has(i) ? 1 : 0.16) : hit ? (hit.has(i) ? 1 : 0.12) : 1);
     const visible = (i) => {
       const px = place.applyX(x[i]), py = place.applyY(y[i]);
-      return net.x[i] >= 0 && !hidden.has(net.kind[i]) && px > -40 && py > -40 && px < width + 40 && py < height + 40;
+      return this.isDrawn(i) && px > -40 && py > -40 && px < width + 40 && py < height + 40;
     };
     const seen = new Uint8Array(C);
     for (let i = 0; i < C; i++) seen[i] = visible(i) ? 1 : 0;
@@ -70,7 +85,7 @@ views.concepts = {
     const groups = [[], [], []], strong = [], mostLinks = this.stage.moving ? 1200 : 4000;
     let drawn = 0;
     for (const [a, b, weight] of this.links) {
-      if (hidden.has(net.kind[a]) || hidden.has(net.kind[b]) || !(seen[a] || seen[b])) continue;
+      if (!this.isDrawn(a) || !this.isDrawn(b) || !(seen[a] || seen[b])) continue;
       if (near && (a === focus || b === focus)) strong.push([a, b]);
       else if (drawn++ < mostLinks) groups[weight > 0.6 ? 2 : weight > 0.3 ? 1 : 0].push([a, b]);
     }
@@ -94,7 +109,7 @@ views.concepts = {
     const paths = new Map();
     for (const i of this.order) {
       if (!seen[i]) continue;
-      const alpha = alphaOf(i), slot = kindSlot.get(net.kind[i]), key = `${slot}|${alpha}`;
+      const alpha = alphaOf(i), slot = tintOf(i), key = `${slot}|${alpha}`;
       if (!paths.has(key)) paths.set(key, [slot, alpha, []]);
       paths.get(key)[2].push(i);
     }
@@ -141,8 +156,8 @@ views.concepts = {
   },
   rest() {
     const part = C < data.totals.concepts ? `The ${thousands(C)} that matter most of ${thousands(data.totals.concepts)}` : counted(C, "concept");
-    const rank = (c) => el("button", { type: "button", class: "rank", tint: kindColour(net.kind[c]), onclick: () => select(c) }, el("i", { class: "dot" }), el("span", { class: "name", dir: "auto" }, net.name[c]), el("span", { class: "n" }, thousands(net.units[c])));
-    return [{ title: "What hangs together", meta: `${part}, ${counted(net.links.length, "link")}. Size: mentions. A link: in the same sections more often than by chance.${C > (this.drawn?.length ?? C) ? ` ${thousands(C - this.drawn.length)} without a link are in the list alone.` : ""}` }, heading("Most mentioned"), ...pieces(this.order ?? [], rank, 14)];
+    const rank = (c) => el("button", { type: "button", class: "rank", tint: conceptColour(c), onclick: () => select(c) }, el("i", { class: "dot" }), el("span", { class: "name", dir: "auto" }, net.name[c]), el("span", { class: "n" }, thousands(net.units[c])));
+    return [{ title: "What hangs together", meta: `${part}, ${counted(net.links.length, "link")}. Size: mentions. Colour: what is closely linked. A link: in the same sections more often than by chance.${C > (this.drawn?.length ?? C) ? ` ${thousands(C - this.drawn.length)} without a link are in the list alone.` : ""}` }, heading("Most mentioned"), ...pieces(this.order ?? [], rank, 14)];
   },
   chosen(c) {
     if (!this.stage || c === null || this.picking) return;

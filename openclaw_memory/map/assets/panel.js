@@ -48,10 +48,20 @@ function lineItem(i) {
     "article", { class: "line" },
     el("p", { dir: "auto" }, marked(lines.text[i])),
     el(
-      "div", { class: "under" }, el("span", { class: "where" }, placeOf(i)), lines.day[i] ? el("time", {}, inWords(lines.day[i])) : null,
+      "div", { class: "under" }, citation(i), lines.day[i] ? el("time", {}, inWords(lines.day[i])) : null,
       lines.decided[i] ? el("span", { class: "tag" }, "decision") : null, lines.archived[i] ? el("span", {}, "archived") : null,
     ),
   );
+}
+
+/** Where a line is; a click copies it. */
+function citation(i) {
+  const place = placeOf(i);
+  const copy = async () => {
+    await navigator.clipboard?.writeText(place);
+    document.getElementById("said").textContent = `Copied ${place}`;
+  };
+  return el("button", { type: "button", class: "where", title: "Copy", onclick: () => copy().catch(() => {}) }, place);
 }
 
 const newest = (some) => [...some].sort((a, b) => lines.day[b] - lines.day[a] || a - b);
@@ -67,7 +77,7 @@ function lineList(some, total = some.length) {
 }
 
 function chip(c) {
-  return el("button", { type: "button", class: "chip", tint: kindColour(net.kind[c]), onclick: () => select(c) }, el("i", { class: "dot" }), el("span", { dir: "auto" }, net.name[c]));
+  return el("button", { type: "button", class: "chip", tint: conceptColour(c), onclick: () => select(c) }, el("i", { class: "dot" }), el("span", { dir: "auto" }, net.name[c]));
 }
 
 function factItem(fact) {
@@ -86,7 +96,7 @@ function showConcept(c) {
   openPanel(
     {
       title: net.name[c],
-      kicker: [el("i", { class: "dot", tint: kindColour(net.kind[c]) }), kindName(net.kind[c]), net.curated[c] ? " · curated" : ""],
+      kicker: [el("i", { class: "dot", tint: conceptColour(c) }), kindName(net.kind[c]), net.curated[c] ? " · curated" : ""],
       meta: [counted(net.units[c], "mention"), days, net.aliases[c].length ? `also ${net.aliases[c].join(", ")}` : ""].filter(Boolean).join(" · "),
     },
     related.length ? [heading("Related"), el("div", { class: "chips" }, related.slice(0, 14).map(chip))] : [],

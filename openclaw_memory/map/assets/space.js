@@ -1,4 +1,4 @@
-/* Lines by meaning: principal components of their vectors; those of like meaning are near. */
+/* Lines by meaning: each beside those whose vectors are closest to its own. */
 
 const SPACE = 1000;
 views.space = {
@@ -76,28 +76,9 @@ views.space = {
     const k = this.stage?.place.k ?? 1, base = this.some.length > 8000 ? 1.5 : this.some.length > 4000 ? 1.9 : this.some.length > 800 ? 2.8 : 4;
     return Math.min(9, base * Math.max(0.8, (k / (this.stage?.fitted ?? 1)) ** 0.45));
   },
-  /** How many lines are where, as a picture of a point a cell; made again for another theme. */
-  shade() {
-    if (this.shaded !== paint.ink) {
-      this.shaded = paint.ink;
-      const most = d3.quantile(data.density, 0.98, (one) => one[2]) || 1;
-      const picture = (this.picture = el("canvas", { width: 72, height: 72 })), c = picture.getContext("2d");
-      c.fillStyle = paint.ink;
-      for (const [x, y, n] of data.density) {
-        c.globalAlpha = 0.2 * Math.sqrt(Math.min(1, n / most));
-        c.fillRect(x, 71 - y, 1, 1);
-      }
-    }
-    return this.picture;
-  },
   draw(c, place, width, height) {
     const r = this.size(), { of, tint } = this.colours();
     const wanted = state.concept !== null ? new Set(byConcept[state.concept]) : state.words.length ? this.matches() : null;
-    // Every line of the memory, as a shade.
-    if (data.totals.lines > once.length) {
-      c.globalAlpha = 1;
-      c.drawImage(this.shade(), place.applyX(0), place.applyY(0), SPACE * 1.35 * place.k, SPACE * place.k);
-    }
     const paths = new Map();
     for (let at = 0; at < this.some.length; at++) {
       const px = place.applyX(this.x[at]), py = place.applyY(this.y[at]);
@@ -149,10 +130,10 @@ views.space = {
   },
   rest() {
     if (!this.some?.length) return null;
-    const part = once.length < data.totals.lines ? `${thousands(this.some.length)} of ${thousands(data.totals.lines)} lines as points, all of them as a shade` : counted(this.some.length, "line");
+    const part = once.length < data.totals.lines ? `${thousands(this.some.length)} of ${thousands(data.totals.lines)} lines` : counted(this.some.length, "line");
     return [
-      { title: "What is near in meaning", meta: `${part}; vectors of ${data.space.model} in their two main directions, which hold ${d3.format(".0%")(data.space.kept)} of their variance.` },
-      el("p", { class: "hint" }, "Names stand where most lines about them lie. Point at a line to read it, click it to see its neighbours. Two lines that are apart here are apart; two that are near may still differ in other directions."),
+      { title: "What is near in meaning", meta: `${part}; each beside those that vectors of ${data.space.model} are closest to. Distances between far groups mean nothing.` },
+      el("p", { class: "hint" }, "Names stand where most lines about them lie. Point at a line to read it, click it to see its neighbours."),
     ];
   },
   focus() {
