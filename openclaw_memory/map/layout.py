@@ -21,7 +21,7 @@ def place_nodes(
     Jacomy et al. (2014, "ForceAtlas2") weigh them.  Those are summed over a grid by Fourier transforms (Linderman et
     al., 2019, "Fast interpolation-based t-SNE"), so a step takes time linear in nodes and edges.
     """
-    steps = 220
+    steps = min(220, 40 + nodes // 2)
     # Pull to the middle of all nodes, and of unlinked ones, so that they stay in sight; and pull of a link.
     gravity, lonely, tension = 0.02, 0.16, 2.2
     # The side of a square that holds each node, in which linked nodes of average weight rest about one apart.
@@ -92,7 +92,7 @@ def _repulsion(at: Points, charge: NDArray[np.float64], cells: int) -> Points:
     return out
 
 
-def place_texts(index: VectorIndex | None, unit_ids: Ints, most: int = 3_000, near: int = 6) -> Points:
+def place_texts(index: VectorIndex | None, unit_ids: Ints, most: int = 2_000, near: int = 6) -> Points:
     """Return places of units in ``[0, 1]``, ``float64[n, 2]``, those of like meaning together; NaN without a vector.
 
     An even sample of ``most`` units is the network of its ``near`` closest pairs by cosine: its communities are laid
