@@ -21,7 +21,7 @@ def place_nodes(
     Jacomy et al. (2014, "ForceAtlas2") weigh them.  Those are summed over a grid by Fourier transforms (Linderman et
     al., 2019, "Fast interpolation-based t-SNE"), so a step takes time linear in nodes and edges.
     """
-    steps = min(220, 40 + nodes // 2)
+    steps = min(220, 60 + nodes)
     # Pull to the middle of all nodes, and of unlinked ones, so that they stay in sight; and pull of a link.
     gravity, lonely, tension = 0.02, 0.16, 2.2
     # The side of a square that holds each node, in which linked nodes of average weight rest about one apart.
