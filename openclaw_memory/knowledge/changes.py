@@ -453,7 +453,7 @@ def without_change(text: str) -> str:
         else:
             parts[-1].append(word)
     for words in reversed(parts):
-        while words and words[0].casefold() in openers | fact_list("adverbs"):
+        while words and (words[0].casefold() in openers or words[0].casefold() in fact_list("adverbs")):
             words.pop(0)
         while words and (words[-1].casefold() in openers or (_is_particle(words[-1]) and len(words) > 1)):
             words.pop()  # "le prix est passé"
@@ -574,6 +574,7 @@ def _spans() -> Iterator[str]:
     return (span for words in fact_words().values() for span in words.lists.get("spans", ()))
 
 
+@cache
 def _joined_words(name: str) -> str:
     """Return a pattern for the words of a list in scripts without spaces, also without *to* behind a verb: 换成."""
     words = set(filter(JOINED_LETTER.match, fact_list(name)))

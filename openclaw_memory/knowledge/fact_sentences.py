@@ -91,8 +91,7 @@ def tidy(text: str) -> str:
 
 def facts_in(text: str, subjects: DefaultSubjects) -> Iterator[ExtractedFact]:
     """Yield the facts of each sentence of ``text``, which has no bullet and no speaker."""
-    triggers = _triggers()
-    if not triggers.search(text):
+    if not _triggers().search(text.casefold()):
         return
     for start, end in sentence_spans(text):
         sentence = text[start:end]
@@ -103,7 +102,7 @@ def facts_in(text: str, subjects: DefaultSubjects) -> Iterator[ExtractedFact]:
 
 def _first_fact(sentence: str, subjects: DefaultSubjects) -> ExtractedFact | None:
     read = plain(sentence.replace("’", "'")).strip()
-    for trigger in dict.fromkeys(match[0].casefold() for match in _triggers().finditer(read)):
+    for trigger in dict.fromkeys(_triggers().findall(read.casefold())):
         for pattern in _patterns()[trigger]:
             if (fact := _match_pattern(read, sentence, pattern, subjects)) is not None:
                 return fact
@@ -300,11 +299,11 @@ def _patterns() -> Mapping[str, tuple[_Pattern, ...]]:
 
 @cache
 def _triggers() -> re.Pattern[str]:
-    """Return the pattern of any trigger: a whole word where spaces part words, anywhere in other scripts."""
+    """Return the pattern of any trigger in small letters: a whole word where spaces part words, else anywhere."""
     words = sorted(_patterns(), key=len, reverse=True)
     spaced = "|".join(re.escape(word) for word in words if not JOINED_LETTER.search(word))
     joined = "|".join(re.escape(word) for word in words if JOINED_LETTER.search(word))
-    return re.compile(rf"(?<!\w)(?:{spaced})(?!\w)|{joined}", re.IGNORECASE)
+    return re.compile(rf"(?<!\w)(?:{spaced})(?!\w)|{joined}")
 
 
 def _compile(code: str, words: FactWords, relation: str, text: str) -> tuple[_Pattern, list[str]]:

@@ -142,12 +142,12 @@ def is_common(text: str) -> bool:
         and any(is_generic_noun(words[0], language) for language in generic_noun_languages())
     ):
         return True
-    return all(map(_is_everyday, words))
+    return all(word in _everyday_words() or is_label(word) for word in words)
 
 
-def _is_everyday(word: str) -> bool:
-    lists = ("topics", "heads", "done", "tails", "states")
-    return (word in NAMELESS - ORDINARY) or is_label(word) or any(word in fact_list(name) for name in lists)
+@cache
+def _everyday_words() -> frozenset[str]:
+    return (NAMELESS - ORDINARY).union(*map(fact_list, ("topics", "heads", "done", "tails", "states")))
 
 
 def _is_written_as_name(text: str, words: Sequence[str]) -> bool:

@@ -178,6 +178,11 @@ class SearchService:
             index.refresh(model)
             return index.vectors
 
+    @property
+    def resident_bytes(self) -> int:
+        """About how much memory the resident state takes: 2 kB for each unit with its vector."""
+        return 0 if self._index is None else 2_000 * len(self._index.corpus)
+
     def index(self) -> ResidentIndex:
         """Return the resident state that answers."""
         with self._lock:

@@ -37,7 +37,7 @@ class _Entry:
 
 
 class Pool:
-    """Memories by agent and workspace, at most ``most`` idle ones; safe to use from several threads.
+    """Memories by agent and workspace, idle ones up to ``most_bytes`` in all; safe to use from several threads.
 
     ``workspace``, ``agent`` and ``db`` are the defaults of a call.  A named index file (``db`` or ``store.path``) is
     that of the default memory alone; the others have files in ``store.folder``.
@@ -50,13 +50,13 @@ class Pool:
         workspace: str | Path | None = None,
         agent: str = "main",
         db: str | Path | None = None,
-        most: int = 8,
+        most_bytes: int = 400_000_000,
     ) -> None:
         self.settings = settings
         self._agent = agent
         self._workspace = workspace
         self._db = db
-        self._most = most
+        self._most_bytes = most_bytes
         self._entries: OrderedDict[Key, _Entry] = OrderedDict()
         self._lock = threading.Lock()
         self._stopping = threading.Event()
@@ -109,8 +109,8 @@ class Pool:
             entry.users += 1
             idle = [key for key, entry in self._entries.items() if not entry.users]
             self._closing = [thread for thread in self._closing if thread.is_alive()]
-            for surplus in idle[: max(0, len(self._entries) - self._most)]:  # the least recently used
-                memory = self._entries.pop(surplus).memory
+            while idle and sum(entry.memory.resident_bytes for entry in self._entries.values()) > self._most_bytes:
+                memory = self._entries.pop(idle.pop(0)).memory  # the least recently used
                 # In a thread: closing waits for a large file that is being read.
                 self._closing.append(threading.Thread(target=_close, args=(memory,), name="close", daemon=True))
                 self._closing[-1].start()

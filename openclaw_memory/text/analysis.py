@@ -286,7 +286,7 @@ def time_words(text: str) -> int:
 
 def has_amount(text: str) -> bool:
     """Return true if a text has a number that is no day, time, year or number of an item."""
-    return any(map(str.isdecimal, _UNCOUNTED.sub(" ", text)))
+    return re.search(r"\d", _UNCOUNTED.sub(" ", text)) is not None
 
 
 def name_key(name: str) -> str:
@@ -302,7 +302,7 @@ def unit_hash(text: str) -> int:
 
 def likeness(text: str) -> int:
     """Return a hash that texts share if they differ only in days, times, marks and capitals."""
-    return unit_hash("".join(filter(str.isalnum, _MOMENT.sub("", text.casefold()))) or text)
+    return unit_hash(re.sub(r"[\W_]+", "", _MOMENT.sub("", text.casefold())) or text)
 
 
 def hit_id(path: str, text_hash: int, occurrence: int) -> str:

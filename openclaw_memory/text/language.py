@@ -103,8 +103,8 @@ def count_votes(words: Set[str]) -> dict[str, int]:
     """Count for each language its stop words among ``words`` in Latin letters, less the letters that it lacks."""
     by_word = voters()
     votes: dict[str, int] = {}
-    for word in words:
-        for name in by_word.get(word, ()):
+    for word in by_word.keys() & words:
+        for name in by_word[word]:
             votes[name] = votes.get(name, 0) + 1
     foreign = accents(words)
     for name in votes:

@@ -32,7 +32,7 @@ def settings(tiny_gguf: Path) -> Settings:
 @pytest.fixture
 def pool(notes: Notes, settings: Settings) -> Any:
     notes.write("MEMORY.md", "- a green lamp\n")
-    pool = Pool(settings, workspace=notes.root, most=2)
+    pool = Pool(settings, workspace=notes.root, most_bytes=17_000_000)
     yield pool
     assert pool.close(30)
 
@@ -87,6 +87,25 @@ def test_the_least_recently_used_is_closed_when_nobody_uses_it(pool: Pool, monke
     eventually(lambda: sorted(closed) == ["a", "b", "c", "d"])
     with pool.use(pool.key("a")) as again:
         assert again is not held and again.search("lamp").results
+
+
+def test_a_large_memory_is_closed_before_small_ones_are_many(
+    notes: Notes, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes.write("MEMORY.md", "".join(f"- lamp {number} is green\n" for number in range(600)))
+    (tmp_path / "small").mkdir()
+    (tmp_path / "small" / "MEMORY.md").write_text("- a red lamp\n", encoding="utf-8")
+    pool = Pool(settings.with_values({"embedding.model": "none"}), workspace=notes.root, most_bytes=25_000_000)
+    monkeypatch.setattr(pool, "warm", lambda key: None)
+    opened = []
+    for agent, workspace in (("a", None), ("b", str(tmp_path / "small")), ("c", str(tmp_path / "small"))):
+        with pool.use(pool.key(agent, workspace)) as memory:
+            opened.append(memory)
+            assert memory.search("lamp").results
+    with pool.use(pool.key("b", str(tmp_path / "small"))) as small, pool.use(pool.key("a")) as large:
+        assert small is opened[1]
+        assert large is not opened[0]
+    assert pool.close(30)
 
 
 def test_no_call_waits_for_a_memory_that_was_put_out(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,8 +84,8 @@ def find_phrases(line: str) -> Iterator[tuple[int, int, str]]:
     """Yield the seed phrases of ``line``."""
     if len(line) < 2 * _LEAST or line.count(" ") + line.count("\u3000") < _LEAST - 1:
         return
-    words = [word for word in re.finditer(r"\S+", line) if word[0].strip(_AROUND)]
-    for first, last in _runs([word[0] for word in words]):
+    for first, last in _runs([word for word in line.split() if word.strip(_AROUND)]):
+        words = [word for word in re.finditer(r"\S+", line) if word[0].strip(_AROUND)]
         start, end = words[first].start(), words[last - 1].end()
         yield start + trim(line[start:end])[0], start + trim(line[start:end])[1], "seed-phrase"
 
