@@ -19,7 +19,7 @@ import click
 from ..config.openclaw_home import is_plain_json, value_at
 from ..config.settings import Settings
 from ..errors import OpenClawMemoryError, writing
-from ..hosts import HOSTS, NAME, HostError, claude_code, codex
+from ..hosts import HOSTS, NAME, HostError, claude_code, codex, hermes
 from ..hosts.config_file import read_text
 from ..hosts.mcp import JSON_HOSTS, SERVERS, Server
 from ..hosts.openclaw import Agent, OpenClaw, find_openclaw
@@ -89,7 +89,7 @@ def _register(run: SetupRun) -> None:
     ):  # fmt: skip
         if value:
             raise click.UsageError(f"{option} is for openclaw")
-    host: Any = {**JSON_HOSTS, "claude-code": claude_code, "codex": codex}[run.host]
+    host: Any = {**JSON_HOSTS, "claude-code": claude_code, "codex": codex, "hermes": hermes}[run.host]
     project = run.project.absolute() if run.project is not None else None
     change = host.unregister(project) if run.uninstall else host.register(_server(run.cli), project)
     if not change.diff:

@@ -11,11 +11,11 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import anyio
 from mcp.server.context import ServerRequestContext
@@ -26,9 +26,17 @@ from mcp.types import (
     INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
+    GetPromptRequestParams,
+    GetPromptResult,
+    ListPromptsResult,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
     ListToolsResult,
     PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
     TextContent,
+    TextResourceContents,
     ToolAnnotations,
 )
 from mcp.types import Tool as ListedTool
@@ -41,10 +49,12 @@ from ..version import __version__
 from .attach import Attachment
 from .pool import Pool
 from .registry import callable_tools, listed_tools
+from .resources import NOTES, PROMPTS, TEMPLATE, link_hits, parse_uri, write_prompt
 from .tool import Call, Tool, check_arguments
 from .transport import LineTransport
 
 log = logging.getLogger("openclaw_memory.serve")
+T = TypeVar("T")
 
 AGENT, WORKSPACE, DEADLINE_MS = "openclaw-memory/agent", "openclaw-memory/workspace", "openclaw-memory/deadlineMs"
 #: Parent agent of a calling sub-agent.
@@ -119,6 +129,7 @@ class MemoryServer:
 
     def __init__(self, pool: Pool, for_host: bool = False) -> None:
         self._pool = pool
+        self._for_host = for_host
         self._tools = callable_tools(for_host)
         open_world = pool.settings.embedding.provider == "http"
         self._listed = [_describe_tool(tool, open_world and tool.embeds) for tool in listed_tools(for_host).values()]
@@ -130,32 +141,78 @@ class MemoryServer:
             version=__version__,
             title="openclaw-memory",
             instructions=INSTRUCTIONS,
-            on_list_tools=self._list,
+            on_list_tools=_always(ListToolsResult(tools=self._listed)),
             on_call_tool=self._call,
+            on_list_resources=self._list_notes,
+            on_list_resource_templates=_always(ListResourceTemplatesResult(resource_templates=[TEMPLATE])),
+            on_read_resource=self._read_note,
+            on_list_prompts=_always(ListPromptsResult(prompts=PROMPTS)),
+            on_get_prompt=self._get_prompt,
         )
 
     # -- requests -------------------------------------------------------------------------------------
 
-    async def _list(self, context: ServerRequestContext[Any], params: PaginatedRequestParams | None) -> ListToolsResult:
-        return ListToolsResult(tools=self._listed)
-
     async def _call(self, context: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
-        self._running += 1
-        try:
-            return await self._answer(context, params)
-        finally:
-            self._running -= 1
-
-    async def _answer(self, context: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
         tool = self._tools.get(params.name)
         if tool is None:
             near = difflib.get_close_matches(params.name, self._tools, n=1)
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(self._tools)}"
             raise MCPError(code=INVALID_PARAMS, message=f"there is no tool {params.name}; {hint}")
+        result = await self._answer(context, tool, params.arguments or {})
+        if not self._for_host and result.structured_content:
+            result.content.extend(link_hits(result.structured_content))
+        return result
+
+    async def _list_notes(
+        self, context: ServerRequestContext[Any], params: PaginatedRequestParams | None
+    ) -> ListResourcesResult:
+        cursor = params.cursor if params else None
+        with _refusing():
+            place = {} if cursor is None else {"cursor": int(cursor) if cursor.isdecimal() else cursor}
+            return ListResourcesResult.model_validate(await self._content(context, NOTES, place))
+
+    async def _read_note(
+        self, context: ServerRequestContext[Any], params: ReadResourceRequestParams
+    ) -> ReadResourceResult:
+        with _refusing():
+            note = await self._content(context, self._tools["memory_get"], {"path": parse_uri(str(params.uri))})
+            if note["status"] != "ok":
+                raise RequestError(note.get("error") or f"{params.uri}: there is no such note")
+        text = note["text"]
+        if following := note.get("nextFrom"):
+            text += f"\n[it goes on in line {following}: memory_get reads from there]\n"
+        return ReadResourceResult(
+            contents=[TextResourceContents(uri=params.uri, mime_type=TEMPLATE.mime_type, text=text)]
+        )
+
+    async def _get_prompt(self, context: ServerRequestContext[Any], params: GetPromptRequestParams) -> GetPromptResult:
+        with _refusing():
+            return write_prompt(params.name, params.arguments or {})
+
+    async def _content(
+        self, context: ServerRequestContext[Any], tool: Tool, arguments: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Return the result of a tool; raises :class:`RequestError` with its reason where it fails."""
+        result = await self._answer(context, tool, arguments)
+        if result.is_error:
+            raise RequestError("".join(part.text for part in result.content if isinstance(part, TextContent)))
+        content: dict[str, Any] = result.structured_content
+        return content
+
+    async def _answer(self, context: ServerRequestContext[Any], tool: Tool, given: Mapping[str, Any]) -> CallToolResult:
+        self._running += 1
+        try:
+            return await self._run_tool(context, tool, given)
+        finally:
+            self._running -= 1
+
+    async def _run_tool(
+        self, context: ServerRequestContext[Any], tool: Tool, given: Mapping[str, Any]
+    ) -> CallToolResult:
         meta: Mapping[str, Any] = context.meta or {}
         try:
             host = HostMetadata.parse(meta)
-            arguments = check_arguments(tool.name, tool.accepted_schema, params.arguments or {})
+            arguments = check_arguments(tool.name, tool.accepted_schema, given)
         except RequestError as error:
             return _failure(str(error), error)
         until = Deadline.after(host.deadline or tool.deadline)
@@ -328,6 +385,24 @@ def _describe_tool(tool: Tool, open_world: bool) -> ListedTool:
         input_schema=tool.input_schema,
         annotations=hints,
     )
+
+
+def _always(answer: T) -> Callable[[Any, Any], Awaitable[T]]:
+    """Return a handler of requests whose answer never changes."""
+
+    async def handle(context: Any, params: Any) -> T:
+        return answer
+
+    return handle
+
+
+@contextlib.contextmanager
+def _refusing() -> Iterator[None]:
+    """Answer a :class:`RequestError` of the block as the protocol does."""
+    try:
+        yield
+    except RequestError as error:
+        raise MCPError(code=INVALID_PARAMS, message=_in_utf8(" ".join(str(error).split()))) from error
 
 
 def _json(value: Any) -> str:

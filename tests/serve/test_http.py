@@ -188,6 +188,8 @@ def test_the_sdk_is_a_client_with_and_without_a_session(client: HttpClient) -> N
             transport = streamable_http_client(client.record["url"], http_client=http)
             async with Client(transport, mode=mode) as sdk:
                 found = await sdk.call_tool("memory_search", {"query": "lamp"})
+                note = await sdk.read_resource(found.content[1].uri)  # type: ignore[union-attr]
+                assert note.contents[0].text == "# Lamps\n\n- a green lamp by the door"  # type: ignore[union-attr]
                 return len((await sdk.list_tools()).tools), found.structured_content
 
     for mode in ("legacy", "auto"):
