@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, get_type_hints
 
 from ..errors import RequestError
@@ -398,6 +398,7 @@ def memory_heartbeat(call: Call) -> Heartbeat:
         "origin": {"type": "string", "enum": ["owner", "agent", "untrusted"],
                    "description": "Who sent the message; what is not known to be the owner's is untrusted."},
         "trigger": {"type": "string", "description": "What the turn was for; only turns of a user are captured."},
+        "at": {"type": "string", "description": "When it was said, as ISO 8601 with its offset; now unless given."},
     },
     required=("messages",),
     read_only=False,
@@ -421,8 +422,17 @@ def memory_turn(call: Call) -> CaptureReport:
         session=arguments.get("sessionId", ""),
         agent=call.memory.agent,
         origin=Origin(arguments.get("origin", Origin.UNTRUSTED.value)),
+        now=_read_moment(arguments["at"]) if "at" in arguments else None,
     )
     return call.memory.capture(turn, deadline=call.until.left())
+
+
+def _read_moment(text: str) -> datetime:
+    """Return the moment that a host names; raises :class:`RequestError`."""
+    try:
+        return datetime.fromisoformat(text).astimezone()
+    except (ValueError, OverflowError):
+        raise RequestError(f"at must be a moment in ISO 8601, not {text!r}") from None
 
 
 @tool(
