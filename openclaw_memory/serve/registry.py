@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
+from math import ceil
 from typing import Any, get_type_hints
 
 from ..errors import RequestError
@@ -31,6 +33,7 @@ from ..model import (
     Session,
     SessionStarted,
     Status,
+    tokens_of,
 )
 from ..model.reports import VERDICTS
 from .tool import Call, Tool, day_schema, fraction_schema, integer_schema, text_schema
@@ -157,6 +160,8 @@ def memory_timeline(call: Call) -> SearchResult:
     host_arguments={
         "session": {"type": "string", "description": "Id of the session, which is not given the same again soon."},
         "missed": integer_schema("Earlier messages for which no answer came in time.", 0, 1000),
+        "compacted": {"type": "string", "description": "Id under which turns of the session were captured, if it was "
+                      "just compacted: what is known of it comes first, in as many tokens again."},
     },
     required=("message",),
     embeds=True,
@@ -168,13 +173,20 @@ def memory_context(call: Call) -> ContextResult:
     arguments = call.arguments
     limit = call.memory.settings.context.deadline_ms / 1000
     call.memory.ambient.count_missed(arguments.get("missed", 0))
-    return call.memory.context(
+    result = call.memory.context(
         arguments["message"],
         budget=arguments.get("budget"),
         session=arguments.get("session"),
         now=arguments.get("now"),
         deadline=call.until.within(limit),
     )
+    if "compacted" not in arguments:
+        return result
+    state = call.memory.ambient.conversation(
+        arguments["compacted"], budget=arguments.get("budget"), now=arguments.get("now"), deadline=call.until.left()
+    )
+    text = "\n\n".join(filter(None, [state, result.text]))
+    return replace(result, text=text, tokens=ceil(tokens_of(text)))
 
 
 #: Arguments of the actions of memory_facts that change nothing.
