@@ -19,7 +19,9 @@ def conversation_state(hits: Iterable[SearchHit], session: str, today: date, bud
     host has the agent save there before it compacts.
     """
     note = f"memory/{today.isoformat()}.md"
-    captured = [hit for hit in hits if hit.path.startswith(f"{CAPTURES}/") and f" session {session} " in f"{hit.heading} "]
+    captured = [
+        hit for hit in hits if hit.path.startswith(f"{CAPTURES}/") and f" session {session} " in f"{hit.heading} "
+    ]
     noted = [hit for hit in hits if hit.path == note]
     chosen: list[str] = []
     for sections in (captured, noted):

@@ -160,8 +160,11 @@ def memory_timeline(call: Call) -> SearchResult:
     host_arguments={
         "session": {"type": "string", "description": "Id of the session, which is not given the same again soon."},
         "missed": integer_schema("Earlier messages for which no answer came in time.", 0, 1000),
-        "compacted": {"type": "string", "description": "Id under which turns of the session were captured, if it was "
-                      "just compacted: what is known of it comes first, in as many tokens again."},
+        "compacted": {
+            "type": "string",
+            "description": "Id under which turns of the session were captured, if it was "
+            "just compacted: what is known of it comes first, in as many tokens again.",
+        },
     },
     required=("message",),
     embeds=True,
