@@ -15,8 +15,8 @@ DAYS, SECTIONS = 14, 50
 def conversation_state(hits: Iterable[SearchHit], session: str, today: date, budget: float) -> str:
     """Return the newest lines of a conversation in ``hits``, oldest first, within ``budget`` tokens; "" without any.
 
-    Its own are those captured under the id ``session``.  What else stands in the note of ``today`` comes after them: the
-    host has the agent save there before it compacts.
+    Its own are those captured under the id ``session``.  What else stands in the note of ``today`` comes after them:
+    the host has the agent save there before it compacts.
     """
     note = f"memory/{today.isoformat()}.md"
     captured = [
