@@ -5,8 +5,8 @@
 
 A scripted model writes no notes and summarises nothing, so that only what the memory itself keeps is known afterwards.
 *told* counts facts that stand beside the question unasked, *found* those among six hits of ``memory_search``, *state*
-compactions after which the next turn was given any fact from before.  The milliseconds are from a message to the model's
-request, so what OpenClaw itself needs is in them.
+compactions after which the next turn was given any fact from before.  The milliseconds are from a message to the
+model's request, so what OpenClaw itself needs is in them.
 """
 
 from __future__ import annotations
