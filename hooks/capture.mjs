@@ -1,13 +1,15 @@
 /** When a turn has ended: what is worth keeping of it goes into memory, and what its reply quotes counts as used. */
 
+import { given } from "./arguments.mjs";
 import { SETUP_COMMAND } from "./child.mjs";
 import { missingPermission, ownWords, refusal, sharedTurns } from "./context.mjs";
+import { Journal } from "./journal.mjs";
 import { remember, shared } from "./shared.mjs";
 
 const TURN_TOOL = "memory_turn";
 const REPLY_TOOL = "memory_replied";
 const TIMEOUT_MS = 10_000;
-const MOST_WAITING = 20; // turns of a session that could not be kept yet
+const LATE_MS = 60_000; // a turn that is kept later than this is kept under its own time
 const MOST_CHARS = 20_000; // of what the model wrote
 
 /** The plugin's configuration with the settings of the Python side that follow from it. */
@@ -74,40 +76,40 @@ function parted(turn) {
 // -- the hooks --------------------------------------------------------------------------------------------------------
 
 /**
- * Make the handlers of a turn's beginning and end and of a session's reset; none of them makes the host wait.
+ * Make the handlers of a turn's beginning and end, and of a session's compaction and reset.
  *
- * Only a turn whose beginning was seen is kept: where its input comes from is told then and not when it ends.
+ * Only a turn whose beginning was seen is kept: where its input comes from is told then and not when it ends.  What is
+ * to be kept is in the journal from then on, before the host has answered anybody, and until the server has it.
  *
  * @param {{config: object, memory: () => {call: Function, pid: number | null}, subjectOf: Function, logger: object,
- *   turns?: import("./context.mjs").Turns}} host
+ *   stateDir: () => string, turns?: import("./context.mjs").Turns}} host
  */
-export function captureHooks({ config, memory, subjectOf, logger, turns = sharedTurns() }) {
+export function captureHooks({ config, memory, subjectOf, logger, stateDir, turns = sharedTurns() }) {
   const captures = config.capture === true;
   const feeds = config.maintenance !== false;
+  const journal = new Journal(stateDir);
   const runs = shared("runs"); // turns that have begun, by run
-  const done = shared("done"); // runs that were kept
-  const waiting = shared("waiting"); // by session: runs that are to be kept and could not be
+  const sending = shared("sending", () => new Set());
   const missing = new Set(); // tools that the server does not have, as long as this registration knows
   const say = (level, what) => logger[level]?.(`openclaw-memory: ${what}`);
-  const sessionOf = (subject, ctx) => `${subject.agentId}\0${ctx.sessionId ?? ctx.sessionKey ?? ""}`;
+  const sessionOf = (subject, ctx) => `${subject.agentId}\0${ctx.sessionKey ?? ""}`;
 
   const call = (tool, args, { agentId, workspaceDir }) =>
     memory().call(tool, args, { agent: agentId, workspace: workspaceDir, timeoutMs: TIMEOUT_MS });
 
   /** Send a turn; whether it needs no other try. */
-  const keep = async (subject, run) => {
+  const keep = async ({ subject, parts, sessionId, at }) => {
+    const late = Date.now() - at > LATE_MS ? new Date(at).toISOString() : undefined;
     try {
-      while (run.parts.length) {
-        const { origin, messages } = run.parts[0];
-        const report = await call(TURN_TOOL, { messages, sessionId: run.sessionId, origin, trigger: "user" }, subject);
-        run.parts.shift();
+      for (const { origin, messages } of parts) {
+        const report = await call(TURN_TOOL, given({ messages, sessionId, origin, trigger: "user", at: late }), subject);
         const count = report.captured?.length ?? 0;
         if (count) say("info", `${count} ${count > 1 ? "sentences" : "sentence"} of a turn of agent ${subject.agentId} kept in ${report.path}`);
         else say("debug", `nothing of a turn of agent ${subject.agentId} kept${report.skipped ? `: ${report.skipped}` : ""}`);
         if (report.warning) say("warn", report.warning);
       }
     } catch (error) {
-      if (isStopped(error)) return true;
+      if (isStopped(error)) return false; // the next process has it
       if (isMissing(error, TURN_TOOL)) {
         if (!missing.has(TURN_TOOL)) say("warn", `no turn is captured: the Python package is older than the plugin; run: ${SETUP_COMMAND}`);
         missing.add(TURN_TOOL);
@@ -119,25 +121,24 @@ export function captureHooks({ config, memory, subjectOf, logger, turns = shared
     return true;
   };
 
-  /** Send what waits in a session, oldest first, until that fails; turns that failed only with `all`. */
-  const flush = async (subject, session, { all = false } = {}) => {
-    for (const [runId, run] of waiting.get(session) ?? []) {
-      if (run.sending || (run.failed && !all)) continue;
-      run.sending = true;
-      const over = await keep(subject, run);
-      run.sending = false;
+  /** Send what waits in a session or in all, oldest first, until that fails; turns without a good end only with `all`. */
+  const flush = async ({ session, all = false }) => {
+    for (const [name, turn] of journal.turns()) {
+      if ((session && turn.session !== session) || (turn.unfinished && !all) || sending.has(name)) continue;
+      sending.add(name);
+      const over = await keep(turn);
+      sending.delete(name);
       if (!over) return;
-      remember(done, runId, true);
-      waiting.get(session)?.delete(runId);
+      journal.remove(name);
     }
-    if (!waiting.get(session)?.size) waiting.delete(session);
   };
 
-  const wait = (session, runId, run) => {
-    const others = waiting.get(session) ?? new Map();
-    others.set(runId, run);
-    if (others.size > MOST_WAITING) others.delete(others.keys().next().value);
-    remember(waiting, session, others);
+  /** Put a turn as far as it is known into the journal, in place of what was known of it before. */
+  const write = (begun, turn, unfinished) => {
+    const parts = parted(turn);
+    const { subject, session, sessionId, at, name: before } = begun;
+    begun.name = parts.length ? journal.add({ subject, session, sessionId, at, parts, unfinished }) : undefined;
+    journal.remove(before);
   };
 
   /** Let the server see what of its hits a reply quotes. */
@@ -153,6 +154,16 @@ export function captureHooks({ config, memory, subjectOf, logger, turns = shared
   };
 
   return {
+    /** What processes that ended have left is kept now; with capture off it is thrown away. */
+    starts() {
+      try {
+        if (captures) void flush({ all: true });
+        else journal.clear();
+      } catch (error) {
+        say("warn", `turns that wait to be captured were not looked through: ${error.message}`);
+      }
+    },
+
     /** `before_prompt_build`: a turn begins. */
     begins(event, ctx) {
       try {
@@ -160,12 +171,14 @@ export function captureHooks({ config, memory, subjectOf, logger, turns = shared
         if (!subject || !ctx.runId) return;
         const before = runs.get(ctx.runId);
         const owner = turns.isOwners({ ...ctx, agentId: subject.agentId }) && (before?.owner ?? true);
-        remember(runs, ctx.runId, {
-          owner,
-          refused: before?.refused ?? refusal(ctx, "all", owner),
-          words: before?.words ?? ownWords(event),
-          since: before?.since ?? latest(event.messages ?? []),
-        });
+        const begun = {
+          at: Date.now(), words: ownWords(event), since: latest(event.messages ?? []), subject,
+          session: sessionOf(subject, ctx), sessionId: String(ctx.sessionId ?? ""), ...before,
+          owner, refused: before?.refused ?? refusal(ctx, "all", owner),
+        };
+        remember(runs, ctx.runId, begun);
+        const words = begun.refused || !begun.words ? [] : [{ role: "user", text: begun.words, owners: owner }];
+        if (captures) write(begun, words, true);
       } catch (error) {
         say("debug", `the beginning of a turn was not understood: ${error.message}`);
       }
@@ -177,7 +190,7 @@ export function captureHooks({ config, memory, subjectOf, logger, turns = shared
         const runId = event.runId ?? ctx.runId;
         const subject = subjectOf(ctx);
         const begun = runId && runs.get(runId);
-        if (!subject || !begun || done.has(runId)) return;
+        if (!subject || !begun) return;
         if (begun.refused) return void say("debug", `a turn of agent ${subject.agentId} is not captured: ${begun.refused}`);
         const turn = said(event.messages ?? [], begun);
         const failed = event.success !== true;
@@ -185,22 +198,30 @@ export function captureHooks({ config, memory, subjectOf, logger, turns = shared
         if (!failed && feeds) void replied(subject, turn);
         if (!captures) return;
         // Of an attempt that failed, the person's words are kept for a reset, unless another one succeeds.
-        const parts = parted(failed ? turn.filter((one) => one.role === "user") : turn);
-        const session = sessionOf(subject, ctx);
-        if (parts.length) wait(session, runId, { parts, failed, sessionId: String(ctx.sessionId ?? "") });
-        if (!failed) void flush(subject, session);
+        write(begun, failed ? turn.filter((one) => one.role === "user") : turn, failed);
+        if (!failed) void flush({ session: begun.session });
       } catch (error) {
         say("debug", `the end of a turn was not understood: ${error.message}`);
       }
     },
 
-    /** `before_reset`: a session is about to begin again; what of it was not kept yet is kept now. */
-    resets(_event, ctx) {
+    /**
+     * `before_reset` and `before_compaction`: what was said in a session is about to be cut off, so it is kept now.
+     *
+     * @param {object[]} [messages] that are compacted while a turn runs
+     */
+    cuts(ctx, messages) {
       try {
         const subject = subjectOf(ctx);
-        if (subject && captures) void flush(subject, sessionOf(subject, ctx), { all: true });
+        if (!subject || !captures) return undefined;
+        const session = sessionOf(subject, ctx);
+        for (const begun of messages ? runs.values() : []) {
+          if (begun.session === session && !begun.refused) write(begun, said(messages, begun), true);
+        }
+        return flush({ session, all: true });
       } catch (error) {
-        say("debug", `a reset was not understood: ${error.message}`);
+        say("debug", `the cut of a session was not understood: ${error.message}`);
+        return undefined;
       }
     },
   };
@@ -222,11 +243,13 @@ export function tellCapture({ config, agents, remembers, cfg, logger }, current 
   if (missing && agents().some(remembers)) logger.warn(`openclaw-memory: no turn is captured: ${missing}`);
 }
 
-/** Hook it up. */
+/** Hook it up; what to do when the host's service starts. */
 export function registerCapture(api, host) {
-  if (host.config.capture !== true && host.config.maintenance === false) return;
   const hooks = captureHooks(host);
+  if (host.config.capture !== true && host.config.maintenance === false) return hooks.starts;
   api.on("before_prompt_build", (event, ctx) => hooks.begins(event, ctx));
   api.on("agent_end", (event, ctx) => hooks.ends(event, ctx));
-  api.on("before_reset", (event, ctx) => hooks.resets(event, ctx));
+  api.on("before_compaction", (event, ctx) => hooks.cuts(ctx, event.messages));
+  api.on("before_reset", (_event, ctx) => hooks.cuts(ctx));
+  return hooks.starts;
 }

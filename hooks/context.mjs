@@ -76,6 +76,12 @@ export class Turns {
     return made.owner;
   }
 
+  /** What was made since the last prompt was no turn's: a compaction makes tools too, and nobody is their sender. */
+  compacts(ctx) {
+    const key = this.#key(ctx);
+    if (key && this.#made.get(key)?.runId === undefined) this.#made.delete(key);
+  }
+
   #key({ agentId, sessionId }) {
     return agentId && sessionId ? `${agentId.toLowerCase()}\0${sessionId}` : undefined;
   }
@@ -171,6 +177,7 @@ export function framed(found) {
 export function contextHook({ config, memory, subjectOf, logger, turns = sharedTurns() }) {
   const latest = shared("latest"); // what a session's turn got, as its prompt may be built again
   const renewals = shared("renewals"); // how often a session began again or forgot
+  const compacted = shared("compacted"); // sessions that were just compacted, with the id that they had
   const missed = shared("missed"); // by agent: turns that nothing came for in time, and that the memory is to count
   const say = (agentId, what) => logger.debug?.(`openclaw-memory: context for agent ${agentId}: ${what}`);
 
@@ -186,15 +193,20 @@ export function contextHook({ config, memory, subjectOf, logger, turns = sharedT
     if (!message) return undefined;
     const session = `${ctx.sessionKey}#${ctx.sessionId ?? ""}`;
     const before = latest.get(session);
-    if (ctx.runId && before?.runId === ctx.runId && before.message === message) return before.added;
+    const id = compacted.get(ctx.sessionKey);
+    if (id === undefined && ctx.runId && before?.runId === ctx.runId && before.message === message) return before.added;
 
     const { budget, timeoutMs } = settings;
     const late = missed.get(agentId);
     missed.delete(agentId);
-    const args = { message, budget, session: `${session}#${renewals.get(ctx.sessionKey) ?? 0}`, missed: late };
+    compacted.delete(ctx.sessionKey);
+    const args = { message, budget, session: `${session}#${renewals.get(ctx.sessionKey) ?? 0}`, missed: late, compacted: id === "" ? ctx.sessionId : id };
     const options = { agent: agentId, workspace: workspaceDir, timeoutMs, marginMs: MARGIN_MS, again: false };
     const found = await memory().call("memory_context", given(args), options).catch((error) => {
-      if (error?.name === "DeadlineError") remember(missed, agentId, Math.min(MOST_MISSED, (late ?? 0) + 1));
+      if (error?.name === "DeadlineError") {
+        remember(missed, agentId, Math.min(MOST_MISSED, (late ?? 0) + 1));
+        if (id !== undefined) remember(compacted, ctx.sessionKey, id);
+      }
       throw error;
     });
     const added = found.text?.trim() ? { appendContext: framed(found.text) } : undefined;
@@ -212,9 +224,12 @@ export function contextHook({ config, memory, subjectOf, logger, turns = sharedT
         return undefined;
       }
     },
-    /** A session was reset or compacted: what it was given before, it no longer has. */
-    renewed(sessionKey) {
-      if (sessionKey) remember(renewals, sessionKey, (renewals.get(sessionKey) ?? 0) + 1);
+    /** A session was reset, or compacted while it had this id: what it was given before, it no longer has. */
+    renewed(sessionKey, compactedId) {
+      if (!sessionKey) return;
+      remember(renewals, sessionKey, (renewals.get(sessionKey) ?? 0) + 1);
+      if (compactedId === undefined) compacted.delete(sessionKey);
+      else remember(compacted, sessionKey, compactedId);
     },
   };
 }
@@ -231,7 +246,9 @@ export function registerContext(api, host) {
   const hook = contextHook(host);
   api.on("before_prompt_build", hook.handle, { requiresToolAuthority: true });
   api.on("session_end", (event, ctx) => {
-    if (!KEPT.includes(event.reason)) hook.renewed(ctx?.sessionKey ?? event.sessionKey);
+    const compactedId = event.reason === "compaction" ? event.sessionId : undefined;
+    if (!KEPT.includes(event.reason)) hook.renewed(ctx?.sessionKey ?? event.sessionKey, compactedId);
   });
-  api.on("after_compaction", (_event, ctx) => hook.renewed(ctx?.sessionKey));
+  api.on("before_compaction", (_event, ctx) => sharedTurns().compacts(ctx ?? {}));
+  api.on("after_compaction", (event, ctx) => hook.renewed(ctx?.sessionKey, event?.previousSessionId ?? ctx?.sessionId ?? ""));
 }

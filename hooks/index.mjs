@@ -153,15 +153,16 @@ export default definePluginEntry({
         { names: [tool.name] },
       );
     }
+    const keepWaiting = registerCapture(api, host);
     const start = (ctx) => {
       host.start();
+      keepWaiting();
       tellPermission(host, ctx?.config);
       tellCapture(host, ctx?.config);
     };
     registerLifecycle(api, { ...host, start, ingest });
     registerParents(api);
     registerContext(api, host);
-    registerCapture(api, host);
     registerCli(api, host);
     registerTab(api, host);
   },

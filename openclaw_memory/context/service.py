@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
+from datetime import date, timedelta
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from ..embed.vocabulary import language_coverage
 from ..errors import OpenClawMemoryError, RequestError
 from ..facts.service import FactService
 from ..model import ContextResult, ContextUse, SearchHit, SearchRequest, joined, keep_ends, tokens_of
+from ..search.answers import list_sections
 from ..search.hits import Range
 from ..search.question import Question
 from ..search.ranking import Query
@@ -28,6 +29,7 @@ from ..store.state import State
 from ..system.deadline import NEVER, Deadline
 from ..text import calendar
 from ..text.speech import subject_terms, without_small_talk
+from . import conversation
 from .arrangement import arrange
 from .candidates import Candidate, Entity, find_candidates, find_entities, rank_message
 from .compose import Composition, Item, compose, fact_items, note_items
@@ -151,6 +153,21 @@ class ContextService:
             index.refresh(None)
             with index.lock:
                 return tuple(entity.name for entity in find_entities(index.graph, keep_ends(message, *_READ)))
+
+    def conversation(
+        self, session: str, *, budget: int | None = None, now: date | None = None, deadline: float | None = None
+    ) -> str:
+        """Return what the notes hold of a conversation that was compacted: see :func:`conversation_state`."""
+        if not self._settings.context.enabled:
+            return ""
+        today = now or calendar.today(self._settings.consolidate.time_zone)
+        since = today - timedelta(days=conversation.DAYS)
+        index = self._index()
+        with self._store.session(deadline):
+            index.refresh(None)
+            listed = list_sections(SearchRequest("", max_results=conversation.SECTIONS, since=since), index)
+        hits = self._plugins.rerank("", listed.hits)
+        return conversation.conversation_state(hits, session, today, budget or self._settings.context.budget)
 
     def use(self) -> ContextUse:
         """Return how often context was asked for and given."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import re
@@ -59,6 +60,23 @@ def edit_notes(workspace: Path, matcher: Matcher, notes: Iterable[str]) -> list[
                 atomic.write_text(file, edited, workspace)
                 changed.append(path)
     return changed
+
+
+def edit_waiting_turns(folder: Path, workspace: Path, matcher: Matcher) -> None:
+    """Take what ``matcher`` finds out of the turns of ``workspace`` that OpenClaw's plugin has yet to hand over."""
+    for file in folder.glob("*.json"):
+        try:
+            turn = json.loads(file.read_text("utf-8"))
+            if not os.path.samefile(turn["subject"]["workspaceDir"], workspace):
+                continue
+            messages = [message for part in turn["parts"] for message in part["messages"]]
+            texts = [mask(message["text"], f"{CAPTURES}/{file.stem}.md", matcher, READ_MARK) for message in messages]
+        except (OSError, ValueError, KeyError, TypeError):
+            continue  # handed over meanwhile, or no turn
+        if texts != [message["text"] for message in messages]:
+            for message, text in zip(messages, texts, strict=True):
+                message["text"] = text
+            atomic.write_text(file, json.dumps(turn), folder)
 
 
 def edit_facts(workspace: Path, store: Store, tombstones: Tombstones) -> bool:

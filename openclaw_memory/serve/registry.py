@@ -8,7 +8,9 @@ from __future__ import annotations
 import time
 from base64 import b64encode
 from collections.abc import Callable
-from datetime import timedelta
+from dataclasses import replace
+from datetime import datetime, timedelta
+from math import ceil
 from typing import Any, get_type_hints
 
 from ..errors import RequestError
@@ -33,6 +35,7 @@ from ..model import (
     Session,
     SessionStarted,
     Status,
+    tokens_of,
 )
 from ..model.reports import VERDICTS
 from .tool import Call, Tool, day_schema, fraction_schema, integer_schema, text_schema
@@ -159,6 +162,11 @@ def memory_timeline(call: Call) -> SearchResult:
     host_arguments={
         "session": {"type": "string", "description": "Id of the session, which is not given the same again soon."},
         "missed": integer_schema("Earlier messages for which no answer came in time.", 0, 1000),
+        "compacted": {
+            "type": "string",
+            "description": "Id under which turns of the session were captured, if it was "
+            "just compacted: what is known of it comes first, in as many tokens again.",
+        },
     },
     required=("message",),
     embeds=True,
@@ -170,13 +178,20 @@ def memory_context(call: Call) -> ContextResult:
     arguments = call.arguments
     limit = call.memory.settings.context.deadline_ms / 1000
     call.memory.ambient.count_missed(arguments.get("missed", 0))
-    return call.memory.context(
+    result = call.memory.context(
         arguments["message"],
         budget=arguments.get("budget"),
         session=arguments.get("session"),
         now=arguments.get("now"),
         deadline=call.until.within(limit),
     )
+    if "compacted" not in arguments:
+        return result
+    state = call.memory.ambient.conversation(
+        arguments["compacted"], budget=arguments.get("budget"), now=arguments.get("now"), deadline=call.until.left()
+    )
+    text = "\n\n".join(filter(None, [state, result.text]))
+    return replace(result, text=text, tokens=ceil(tokens_of(text)))
 
 
 #: Arguments of the actions of memory_facts that change nothing.
@@ -400,6 +415,7 @@ def memory_heartbeat(call: Call) -> Heartbeat:
         "origin": {"type": "string", "enum": ["owner", "agent", "untrusted"],
                    "description": "Who sent the message; what is not known to be the owner's is untrusted."},
         "trigger": {"type": "string", "description": "What the turn was for; only turns of a user are captured."},
+        "at": {"type": "string", "description": "When it was said, as ISO 8601 with its offset; now unless given."},
     },
     required=("messages",),
     read_only=False,
@@ -423,8 +439,17 @@ def memory_turn(call: Call) -> CaptureReport:
         session=arguments.get("sessionId", ""),
         agent=call.memory.agent,
         origin=Origin(arguments.get("origin", Origin.UNTRUSTED.value)),
+        now=_read_moment(arguments["at"]) if "at" in arguments else None,
     )
     return call.memory.capture(turn, deadline=call.until.left())
+
+
+def _read_moment(text: str) -> datetime:
+    """Return the moment that a host names; raises :class:`RequestError`."""
+    try:
+        return datetime.fromisoformat(text).astimezone()
+    except (ValueError, OverflowError):
+        raise RequestError(f"at must be a moment in ISO 8601, not {text!r}") from None
 
 
 @tool(

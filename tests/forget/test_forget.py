@@ -862,3 +862,25 @@ def test_lines_below_a_heading_that_goes_are_named(notes: Notes) -> None:
         assert report.below == ("MEMORY.md#L5-L6",)
         assert forgotten(memory, path=report.below[0]).below == ()
         assert "3 May" not in "".join(snippets(memory, "when was she born"))
+
+
+def test_what_openclaws_plugin_has_yet_to_hand_over_goes_too(
+    notes: Notes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(notes)
+    monkeypatch.setenv("OPENCLAW_STATE_DIR", str(tmp_path / "state"))
+    folder = tmp_path / "state" / "openclaw-memory" / "waiting"
+    folder.mkdir(parents=True)
+
+    def waits(name: str, workspace: Path) -> Path:
+        messages = [{"role": "user", "text": f"{SECRET}. The ferry leaves at six."}]
+        turn = {"subject": {"workspaceDir": str(workspace)}, "parts": [{"origin": "owner", "messages": messages}]}
+        (folder / name).write_text(json.dumps(turn))
+        return folder / name
+
+    ours, theirs = waits("1.json", notes.root), waits("2.json", tmp_path)
+    (folder / "3.json").write_text("{")
+    with ingested(notes) as memory:
+        forgotten(memory, query="vault zebra")
+    assert "zebra" not in ours.read_text() and "ferry leaves at six" in ours.read_text()
+    assert "zebra" in theirs.read_text(), "another memory has not forgotten it"

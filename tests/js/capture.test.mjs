@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { test } from "node:test";
 
@@ -26,7 +26,7 @@ async function hooks(t, { config = { capture: true }, env = {}, warm = true } = 
   if (warm) await memory.call("echo", {}, { timeoutMs: 10_000 });
   const turns = new Turns();
   const subjectOf = ({ agentId }) => (agentId === "nobody" ? null : { agentId, workspaceDir: "/w" });
-  const made = captureHooks({ config, memory: () => memory, subjectOf, logger, turns });
+  const made = captureHooks({ config, memory: () => memory, subjectOf, logger, stateDir: () => stateDir, turns });
   const asked = async (tool) => (await logged(log)).filter((line) => line.params?.name === tool).map((line) => line.params);
   /** Everything that the hooks have sent so far has been answered. */
   const settled = () => memory.call("echo", {}, { timeoutMs: 10_000 });
@@ -40,7 +40,7 @@ async function hooks(t, { config = { capture: true }, env = {}, warm = true } = 
     await settled();
     return end;
   };
-  return { ...made, runs, asked, settled, logger, memory, turns, broken };
+  return { ...made, runs, asked, settled, logger, memory, turns, broken, waiting: path.join(stateDir, "openclaw-memory", "waiting") };
 }
 
 test("a turn of the owner is sent once, with the person's own words and the reply", async (t) => {
@@ -130,36 +130,74 @@ test("the owner's and the untrusted part of a turn are two calls", async (t) => 
 });
 
 test("a turn that could not be kept is sent again when the next one ends, or at a reset", async (t) => {
-  const { runs, resets, asked, settled, broken, logger } = await hooks(t);
+  const { runs, cuts, asked, settled, broken, logger } = await hooks(t);
   await writeFile(broken, "");
   await runs("We decided on oak.", "Noted.");
   await runs("We decided on tiles.", "Noted.", { ctx: { ...turn, runId: "r2" } });
   assert.ok(logger.lines.some((line) => /^warn .*was not captured: the disk is full/.test(line)));
   const failed = (await asked("memory_turn")).length;
   await rm(broken);
-  resets({ messages: [], reason: "new" }, { agentId: "main", sessionKey: turn.sessionKey, sessionId: "another" });
+  await cuts({ agentId: "main", sessionKey: "agent:main:another", sessionId: "s1" });
   await settled();
   assert.equal((await asked("memory_turn")).length, failed, "another session waits for nothing");
-  resets({ messages: [], reason: "new" }, { agentId: "main", sessionKey: turn.sessionKey, sessionId: "s1" });
-  await until(async () => (await asked("memory_turn")).length === failed + 2);
-  await settled();
+  await cuts({ agentId: "main", sessionKey: turn.sessionKey, sessionId: "s1" });
   assert.deepEqual((await asked("memory_turn")).slice(failed).map((call) => call.arguments.messages[0].text), ["We decided on oak.", "We decided on tiles."]);
-  resets({ reason: "new" }, { agentId: "main", sessionId: "s1" });
-  await settled();
+  await cuts({ agentId: "main", sessionKey: turn.sessionKey, sessionId: "s1" });
   assert.equal((await asked("memory_turn")).length, failed + 2, "and once is enough");
 });
 
+test("what was said outlives every process, from before the reply on, and keeps its time", async (t) => {
+  const first = await hooks(t, { env: { FAKE_MODE: "slow-turn" } });
+  await first.runs("We decided on oak.", "Noted.");
+  first.begins({ prompt: "We decided on tiles.", messages: [] }, { ...turn, runId: "r2" });
+  first.begins({ prompt: "We decided on tiles.", messages: [] }, { ...turn, runId: "r2" });
+  const left = await readdir(first.waiting);
+  assert.equal(left.length, 2, "one is being sent, and one has only begun");
+  assert.equal((await stat(path.join(first.waiting, left[0]))).mode & 0o777, 0o600);
+  await first.memory.stop();
+  const second = await hooks(t);
+  await mkdir(path.dirname(second.waiting), { recursive: true });
+  await rename(first.waiting, second.waiting);
+  await writeFile(path.join(second.waiting, "0-broken.json"), "{");
+  const [name] = left.sort();
+  const waited = JSON.parse(await readFile(path.join(second.waiting, name), "utf8"));
+  await writeFile(path.join(second.waiting, name), JSON.stringify({ ...waited, at: Date.UTC(2026, 2, 3) }));
+  second.starts();
+  await until(async () => (await readdir(second.waiting)).length === 1, "all to be kept");
+  const calls = (await second.asked("memory_turn")).map((call) => call.arguments);
+  assert.deepEqual(calls.map(({ messages, at }) => [messages[0].text, at]), [
+    ["We decided on oak.", "2026-03-03T00:00:00.000Z"], ["We decided on tiles.", undefined],
+  ]);
+});
+
+test("what a running turn has said so far is kept before it is compacted", async (t) => {
+  const { begins, ends, cuts, asked, turns, waiting } = await hooks(t);
+  turns.toolsMade({ ...turn, senderIsOwner: true });
+  begins({ prompt: "We decided on oak.", messages: [] }, turn);
+  await cuts({ sessionKey: turn.sessionKey, agentId: "main" }, [user("We decided on oak.", 10), model("The oak costs 90 euros.", 11)]);
+  assert.deepEqual((await asked("memory_turn"))[0].arguments.messages.map(({ text }) => text), ["We decided on oak.", "The oak costs 90 euros."]);
+  ends({ runId: "r1", success: true, messages: [user("We decided on oak.", 10), model("Noted.", 12)] }, turn);
+  await until(async () => (await asked("memory_turn")).length === 2 && !(await readdir(waiting)).length);
+});
+
+test("with capture off nothing waits, not even what did before", async (t) => {
+  const { starts, waiting } = await hooks(t, { config: {}, warm: false });
+  await mkdir(waiting, { recursive: true });
+  await writeFile(path.join(waiting, "1.json"), "{}");
+  starts();
+  await assert.rejects(readdir(waiting));
+});
+
 test("of a turn that failed, the person's words are kept at a reset, unless another attempt succeeds", async (t) => {
-  const { runs, resets, asked, settled } = await hooks(t);
+  const { runs, cuts, asked } = await hooks(t);
   await runs("We decided on oak.", "half of a rep", { success: false });
   assert.deepEqual(await asked("memory_turn"), []);
   await runs("We decided on oak.", "Noted.");
   assert.deepEqual((await asked("memory_turn")).map((call) => call.arguments.messages.length), [2]);
   await runs("We decided on pine.", "half of a rep", { success: false, ctx: { ...turn, runId: "r2" } });
   await runs("Thanks.", "You are welcome.", { ctx: { ...turn, runId: "r3" } });
-  resets({ reason: "reset" }, { agentId: "main", sessionId: "s1" });
-  await until(async () => (await asked("memory_turn")).length === 3);
-  await settled();
+  await cuts(turn);
+  assert.equal((await asked("memory_turn")).length, 3);
   assert.deepEqual((await asked("memory_turn"))[2].arguments.messages, [{ role: "user", text: "We decided on pine." }]);
 });
 
@@ -174,9 +212,9 @@ test("a prompt that is built again belongs to the same turn, and to the owner on
 });
 
 test("off is the default: nothing is sent but what a reply quotes", async (t) => {
-  const { runs, resets, asked, settled } = await hooks(t, { config: {} });
+  const { runs, cuts, asked, settled } = await hooks(t, { config: {} });
   await runs("We decided on oak.", "Wren keeps the key in the blue tin.");
-  resets({ reason: "new" }, { agentId: "main", sessionId: "s1" });
+  assert.equal(cuts(turn), undefined);
   await settled();
   assert.deepEqual(await asked("memory_turn"), []);
   const [call] = await asked("memory_replied");
@@ -212,18 +250,20 @@ test("a process that is stopped meanwhile is nothing to warn of", async (t) => {
   assert.deepEqual(logger.lines.filter((line) => line.startsWith("warn")), []);
 });
 
-test("whatever goes wrong, the host hears nothing of it", () => {
+test("whatever goes wrong, the host hears nothing of it", async () => {
   const logger = rememberingLogger();
   const gone = captureHooks({
-    config: { capture: true }, logger, turns: new Turns(), memory: () => assert.fail("stopped"),
+    config: { capture: true }, logger, turns: new Turns(), memory: () => assert.fail("stopped"), stateDir: () => "/dev/null/none",
     subjectOf: () => ({ agentId: "main", workspaceDir: "/w" }),
   });
   gone.begins({ prompt: "We decided on oak.", messages: [{ timestamp: "odd" }] }, turn);
   assert.equal(gone.ends({ runId: "r1", success: true, messages: [user("We decided on oak.", 1)] }, turn), undefined);
   assert.equal(gone.ends({ runId: "r1", success: true, messages: "odd" }, turn), undefined);
-  assert.equal(gone.resets({}, { agentId: "main", sessionId: "s1" }), undefined);
+  assert.equal(await gone.cuts(turn), undefined);
+  assert.equal(gone.starts(), undefined);
   const none = captureHooks({ config: { capture: true }, logger, turns: new Turns(), memory: () => null, subjectOf: () => assert.fail("no configuration") });
-  for (const hook of ["begins", "ends", "resets"]) assert.equal(none[hook]({}, turn), undefined);
+  for (const hook of ["begins", "ends"]) assert.equal(none[hook]({}, turn), undefined);
+  assert.equal(none.cuts(turn), undefined);
 });
 
 test("one setting: it makes the server's too, and what the settings say wins", () => {
@@ -237,12 +277,12 @@ test("one setting: it makes the server's too, and what the settings say wins", (
 test("the hooks are there when there is something to do, and a missing permission is told", () => {
   const registered = (config) => {
     const names = [];
-    registerCapture({ on: (name) => names.push(name) }, { config, subjectOf: () => null, memory: () => null, logger: rememberingLogger() });
+    registerCapture({ on: (name) => names.push(name) }, { config, subjectOf: () => null, memory: () => null, stateDir: () => "/none", logger: rememberingLogger() });
     return names;
   };
-  assert.deepEqual(registered({}), ["before_prompt_build", "agent_end", "before_reset"]);
+  assert.deepEqual(registered({}), ["before_prompt_build", "agent_end", "before_compaction", "before_reset"]);
   assert.deepEqual(registered({ maintenance: false }), []);
-  assert.deepEqual(registered({ capture: true, maintenance: false }).length, 3);
+  assert.deepEqual(registered({ capture: true, maintenance: false }).length, 4);
 
   const told = (config, hooks) => {
     const logger = rememberingLogger();

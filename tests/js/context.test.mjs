@@ -172,6 +172,45 @@ test("after a reset or a compaction the session counts as new", async (t) => {
   assert.deepEqual((await asked()).map((call) => call.arguments.session), ["agent:main:main#s1#0", "agent:main:main#s1#1"]);
 });
 
+test("after a compaction the next turn is given what was said, once, and again if it came too late", async (t) => {
+  const { handle, asked, begins, renewed } = await hook(t);
+  await handle({ prompt: "Mira?" }, turn);
+  renewed("agent:main:main", "s0");
+  await handle({ prompt: "Mira?" }, turn); // the prompt of the same turn, built again
+  begins();
+  await handle({ prompt: "Mira?" }, { ...turn, runId: "r2" });
+  renewed("agent:main:main", "");
+  begins();
+  await handle({ prompt: "Mira?" }, { ...turn, runId: "r3" });
+  renewed("agent:main:main", "s1");
+  renewed("agent:main:main");
+  begins();
+  await handle({ prompt: "Mira?" }, { ...turn, runId: "r4" });
+  assert.deepEqual((await asked()).map((call) => call.arguments.compacted), [undefined, "s0", undefined, "s1", undefined]);
+
+  const late = await hook(t, { config: { contextTimeoutMs: 50 }, env: { FAKE_MODE: "slow-context" } });
+  late.renewed("agent:main:main", "s1");
+  await late.handle({ prompt: "Mira?" }, turn);
+  late.begins();
+  await late.handle({ prompt: "Mira?" }, { ...turn, runId: "r2" });
+  assert.deepEqual((await late.asked()).map((call) => call.arguments.compacted), ["s1", "s1"]);
+});
+
+test("the tools that a compaction makes are no turn's, and a running turn stays whose it is", () => {
+  const turns = new Turns();
+  turns.toolsMade({ ...turn, senderIsOwner: undefined });
+  turns.compacts(turn);
+  assert.equal(turns.isOwners(turn), false, "nobody's, until tools are made for it");
+  turns.toolsMade({ ...turn, senderIsOwner: true });
+  assert.equal(turns.isOwners(turn), true);
+  turns.compacts(turn);
+  turns.compacts({});
+  assert.equal(turns.isOwners(turn), true);
+  turns.toolsMade({ ...turn, senderIsOwner: true });
+  turns.toolsMade({ ...turn, senderIsOwner: false });
+  assert.equal(turns.isOwners({ ...turn, runId: "r2" }), false);
+});
+
 test("what is asked about are the person's own words", () => {
   assert.equal(ownWords({ prompt: "everything so far", currentUserMessage: "How is Mira?" }), "How is Mira?");
   assert.equal(ownWords({ prompt: "everything so far", currentUserMessage: "" }), "");
