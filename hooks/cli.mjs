@@ -17,7 +17,7 @@ const EMPTY = {
 };
 
 /** Run the Python command; resolves to its exit code and, when captured, to what it printed. */
-function run(command, args, env, { capture = false } = {}) {
+export function run(command, args, env, { capture = false } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { stdio: ["inherit", capture ? "pipe" : "inherit", "inherit"], env });
     let output = "";

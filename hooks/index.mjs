@@ -7,6 +7,7 @@ import { classifyPaths, flushPlan, promptSection, SearchManager } from "./capabi
 import { captureSettings, registerCapture, tellCapture } from "./capture.mjs";
 import { sharedProcess, StoppedError, stopShared } from "./child.mjs";
 import { registerCli } from "./cli.mjs";
+import { registerCommands } from "./commands.mjs";
 import { contextSettings, registerContext, sharedTurns, tellPermission } from "./context.mjs";
 import { ingestJob, registerLifecycle } from "./lifecycle.mjs";
 import { registerTab } from "./tab.mjs";
@@ -112,7 +113,7 @@ function capability(host) {
         if (purpose === "status" || purpose === "cli") await manager.refresh();
         return { manager, debug: { backend: "builtin", purpose, managerMs: Date.now() - started } };
       },
-      resolveMemoryBackendConfig: () => ({ backend: "builtin" }),
+      resolveMemoryBackendConfig: () => null, // with another answer `openclaw doctor` asks for an embedding key
       async authorizeSearchHits({ hits }) {
         return hits.filter((hit) => hit.source === "memory"); // session transcripts are not ours to show
       },
@@ -165,5 +166,6 @@ export default definePluginEntry({
     registerContext(api, host);
     registerCli(api, host);
     registerTab(api, host);
+    registerCommands(api, host);
   },
 });

@@ -160,6 +160,23 @@ def test_compaction_reads_the_notes(host: Host, probe: Probe) -> None:
     assert (event["agent"], event["reason"]) == ("main", "compaction")
 
 
+def test_commands_answer_without_a_model(host: Host, model: ScriptedModel) -> None:
+    before = len(model.requests)
+    assert "Kept in memory/captures/" in host.cli_turn("/remember The cello is lent to Ilse until May.")
+    assert "lent to Ilse" in host.cli_turn("/why cello Ilse")
+    assert "This would be forgotten" in (preview := host.cli_turn("/forget cello Ilse"))
+    assert "/forget --yes cello Ilse" in preview
+    assert "lent to Ilse" in json.dumps(host.tool("memory_search", query="cello Ilse", minScore=0))
+    assert "Forgotten:" in host.cli_turn("/forget --yes cello Ilse")
+    assert "lent to Ilse" not in json.dumps(host.tool("memory_search", query="cello Ilse", minScore=0))
+    assert len(model.requests) == before
+
+
+def test_the_doctor_of_openclaw_asks_for_no_embedding_key(host: Host) -> None:
+    said = host.run("doctor", "--non-interactive")
+    assert "Memory search" not in said, said
+
+
 def test_heartbeat_does_maintenance(host: Host, probe: Probe, model: ScriptedModel) -> None:
     before = len(model.requests)
     host.run("system", "event", "--text", "look around", "--mode", "now")
