@@ -28,6 +28,7 @@ from ..hosts.openclaw_config import (
     ConfigSnapshot,
     KeyChange,
     disable_before_install,
+    extra_paths,
     memory_search_enabled,
     setup_changes,
 )
@@ -41,6 +42,13 @@ from .search import show
 
 if TYPE_CHECKING:
     from ..memory import Memory
+
+
+#: What OpenClaw does without its own memory.
+_LOST = (
+    "OpenClaw's own memory stops: it promotes nothing into MEMORY.md, recalls no standing intents by itself and "
+    "searches no session transcripts; setup --uninstall brings it back"
+)
 
 
 @click.command()
@@ -199,7 +207,10 @@ def install(run: SetupRun) -> None:
     # In an environment that the plugin made, it finds the command to start itself.
     found = any(map(executable.is_relative_to, list_environments(host.home.plugin_state)))
     command = None if found else str(executable)
-    changes, folder, agents = setup_changes(config, command), host.plugin_folder(), _agents(run, host)
+    folder, agents = host.plugin_folder(), _agents(run, host)
+    extra, left_out = extra_paths(config, {agent.id: agent.workspace for agent in agents})
+    extra = [] if settings.ingest.extra_paths else extra
+    changes = setup_changes(config, command, extra)
     installs = not run.installed and (folder is None or not same_files(folder))
     if not (changes or installs):
         run.step("openclaw", "the plugin is installed and has the memory slot; nothing to change")
@@ -209,6 +220,10 @@ def install(run: SetupRun) -> None:
                 _remove_old_environments(run, host)
         return
     _plan(run, host, changes, _plugin_lines(folder) if installs else [])
+    if value_at(config, SLOT) != NAME:
+        run.cli.say(f"\nnote: {_LOST}")
+        for entry in left_out:
+            run.cli.say(f"note: memory.search.extraPaths: {entry} has a pattern, which this memory cannot follow")
     if not run.confirm("Install the plugin and change OpenClaw's configuration?"):
         return
     home = _home(host, config, installed=folder is not None or run.installed)
@@ -220,8 +235,8 @@ def install(run: SetupRun) -> None:
             run.step("plugin", f"installed in {host.plugin_folder()}")
         # The slot comes last: until this memory has answered, OpenClaw keeps the one that it has.
         _read_and_search(run, settings, host, agents)
-        host.change(setup_changes(host.home.config(), command))
-        if left := setup_changes(host.home.config(), command):
+        host.change(setup_changes(host.home.config(), command, extra))
+        if left := setup_changes(host.home.config(), command, extra):
             keys = ", ".join(".".join(change.path) for change in left)
             raise HostError(f"OpenClaw did not take {keys}", "run: openclaw doctor", host.home.config_file)
     run.record["applied"] = True

@@ -7,9 +7,12 @@ mixes the authored values with the defaults of the moment.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +29,7 @@ ENTRY = ("plugins", "entries", NAME)
 ENABLED = (*ENTRY, "enabled")
 HOOKS = ((*ENTRY, "hooks", "allowConversationAccess"), (*ENTRY, "hooks", "allowPromptInjection"))
 COMMAND = (*ENTRY, "config", "command")
+EXTRA = (*ENTRY, "config", "settings", "ingest.extra_paths")
 _SNAPSHOT = "setup.json"
 #: Objects that OpenClaw makes around our keys; those that were missing before go again when they are empty.
 _CONTAINERS: tuple[Key, ...] = (("plugins", "entries"), ("plugins", "slots"), ("plugins",))
@@ -75,10 +79,37 @@ def _show(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def setup_changes(config: dict[str, Any], command: str | None) -> list[KeyChange]:
+def extra_paths(config: dict[str, Any], workspaces: Mapping[str, Path]) -> tuple[list[dict[str, str]], list[str]]:
+    """Return OpenClaw's ``memory.search.extraPaths`` as our ``ingest.extra_paths``, and those that cannot be.
+
+    ``workspaces`` are the agents', by name.  Ours takes a folder or file as a whole, so one with a pattern is left out.
+    """
+    key, readers, left_out = ("memory", "search", "extraPaths"), dict[str, list[str]](), dict[str, None]()
+    for agent, folder in workspaces.items():
+        for source in (config, agents_in(config).get(agent_id(agent), {})):
+            entries = value_at(source, key)
+            for entry in entries if isinstance(entries, list) else []:
+                if isinstance(entry, str) and entry.strip():
+                    path = os.path.normpath(folder / os.path.expanduser(entry.strip()))
+                    readers.setdefault(path, []).append(str(folder))
+                else:
+                    left_out[_show(entry)] = None
+    names, rows = list[str](), list[dict[str, str]]()
+    for path, folders in readers.items():
+        stem = re.sub(r"[^a-z0-9]+", "-", Path(path).stem.lower()).strip("-") or "notes"
+        for workspace in [""] if set(folders) >= set(map(str, workspaces.values())) else sorted(set(folders)):
+            names.append(next(name for n in count(1) if (name := f"{stem}-{n}" if n > 1 else stem) not in names))
+            rows.append({"path": path, "name": names[-1]} | ({"workspace": workspace} if workspace else {}))
+    return rows, list(left_out)
+
+
+def setup_changes(
+    config: dict[str, Any], command: str | None, extra: Sequence[Mapping[str, str]] = ()
+) -> list[KeyChange]:
     """Return the changes that put this memory into OpenClaw's memory slot and let it see conversations.
 
-    ``command`` is the executable that the plugin shall start, ``None`` for the one that it finds itself.
+    ``command`` is the executable that the plugin shall start, ``None`` for the one that it finds itself; ``extra`` are
+    the :func:`extra_paths`, taken unless there are some in the configuration.
     """
     values: dict[Key, Any] = {
         SLOT: NAME,
@@ -88,6 +119,8 @@ def setup_changes(config: dict[str, Any], command: str | None) -> list[KeyChange
         # OpenClaw asks the slot's owner whether its own memory shall run beside it, and its default is yes.
         (*ENTRY, "config", "dreaming", "enabled"): False,
     }
+    if extra and value_at(config, EXTRA) is MISSING:
+        values[EXTRA] = list(extra)
     # A list that lets nothing else in is OpenClaw's way to say "only these"; it is not made, only joined.
     allowed, denied = _names_at(config, ALLOW), _names_at(config, DENY)
     if allowed and NAME not in allowed:

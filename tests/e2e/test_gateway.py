@@ -57,6 +57,8 @@ def test_turn_answers_from_a_note_written_before_the_session(host: Host, model: 
     assert "blue bunny" in host.cli_turn(ask("deploy passphrase"))
     everyday = {name for name, tool in listed_tools(for_host=False).items() if tool.hint}
     assert everyday <= model.last.tools
+    schemas = [tool for tool in model.last.body["tools"] if tool["function"]["name"] in everyday]
+    assert len(json.dumps(schemas)) <= 6_500, "of every request"
 
 
 def test_curated_files_stay_in_the_system_prompt(host: Host, model: ScriptedModel) -> None:

@@ -34,3 +34,9 @@ def test_the_plugins_manifest_lists_the_tools_of_the_registry() -> None:
         }
         for name, tool in tools.items()
     }
+
+
+def test_the_tools_in_front_of_the_model_take_little_of_each_request() -> None:
+    tools = [tool for tool in json.loads(plugin_tools()) if tool["hint"]]
+    functions = [{key: tool[key] for key in ("name", "description", "parameters")} for tool in tools]
+    assert len(json.dumps([{"type": "function", "function": each} for each in functions])) <= 6_500

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 import openclaw_memory
 from openclaw_memory.config.openclaw_home import is_plain_json, read_config
+from openclaw_memory.config.settings import Settings
 from openclaw_memory.hosts import HostError, process
-from openclaw_memory.hosts.openclaw_config import ConfigSnapshot, KeyChange, setup_changes, to_patch
+from openclaw_memory.hosts.openclaw_config import ConfigSnapshot, KeyChange, extra_paths, setup_changes, to_patch
 from openclaw_memory.hosts.plugin_files import copy_plugin, plugin_source, plugin_version, same_files
 from openclaw_memory.hosts.process import run_command
 
@@ -74,6 +75,28 @@ def test_the_way_there_and_back_leaves_nothing(config: dict[str, Any]) -> None:
     back = patched(there, to_patch(before.restoring_changes(there)))
     assert back == config
     assert before.restoring_changes(back) == []
+
+
+def test_folders_that_openclaw_searched_are_searched_on(tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    config = {
+        "memory": {"search": {"extraPaths": ["/srv/Team Docs", "../shared", {"path": "/srv/x", "pattern": "*.md"}]}},
+        "agents": {"entries": {"two": {"memory": {"search": {"extraPaths": ["/mnt/team-docs", "/srv/Team Docs"]}}}}},
+    }
+    rows, left_out = extra_paths(config, {"one": one, "two": two})
+    assert rows == [
+        {"path": "/srv/Team Docs", "name": "team-docs"},
+        {"path": str(tmp_path / "shared"), "name": "shared"},
+        {"path": "/mnt/team-docs", "name": "team-docs-2", "workspace": str(two)},
+    ]
+    assert left_out == ['{"path": "/srv/x", "pattern": "*.md"}']
+    before = ConfigSnapshot.take(config, Path("openclaw.json"), plugin_installed=False)
+    there = patched(config, to_patch(setup_changes(config, None, rows)))
+    entry = there["plugins"]["entries"]["openclaw-memory"]["config"]["settings"]
+    assert Settings().with_values(entry).ingest.extra_paths[2].workspace == str(two)
+    assert setup_changes(there, None, [*rows, {"path": "/new", "name": "new"}]) == [], "what is there stays"
+    assert patched(there, to_patch(before.restoring_changes(there))) == config
+    assert extra_paths({"memory": {"search": {"extraPaths": "x"}}}, {"one": one}) == ([], [])
 
 
 @given(configs, configs)
