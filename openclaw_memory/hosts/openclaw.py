@@ -56,7 +56,8 @@ class OpenClaw:
         version = tuple(int(part) for part in match.groups())
         if version < OLDEST:
             oldest = ".".join(map(str, OLDEST))
-            raise HostError(f"OpenClaw {match[0]} is too old: this needs {oldest}; run: openclaw update")
+            lacks = "earlier ones do not say which files of memory a prompt holds"
+            raise HostError(f"OpenClaw {match[0]} is too old: this needs {oldest}, as {lacks}; run: openclaw update")
         return version
 
     @property
