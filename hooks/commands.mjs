@@ -41,15 +41,16 @@ async function forget({ cli }, given) {
   return said.join("\n");
 }
 
+/** Of a client of the gateway the scope is asked, in a chat the sender must be the owner. */
 const COMMANDS = {
-  remember: { does: remember, description: "Write something into memory as you say it", wants: "what to remember" },
-  why: { does: why, description: "What the notes say about something, and how it came about", wants: "a question" },
-  forget: { does: forget, description: "Show what memory has with all of these words, and forget it", wants: "the words" },
+  remember: { does: remember, scope: "operator.admin", description: "Write something into memory as you say it", wants: "what to remember" },
+  why: { does: why, scope: "operator.write", description: "What the notes say about something, and how it came about", wants: "a question" },
+  forget: { does: forget, scope: "operator.admin", description: "Show what memory has with all of these words, and forget it", wants: "the words" },
 };
 
-/** Register the commands; only the owner, or a client with `operator.admin`, may use them. */
+/** Register the commands. */
 export function registerCommands(api, host) {
-  for (const [name, { does, description, wants }] of Object.entries(COMMANDS)) {
+  for (const [name, { does, scope, description, wants }] of Object.entries(COMMANDS)) {
     const handler = async (ctx) => {
       const given = (ctx.args ?? "").trim();
       if (!given) return { text: `Say ${wants}: /${name} …` };
@@ -68,6 +69,6 @@ export function registerCommands(api, host) {
         return { text: `${error.message}${error.action ? `. ${error.action}` : ""}` };
       }
     };
-    api.registerCommand({ name, description, acceptsArgs: true, requiredScopes: ["operator.admin"], handler });
+    api.registerCommand({ name, description, acceptsArgs: true, requiredScopes: [scope], handler });
   }
 }

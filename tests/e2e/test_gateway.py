@@ -162,27 +162,18 @@ def test_compaction_reads_the_notes(host: Host, probe: Probe) -> None:
     assert (event["agent"], event["reason"]) == ("main", "compaction")
 
 
-def test_commands_answer_without_a_model(host: Host, model: ScriptedModel) -> None:
+def test_commands_answer_without_a_model_and_change_memory_for_the_owner_only(host: Host, model: ScriptedModel) -> None:
     before = len(model.requests)
-
-    def say(message: str) -> None:
+    for message in ("/remember The cello is lent to Ilse.", "/why deploy passphrase"):
         sent = {"sessionKey": "agent:main:commands", "message": message, "idempotencyKey": message}
-        host.run("gateway", "call", "chat.send", "--params", json.dumps(sent))
+        host.run("gateway", "call", "chat.send", "--params", json.dumps(sent))  # by a client that may only write
 
-    def finds() -> bool:
-        return "lent to Ilse" in json.dumps(host.tool("memory_search", query="cello Ilse", minScore=0))
+    def answers() -> str:
+        asked = json.dumps({"sessionKey": "agent:main:commands"})
+        said = host.run("gateway", "call", "chat.history", "--json", "--params", asked)
+        return said if "blue bunny" in said else ""
 
-    say("/remember The cello is lent to Ilse until May.")
-    wait_for(finds, "it to be remembered")
-    say("/why cello Ilse")
-    told = {"sessionKey": "agent:main:commands"}
-
-    def answers() -> bool:
-        return "From the notes" in host.run("gateway", "call", "chat.history", "--json", "--params", json.dumps(told))
-
-    wait_for(answers, "the answer")
-    say("/forget --yes cello Ilse")
-    wait_for(lambda: not finds(), "it to be forgotten")
+    assert "requires gateway scope: operator.admin" in wait_for(answers, "the answers", 180)
     assert len(model.requests) == before
 
 

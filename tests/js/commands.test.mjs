@@ -24,7 +24,7 @@ async function commands(t, answer, printed = "{}") {
 test("only the owner may use them, and each says what it wants", async (t) => {
   const { made, say } = await commands(t, () => assert.fail("nothing is asked"));
   for (const name of ["remember", "why", "forget"]) {
-    assert.deepEqual(made[name].requiredScopes, ["operator.admin"]);
+    assert.deepEqual(made[name].requiredScopes, [name === "why" ? "operator.write" : "operator.admin"]);
     assert.match(await say(name, "  "), new RegExp(`^Say .*: /${name} …$`));
     assert.equal(await say(name, "x", {}), "This agent has no memory.");
   }
