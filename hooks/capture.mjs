@@ -99,7 +99,7 @@ export function captureHooks({ config, memory, subjectOf, logger, stateDir, turn
 
   /** Send a turn; whether it needs no other try. */
   const keep = async ({ subject, parts, sessionId, at }) => {
-    const late = Date.now() - at > LATE_MS ? new Date(at).toISOString() : undefined;
+    const late = Date.now() - at > LATE_MS ? at : undefined;
     try {
       for (const { origin, messages } of parts) {
         const report = await call(TURN_TOOL, given({ messages, sessionId, origin, trigger: "user", at: late }), subject);

@@ -9,7 +9,7 @@ import time
 from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from math import ceil
 from typing import Any, get_type_hints
 
@@ -415,7 +415,7 @@ def memory_heartbeat(call: Call) -> Heartbeat:
         "origin": {"type": "string", "enum": ["owner", "agent", "untrusted"],
                    "description": "Who sent the message; what is not known to be the owner's is untrusted."},
         "trigger": {"type": "string", "description": "What the turn was for; only turns of a user are captured."},
-        "at": {"type": "string", "description": "When it was said, as ISO 8601 with its offset; now unless given."},
+        "at": integer_schema("When it was said, in milliseconds since 1970; now unless given.", 0, 10**14),
     },
     required=("messages",),
     read_only=False,
@@ -439,17 +439,9 @@ def memory_turn(call: Call) -> CaptureReport:
         session=arguments.get("sessionId", ""),
         agent=call.memory.agent,
         origin=Origin(arguments.get("origin", Origin.UNTRUSTED.value)),
-        now=_read_moment(arguments["at"]) if "at" in arguments else None,
+        now=datetime.fromtimestamp(arguments["at"] / 1000, UTC) if "at" in arguments else None,
     )
     return call.memory.capture(turn, deadline=call.until.left())
-
-
-def _read_moment(text: str) -> datetime:
-    """Return the moment that a host names; raises :class:`RequestError`."""
-    try:
-        return datetime.fromisoformat(text).astimezone()
-    except (ValueError, OverflowError):
-        raise RequestError(f"at must be a moment in ISO 8601, not {text!r}") from None
 
 
 @tool(

@@ -166,7 +166,7 @@ test("what was said outlives every process, from before the reply on, and keeps 
   await until(async () => (await readdir(second.waiting)).length === 1, "all to be kept");
   const calls = (await second.asked("memory_turn")).map((call) => call.arguments);
   assert.deepEqual(calls.map(({ messages, at }) => [messages[0].text, at]), [
-    ["We decided on oak.", "2026-03-03T00:00:00.000Z"], ["We decided on tiles.", undefined],
+    ["We decided on oak.", Date.UTC(2026, 2, 3)], ["We decided on tiles.", undefined],
   ]);
 });
 
