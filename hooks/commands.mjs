@@ -5,7 +5,7 @@ import { childEnvironment, findExecutable, serverArguments } from "./child.mjs";
 import { run } from "./cli.mjs";
 
 const TIMEOUT_MS = 15_000;
-const WHY_TOKENS = 400;
+const WHY_RESULTS = 6;
 const SURE = "--yes";
 
 const MOST_LINES = 20;
@@ -22,7 +22,7 @@ async function remember({ call }, text) {
 }
 
 async function why({ call }, query) {
-  const { results, goodMatch, warning } = await call("graph_recall", { query, budget: WHY_TOKENS });
+  const { results, goodMatch, warning } = await call("graph_recall", { query, maxResults: WHY_RESULTS });
   const notes = results.map(({ date, snippet, citation }) => `${date ? `${date}: ` : ""}${snippet.trim().replace(/\s*\n\s*/g, " ")} (${citation})`);
   const title = goodMatch === false ? "The notes do not say it; what is nearest:" : "From the notes, in order of time:";
   return [notes.length ? listed(title, notes) : "The notes say nothing about it.", ...(warning ? [warning] : [])].join("\n");

@@ -4,6 +4,7 @@ import path from "node:path";
 import { test } from "node:test";
 
 import { registerCommands } from "../../hooks/commands.mjs";
+import { TOOLS } from "../../hooks/tools.mjs";
 import { folder } from "./helpers.mjs";
 
 /** The commands over a memory that answers as told, and an executable that prints its arguments and `printed`. */
@@ -13,7 +14,13 @@ async function commands(t, answer, printed = "{}") {
   await writeFile(command, `#!/bin/sh\nprintf '%s\\n' "$@" > '${stateDir}/arguments'\ncat <<'END'\n${printed}\nEND\n`);
   await chmod(command, 0o755);
   const calls = [];
-  const memory = () => ({ call: async (tool, args) => (calls.push([tool, args]), await answer(tool, args)) });
+  const call = async (tool, args) => {
+    const { properties } = TOOLS.find(({ name }) => name === tool).parameters;
+    assert.deepEqual(Object.keys(args).filter((name) => !(name in properties)), [], "arguments that the tool does not have");
+    calls.push([tool, args]);
+    return await answer(tool, args);
+  };
+  const memory = () => ({ call });
   const subjectOf = ({ agentId }) => (agentId ? { agentId, workspaceDir: "/w" } : null);
   const made = {};
   registerCommands({ registerCommand: (each) => (made[each.name] = each) }, { config: { command }, stateDir: () => stateDir, memory, subjectOf });
