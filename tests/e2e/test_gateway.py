@@ -166,11 +166,13 @@ def test_commands_answer_without_a_model_and_change_memory_for_the_owner_only(ho
     before = len(model.requests)
     for message in ("/remember The cello is lent to Ilse.", "/why deploy passphrase"):
         sent = {"sessionKey": "agent:main:commands", "message": message, "idempotencyKey": message}
-        host.run("gateway", "call", "chat.send", "--params", json.dumps(sent))  # by a client that may only write
+        host.run(
+            "gateway", "call", "chat.send", "--timeout", "60000", "--params", json.dumps(sent)
+        )  # by a client that may only write
 
     def answers() -> str:
         asked = json.dumps({"sessionKey": "agent:main:commands"})
-        said = host.run("gateway", "call", "chat.history", "--json", "--params", asked)
+        said = host.run("gateway", "call", "chat.history", "--json", "--timeout", "60000", "--params", asked)
         return said if "blue bunny" in said else ""
 
     assert "requires gateway scope: operator.admin" in wait_for(answers, "the answers", 180)
