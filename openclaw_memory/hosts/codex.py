@@ -43,7 +43,7 @@ def register(server: Server, project: Path | None) -> Registration:
         tables = document.setdefault("hooks", tomlkit.table(is_super_table=True))
         tables.setdefault(event, tomlkit.aot()).extend(groups)
     if document.unwrap() != _parse(text or "", file).unwrap():
-        after = _dump(document, after)
+        after = _dump(document, after, file)
     return plan_addition(file, text, after, before is None, next_step)
 
 
@@ -58,7 +58,7 @@ def unregister(project: Path | None) -> Registration:
         if not document[_TABLE]:
             del document[_TABLE]
     if _remove_hooks(document) or entry is not None:
-        after = _dump(document, after)
+        after = _dump(document, after, file)
     return plan_removal(file, text, after, not after.strip(), "restart Codex")
 
 
@@ -99,6 +99,13 @@ def _parse(text: str, file: Path) -> TOMLDocument:
         raise HostError(f"{file}: not valid TOML ({error}); mend it and try again") from error
 
 
-def _dump(document: TOMLDocument, before: str) -> str:
+def _dump(document: TOMLDocument, before: str, file: Path) -> str:
     """Return the text of ``document`` with the line breaks of the text ``before``."""
-    return re.sub(r"\r?\n", line_break(before), tomlkit.dumps(document))
+    text = re.sub(r"\r?\n", line_break(before), tomlkit.dumps(document))
+    try:
+        intact = tomlkit.parse(text).unwrap() == document.unwrap()
+    except TOMLKitError:
+        intact = False
+    if not intact:  # hooks in one line, for example
+        raise HostError(f"{file}: cannot be changed without changing more than our entry; change it by hand")
+    return text

@@ -18,8 +18,8 @@ from ..config.settings import data_dir
 from ..hosts.events import ACTIONS, FLAT
 from .call import Caller, make_parser
 
-#: Seconds for each action, starting the server included.
-DEADLINES = {"start": 5.0, "prompt": 1.0, "turn": 8.0, "cut": 4.0}
+#: Seconds for each action, starting the server included; Codex gives the end of a session three.
+DEADLINES = {"start": 5.0, "prompt": 1.0, "turn": 8.0, "cut": 2.5}
 #: Tokens of what a session begins with.
 BRIEF = 800
 #: Characters of a reply that are looked through, and the turns of a workspace that wait at most.
