@@ -122,9 +122,10 @@ def test_what_a_dead_server_did_not_take_is_kept_by_the_next_session(
     assert "invoices" in captured.read_text()
 
 
-@pytest.mark.parametrize("source", ["sdk", "system", "schedule_wakeup"])
-def test_what_no_person_typed_is_not_captured(source: str, server: subprocess.Popen[bytes], lamps: Notes) -> None:
-    assert fire("claude-code", lamps, payload("claude-code", "UserPromptSubmit") | {"source": source})
+def test_what_no_person_typed_is_not_captured(server: subprocess.Popen[bytes], lamps: Notes) -> None:
+    assert fire("claude-code", lamps, payload("claude-code", "SessionStart"))
+    for source in ("sdk", "system", "schedule_wakeup"):
+        assert fire("claude-code", lamps, payload("claude-code", "UserPromptSubmit") | {"source": source})
     assert not waiting()
 
 
@@ -139,9 +140,9 @@ BROKEN: list[Any] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("given", BROKEN)
-def test_a_payload_that_is_none_is_met_with_silence(given: Any, server: subprocess.Popen[bytes], lamps: Notes) -> None:
-    assert fire("codex", lamps, given) == {}
+def test_a_payload_that_is_none_is_met_with_silence(server: subprocess.Popen[bytes], lamps: Notes) -> None:
+    for given in BROKEN:
+        assert fire("codex", lamps, given) == {}, given
 
 
 def test_a_missing_workspace_is_met_with_silence_and_no_server(tmp_path: Path) -> None:
