@@ -9,7 +9,6 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,8 @@ PACKAGES = {
     "claude": "@anthropic-ai/claude-code@2.1.197", "codex": "@openai/codex@0.171.0",
     "gemini": "@google/gemini-cli@0.61.0", "opencode": "opencode-ai@1.18.33",
 }  # fmt: skip
+pytestmark = pytest.mark.e2e
+
 #: Seconds for a command of a host.
 TIMEOUT = 180
 
@@ -40,28 +41,32 @@ def programs() -> Path:
     return folder / "node_modules" / ".bin"
 
 
-@pytest.fixture
-def run(programs: Path, tmp_path: Path) -> Iterator[Callable[..., str]]:
-    """Run a command of a host, or ours, in a home of its own."""
-    home, notes = tmp_path / "home", tmp_path / "notes"
-    home.mkdir()
-    notes.mkdir()
-    (notes / "MEMORY.md").write_text("# Lamps\n\n- The green lamp stands by the door\n")
-    folders = {f"XDG_{name}_HOME": str(home / name.lower()) for name in ("DATA", "CONFIG", "CACHE", "STATE")}
-    environ = ENVIRON | folders | {"HOME": str(home), "OPENCLAW_MEMORY_EMBEDDING_MODEL": "none", "NO_COLOR": "1"}
-    environ["PATH"] = f"{programs}{os.pathsep}{environ['PATH']}"
+class Home:
+    """Runs commands of the hosts, and ours, in a home of its own."""
 
-    def run(*command: str) -> str:
+    def __init__(self, programs: Path, folder: Path) -> None:
+        home, self.notes = folder / "home", folder / "notes"
+        home.mkdir()
+        self.notes.mkdir()
+        (self.notes / "MEMORY.md").write_text("# Lamps\n\n- The green lamp stands by the door\n")
+        folders = {f"XDG_{name}_HOME": str(home / name.lower()) for name in ("DATA", "CONFIG", "CACHE", "STATE")}
+        self.environ = ENVIRON | folders | {"HOME": str(home), "OPENCLAW_MEMORY_EMBEDDING_MODEL": "none"}
+        self.environ |= {"NO_COLOR": "1", "PATH": f"{programs}{os.pathsep}{ENVIRON['PATH']}"}
+
+    def __call__(self, *command: str) -> str:
         if command[0] == "setup":
-            command = (str(EXECUTABLE), "--workspace", str(notes), *command)
+            command = (str(EXECUTABLE), "--workspace", str(self.notes), *command)
         done = subprocess.run(
-            command, env=environ, cwd=notes, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT
-        )
+            command, env=self.environ, cwd=self.notes, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            timeout=TIMEOUT,
+        )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout + done.stderr
 
-    run.environ = environ  # type: ignore[attr-defined]
-    yield run
+
+@pytest.fixture
+def run(programs: Path, tmp_path: Path) -> Home:
+    return Home(programs, tmp_path)
 
 
 def codex_hooks(environ: dict[str, str], folder: Path) -> list[dict[str, Any]]:
@@ -83,7 +88,7 @@ def codex_hooks(environ: dict[str, str], folder: Path) -> list[dict[str, Any]]:
     return hooks
 
 
-def test_claude_code(run: Callable[..., str]) -> None:
+def test_claude_code(run: Home) -> None:
     run("setup", "claude-code", "--yes")
     assert "Connected" in run("claude", "mcp", "list")
     assert "openclaw-memory@skills-dir" in run("claude", "plugin", "list")
@@ -93,7 +98,7 @@ def test_claude_code(run: Callable[..., str]) -> None:
     assert "openclaw-memory" not in run("claude", "mcp", "list") + run("claude", "plugin", "list")
 
 
-def test_claude_code_and_codex_take_the_repository_as_a_marketplace(run: Callable[..., str]) -> None:
+def test_claude_code_and_codex_take_the_repository_as_a_marketplace(run: Home) -> None:
     root = str(Path(__file__).parent.parent.parent)
     for claude in (True, False):
         program, install = ("claude", "install") if claude else ("codex", "add")
@@ -102,20 +107,20 @@ def test_claude_code_and_codex_take_the_repository_as_a_marketplace(run: Callabl
         assert "openclaw-memory@openclaw-memory" in run(program, "plugin", "list")
     assert "passed" in run("claude", "plugin", "validate", f"{root}/bundles/claude-code")
     assert "openclaw-memory" in run("codex", "mcp", "list")
-    assert len(codex_hooks(run.environ, Path(root))) == 5  # type: ignore[attr-defined]
+    assert len(codex_hooks(run.environ, Path(root))) == 5
 
 
-def test_codex(run: Callable[..., str], tmp_path: Path) -> None:
+def test_codex(run: Home) -> None:
     run("setup", "codex", "--yes")
     assert "openclaw-memory" in run("codex", "mcp", "list")
-    hooks = codex_hooks(run.environ, tmp_path / "notes")  # type: ignore[attr-defined]
+    hooks = codex_hooks(run.environ, run.notes)
     events = {"preCompact", "sessionStart", "sessionEnd", "userPromptSubmit", "stop"}
     assert {hook["eventName"] for hook in hooks if " hook " in hook["command"]} == events
     run("setup", "codex", "--uninstall", "--yes")
     assert "openclaw-memory" not in run("codex", "mcp", "list")
 
 
-def test_gemini_cli(run: Callable[..., str], tmp_path: Path) -> None:
+def test_gemini_cli(run: Home, tmp_path: Path) -> None:
     run("setup", "gemini", "--yes")
     listed = run("gemini", "extensions", "list")
     assert "✓ openclaw-memory" in listed and "MCP servers:" in listed
@@ -125,7 +130,7 @@ def test_gemini_cli(run: Callable[..., str], tmp_path: Path) -> None:
     assert "openclaw-memory" not in run("gemini", "extensions", "list")
 
 
-def test_opencode(run: Callable[..., str]) -> None:
+def test_opencode(run: Home) -> None:
     run("setup", "opencode", "--yes")
     listed = run("opencode", "mcp", "list")
     assert "openclaw-memory" in listed and "connected" in listed
