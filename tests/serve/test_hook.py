@@ -49,7 +49,8 @@ def lamps(notes: Notes) -> Notes:
 
 @pytest.fixture
 def server(lamps: Notes, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
-    arguments = ("--set", "capture.enabled=true", "serve", "--http", "--workspace", str(lamps.root))
+    settings = ("--set", "capture.enabled=true", "--set", f"context.deadline_ms={LOCK_TIMEOUT * 1000}")
+    arguments = (*settings, "serve", "--http", "--workspace", str(lamps.root))
     with started(tmp_path, *arguments, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         wait_until(lambda: endpoint(lamps).read().get("pid") == process.pid and endpoint(lamps).running)
         yield process
@@ -125,7 +126,8 @@ def test_what_a_dead_server_did_not_take_is_kept_by_the_next_session(
 def test_what_no_person_typed_is_not_captured(server: subprocess.Popen[bytes], lamps: Notes) -> None:
     assert fire("claude-code", lamps, payload("claude-code", "SessionStart"))
     for source in ("sdk", "system", "schedule_wakeup"):
-        assert fire("claude-code", lamps, payload("claude-code", "UserPromptSubmit") | {"source": source})
+        told = payload("claude-code", "UserPromptSubmit") | {"source": source, "session_id": source}
+        assert fire("claude-code", lamps, told)
     assert not waiting()
 
 
