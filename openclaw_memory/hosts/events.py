@@ -7,13 +7,12 @@ from __future__ import annotations
 
 #: What is done at an event: ``start`` gives the brief of a session, ``prompt`` the context of a message, ``turn``
 #: captures what was said, ``cut`` captures what still waits before a conversation is compacted or ends.
+_CLAUDE = {
+    "SessionStart": "start", "UserPromptSubmit": "prompt", "Stop": "turn", "PreCompact": "cut", "SessionEnd": "cut",
+}  # fmt: skip
 ACTIONS: dict[str, dict[str, str]] = {
-    "claude-code": {
-        "SessionStart": "start", "UserPromptSubmit": "prompt", "Stop": "turn", "PreCompact": "cut", "SessionEnd": "cut",
-    },
-    "codex": {
-        "SessionStart": "start", "UserPromptSubmit": "prompt", "Stop": "turn", "PreCompact": "cut", "SessionEnd": "cut",
-    },
+    "claude-code": _CLAUDE,
+    "codex": _CLAUDE,
     "gemini": {
         "SessionStart": "start", "BeforeAgent": "prompt", "AfterAgent": "turn", "PreCompress": "cut",
         "SessionEnd": "cut",
