@@ -18,6 +18,16 @@ PLACES = {
     "openclaw_memory/version.py": r'(?<=__version__ = ")[^"]+',
     "package.json": r'(?<="version": ")[^"]+',
     "hooks/openclaw-memory-ingest/package.json": r'(?<="version": ")[^"]+',
+    **dict.fromkeys(  # .ci/bundles makes these
+        (
+            "gemini-extension.json",
+            ".cursor-plugin/plugin.json",
+            ".claude-plugin/marketplace.json",
+            "bundles/claude-code/.claude-plugin/plugin.json",
+            "bundles/claude-code/.codex-plugin/plugin.json",
+        ),
+        r'(?<="version": ")[^"]+',
+    ),
     "openclaw.plugin.json": r'(?<="version": ")[^"]+|(?<=openclaw-memory/venv-)\d+\.\d+\.\d+',
     "docs/openclaw.md": r"(?<=openclaw-memory-)\d+\.\d+\.\d+(?=\.tgz)|(?<=openclaw-memory/venv-)\d+\.\d+\.\d+",
 }

@@ -305,10 +305,10 @@ def _open_streams() -> None:
 
 def main() -> None:
     """Entry point of the console script."""
-    if sys.argv[1:2] == ["call"]:  # for hooks, which wait: nothing else is loaded
-        from ..serve.call import main as call
+    if sys.argv[1:2] in (["call"], ["hook"]):  # for hosts, which wait: nothing else is loaded
+        from importlib import import_module
 
-        call()
+        import_module(f"..serve.{sys.argv[1]}", __package__).main()
         return
     # The default of 700 new objects makes garbage collection a tenth of the time to load an index.
     gc.set_threshold(20_000)

@@ -23,9 +23,18 @@ from .context import CliContext, offline_option, say
 @offline_option
 @click.option("--http", is_flag=True, help="Listen on loopback, for any number of clients; those on stdio join them.")
 @click.option("--port", type=click.IntRange(1, 65535), help="Port of --http; without it the last one, or a free one.")
+@click.option("--idle", type=click.FloatRange(1), metavar="SECONDS", help="End --http after so long without a client.")
 @click.option("--workspace", "-w", metavar="DIR", help="The workspace of calls that name none.")
 @click.pass_obj
-def serve(cli: CliContext, for_host: bool, offline: bool, http: bool, port: int | None, workspace: str | None) -> None:
+def serve(
+    cli: CliContext,
+    for_host: bool,
+    offline: bool,
+    http: bool,
+    port: int | None,
+    idle: float | None,
+    workspace: str | None,
+) -> None:
     """Serve this memory to MCP clients on stdin and stdout, until stdin closes.
 
     Logs go to stderr.  One process serves any number of agents and workspaces; each has an index of its
@@ -62,7 +71,7 @@ def serve(cli: CliContext, for_host: bool, offline: bool, http: bool, port: int 
     if http:
         from ..serve.http import HttpServer
 
-        HttpServer(pool, endpoint, identity, for_host).run(
+        HttpServer(pool, endpoint, identity, for_host, idle).run(
             port,
             lambda url: say(f"serving {place or 'any workspace'} at {url}; the token is in {endpoint.file}", err=True),
         )

@@ -19,8 +19,9 @@ import click
 from ..config.openclaw_home import is_plain_json, value_at
 from ..config.settings import Settings
 from ..errors import OpenClawMemoryError, writing
-from ..hosts import HOSTS, NAME, HostError, claude_code, codex, hermes
+from ..hosts import HOSTS, NAME, HostError, bundles, claude_code, codex, hermes
 from ..hosts.config_file import read_text
+from ..hosts.events import ACTIONS
 from ..hosts.mcp import JSON_HOSTS, SERVERS, Server
 from ..hosts.openclaw import Agent, OpenClaw, find_openclaw
 from ..hosts.openclaw_config import (
@@ -70,7 +71,8 @@ def setup(cli: CliContext, host: str | None, project: Path | None, printed: bool
 
     Shows what will change and asks before it changes anything.  For OpenClaw it checks what is needed,
     installs the plugin, gives it the memory slot, reads the notes of every agent and ends with a search.
-    The other hosts are told of the MCP server 'openclaw-memory serve'; --print shows how, for clients not named here.
+    The other hosts get the MCP server 'openclaw-memory serve' and hooks, by which it reminds and remembers by itself;
+    --print shows the server, for clients not named here.
     """
     if printed and host is not None:
         raise click.UsageError(f"--print goes without a host; 'setup {host} --dry-run' shows its change")
@@ -97,24 +99,38 @@ def _register(run: SetupRun) -> None:
     ):  # fmt: skip
         if value:
             raise click.UsageError(f"{option} is for openclaw")
-    host: Any = {**JSON_HOSTS, "claude-code": claude_code, "codex": codex, "hermes": hermes}[run.host]
+    host: Any = {**JSON_HOSTS, "claude-code": claude_code, "codex": codex, "hermes": hermes}.get(run.host)
+    title = host.TITLE if host is not None else bundles.TITLES[run.host]
     project = run.project.absolute() if run.project is not None else None
-    change = host.unregister(project) if run.uninstall else host.register(_server(run.cli), project)
-    if not change.diff:
+    server = None if run.uninstall else _server(run.cli, hooks=run.host in ACTIONS)
+    entries = [host.register(server, project) if server else host.unregister(project)] if host is not None else []
+    plugin = bundles.plan_plugin(run.host, server, project)
+    planned = [*entries, *plugin] if server else [*plugin, *entries]
+    changes = [change for change in planned if change.diff]
+    if not changes:
         what = "not there" if run.uninstall else "there already"
-        run.step(host.TITLE, f"{change.location}: our entry is {what}; nothing to change")
+        where = f"{planned[0].location}: our entry" if planned else "our plugin"
+        run.step(title, f"{where} is {what}; nothing to change")
         return
-    run.plan(change.location, change.diff)
-    if not run.confirm(f"Change {host.TITLE}'s configuration?"):
+    for change in changes:
+        run.plan(change.location, change.diff)
+    if server is not None and server.capture:
+        run.cli.say(
+            "\nSentences of your turns that are worth keeping will be kept in memory/captures/ of the workspace."
+        )
+    if not run.confirm(f"Change {title}'s configuration?"):
         return
-    change.apply()
+    for change in changes:
+        change.apply()
+        run.step(title, f"{change.location}: {'removed' if run.uninstall else 'written'}")
     run.record["applied"] = True
-    run.step(host.TITLE, f"{change.location}: {'removed' if run.uninstall else 'written'}")
-    run.next_step(change.next_step)
+    run.next_step(changes[0].next_step)
 
 
-def _server(cli: CliContext) -> Server:
-    return Server(own_command(), cli.find_workspace(), cli.agent, cli.config)
+def _server(cli: CliContext, hooks: bool = False) -> Server:
+    """Return the server of the memory; with ``hooks`` it captures, unless the settings say otherwise."""
+    capture = hooks and cli.load_settings()[1]["capture.enabled"] == "default"
+    return Server(own_command(), cli.find_workspace(), cli.agent, cli.config, capture)
 
 
 # -- output ------------------------------------------------------------------------------------------
@@ -298,7 +314,7 @@ def _find_host(run: SetupRun) -> OpenClaw:
     command = find_openclaw(run.executable)
     if command is None:
         where = f"{run.executable}: no such program" if run.executable else "openclaw is not on PATH"
-        others = "" if run.named else "; for another host: openclaw-memory setup claude-code, codex or cursor"
+        others = "" if run.named else f"; for another host: openclaw-memory setup {' | '.join(HOSTS[1:])}"
         raise HostError(
             where, f"install OpenClaw (npm install -g openclaw) or give its command with --openclaw PATH{others}"
         )

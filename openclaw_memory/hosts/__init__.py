@@ -5,4 +5,4 @@ from __future__ import annotations
 from ..errors import HostError as HostError
 from ..version import NAME as NAME
 
-HOSTS = ("openclaw", "claude-code", "codex", "cursor", "vscode", "hermes")
+HOSTS = ("openclaw", "claude-code", "codex", "cursor", "gemini", "opencode", "vscode", "hermes")

@@ -19,15 +19,19 @@ SERVERS = "mcpServers"
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """The command that a host starts: ``openclaw-memory … serve`` for one agent's workspace."""
+    """The command that a host starts: ``openclaw-memory … serve`` for one agent's workspace.
+
+    With ``capture`` turns are captured; without ``workspace`` it is looked for where the command starts.
+    """
 
     command: str
-    workspace: Path
+    workspace: Path | None
     agent: str = "main"
     config: Path | None = None
+    capture: bool = False
 
     def __post_init__(self) -> None:
-        for text in (self.command, str(self.workspace), str(self.config or "")):
+        for text in (self.command, str(self.workspace or ""), str(self.config or "")):
             try:
                 text.encode()
             except UnicodeEncodeError as error:
@@ -36,12 +40,19 @@ class Server:
     @property
     def args(self) -> list[str]:
         """Its arguments; paths are absolute, as a host starts it anywhere."""
-        args = ["--workspace", str(self.workspace)]
+        return [*self._options(), "serve"]
+
+    def hook(self, host: str) -> list[str]:
+        """Return the command that answers the events of ``host``; a server that it starts has the same settings."""
+        return [self.command, "hook", *self._options(), host]
+
+    def _options(self) -> list[str]:
+        options = ["--workspace", str(self.workspace)] if self.workspace is not None else []
         if self.agent != "main":
-            args += ["--agent", self.agent]
+            options += ["--agent", self.agent]
         if self.config is not None:
-            args += ["--config", str(self.config.absolute())]
-        return [*args, "serve"]
+            options += ["--config", str(self.config.absolute())]
+        return options + (["--set", "capture.enabled=true"] if self.capture else [])
 
     def entry(self, before: dict[str, Any] | None = None) -> dict[str, Any]:
         """Return its JSON entry; further keys of the entry ``before``, such as ``env``, are kept."""

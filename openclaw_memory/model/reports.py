@@ -429,10 +429,11 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class SessionStarted:
-    """Result of the hooks at the begin of a session; ``report`` is that of the ingest."""
+    """Result of the hooks at the begin of a session; ``report`` is of the ingest, ``brief`` what to know at once."""
 
     report: IngestReport | None
     took_ms: float
+    brief: str = ""
 
 
 @dataclass(frozen=True, slots=True)

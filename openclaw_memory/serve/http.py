@@ -10,7 +10,9 @@ import json
 import logging
 import os
 import secrets
+import signal
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -42,11 +44,17 @@ class _Listener(uvicorn.Server):
 
 
 class HttpServer:
-    """Serves ``pool`` at ``endpoint``; ``identity`` is what a process that attaches has to share."""
+    """Serves ``pool`` at ``endpoint``; ``identity`` is what a process that attaches has to share.
 
-    def __init__(self, pool: Pool, endpoint: Endpoint, identity: str, for_host: bool) -> None:
+    It ends after ``idle`` seconds without a client.
+    """
+
+    def __init__(
+        self, pool: Pool, endpoint: Endpoint, identity: str, for_host: bool, idle: float | None = None
+    ) -> None:
         self._pool, self._endpoint = pool, endpoint
-        self._identity, self._for_host = identity, for_host
+        self._identity, self._for_host, self._idle = identity, for_host, idle
+        self._clients, self._last_use = 0, time.monotonic()
         last = endpoint.read().get("token")
         self._token = last if isinstance(last, str) and len(last) >= 43 else secrets.token_urlsafe(32)
 
@@ -93,15 +101,34 @@ class HttpServer:
                 await send({"type": "http.response.start", "status": 401, "headers": headers})
                 await send({"type": "http.response.body"})
             else:
-                await app(scope, receive, send)
+                with self._client():
+                    await app(scope, receive, send)
 
         config = uvicorn.Config(guarded, lifespan="off", log_config=None, access_log=False, server_header=False)
         async with app.router.lifespan_context(app), anyio.create_task_group() as tasks:
             tasks.start_soon(self._attach_all, lines)
+            tasks.start_soon(self._end_when_idle)
             try:
                 await _Listener(config).serve([web])
             finally:  # a request that the end cuts off is no defect
                 logging.getLogger("uvicorn.error").disabled = True
+
+    @contextmanager
+    def _client(self) -> Iterator[None]:
+        self._clients += 1
+        try:
+            yield
+        finally:
+            self._clients -= 1
+            self._last_use = time.monotonic()
+
+    async def _end_when_idle(self) -> None:
+        while self._idle is not None:
+            left = self._last_use + self._idle - time.monotonic()
+            if left <= 0 and not self._clients:
+                signal.raise_signal(signal.SIGTERM)
+                return
+            await anyio.sleep(max(left, min(self._idle, 1.0)))
 
     def _knows_token(self, authorization: bytes) -> bool:
         return secrets.compare_digest(authorization, f"Bearer {self._token}".encode())
@@ -124,7 +151,8 @@ class HttpServer:
             if greeting is not None:
                 client.setblocking(True)
                 server = MemoryServer(self._pool, bool(greeting.get("forHost")))
-                await server.converse(LineTransport(client.makefile("rb"), client.send), lambda: None)
+                with self._client():
+                    await server.converse(LineTransport(client.makefile("rb"), client.send), lambda: None)
         except Exception:
             log.exception("a client that had attached was dropped")
         finally:

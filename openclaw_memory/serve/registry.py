@@ -38,6 +38,7 @@ from ..model import (
     tokens_of,
 )
 from ..model.reports import VERDICTS
+from .brief import session_brief
 from .tool import Call, Tool, day_schema, fraction_schema, integer_schema, text_schema
 
 TOOLS: list[Tool] = []
@@ -371,6 +372,7 @@ def memory_status(call: Call) -> Status:
     arguments={
         "sessionId": {"type": "string", "description": "The host's id of the session."},
         "reason": {"type": "string", "description": "Why it begins: start, new, reset, resume."},
+        "brief": integer_schema("Tokens of a brief for a host that shows no file of the workspace.", 1, 100_000),
     },
     read_only=False,
     embeds=True,
@@ -384,7 +386,8 @@ def memory_session_start(call: Call) -> SessionStarted:
     reason = arguments.get("reason", "start")
     session = Session(arguments.get("sessionId", ""), call.memory.agent, reason, call.until.left())
     reports = [result for result in call.memory.session_start(session) if isinstance(result, IngestReport)]
-    return SessionStarted(reports[0] if reports else None, (time.monotonic() - started) * 1000)
+    brief = session_brief(call.memory, arguments["brief"]) if "brief" in arguments else ""
+    return SessionStarted(reports[0] if reports else None, (time.monotonic() - started) * 1000, brief)
 
 
 @tool("Time for upkeep", 120.0, read_only=False, destructive=True, long_running=True, audience="host")

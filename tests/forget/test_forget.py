@@ -20,6 +20,7 @@ from summarising import summarised, tree, write
 from tables import parts, table, yes
 
 from openclaw_memory import Memory
+from openclaw_memory.config.settings import data_dir
 from openclaw_memory.errors import OpenClawMemoryError, RequestError
 from openclaw_memory.forget.pending import lost_state, unfinished
 from openclaw_memory.hookspecs import hookimpl
@@ -864,12 +865,13 @@ def test_lines_below_a_heading_that_goes_are_named(notes: Notes) -> None:
         assert "3 May" not in "".join(snippets(memory, "when was she born"))
 
 
-def test_what_openclaws_plugin_has_yet_to_hand_over_goes_too(
-    notes: Notes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("host", ["openclaw", "other"])
+def test_what_a_hosts_hooks_have_yet_to_hand_over_goes_too(
+    notes: Notes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: str
 ) -> None:
     filled(notes)
     monkeypatch.setenv("OPENCLAW_STATE_DIR", str(tmp_path / "state"))
-    folder = tmp_path / "state" / "openclaw-memory" / "waiting"
+    folder = (tmp_path / "state" / "openclaw-memory" if host == "openclaw" else data_dir()) / "waiting"
     folder.mkdir(parents=True)
 
     def waits(name: str, workspace: Path) -> Path:

@@ -139,7 +139,10 @@ def test_the_plugin_is_staged_as_its_npm_package_is(tmp_path: Path) -> None:
     packed = {str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file()}
     root = plugin_source()
     assert {"package.json", "openclaw.plugin.json", "README.md", "LICENSE", "pyproject.toml"} <= packed
-    assert {f"hooks/{file.name}" for file in (root / "hooks").iterdir() if file.is_file()} <= packed
+    hooks = {file.name for file in (root / "hooks").iterdir() if file.is_file()} - {
+        "hooks.json"
+    }  # that is Gemini CLI's
+    assert {f"hooks/{name}" for name in hooks} <= packed
     assert {"openclaw_memory/__init__.py", "openclaw_memory/py.typed", "openclaw_memory/embed/llama-only.cmake",
             "openclaw_memory/example/MEMORY.md"} <= packed  # fmt: skip
     assert not any("__pycache__" in name or name.startswith("tests") for name in packed)

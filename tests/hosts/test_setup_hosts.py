@@ -52,8 +52,8 @@ def codex(home: Path) -> Path:
     return home / ".codex" / "config.toml"
 
 
-def args(notes: Notes) -> list[str]:
-    return ["--workspace", str(notes.root), "serve"]
+def args(notes: Notes, *options: str) -> list[str]:
+    return ["--workspace", str(notes.root), *options, "--set", "capture.enabled=true", "serve"]
 
 
 # -- hosts with a JSON file ----------------------------------------------------------------------------
@@ -68,7 +68,7 @@ def test_vscode_has_a_file_and_a_key_of_its_own(run: Callable[..., Result], note
 
 
 def test_any_other_client_is_told_by_hand(run: Callable[..., Result], notes: Notes) -> None:
-    entry = {"type": "stdio", "command": own_command(), "args": args(notes)}
+    entry = {"type": "stdio", "command": own_command(), "args": ["--workspace", str(notes.root), "serve"]}
     assert json.loads(run("--print").stdout) == {"mcpServers": {NAME: entry}}
     assert "goes without a host" in run("cursor", "--print", code=2).stderr
 
@@ -206,7 +206,7 @@ def test_codex_keeps_what_belongs_to_our_table(run: Callable[..., Result], notes
     codex.write_text(CONFIG + ours + below)
     run("codex", "--yes")
     text = codex.read_text()
-    assert text.startswith(CONFIG) and text.endswith(below)
+    assert text.startswith(CONFIG) and below in text
     assert tomllib.loads(text)["mcp_servers"][NAME] == {
         "command": own_command(), "args": args(notes), "startup_timeout_sec": 20,
         "tools": {"memory_search": {"approval_mode": "approve"}},
@@ -372,7 +372,7 @@ def test_the_agent_and_the_settings_file_are_passed_on(notes: Notes, tmp_path: P
     options = ["--agent", "work", "--config", str(config), "-w", str(notes.root), "setup", "cursor", "--yes"]
     assert CliRunner().invoke(cli, options).exit_code == 0
     told = json.loads((home / ".cursor" / "mcp.json").read_text())["mcpServers"][NAME]["args"]
-    assert told == ["--workspace", str(notes.root), "--agent", "work", "--config", str(config), "serve"]
+    assert told == args(notes, "--agent", "work", "--config", str(config))
 
 
 def test_a_missing_workspace_is_wrong_usage(tmp_path: Path) -> None:
