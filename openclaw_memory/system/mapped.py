@@ -176,12 +176,11 @@ def _platform(build: str) -> tuple[str, ...]:
 
 
 def _checksum(file: io.RawIOBase | io.BufferedRandom) -> int:
-    """Return a checksum of the rest of a file, which is read and not mapped: it need not stay in memory.
-
-    It is a sum of all words of 64 bits, each by an odd number, for which a file takes half as long as for a CRC-32.
-    """
-    checksum, words = 0, np.zeros(_BLOCK // 8, np.uint64)
-    factors = np.arange(1, 2 * len(words), 2, np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    while length := file.readinto(words.view(np.uint8)):
+    """Return a checksum of the rest of a file, which is read and not mapped: it need not stay in memory."""
+    checksum, block = 0, memoryview(bytearray(_BLOCK))
+    # Sums of words by odd numbers: half the work of a CRC-32.
+    words = np.frombuffer(block, np.uint64)
+    factors = np.arange(1, 2 * len(words), 2, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    while length := file.readinto(block):
         checksum = (31 * checksum + int(words[: length // 8].dot(factors[: length // 8]))) % 2**64
     return checksum
