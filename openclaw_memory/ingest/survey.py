@@ -115,12 +115,10 @@ class NoteSurvey:
         with suppress(OSError, ValueError, TypeError, AttributeError):
             if self._file is not None and (version := self._file.stat().st_mtime_ns) != self._kept[0]:
                 rows = json.loads(self._file.read_bytes())
-                self._kept = (
-                    version,
-                    {
-                        path: (size, mtime_ns, NoteRemarks(private, untrusted, tuple(guessed), languages, skipped))
-                        for path, (size, mtime_ns, private, untrusted, guessed, languages, skipped) in rows.items()
-                    },
-                )
+                entries = {
+                    path: (size, mtime_ns, NoteRemarks(private, untrusted, tuple(guessed), languages, skipped))
+                    for path, (size, mtime_ns, private, untrusted, guessed, languages, skipped) in rows.items()
+                }
+                self._kept = version, entries
             return self._kept[1]
         return {}

@@ -136,13 +136,9 @@ def is_common(text: str) -> bool:
     if is_label(text) or is_relation(text) or not any(map(str.isalnum, text)) or unspaced.is_everyday(text):
         return True
     words = text.casefold().replace("-", " ").split()
-    if (
-        len(words) == 1
-        and text.isalpha()
-        and any(is_generic_noun(words[0], language) for language in generic_noun_languages())
-    ):
+    if all(word in _everyday_words() or is_label(word) for word in words):
         return True
-    return all(word in _everyday_words() or is_label(word) for word in words)
+    return text.isalpha() and any(is_generic_noun(words[0], language) for language in generic_noun_languages())
 
 
 @cache

@@ -8,7 +8,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -132,7 +132,9 @@ class Pool:
         from ..memory import Memory
 
         agent, workspace = key
-        settings, named = self.settings, self._default_key()
+        settings, named = self.settings, None
+        with suppress(WorkspaceError):
+            named = self.key()
         if settings.store.workspace and (named is None or workspace != named[1]):
             # That name is of the server's default workspace.
             settings = settings.with_values({"store.workspace": ""})
@@ -144,12 +146,6 @@ class Pool:
             return self.use((source.agent, source.workspace))
 
         return Memory(workspace, agent=agent, settings=settings, db=db, models=self.models, peers=lend)
-
-    def _default_key(self) -> Key | None:
-        try:
-            return self.key()
-        except WorkspaceError:
-            return None
 
     # -- warming up -------------------------------------------------------------------------------------
 
