@@ -88,10 +88,11 @@ class DayWeights:
         self._days: defaultdict[str | int, set[date]] = defaultdict(set)
         for sentence in sentences:
             text = _stated_text(sentence)
+            items: tuple[str | int, ...]
             if not of_subjects:
                 items = (*_subject_terms(text), *_names(sentence))
-            else:  # lines below a heading are about what it names
-                items = subject_words(text) if not heading_subject(sentence.heading) else ()
+            else:  # lines below a heading are about what it names, and routine is about nothing new
+                items = () if sentence.count > 1 or heading_subject(sentence.heading) else subject_words(text)
             for item in items:
                 self._days[item].add(sentence.day)
         self._all = max(7, len({sentence.day for sentence in sentences}))
@@ -131,7 +132,7 @@ def _score(
     least = 1 if grain is Grain.DAILY else 2  # a coarser summary is not about a name of one day
     covers |= {name: 2 * weights.points(name) // share for name in _names(sentence) if weights.days(name) >= least}
     candidates = subject_words(heading_subject(sentence.heading) or text)
-    shared = [word for word in candidates if subjects.days(word) > 1 and names_subject(word)]
+    shared = [word for word in candidates if sentence.count == 1 and subjects.days(word) > 1 and names_subject(word)]
     terms = analysis.query_terms(text) or words
     return ScoredSentence(
         sentence=sentence,
@@ -269,7 +270,7 @@ def drop_routine(sentences: Sequence[Sentence]) -> list[Sentence]:
         members[at] = [at]
         for term in own:
             by_term[speaker, term].append(at)
-    counts = {}
+    counts: dict[int, int] = {}
     for last, places in members.items():
         count = sum(sentences[at].count for at in places)
         if len(set().union(*(occasions[at] for at in places))) >= 3 or count > len(places):

@@ -137,8 +137,8 @@ def _choose(
     if grows:
         budget = max(budget, min(3 * budget, 0.2 * source_tokens))
     limit = min(budget, most)
-    # Titles say in few words what the lines below them are about: up to a third of a day is theirs, then half.
-    share = limit // (3 if grain is Grain.DAILY else 2)
+    # Titles say in few words what the lines below them are about: up to a quarter of a day is theirs, then half.
+    share = limit // (4 if grain is Grain.DAILY else 2)
     titles = select([each for each in scored if each.sentence.title and each.cost <= share], share)
     spent = sum(each.cost for each in titles)
     lines = [each for each in scored if not each.sentence.title and (not titles or each.cost <= limit - spent)]
@@ -172,24 +172,23 @@ def _monthly_summary(chosen: Sequence[ScoredSentence], changed: set[int], weight
     """
     headings = _headings_in_language(chosen)
     changes = [scored.sentence for scored in chosen if scored.sentence.order in changed]
-    by_subject: defaultdict[str | None, list[Sentence]] = defaultdict(list)
-    for scored in chosen:
+    by_subject: defaultdict[str, list[Sentence]] = defaultdict(list)
+    for scored in sorted(chosen, key=lambda each: _position(each.sentence)):
         if scored.sentence.order not in changed:
-            by_subject[scored.subject].append(scored.sentence)
-    rest = by_subject.pop(None, [])
-    for subject, members in list(by_subject.items()):
-        if len({sentence.day for sentence in members}) < 2:
-            rest += by_subject.pop(subject)
-    subjects = sorted(by_subject, key=lambda term: (-weights.points(term), term))
+            by_subject[scored.subject or ""].append(scored.sentence)
+    shared = [term for term, members in by_subject.items() if term and members[0].day != members[-1].day]
+    shared.sort(key=lambda term: (-weights.points(term), term))
     merged = [
-        Part(_shared_name(members, subject), tuple(members), _tags(members))
-        for subject in subjects
-        if (members := sorted(by_subject[subject], key=_position))
+        Part(_shared_name(by_subject[term], term), tuple(by_subject[term]), _tags(by_subject[term])) for term in shared
     ]
-    others = _group(
-        sorted(rest, key=_position),
-        lambda each: headings["topics"] if each.title else heading_subject(each.heading) or headings["other"],
-    )
+    rest = [sentence for term, members in by_subject.items() if term not in shared for sentence in members]
+
+    def heading(sentence: Sentence) -> str:
+        if sentence.title:
+            return headings["topics" if sentence.count == 1 else "other"]
+        return heading_subject(sentence.heading) or headings["other"]
+
+    others = _group(sorted(rest, key=_position), heading)
     others.sort(key=lambda part: (part.heading != headings["topics"], part.heading == headings["other"]))
     parts = [*merged, *_group(sorted(changes, key=_position), lambda _: headings["changed"]), *others]
     return Summary(tuple(parts), len(merged))
@@ -204,7 +203,7 @@ def _shared_name(sentences: Sequence[Sentence], term: str) -> str:
         shared = SequenceMatcher(None, [word[0].casefold() for word in words], others, autojunk=False)
         match = shared.find_longest_match()
         name = text[words[match.a].start() : words[match.a + match.size - 1].end()] if match.size else ""
-        name = re.sub(r"\s*[(（\[][^)）\]]*$", "", name)
+        name = re.sub(r"^\d+[.)]\s*|\s*[(（\[][^)）\]]*$", "", name)
         if term in subject_words(name):
             counts[name] += 1
     return max(counts, key=lambda name: (counts[name], len(name), name), default=min(texts, key=len))

@@ -164,7 +164,6 @@ def test_the_example_keeps_what_was_decided_and_leaves_the_jokes(tmp_path) -> No
     text = "\n".join(weeks)
     for fact in ("Decision: memory search runs at home", "Decision for QX-7714", "Decision: only safetensors"):
         assert fact in text
-    assert "`fetchTiles()` retried at once" in text
     assert "QX-7714 closed" in text
     for joke in ("Mood of the rack", "good night", "Recipe received", "funeral at sea", "watered the basil"):
         assert joke not in text
