@@ -3,8 +3,8 @@
 A word that carries the subject is worth the more the more days it fills, unless it comes every day: see
 :class:`DayWeights`.  An everyday word is worth a quarter; a courtesy or an opaque token (a redacted secret, a hash)
 nothing, and a name, an identifier or a link three times as much.  These are points of coverage: a word that a chosen
-sentence has already counts half.  A sentence has points of its own besides: for words of time and for a task or heading
-that is marked as done; fewer for a question and for addressing someone.  ``docs/consolidation.md`` explains each.
+sentence has already counts half.  A sentence has points of its own besides: for words of time, a label (``Cause:``)
+and a mark of what is done; fewer for a question and for addressing someone.  ``docs/consolidation.md`` explains each.
 
 Selection is budgeted maximisation of a monotone submodular function by cost-scaled greedy choice: H. Lin and J. Bilmes,
 Multi-document Summarization via Budgeted Maximization of Submodular Functions, NAACL 2010, with the lazy evaluation
@@ -131,15 +131,18 @@ def _score(
     covers: dict[str | int, int] = {term: weights.points(term) // share for term in own}
     least = 1 if grain is Grain.DAILY else 2  # a coarser summary is not about a name of one day
     covers |= {name: 2 * weights.points(name) // share for name in _names(sentence) if weights.days(name) >= least}
-    candidates = subject_words(heading_subject(sentence.heading) or text)
-    shared = [word for word in candidates if sentence.count == 1 and subjects.days(word) > 1 and names_subject(word)]
+    shared = [
+        word
+        for word in subject_words(heading_subject(sentence.heading) or text)
+        if sentence.count == 1 and subjects.days(word) > 1 and word not in _everyday_terms() and names_subject(word)
+    ]
     terms = analysis.query_terms(text) or words
     return ScoredSentence(
         sentence=sentence,
         cost=line_tokens(format_line(sentence, grain in DATED)),
         points=_style_points(sentence, text, words) // share,
         covers=tuple(covers.items()),
-        subject=max(shared, key=lambda word: (subjects.points(word), word), default=None),
+        subject=max(shared, key=lambda word: (subjects.days(word), word), default=None),
         terms=frozenset(terms),
         exact=frozenset(term for term in terms if any(map(str.isdecimal, term))) | negations(text),
     )
@@ -170,9 +173,9 @@ def _names(sentence: Sentence) -> list[int]:
 
 
 def _style_points(sentence: Sentence, text: str, words: Sequence[str]) -> int:
-    """Return the points for time words, marks of what is done, questions and forms of address."""
+    """Return the points for time words, labels, marks of what is done, questions and forms of address."""
     is_done = sentence.done or _DONE.search(f"{sentence.heading} {text}") is not None
-    points = 2 * POINT * (analysis.time_words(text) + is_done)
+    points = 2 * POINT * (analysis.time_words(text) + is_done + (_KEY.match(text) is not None))
     bare = re.sub(r"\[[^\[\]]*\]", " ", text)  # without bracketed remarks
     questions = sum(map(bare.count, QUESTION_MARKS))
     if questions:

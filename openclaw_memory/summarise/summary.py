@@ -34,7 +34,7 @@ from .sentences import Sentence, format_line, heading_subject, line_tokens
 
 #: Tokens of a summary's sentences, with their citations, by grain; long sources allow more.
 BUDGETS: Mapping[Grain, float] = MappingProxyType(
-    {Grain.DAILY: 400, Grain.WEEKLY: 800, Grain.MONTHLY: 1500, Grain.QUARTERLY: 2000, Grain.YEARLY: 3000}
+    {Grain.DAILY: 370, Grain.WEEKLY: 800, Grain.MONTHLY: 1500, Grain.QUARTERLY: 2000, Grain.YEARLY: 3000}
 )
 #: Version of the method; a new one has every summary made again.
 VERSION = 17
@@ -166,7 +166,7 @@ def _weekly_parts(chosen: Sequence[ScoredSentence]) -> list[Part]:
 
 
 def _monthly_summary(chosen: Sequence[ScoredSentence], changed: set[int], weights: DayWeights) -> Summary:
-    """Return what the period was about: first the subjects of several days, most telling first, then what changed.
+    """Return what the period was about: the subjects of several days, those of most days first, then what changed.
 
     A subject is a term that headings, or lines without one, share.  The rest stands under the notes' headings.
     """
@@ -177,7 +177,7 @@ def _monthly_summary(chosen: Sequence[ScoredSentence], changed: set[int], weight
         if scored.sentence.order not in changed:
             by_subject[scored.subject or ""].append(scored.sentence)
     shared = [term for term, members in by_subject.items() if term and members[0].day != members[-1].day]
-    shared.sort(key=lambda term: (-weights.points(term), term))
+    shared.sort(key=lambda term: (-weights.days(term), term))
     merged = [
         Part(_shared_name(by_subject[term], term), tuple(by_subject[term]), _tags(by_subject[term])) for term in shared
     ]
@@ -206,7 +206,8 @@ def _shared_name(sentences: Sequence[Sentence], term: str) -> str:
         name = re.sub(r"^\d+[.)]\s*|\s*[(（\[][^)）\]]*$", "", name)
         if term in subject_words(name):
             counts[name] += 1
-    return max(counts, key=lambda name: (counts[name], len(name), name), default=min(texts, key=len))
+    spelled = (word for text in texts for word in _WORD.findall(text) if term in subject_words(word))
+    return max(counts, key=lambda name: (counts[name], len(name), name), default=next(spelled, term))
 
 
 def _headings_in_language(chosen: Sequence[ScoredSentence]) -> Mapping[str, str]:

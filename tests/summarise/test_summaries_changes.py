@@ -65,7 +65,7 @@ def test_reports_of_a_machine_do_not_crowd_out_what_a_person_did() -> None:
     deeds = {2: "Boat house: plan", 5: "Boat house: roof", 7: "Boat house sold 🎉"}
     notes = {at: beats + (f"## {deeds[at]}\n\n- Mira was there\n" if at in deeds else "") for at in range(9)}
     told = month(notes)
-    assert told["Boat house"] == [*list(deeds.values()), "Mira was there"] and next(iter(told)) == "Boat house"
+    assert told["Boat house"] == list(deeds.values()) and next(iter(told)) == "Boat house"
     assert sum("Heartbeat" in text for texts in told.values() for text in texts) == 1
 
 

@@ -157,7 +157,7 @@ def test_the_example_keeps_what_was_decided_and_leaves_the_jokes(tmp_path) -> No
     assert len(notes) == 5
     weeks: list[str] = []
     for day, note in notes.items():
-        summary = summarise(extracted(note, day), Grain.DAILY, 400)
+        summary = summarise(extracted(note, day), Grain.DAILY, 370)
         texts = [sentence.text for sentence in summary.sentences()]
         assert 6 <= len(texts) <= 18
         weeks += [sentence.text for sentence in read_back(summary, Grain.DAILY, day.isoformat())]
