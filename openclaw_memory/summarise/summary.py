@@ -177,7 +177,7 @@ def _monthly_summary(chosen: Sequence[ScoredSentence], changed: set[int], weight
         if scored.sentence.order not in changed:
             by_subject[scored.subject or ""].append(scored.sentence)
     shared = [term for term, members in by_subject.items() if term and members[0].day != members[-1].day]
-    shared.sort(key=lambda term: (-weights.days(term), term))
+    shared.sort(key=lambda term: (-weights.days(term), -len(by_subject[term]), term))
     merged = [
         Part(_shared_name(by_subject[term], term), tuple(by_subject[term]), _tags(by_subject[term])) for term in shared
     ]
