@@ -1,6 +1,6 @@
 """A summary of a period: the sentences that together cover most of it, under the headings of its grain.
 
-Headings are concepts that several entries share, days, milestones, changes, or the notes' own headings.
+Headings are titles, subjects of several days, days, changes, or the notes' own headings.
 """
 
 from __future__ import annotations
