@@ -43,7 +43,7 @@ from .sentences import Sentence, format_line, heading_subject, line_tokens
 POINT = 1000
 
 _WORDS = re.compile(r"\w+(?:['’]\w+)*")
-_FIGURES = re.compile(r"(?a)\w*\d\w*")
+_FIGURES = re.compile(r"(?a)\b[a-zA-Z_]*\d\w*")
 _TIME = re.compile(r"(?<!\d)\d{1,2}:\d{2}(?!\d)")
 #: Signs by which people mark what is done.
 _DONE = re.compile("[✅☑✔✓🎉]")
