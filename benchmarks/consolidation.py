@@ -18,7 +18,7 @@ turns, one a line), checked on long chats with an assistant, and inspected on a 
 doubling any one of them loses at most 3.5 percentage points of the evidence of a day; ``docs/consolidation.md``
 explains each.  In chats with an assistant the decisive rule is that the assistant's turns score lower.  Tried and left
 out: points for the first person, for greetings, for a place at the beginning of a day (no gain); coverage that counts
-once only, or more for frequent words (worse); centrality as in LexRank (no gain: nobody asks for what all sentences
+once only (worse); centrality as in LexRank (no gain: nobody asks for what all sentences
 share); the gain per token raised to a power below one (no better than adding a constant to the length of each line);
 turns cut into sentences (5 points more evidence and 1 more of the answers, but then a line no longer says who speaks).
 """

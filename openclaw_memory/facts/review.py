@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import date
 
 from ..knowledge.changes import leading_shape
-from ..knowledge.predicates import is_single, kind_of_key, normalise
+from ..knowledge.predicates import is_decision, is_single, kind_of_key
 from ..model import DatedValue, FactChange, FactConflict, FactRow
 from .history import History, lasting_id
 from .periods import STATED, Relation, fold_value, is_same_value, relation_of
@@ -89,7 +89,7 @@ def changes_since(history: History, day: date, today: date) -> list[FactChange]:
             if key not in out or row.valid_from is None:
                 out[key] = FactChange(after.subject, after.predicate, _value(row), _value(after), end)
         begun = row.valid_from
-        if row.current and begun is not None and day < begun and normalise(row.predicate).startswith("decided"):
+        if row.current and begun is not None and day < begun and is_decision(row.predicate):
             key = *relation_of(row, history.aliases), fold_value(row.object)
             out.setdefault(key, FactChange(row.subject, row.predicate, None, _value(row), begun))
     return sorted(out.values(), key=lambda change: (change.day, change.subject, change.predicate))

@@ -49,6 +49,11 @@ _FAVOURITES = tuple(sorted(map(_folded, _LISTS["favourites"]), key=len, reverse=
 SINGLE_VALUED = frozenset(name for name, flags in _FLAGS.items() if "single" in flags)
 
 
+def is_decision(predicate: str) -> bool:
+    """Return true if a fact of ``predicate`` states what was decided."""
+    return normalise(predicate).startswith("decided")
+
+
 @lru_cache(maxsize=4096)
 def normalise(predicate: str) -> str:
     """Return the relation that ``predicate`` names: ``"Lives in"``, ``"wohnt in"`` and ``"resides_in"`` are one.

@@ -18,9 +18,9 @@ from .. import patterns as re
 from ..graph.view import GraphView
 from ..index.archive import rows_in
 from ..ingest.summary_files import parse_line
-from ..model import UNSAID, FactConflict, FactRow, Grain, Kind, UseRow, parse_citation
+from ..knowledge.predicates import is_decision
+from ..model import FactConflict, FactRow, Grain, Kind, UseRow, parse_citation
 from ..store.api import Bools, Ints, Store, UnitText
-from ..summarise.scoring import has_marker
 from ..text import analysis, calendar, language
 from ..text.plain import is_delimiter, plain
 from .layout import find_communities, place_nodes
@@ -101,18 +101,20 @@ def select_lines(view: GraphView, scope: Scope, sources: Ints, decisions: Bools)
     return np.sort(np.concatenate([rows[first], repeats[coarsest]]))
 
 
-def scan_texts(store: Store, unit_ids: Ints, rows: Bools, batch: int = 16_384) -> tuple[Bools, dict[str, int]]:
-    """Find the ``rows`` that state a decision, ``bool[n]``, and count redacted secrets by kind, in one reading."""
-    decisions, redacted = np.zeros(len(rows), bool), Counter[str]()
-    chosen = np.flatnonzero(rows)
+def count_redacted(store: Store, unit_ids: Ints, rows: Bools, batch: int = 16_384) -> dict[str, int]:
+    """Count the redacted secrets in the ``rows`` by kind."""
+    redacted, chosen = Counter[str](), unit_ids[rows]
     for at in range(0, len(chosen), batch):
-        part = chosen[at : at + batch]
-        row_of = dict(zip(unit_ids[part].tolist(), part.tolist(), strict=True))
-        for unit in store.unit_texts(list(row_of)):
+        for unit in store.unit_texts(chosen[at : at + batch].tolist()):
             redacted.update(re.findall(r"\[redacted:([\w-]{1,40})\]", unit.text))
-            if unit.form not in UNSAID and not any(map(is_delimiter, unit.text.split("\n"))):
-                decisions[row_of[unit.id]] = has_marker(unit.text, 4)  # a marker word of decisions
-    return decisions, dict(redacted.most_common())
+    return dict(redacted.most_common())
+
+
+def decided_rows(view: GraphView, facts: Sequence[FactRow]) -> Bools:
+    """Return true for the rows that state a decision, as ``changes`` tells them; ``bool[n]``."""
+    decided = np.zeros(len(view.corpus), bool)
+    decided[fact_sources(view, [fact for fact in facts if is_decision(fact.predicate)])] = True
+    return decided
 
 
 def fact_sources(view: GraphView, facts: Sequence[FactRow]) -> Ints:

@@ -76,7 +76,8 @@ def draw(
         subjects = {row.subject for row in fact_rows}
         progress("map", 2, _STEPS)
         unit_ids = view.corpus.rows.unit_id
-        decisions, redacted = columns.scan_texts(store, unit_ids, scope.rows)
+        redacted = columns.count_redacted(store, unit_ids, scope.rows)
+        decisions = columns.decided_rows(view, fact_rows)
         progress("map", 3, _STEPS)
         shown = columns.select_lines(view, scope, columns.fact_sources(view, fact_rows), decisions)
         plane = place_texts(index, unit_ids[shown])

@@ -13,10 +13,10 @@ ChangedValues = Mapping[tuple[str, int], frozenset[str]]
 
 
 def changed_values(changes: Iterable[FactChange]) -> ChangedValues:
-    """Return the values of ``changes`` by the lines of their sources; a decision has no old value and is left out."""
+    """Return the values of ``changes`` by the lines of their sources; a decision has a new one alone."""
     out: defaultdict[tuple[str, int], set[str]] = defaultdict(set)
     for change in changes:
-        for value in (change.before, change.after) if change.before is not None else ():
+        for value in filter(None, (change.before, change.after)):
             path, _, lines = (value.source or "").rpartition("#L")
             first, _, last = lines.replace("L", "").partition("-")
             if path and first.isdecimal():

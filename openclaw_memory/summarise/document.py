@@ -12,6 +12,7 @@ from datetime import date
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from .. import patterns as re
 from ..errors import WorkspaceError
 from ..ingest import summary_files
 from ..ingest.notes import build_units
@@ -25,7 +26,7 @@ from ..system.yaml_edit import dump_scalar
 from ..text.lines import split_lines
 from .inventory import FORMAT
 from .sentences import Sentence, format_line
-from .summary import Summary
+from .summary import Summary, own_headings
 
 #: Finds the concepts of a text itself: without curated ones, so that a summary depends on its sources alone.
 LINKER = Linker(OntologyRows())
@@ -103,6 +104,7 @@ def parse_sentences(
             continue
         # The sentences of a section make up one entry; those of a week are grouped by their day instead.
         entry = section.date if grain is Grain.WEEKLY and section.date is not None else planned.section
+        role = own_headings().get(re.split(" > | · ", section.heading)[-1], "")
         inline = tuple(mention.text for mention in planned.mentions if mention.rule == "tag")
         sentences.append(
             Sentence(
@@ -113,11 +115,12 @@ def parse_sentences(
                 day=section.date or day,
                 entry=first_entry + entries.setdefault(entry, len(entries)),
                 order=first_order + len(sentences),
-                heading=section.heading,
+                heading="" if role else section.heading,
                 speaker=unit.speaker,
                 tags=tuple(dict.fromkeys((*tags, *inline))),
                 mentions=tuple(mention for mention in planned.mentions if mention.rule != "file"),
                 origin=origin,
+                title=role == "topics",
                 count=read.counts[unit.start_line],
             )
         )

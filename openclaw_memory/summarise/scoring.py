@@ -1,28 +1,27 @@
 """Score the sentences of a period by points for their words, and select the best ones within a budget.
 
-A word that carries the subject is worth one point, an everyday word a quarter; a courtesy or an opaque token (a
-redacted secret, a hash) is worth nothing, and a name, an identifier or a link two points more.  These are points of
-coverage: a word that a chosen sentence has already counts half.  A sentence has points of its own besides: for a
-marker word such as "decided", twice in a label such as ``Decision:``; for words of time; for a task that is done; fewer
-for a question and for addressing someone.  ``docs/consolidation.md`` explains each.
+A word that carries the subject is worth the more the more days it fills, unless it comes every day: see
+:class:`DayWeights`.  An everyday word is worth a quarter; a courtesy or an opaque token (a redacted secret, a hash)
+nothing, and a name, an identifier or a link three times as much.  These are points of coverage: a word that a chosen
+sentence has already counts half.  A sentence has points of its own besides: for words of time, a label (``Cause:``)
+and a mark of what is done; fewer for a question and for addressing someone.  ``docs/consolidation.md`` explains each.
 
 Selection is budgeted maximisation of a monotone submodular function by cost-scaled greedy choice: H. Lin and J. Bilmes,
 Multi-document Summarization via Budgeted Maximization of Submodular Functions, NAACL 2010, with the lazy evaluation
 of M. Minoux, Accelerated greedy algorithms for maximizing submodular set functions, 1978.  All in whole numbers, so
 that no order of evaluation changes a choice.
 
-Marker words and phrases are data: ``markers.txt`` and ``phrases.txt``.
+The words of ``phrases.txt`` are data.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from datetime import date
-from functools import cache
+from functools import cache, lru_cache
 from heapq import heapify, heappop, heappush
-from itertools import chain
 from typing import NamedTuple
 
 from .. import patterns as re
@@ -34,7 +33,7 @@ from ..text import analysis, language, word_lists
 from ..text.labels import names_subject
 from ..text.machine import OPAQUE, is_machine
 from ..text.negation import negations
-from ..text.scripts import JOINED_LETTER, UNSPACED
+from ..text.scripts import UNSPACED, UNSPACED_LETTER
 from ..text.sentences import MARKS, QUESTION_MARKS
 from ..text.speech import subject_terms
 from ..text.turns import roles, without_speaker
@@ -42,17 +41,16 @@ from .sentences import Sentence, format_line, heading_subject, line_tokens
 
 #: A point in the whole numbers of scores.
 POINT = 1000
-#: Most points of a marker that is denied, stands in an open task, or is no turn in events.
-_MAX_NEGATED = 2
-#: Most days on which a marker of turns in events stands; in a period of many days, a quarter of them.
-_MIN_USUAL_DAYS = 4
 
 _WORDS = re.compile(r"\w+(?:['’]\w+)*")
-_FIGURES_AND_MARKS = re.compile(r"[\W_\d]+")
-_CLAUSES = re.compile(r"[,.;:!?](?=\s|[*_]|$)|[，。；：！？、()（）\[\]|]|\s[–—-]\s")
-_LABEL = re.compile(r"[\W_]*[\w' -]{2,40}[:：](?=[\s*_])")
+_FIGURES = re.compile(r"(?a)\b[a-zA-Z_]*\d\w*")
+_TIME = re.compile(r"(?<!\d)\d{1,2}:\d{2}(?!\d)")
+#: Signs by which people mark what is done.
+_DONE = re.compile("[✅☑✔✓🎉]")
 #: A label, which may be long and of any characters, behind which a value stands.
 _KEY = re.compile(r"[\W_]*[^\s:：][^:：\n]{0,39}[:：](?=[\s*_`]|$)")
+#: A run of katakana or Han characters, long enough to be a name.
+_RUN = re.compile("[\u30a1-\u30fa\u30fc]{3,}|[\u4e00-\u9fff]{3,}")
 _WORD = re.compile(rf"[^\W\d_{UNSPACED}]{{2,}}|[{UNSPACED}]{{2,}}")
 
 
@@ -60,15 +58,16 @@ class ScoredSentence(NamedTuple):
     """A sentence with its scores.
 
     ``cost`` is the length of its line in tokens, ``covers`` its terms and concepts with their points of coverage.
-    ``points`` are its own, ``marked`` those of its strongest marker.  ``terms`` are its distinct ones, ``exact`` the
-    figures and negations that two sentences of the same meaning share.
+    ``points`` are its own.  ``subject`` is the term of its heading, or without one of its text, that tells most of the
+    period; ``None`` where none comes on several days.  ``terms`` are its distinct ones, ``exact`` the figures and
+    negations that two sentences of the same meaning share.
     """
 
     sentence: Sentence
     cost: int
     points: int
-    marked: int
     covers: tuple[tuple[str | int, int], ...]
+    subject: str | None
     terms: frozenset[str]
     exact: frozenset[str]
 
@@ -77,77 +76,106 @@ class ScoredSentence(NamedTuple):
         """All points that the sentence has when it stands alone."""
         return self.points + sum(points for _, points in self.covers)
 
-    @property
-    def is_milestone(self) -> bool:
-        """True for a turn in events (decided, released, broken …), in the sentence or in the heading above it."""
-        return self.marked >= 3 * POINT
+
+class DayWeights:
+    """Points of the terms and concepts of a period by the number of its days that they fill.
+
+    What fills ``d`` of ``n`` days, which count as seven at least, has ``d * ((n + 1 - d) / n) ** 2`` points: one where
+    it comes on one day, most on a third of all, and next to none where it comes every day.
+    """
+
+    def __init__(self, sentences: Sequence[Sentence], of_subjects: bool = False) -> None:
+        self._days: defaultdict[str | int, set[date]] = defaultdict(set)
+        for sentence in sentences:
+            text = _stated_text(sentence)
+            items: tuple[str | int, ...]
+            if not of_subjects:
+                items = (*_subject_terms(text), *_names(sentence))
+            else:  # lines below a heading are about what it names, and routine is about nothing new
+                items = () if sentence.count > 1 or heading_subject(sentence.heading) else subject_words(text)
+            for item in items:
+                self._days[item].add(sentence.day)
+        self._all = max(7, len({sentence.day for sentence in sentences}))
+
+    def days(self, item: str | int) -> int:
+        """Return the number of days that a term or concept fills."""
+        return len(self._days[item])
+
+    def points(self, item: str | int) -> int:
+        """Return the points of a term or concept; an everyday word has a quarter."""
+        days = len(self._days[item])
+        points = POINT * days * (self._all + 1 - days) ** 2 // self._all**2
+        return points // 4 if item in _everyday_terms() else points
 
 
-def score_sentences(sentences: Sequence[Sentence], grain: Grain) -> list[ScoredSentence]:
-    """Score the sentences of one period for a summary of ``grain``."""
+def score_sentences(sentences: Sequence[Sentence], grain: Grain) -> tuple[list[ScoredSentence], DayWeights]:
+    """Score the sentences of one period for a summary of ``grain``; return the weights of its subjects too."""
     speakers = {(sentence.speaker or "").lower() for sentence in sentences}
     # An assistant can repeat its own answers, but not what a person told it.
     repeatable = set() if roles()["person"].isdisjoint(speakers) else roles()["assistant"]
-    usual = _usual_markers(sentences)
-    return [_score(sentence, grain, usual, (sentence.speaker or "").lower() in repeatable) for sentence in sentences]
+    weights = DayWeights(sentences)
+    subjects = DayWeights(sentences, of_subjects=True)
+    return [
+        _score(sentence, grain, weights, subjects, (sentence.speaker or "").lower() in repeatable)
+        for sentence in sentences
+    ], subjects
 
 
-def _usual_markers(sentences: Sequence[Sentence]) -> frozenset[str]:
-    """Return the markers that stand on so many days that they mark no turn in events."""
-    days: defaultdict[str, set[date]] = defaultdict(set)
-    for sentence in sentences:
-        for _, marker, _ in chain(_markers_in(sentence.text), _markers_in(heading_subject(sentence.heading))):
-            days[marker].add(sentence.day)
-    most = max(_MIN_USUAL_DAYS, len({sentence.day for sentence in sentences}) // 4)
-    return frozenset(marker for marker, of_marker in days.items() if len(of_marker) > most)
-
-
-def _score(sentence: Sentence, grain: Grain, usual: frozenset[str], is_answer: bool) -> ScoredSentence:
-    stated = without_speaker(sentence.text, sentence.speaker) if sentence.speaker else sentence.text
-    text = OPAQUE.sub(" ", stated)
+def _score(
+    sentence: Sentence, grain: Grain, weights: DayWeights, subjects: DayWeights, is_answer: bool
+) -> ScoredSentence:
+    text = _stated_text(sentence)
     words = split_words(text)
-    marked = int(marker_points(sentence.text, _MAX_NEGATED, usual) * POINT)
-    if sentence.open:
-        marked = min(marked, _MAX_NEGATED * POINT)
-    label = _LABEL.match(sentence.text)
-    emphasised = marked
-    if marked and label is not None:
-        emphasised = max(marked, int(2 * marker_points(label[0], usual=usual) * POINT))
-    covers = {item: points // (4 if is_answer else 1) for item, points in _coverage(sentence, text)}
-    if grain is not Grain.DAILY:  # coarser summaries are ones of milestones, and tell the subject of a heading
-        emphasised *= 2
-        subject = heading_subject(sentence.heading)
-        outcome = int(marker_points(subject, _MAX_NEGATED, usual) * POINT)
-        marked = max(marked, outcome)
-        covers = dict.fromkeys(subject_terms(subject), POINT) | covers | {f"# {subject}": 2 * outcome}
-    terms = analysis.query_terms(text) or words
     share = 4 if is_answer else 1
+    own = _subject_terms(text)
+    covers: dict[str | int, int] = {term: weights.points(term) // share for term in own}
+    least = 1 if grain is Grain.DAILY else 2  # a coarser summary is not about a name of one day
+    covers |= {name: 2 * weights.points(name) // share for name in _names(sentence) if weights.days(name) >= least}
+    shared = [
+        word
+        for word in subject_words(heading_subject(sentence.heading) or text)
+        if sentence.count == 1 and subjects.days(word) > 1 and word not in _everyday_terms() and names_subject(word)
+    ]
+    terms = analysis.query_terms(text) or words
     return ScoredSentence(
         sentence=sentence,
         cost=line_tokens(format_line(sentence, grain in DATED)),
-        points=emphasised + _style_points(sentence, text, words) // share,
-        marked=marked,
+        points=_style_points(sentence, text, words) // share,
         covers=tuple(covers.items()),
+        subject=max(shared, key=lambda word: (subjects.days(word), word), default=None),
         terms=frozenset(terms),
         exact=frozenset(term for term in terms if any(map(str.isdecimal, term))) | negations(text),
     )
 
 
-def _coverage(sentence: Sentence, text: str) -> Iterable[tuple[str | int, int]]:
-    """Yield the terms and concepts of a sentence with their points."""
-    everyday = _everyday_terms()
-    for term in subject_terms(text):
-        yield term, POINT // 4 if term in everyday else POINT
-    lower = text.casefold()
-    for mention in sentence.mentions:
-        # A concept of the heading above is not repeated by each sentence below it.
-        if mention.rule in STRONG and mention.text.casefold() in lower:
-            yield mention.key, 2 * POINT
+def _stated_text(sentence: Sentence) -> str:
+    """Return the text of a sentence without its speaker and without opaque tokens."""
+    text = without_speaker(sentence.text, sentence.speaker) if sentence.speaker else sentence.text
+    return OPAQUE.sub(" ", text)
+
+
+@lru_cache(maxsize=8192)
+def _subject_terms(text: str) -> tuple[str, ...]:
+    return subject_terms(text)
+
+
+@lru_cache(maxsize=8192)
+def subject_words(text: str) -> tuple[str, ...]:
+    """Return the words of a text that may name its subject; of scripts without spaces, runs of one kind of letters."""
+    terms = (term for term in _subject_terms(text) if not UNSPACED_LETTER.search(term))
+    return (*terms, *dict.fromkeys(_RUN.findall(text)))
+
+
+def _names(sentence: Sentence) -> list[int]:
+    """Return the names in a sentence; what the heading above it names is not repeated by each sentence below it."""
+    lower = sentence.text.casefold()
+    return [mention.key for mention in sentence.mentions if mention.rule in STRONG and mention.text.casefold() in lower]
 
 
 def _style_points(sentence: Sentence, text: str, words: Sequence[str]) -> int:
-    """Return the points for time words, done tasks, questions and forms of address."""
-    points = 2 * POINT * (analysis.time_words(text) + sentence.done)
+    """Return the points for time words, labels, marks of what is done, questions and forms of address."""
+    is_done = sentence.done or _DONE.search(f"{sentence.heading} {text}") is not None
+    points = 2 * POINT * (analysis.time_words(text) + is_done + (_KEY.match(text) is not None))
     bare = re.sub(r"\[[^\[\]]*\]", " ", text)  # without bracketed remarks
     questions = sum(map(bare.count, QUESTION_MARKS))
     if questions:
@@ -164,78 +192,9 @@ def _everyday_terms() -> frozenset[str]:
     return frozenset(language.stems(sorted(ROUTINE)))
 
 
-# -- marker words ---------------------------------------------------------------------------------
-
-
 def split_words(text: str) -> list[str]:
     """Split a text into its words in small letters, in order."""
     return [word.replace("’", "'") for word in _WORDS.findall(text.casefold())]
-
-
-def marker_points(text: str, denied: float = 0, usual: frozenset[str] = frozenset()) -> float:
-    """Return the points of the strongest marker in a text, at most ``denied`` for one that is negated or ``usual``."""
-    return max(
-        (
-            min(points, denied) if marker in usual or negations(near) else points
-            for points, marker, near in _markers_in(text)
-        ),
-        default=0,
-    )
-
-
-def has_marker(text: str, least: float) -> bool:
-    """Return true if a text has a marker of ``least`` points or more that is not negated."""
-    return any(not negations(near) for _, _, near in _markers_in(text, least))
-
-
-def _markers_in(text: str, least: float = 0) -> Iterator[tuple[float, str, str]]:
-    """Yield the points of each marker in a text, itself, and the words near it in its clause that may negate it.
-
-    Phrases of scripts without spaces count anywhere in a clause, others as whole words.  Markers of fewer points than
-    ``least`` are left out.
-    """
-    points, folded = _markers(), text.casefold()
-    single, several, unspaced = _markers_by_form(least)
-    if folded.isascii() and not any(word in single or word in several for word in split_words(folded)):
-        return  # as most lines do
-    for clause in _CLAUSES.split(folded):
-        words, seen = split_words(clause), set[str]()
-        for at, word in enumerate(words):
-            if word in single:
-                yield points[word], word, " ".join(words[:at][-3:])
-            for phrase, parts in several.get(word, ()):
-                if phrase not in seen and words[at : at + len(parts)] == parts:
-                    seen.add(phrase)
-                    yield points[phrase], phrase, " ".join(words[:at][-3:])
-        if not clause.isascii():
-            for hit in unspaced.finditer(clause):
-                before = clause[max(0, hit.start() - 3) : hit.start()]
-                yield points[hit[0]], hit[0], f"{before} {clause[hit.end() : hit.end() + 7]}"
-
-
-@cache
-def _markers() -> dict[str, float]:
-    """Read the points of all marker words and phrases, of every language."""
-    markers: dict[str, float] = {}
-    for _, line in word_lists.lines_of(__package__, "markers.txt"):
-        points, _, phrases = line.casefold().partition("=")
-        for phrase in phrases.split(";"):
-            key = " ".join(phrase.split())
-            markers[key] = max(float(points), markers.get(key, 0.0))
-    return markers
-
-
-@cache
-def _markers_by_form(least: float) -> tuple[frozenset[str], dict[str, list[tuple[str, list[str]]]], re.Pattern[str]]:
-    """Return the markers of a single word, those of several by their first, and those of scripts without spaces."""
-    markers = {phrase for phrase, points in _markers().items() if points >= least}
-    spaced = frozenset(phrase for phrase in markers if not JOINED_LETTER.search(phrase))
-    several: dict[str, list[tuple[str, list[str]]]] = {}
-    for phrase in sorted(spaced):
-        if len(parts := phrase.split()) > 1:
-            several.setdefault(parts[0], []).append((phrase, parts))
-    single = frozenset(phrase for phrase in spaced if " " not in phrase)
-    return single, several, _alternatives(markers - spaced)
 
 
 @cache
@@ -291,30 +250,39 @@ def drop_noise(sentences: Sequence[Sentence]) -> list[Sentence]:
 def drop_routine(sentences: Sequence[Sentence]) -> list[Sentence]:
     """Return ``sentences``, which are in order of time, with the latest alone of each routine statement, and its count.
 
-    Routine is a statement that recurs on three days, or with three times of day, but for its figures; one with a label,
-    whose value may have changed, on a third of all days.  Decisions, by the points of their marker, are always kept.
+    Routine is a statement that recurs on three days, or with three times of day, with other figures or in other words:
+    each of its words comes on as many occasions, and it shares half of them with the statement as it was last.
     """
-    occurrences: defaultdict[tuple[str | None, str], list[Sentence]] = defaultdict(list)
-    keys = [(sentence.speaker, _FIGURES_AND_MARKS.sub(" ", sentence.text.casefold()).strip()) for sentence in sentences]
-    for sentence, key in zip(sentences, keys, strict=True):
-        occurrences[key].append(sentence)
-    days = len({sentence.day for sentence in sentences})
-    counts = {key: _routine_count(members, days) for key, members in occurrences.items()}
+    terms = [frozenset(_subject_terms(_FIGURES.sub(" ", _stated_text(sentence)))) for sentence in sentences]
+    occasions = [{(sentence.day, *_TIME.findall(sentence.text))} for sentence in sentences]
+    seen: defaultdict[str, set[tuple[object, ...]]] = defaultdict(set)
+    for own, occasion in zip(terms, occasions, strict=True):
+        for term in own:
+            seen[term] |= occasion
+    by_term: defaultdict[tuple[str | None, str], list[int]] = defaultdict(list)
+    members: dict[int, list[int]] = {}
+    for at in reversed(range(len(sentences))):
+        own, speaker = terms[at], sentences[at].speaker
+        if not own or (sentences[at].count == 1 and min(len(seen[term]) for term in own) < 3):
+            continue
+        others = (other for term in sorted(own) for other in by_term[speaker, term])
+        last = next((o for o in others if 2 * len(own & terms[o]) >= max(len(own), len(terms[o]))), None)
+        if last is not None:
+            members[last].append(at)
+            continue
+        members[at] = [at]
+        for term in own:
+            by_term[speaker, term].append(at)
+    counts: dict[int, int] = {}
+    for last, places in members.items():
+        count = sum(sentences[at].count for at in places)
+        if len(set().union(*(occasions[at] for at in places))) >= 3 or count > len(places):
+            counts |= dict.fromkeys(places, 0) | {last: count}
     return [
-        replace(sentence, count=counts[key]) if counts[key] > 1 else sentence
-        for sentence, key in zip(sentences, keys, strict=True)
-        if counts[key] == 1 or sentence is occurrences[key][-1]
+        replace(sentence, count=counts[at]) if at in counts else sentence
+        for at, sentence in enumerate(sentences)
+        if counts.get(at, 1)
     ]
-
-
-def _routine_count(members: Sequence[Sentence], days: int) -> int:
-    """Return how often a statement was told in a period of so many ``days`` if it is routine, else 1."""
-    text, count = members[-1].text, sum(sentence.count for sentence in members)
-    times = {(member.day, *re.findall(r"(?<!\d)\d{1,2}:\d{2}(?!\d)", member.text)) for member in members}
-    recurs = len(times) >= 3 or count > len(members)
-    if not recurs or has_marker(text, 4) or (_KEY.match(text) and 3 * count < days):
-        return 1
-    return count
 
 
 def drop_repetitions(scored: Sequence[ScoredSentence]) -> list[ScoredSentence]:

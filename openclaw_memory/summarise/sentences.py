@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import lru_cache
 
 from .. import patterns as re
 from ..model import UNSAID, Origin, Section, Unit, citation, tokens_of
@@ -27,8 +28,8 @@ class Sentence:
 
     ``path``, the lines and ``day`` are those of the note.  ``entry`` numbers the sections of notes through a period,
     ``order`` the sentences in reading order.  ``heading`` is the path of headings.  ``tags`` are without ``#``.
-    ``done`` marks a ticked item of a task list, ``open`` one that is not ticked; ``count`` says how often it was told,
-    if it is routine.
+    ``done`` marks a ticked item of a task list, ``title`` a heading; ``count`` says how often it was told, if it is
+    routine.
     """
 
     text: str
@@ -44,7 +45,7 @@ class Sentence:
     mentions: tuple[Mention, ...]
     origin: Origin
     done: bool = False
-    open: bool = False
+    title: bool = False
     count: int = 1
 
 
@@ -82,6 +83,25 @@ def extract_sentences(
             and names_subject(planned.unit.search_text.rpartition(" > ")[2])
             for mention in planned.mentions
         ]
+        titles = [(planned, title) for planned in silent if (title := _title(planned.unit, sections[at].heading))]
+        sentences += [
+            Sentence(
+                text=title,
+                path=path,
+                start_line=planned.unit.start_line,
+                end_line=planned.unit.end_line,
+                day=day,
+                entry=entry,
+                order=first_order + len(sentences) + place,
+                heading="",
+                speaker=None,
+                tags=tuple(dict.fromkeys((*tags, *_tags([planned], "tag")))),
+                mentions=_distinct(planned.mentions),
+                origin=origin,
+                title=True,
+            )
+            for place, (planned, title) in enumerate(titles)
+        ]
         count = len(sentences)
         follows = False
         for planned, text in texts:
@@ -115,7 +135,6 @@ def extract_sentences(
                     mentions=_distinct((*subjects, *planned.mentions)),
                     origin=origin,
                     done=task is not None and task["mark"] != " ",
-                    open=task is not None and task["mark"] == " ",
                 )
             )
         if len(sentences) > count:
@@ -125,6 +144,14 @@ def extract_sentences(
     return sentences
 
 
+def _title(unit: Unit, heading: str) -> str:
+    """Return a heading that tells what a note or section is about, without its day; empty where it is below another."""
+    above, _, title = heading.rpartition(" > ")
+    is_below = unit.text.lstrip().startswith("###") and names_subject(above.rpartition(" > ")[2])
+    return "" if unit.form not in ("heading", "title") or is_below else heading_subject(title)
+
+
+@lru_cache(maxsize=4096)
 def heading_subject(heading: str) -> str:
     """Return the subject in a path of headings: the last two without days, if one of them names a thing.
 

@@ -1,49 +1,60 @@
 """A summary of a period: the sentences that together cover most of it, under the headings of its grain.
 
-Headings are concepts that several entries share, days, milestones, changes, or the notes' own headings.
+Headings are titles, subjects of several days, days, changes, or the notes' own headings.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import date
+from difflib import SequenceMatcher
 from functools import cache
+from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ..graph.evidence import EXPLICIT, POINTS, STRONG
+from .. import patterns as re
 from ..ingest.summary_files import DATED
 from ..model import Grain
 from ..text import language, word_lists
+from ..text.scripts import UNSPACED
 from .changes import ChangedValues, tells_change
-from .scoring import POINT, ScoredSentence, drop_noise, drop_repetitions, drop_routine, score_sentences, select
+from .scoring import (
+    POINT,
+    DayWeights,
+    ScoredSentence,
+    drop_noise,
+    drop_repetitions,
+    drop_routine,
+    score_sentences,
+    select,
+    subject_words,
+)
 from .sentences import Sentence, format_line, heading_subject, line_tokens
 
 #: Tokens of a summary's sentences, with their citations, by grain; long sources allow more.
 BUDGETS: Mapping[Grain, float] = MappingProxyType(
-    {Grain.DAILY: 300, Grain.WEEKLY: 800, Grain.MONTHLY: 1500, Grain.QUARTERLY: 2000, Grain.YEARLY: 3000}
+    {Grain.DAILY: 370, Grain.WEEKLY: 800, Grain.MONTHLY: 1500, Grain.QUARTERLY: 2000, Grain.YEARLY: 3000}
 )
 #: Version of the method; a new one has every summary made again.
-VERSION = 16
+VERSION = 17
 
 #: Points of a sentence that tells a change.
 _CHANGE_POINTS = 8 * POINT
-#: Most concepts whose entries are merged in one summary, by grain.
-_THEMES = {Grain.DAILY: 3, Grain.MONTHLY: 6, Grain.QUARTERLY: 8, Grain.YEARLY: 10}
+#: Words; of scripts that put no spaces between them, single characters.
+_WORD = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}]+")
 
 
 class Part(NamedTuple):
-    """The sentences under one heading; ``tags`` begin with ``#``; ``concept`` is set where entries were merged."""
+    """The sentences under one heading; ``tags`` begin with ``#``."""
 
     heading: str
     sentences: tuple[Sentence, ...]
     tags: tuple[str, ...] = ()
-    concept: str | None = None
 
 
 class Summary(NamedTuple):
-    """The parts of a summary in order; ``groups`` counts the concepts whose entries were merged."""
+    """The parts of a summary in order; ``groups`` counts the subjects whose entries were merged."""
 
     parts: tuple[Part, ...]
     groups: int = 0
@@ -74,14 +85,16 @@ def summarise(
     orders = {sentence.order for sentence in ordered if tells_change(sentence, changed)}
     # A finer summary has citations, a note has none.
     lines = (sentence.text if grain is Grain.DAILY else format_line(sentence, False) for sentence in sentences)
-    chosen = _choose(ordered, orders, grain, budget, share * sum(map(line_tokens, lines)), grows)
+    chosen, weights = _choose(ordered, orders, grain, budget, share * sum(map(line_tokens, lines)), grows)
     if grain is Grain.DAILY:
-        parts = _daily_parts(chosen, _THEMES[grain])
-    elif grain is Grain.WEEKLY:
-        parts = _weekly_parts(chosen)
-    else:
-        parts = _monthly_parts(chosen, orders, _THEMES[grain])
-    return Summary(tuple(parts), sum(part.concept is not None for part in parts))
+        names = _headings_in_language(chosen)
+        ordered = sorted((scored.sentence for scored in chosen), key=lambda each: (not each.title, each.order))
+        return Summary(
+            tuple(_group(ordered, lambda each: names["topics"] if each.title else each.heading or names["notes"]))
+        )
+    if grain is Grain.WEEKLY:
+        return Summary(tuple(_weekly_parts(chosen)))
+    return _monthly_summary(chosen, orders, weights)
 
 
 def _position(sentence: Sentence) -> tuple[object, int]:
@@ -104,90 +117,97 @@ def _merge_routine(sentences: Sequence[Sentence]) -> list[Sentence]:
 
 def _choose(
     sentences: Sequence[Sentence], changed: set[int], grain: Grain, budget: float, most: float, grows: bool
-) -> list[ScoredSentence]:
-    """Choose the sentences of a summary, in order, of at most ``most`` tokens; those of ``changed`` tell a change."""
+) -> tuple[list[ScoredSentence], DayWeights]:
+    """Choose the sentences of a summary, in order, of at most ``most`` tokens; those of ``changed`` tell a change.
+
+    Returns the weights of all terms too.
+    """
+    scored, weights = score_sentences(sentences, grain)
     scored = drop_repetitions(
         [
             candidate._replace(points=candidate.points + _CHANGE_POINTS * (candidate.sentence.order in changed))
-            for candidate in score_sentences(sentences, grain)
+            for candidate in scored
         ]
     )
     if not scored:
-        return []
-    lines = (sentence.text if grain is Grain.DAILY else format_line(sentence, False) for sentence in sentences)
-    source_tokens = sum(map(line_tokens, lines))
+        return [], weights
+    source_tokens = sum(
+        line_tokens(each.text if grain is Grain.DAILY else format_line(each, False)) for each in sentences
+    )
     if grows:
         budget = max(budget, min(3 * budget, 0.2 * source_tokens))
     limit = min(budget, most)
-    if grain not in (Grain.WEEKLY, Grain.MONTHLY):
-        return select(scored, limit)
+    # Titles say in few words what the lines below them are about: up to a quarter of a day is theirs, then half.
+    share = limit // (4 if grain is Grain.DAILY else 2)
+    titles = select([each for each in scored if each.sentence.title and each.cost <= share], share)
+    spent = sum(each.cost for each in titles)
+    lines = [each for each in scored if not each.sentence.title and (not titles or each.cost <= limit - spent)]
     # The best line of each day of a month comes first, and each day of a week of few words has its line.
+    group = (lambda each: each.sentence.day) if grain in (Grain.WEEKLY, Grain.MONTHLY) else None
     is_short = grain is Grain.WEEKLY and source_tokens <= BUDGETS[grain] / 4
-    day_budget = min(budget, source_tokens) if is_short else 0
-    return select(scored, limit, lambda candidate: candidate.sentence.day, day_budget)
+    day_budget = min(budget, source_tokens) - spent if is_short else 0
+    chosen = titles + select(lines, limit - spent, group, day_budget)
+    return sorted(chosen, key=lambda each: _position(each.sentence)), weights
 
 
 # -- headings -------------------------------------------------------------------------------------
 
 
-def _daily_parts(chosen: Sequence[ScoredSentence], most: int) -> list[Part]:
-    """Return parts in the order of the day: concepts that entries share, and the notes' own headings."""
-    merged, rest = _merge_themes([scored.sentence for scored in chosen], most)
-    notes = _headings_in_language(chosen)["notes"]
-    parts = merged + _group(rest, lambda sentence: sentence.heading or notes)
-    return sorted(parts, key=lambda part: _position(part.sentences[0]))
-
-
 def _weekly_parts(chosen: Sequence[ScoredSentence]) -> list[Part]:
     """Return the days in order, each in parts by the subject of the notes' headings."""
-    ordered = sorted((scored.sentence for scored in chosen), key=_position)
-    return _group(
-        ordered,
-        lambda sentence: " · ".join(filter(None, (sentence.day.isoformat(), heading_subject(sentence.heading)))),
-    )
+    topics = _headings_in_language(chosen)["topics"]
+    ordered = sorted((scored.sentence for scored in chosen), key=lambda each: (each.day, not each.title, each.order))
+
+    def heading(sentence: Sentence) -> str:
+        subject = topics if sentence.title else heading_subject(sentence.heading)
+        return " · ".join(filter(None, (sentence.day.isoformat(), subject)))
+
+    return _group(ordered, heading)
 
 
-def _monthly_parts(chosen: Sequence[ScoredSentence], changed: set[int], most: int) -> list[Part]:
-    """Return milestones, then what changed, then the subjects: first those of the most days.
+def _monthly_summary(chosen: Sequence[ScoredSentence], changed: set[int], weights: DayWeights) -> Summary:
+    """Return what the period was about: the subjects of several days, those of most days first, then what changed.
 
-    Subjects are concepts that entries share, and the notes' headings.  The best turn in events below a heading is a
-    milestone, and names the heading; a month has few of them.
+    A subject is a term that headings, or lines without one, share.  The rest stands under the notes' headings.
     """
     headings = _headings_in_language(chosen)
     changes = [scored.sentence for scored in chosen if scored.sentence.order in changed]
-    others = [scored for scored in chosen if scored.sentence.order not in changed]
-    turns = sorted((scored for scored in others if scored.is_milestone), key=lambda scored: -scored.value)
-    best: dict[str | int, Sentence] = {}
-    for sentence in (scored.sentence for scored in turns):
-        best.setdefault(heading_subject(sentence.heading) or sentence.order, sentence)
-    shown = {sentence.order for sentence in list(best.values())[: 2 * most]}
-    milestones = [scored.sentence for scored in others if scored.sentence.order in shown]
-    merged, unmerged = _merge_themes([scored.sentence for scored in others if scored.sentence.order not in shown], most)
-
-    def milestone_heading(sentence: Sentence) -> str:
-        subject = heading_subject(sentence.heading).removeprefix(headings["milestones"]).strip(" ·")
-        return " · ".join(filter(None, (headings["milestones"], subject)))
-
-    rest = _group(unmerged, lambda sentence: heading_subject(sentence.heading) or headings["other"])
-    return [
-        *_group(sorted(milestones, key=_position), milestone_heading),
-        *_group(sorted(changes, key=_position), lambda _: headings["changed"]),
-        *_by_days([*merged, *rest], headings["other"]),
+    by_subject: defaultdict[str, list[Sentence]] = defaultdict(list)
+    for scored in sorted(chosen, key=lambda each: _position(each.sentence)):
+        if scored.sentence.order not in changed:
+            by_subject[scored.subject or ""].append(scored.sentence)
+    shared = [term for term, members in by_subject.items() if term and members[0].day != members[-1].day]
+    shared.sort(key=lambda term: (-weights.days(term), -len(by_subject[term]), term))
+    merged = [
+        Part(_shared_name(by_subject[term], term), tuple(by_subject[term]), _tags(by_subject[term])) for term in shared
     ]
+    rest = [sentence for term, members in by_subject.items() if term not in shared for sentence in members]
+
+    def heading(sentence: Sentence) -> str:
+        if sentence.title:
+            return headings["topics" if sentence.count == 1 else "other"]
+        return heading_subject(sentence.heading) or headings["other"]
+
+    others = _group(sorted(rest, key=_position), heading)
+    others.sort(key=lambda part: (part.heading != headings["topics"], part.heading == headings["other"]))
+    parts = [*merged, *_group(sorted(changes, key=_position), lambda _: headings["changed"]), *others]
+    return Summary(tuple(parts), len(merged))
 
 
-def _by_days(parts: Sequence[Part], last: str) -> list[Part]:
-    """Return ``parts``, those below one heading together, in order of their days, most first; ``last`` comes last."""
-    days: defaultdict[str, set[date]] = defaultdict(set)
-    for part in parts:
-        days[part.heading.split(" · ")[0]].update(sentence.day for sentence in part.sentences)
-    places = {heading: at for at, heading in enumerate(days)}
-
-    def rank(part: Part) -> tuple[bool, int, int]:
-        heading = part.heading.split(" · ")[0]
-        return heading == last, -len(days[heading]), places[heading]
-
-    return sorted(parts, key=rank)
+def _shared_name(sentences: Sequence[Sentence], term: str) -> str:
+    """Return the words that headings, or lines without one, share around ``term``: the longest of most of them."""
+    texts = list(dict.fromkeys(heading_subject(each.heading) or each.text for each in sentences))
+    counts: defaultdict[str, int] = defaultdict(int)
+    for text, other in pairwise(texts):
+        words, others = list(_WORD.finditer(text)), [word.casefold() for word in _WORD.findall(other)]
+        shared = SequenceMatcher(None, [word[0].casefold() for word in words], others, autojunk=False)
+        match = shared.find_longest_match()
+        name = text[words[match.a].start() : words[match.a + match.size - 1].end()] if match.size else ""
+        name = re.sub(r"^\d+[.)]\s*|\s*[(（\[][^)）\]]*$", "", name)
+        if term in subject_words(name):
+            counts[name] += 1
+    spelled = (word for text in texts for word in _WORD.findall(text) if term in subject_words(word))
+    return max(counts, key=lambda name: (counts[name], len(name), name), default=next(spelled, term))
 
 
 def _headings_in_language(chosen: Sequence[ScoredSentence]) -> Mapping[str, str]:
@@ -203,12 +223,18 @@ def _headings_in_language(chosen: Sequence[ScoredSentence]) -> Mapping[str, str]
 
 
 @cache
+def own_headings() -> Mapping[str, str]:
+    """Return the names of the headings that summaries give to what has none in the notes, by heading."""
+    return {word: name for words in _heading_table().values() for name, word in words.items() if name != "changed"}
+
+
+@cache
 def _heading_table() -> dict[str, dict[str, str]]:
     """Read the headings by language and name from ``headings.txt``."""
     table: dict[str, dict[str, str]] = {}
     for _, line in word_lists.lines_of(__package__, "headings.txt"):
         spoken, _, words = line.partition(": ")
-        table[spoken] = dict(zip(("milestones", "other", "notes", "changed"), words.split("; "), strict=True))
+        table[spoken] = dict(zip(("topics", "other", "notes", "changed"), words.split("; "), strict=True))
     return table
 
 
@@ -217,63 +243,11 @@ def _group(sentences: Iterable[Sentence], heading: Callable[[Sentence], str]) ->
     by_heading: defaultdict[str, list[Sentence]] = defaultdict(list)
     for sentence in sentences:
         by_heading[heading(sentence)].append(sentence)
-    return [Part(words, tuple(members), _tags(members, shown=False)) for words, members in by_heading.items()]
+    return [Part(words, tuple(members), _tags(members)) for words, members in by_heading.items()]
 
 
-def _merge_themes(sentences: Sequence[Sentence], most: int) -> tuple[list[Part], list[Sentence]]:
-    """Merge entries under at most ``most`` concepts; return those parts in order, and the other sentences.
-
-    ``sentences`` are in order.  Each stands under the best of the concepts that it mentions.
-    """
-    rest = set(range(len(sentences)))
-    parts: list[tuple[int, Part]] = []
-    for name, places in _themes(sentences):
-        if len(parts) == most:
-            break
-        members = sorted(rest.intersection(places))
-        if len({sentences[at].entry for at in members}) < 2:
-            continue
-        rest.difference_update(members)
-        merged = tuple(sentences[at] for at in members)
-        parts.append((members[0], Part(name, merged, _tags(merged, shown=True), name)))
-    return [part for _, part in sorted(parts, key=lambda item: item[0])], [sentences[at] for at in sorted(rest)]
-
-
-def _themes(sentences: Sequence[Sentence]) -> list[tuple[str, list[int]]]:
-    """Rank the concepts that entries share: their usual spelling, and the places that mention them, best first."""
-    places: defaultdict[int, list[int]] = defaultdict(list)
-    spellings: defaultdict[int, Counter[str]] = defaultdict(Counter)
-    points: defaultdict[int, dict[int, int]] = defaultdict(dict)
-    rules: defaultdict[int, set[str]] = defaultdict(set)
-    speakers = {sentence.speaker.casefold() for sentence in sentences if sentence.speaker}
-    for at, sentence in enumerate(sentences):
-        for mention in sentence.mentions:
-            # A quoted word, the first word of a sentence and a file's own name are no themes; nor is a speaker, by the
-            # whole name or its beginning.
-            if mention.rule in ("quoted", "start", "file") or any(
-                name.startswith(mention.text.casefold()) for name in speakers
-            ):
-                continue
-            places[mention.key].append(at)
-            spellings[mention.key][mention.text] += 1
-            rules[mention.key].add(mention.rule)
-            by_entry = points[mention.key]
-            by_entry[sentence.entry] = max(POINTS[mention.rule], by_entry.get(sentence.entry, 0))
-    entries = len({sentence.entry for sentence in sentences})
-    ranked = []
-    for key, mentioned in places.items():
-        shared = len(points[key])
-        named = not STRONG.isdisjoint(rules[key])
-        # A name in more than half of several entries distinguishes none of them, unless it is marked as a concept.
-        common = entries >= 4 and 2 * shared > entries and rules[key].isdisjoint((*EXPLICIT, "code"))
-        if shared >= 2 and (named or len(mentioned) >= 3) and not common:
-            ranked.append((-sum(points[key].values()), -len(mentioned), mentioned[0], key))
-    # A Counter gives spellings of one frequency in the order in which they were met, which is that of the text.
-    return [(spellings[key].most_common(1)[0][0], places[key]) for *_, key in sorted(ranked)]
-
-
-def _tags(sentences: Sequence[Sentence], *, shown: bool) -> tuple[str, ...]:
-    """Return the tags of all ``sentences``; unless ``shown``, without those that stand in their text anyway."""
+def _tags(sentences: Sequence[Sentence]) -> tuple[str, ...]:
+    """Return the tags of all ``sentences`` that do not stand in their text anyway."""
     tags = dict.fromkeys(f"#{'-'.join(tag.split())}" for sentence in sentences for tag in sentence.tags)
     text = " ".join(sentence.text for sentence in sentences)
-    return tuple(tag for tag in tags if shown or tag not in text)
+    return tuple(tag for tag in tags if tag not in text)

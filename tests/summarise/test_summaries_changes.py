@@ -10,6 +10,7 @@ import pytest
 from extracts import period, read_back
 from fakes import Notes
 from summarising import summarised
+from tables import table
 
 from openclaw_memory.model import Grain
 from openclaw_memory.summarise.summary import summarise
@@ -36,18 +37,36 @@ def test_routine_is_told_once_with_its_count_through_all_grains() -> None:
             for at in range(6)
         }
     )
-    week = read_back(summarise(said[:9], Grain.WEEKLY, 10_000, share=9), Grain.WEEKLY, "2026-W15")
+    early = [sentence for sentence in said if sentence.day < FIRST + timedelta(days=3)]
+    week = read_back(summarise(early, Grain.WEEKLY, 10_000, share=9), Grain.WEEKLY, "2026-W15")
     assert [sentence.count for sentence in week if "Fed" in sentence.text] == [3]
-    told = summarise([*week, *said[9:]], Grain.MONTHLY, 10_000, share=9).sentences()
-    routine = [(sentence.text, sentence.count) for sentence in told if sentence.count > 1]
+    told = summarise([*week, *said[len(early) :]], Grain.MONTHLY, 10_000, share=9).sentences()
+    routine = [(sentence.text, sentence.count) for sentence in told if sentence.count > 1 and not sentence.title]
     assert routine == [("Fed 8 ponies", 6)]
-    assert len(told) == 7
+    assert len([sentence for sentence in told if "fell" in sentence.text]) == 6
 
 
 @pytest.mark.parametrize("line", ["**Sync** — {} files", "Sync: {} Dateien!", "同期 {} 件", "Синхронизация {}"])
 def test_marks_around_a_routine_line_are_of_no_matter(line: str) -> None:
     notes = {at: f"- {line.format(40 + at)}{' ⚠️' * (at % 2)}\n" for at in range(5)}
     assert sum(map(len, month(notes).values())) == 1
+
+
+@pytest.mark.parametrize("lines", table("summaries_changes.tsv", "the same with other figures and words"))
+def test_what_comes_daily_in_other_words_is_told_once(lines: tuple[str, ...]) -> None:
+    new, *usual = lines
+    notes = {at: f"- {usual[at % len(usual)].format(at + 3)}\n" for at in range(9)}
+    told = [text for texts in month({**notes, 4: notes[4] + f"- {new}\n"}).values() for text in texts]
+    assert len(told) <= len(usual) and new in told
+
+
+def test_reports_of_a_machine_do_not_crowd_out_what_a_person_did() -> None:
+    beats = "".join(f"## 0{hour}:30 - Heartbeat check\n\n- System: normal\n- Nothing to do\n\n" for hour in range(9))
+    deeds = {2: "Boat house: plan", 5: "Boat house: roof", 7: "Boat house sold 🎉"}
+    notes = {at: beats + (f"## {deeds[at]}\n\n- Mira was there\n" if at in deeds else "") for at in range(9)}
+    told = month(notes)
+    assert told["Boat house"] == list(deeds.values()) and next(iter(told)) == "Boat house"
+    assert sum("Heartbeat" in text for texts in told.values() for text in texts) == 1
 
 
 # -- changes ------------------------------------------------------------------------------------------
@@ -96,28 +115,6 @@ def test_a_month_tells_the_changes_that_facts_know(notes: Notes) -> None:
     ]
     assert len(known) == 5
     assert [line.removeprefix("- ") for line in LINES.splitlines()[:5]] in sections, told
-
-
-# -- milestones ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("usual", "rare", "heading"),
-    [
-        ("Decision: {} kept", "Sold the boat to Mira.", "Milestones"),
-        (
-            "Entscheidung: {} behalten",
-            "Das alte Boot wurde an Mira verkauft und ist nicht mehr bei uns.",
-            "Meilensteine",
-        ),
-        ("决定：保留{}", "小船已发布。", "里程碑"),
-    ],
-)
-def test_what_is_done_every_day_is_no_milestone(usual: str, rare: str, heading: str) -> None:
-    things = "oak elm ash fir yew larch birch".split()
-    notes = {at: f"- {usual.format(thing)}\n" for at, thing in enumerate(things)}
-    told = month({**notes, 3: f"- {usual.format(things[3])}\n- {rare}\n"})
-    assert told[heading] == [rare]
 
 
 # -- a week of two months -----------------------------------------------------------------------------

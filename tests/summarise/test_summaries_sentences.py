@@ -30,7 +30,7 @@ def test_the_text_is_as_it_stands_without_the_marks_around_it(line: str, text: s
     assert texts(f"# Day\n\n{line}\n") == [text]
 
 
-def test_headings_code_front_matter_labels_and_comments_say_nothing() -> None:
+def test_code_front_matter_labels_and_comments_say_nothing() -> None:
     note = """---
 tags: [home]
 ---
@@ -54,7 +54,7 @@ print("no sentence")
 
 - 42
 """
-    assert texts(note) == ["the doorbell"]
+    assert texts(note) == ["Reasons", "the doorbell"]
 
 
 def test_rows_of_a_table_are_sentences_and_its_head_is_none() -> None:
@@ -83,7 +83,7 @@ def test_a_long_paragraph_is_cut_and_each_piece_keeps_its_lines() -> None:
 def test_a_turn_stays_whole_so_that_it_says_who_speaks() -> None:
     long = " ".join(f"I painted the fence number {number} in green yesterday." for number in range(6))
     note = f"## Chat\n\nAnouk: {long}\nJR: which green?\nAnouk: the usual one\n"
-    first, second, third = extracted(note)
+    first, second, third = (turn for turn in extracted(note) if not turn.title)
     assert first.text == f"Anouk: {long}"
     assert [turn.speaker for turn in (first, second, third)] == ["Anouk", "JR", "Anouk"]
     assert second.text == "JR: which green?"
@@ -121,7 +121,7 @@ Tags: #winter
 
 - the bird is a fan
 """
-    pump, again, bird = extracted(note)
+    pump, again, bird = (sentence for sentence in extracted(note) if not sentence.title)
     assert pump.tags == ("house rules", "winter", "pump", "water", "urgent")
     assert again.tags == ("house rules", "winter", "pump", "water")
     assert bird.tags == ("house rules", "winter")
@@ -129,7 +129,14 @@ Tags: #winter
 
 def test_a_heading_mentions_for_the_sentences_below_it() -> None:
     sentences = extracted("## Benchmark for QX-7714\n\n- it took a day\n\n## Lunch\n\n- there was soup\n")
-    assert [{mention.text for mention in sentence.mentions} >= {"QX-7714"} for sentence in sentences] == [True, False]
+    named = {sentence.text: "QX-7714" in {mention.text for mention in sentence.mentions} for sentence in sentences}
+    assert named["it took a day"] and not named["there was soup"]
+
+
+def test_headings_are_titles_but_for_days_labels_and_what_is_below_another() -> None:
+    note = "# 2026-02-16 — Boat house sold\n\n## Kiln ✅\n\n### Bricks\n\n- red\n\n## Done today\n\n### Яхта\n\n- быстрая\n\n## 検討\n\n### 窯の契約\n\n- 済\n"
+    titles = [(sentence.text, sentence.start_line) for sentence in extracted(note) if sentence.title]
+    assert titles == [("Boat house sold", 1), ("Kiln ✅", 3), ("Яхта", 11), ("窯の契約", 17)]
 
 
 def test_the_line_cites_the_note() -> None:

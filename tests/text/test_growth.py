@@ -108,7 +108,7 @@ def readers() -> dict[str, Callable[[str], object]]:
         "facts": lambda text: fact_sentences.plain(text), "identifiers": identifiers.identifiers_in_text, "unspaced": lambda text: list(unspaced.compound_terms(text)),
         "names": lambda text: names.add_names(text, False, "en", []),
         "prose": lambda text: (prose.plain_text(text), prose.end_sentence(text), prose.shorten(text, 300), prose.is_machine(text)),
-        "summary": lambda text: (scoring.split_words(text), scoring.marker_points(text), line_tokens(text)),
+        "summary": lambda text: (scoring.split_words(text), scoring.subject_words(text), line_tokens(text)),
         "forget": words.extract_phrases, "mask": lambda text: masking.mask(text, "memory/a.md", matcher),
         "shown": lambda text: masking.mask_for_reader(text, text, "memory/a.md", matcher), "sanitize": sanitize.sanitize, "scalar": yaml_edit.dump_scalar,
         "facts file": lambda text: refused(lambda: list(facts_file._parse_facts(Path("facts.yaml"), text))),
