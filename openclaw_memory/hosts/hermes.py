@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ def unregister(project: Path | None) -> Registration:
     for file in (folder / "settings.json", folder / "__init__.py"):
         if (there := read_text(file)) is not None:
             parts.append(plan_removal(file, there, "", True, ""))
-    return _join(home, parts, "start a new session of Hermes", folder / "__pycache__")
+    return _join(home, parts, "start a new session of Hermes", folder)
 
 
 def _home(project: Path | None) -> Path:
@@ -102,12 +103,14 @@ def _set_provider(file: Path, text: str, name: str | None) -> str:
     return edited if changed else text
 
 
-def _join(home: Path, parts: list[Registration], next_step: str, also: Path | None = None) -> Registration:
-    """Return one change of several files, with a folder ``also`` that goes."""
+def _join(home: Path, parts: list[Registration], next_step: str, gone: Path | None = None) -> Registration:
+    """Return one change of several files, and of the rest of the folder ``gone``, unless turns wait in it."""
 
     def apply() -> None:
-        if also is not None:
-            shutil.rmtree(also, ignore_errors=True)
+        if gone is not None:
+            shutil.rmtree(gone / "__pycache__", ignore_errors=True)
+            with suppress(OSError):
+                (gone / "waiting").rmdir()
         for part in parts:
             if part.diff:
                 part.apply()

@@ -22,8 +22,8 @@ try:
 except ImportError:  # read outside of Hermes
     hermes = None
 
-#: Seconds for context, for a tool or a turn, and for reading what changed when a session begins.
-_CONTEXT, _CALL, _START = 1.5, 15.0, 120.0
+#: Seconds for context, the first time with the server's start, for a tool or a turn, and for a session's beginning.
+_CONTEXT, _FIRST, _CALL, _START = 1.5, 5.0, 15.0, 120.0
 #: Days and tokens of the brief that a session begins with.
 _DAYS, _TOKENS = 7, 300
 #: Turns that wait to be captured at most, then the oldest goes; and seconds for them at the end.
@@ -50,7 +50,7 @@ class OpenClawMemoryProvider(getattr(hermes, "MemoryProvider", object)):  # type
     def initialize(self, session_id: str, **kwargs: Any) -> None:
         """Begin a session: start the server, read what changed, and capture the turns that are left."""
         self._session = session_id
-        self._waiting = Path(kwargs["hermes_home"], self.name, "waiting")
+        self._waiting = Path(__file__).with_name("waiting")
         self._writes = kwargs.get("agent_context", "primary") == "primary"
         self._origin = "owner" if kwargs.get("platform") in _LOCAL else "untrusted"
         self._worker = _work(self._start)
@@ -61,15 +61,17 @@ class OpenClawMemoryProvider(getattr(hermes, "MemoryProvider", object)):  # type
 
     def prefetch(self, query: str, *, session_id: str = "") -> str:
         """Return what the notes say about a message; first in a session and after a compaction, also a brief."""
-        session = f"{self._session}/{self._part}"
+        seconds, session = _FIRST if self._briefed < 0 else _CONTEXT, f"{self._session}/{self._part}"
         self._message, self._recalled, self._missed = query, 0, self._missed + 1
-        result = self._ask("memory_context", _CONTEXT, message=query, session=session, missed=self._missed - 1)
+        result = self._ask("memory_context", seconds, message=query, session=session, missed=self._missed - 1)
         self._missed = 0
         parts, hits = [result["text"]], []
         if self._briefed != self._part:
             since = time.strftime("%Y-%m-%d", time.localtime(time.time() - _DAYS * 86_400))
             hits = self._ask("memory_timeline", _CONTEXT, since=since, budget=_TOKENS)["results"]
-            parts = ["Noted lately:", *(hit["snippet"] for hit in hits if hit["origin"] != "untrusted"), "", *parts]
+            told = {source["id"] for source in result["sources"]}
+            hits = [hit for hit in hits if hit["origin"] != "untrusted" and hit["id"] not in told]
+            parts = ["Noted lately:", *(hit["snippet"] for hit in hits), "", *parts] if hits else parts
             self._briefed = self._part
         self._recalled = len([*result["sources"], *result.get("facts", ()), *hits])
         return "\n".join(parts) if self._recalled else ""
