@@ -7,7 +7,6 @@ import os
 import shutil
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from ..system import yaml_edit
 from . import NAME, HostError, hermes_plugin
@@ -76,31 +75,33 @@ def _provider_files(home: Path, server: Server) -> dict[Path, str]:
 
 
 def _set_provider(file: Path, text: str, name: str | None) -> str:
-    """Return the configuration with the provider ``name``, or without ours."""
-    from ruamel.yaml.error import YAMLError
-
-    changed = []
-
-    def change(document: Any) -> None:
-        memory = document.get("memory") or {}
-        if (memory.get("provider") == NAME) is (name is not None):
-            return
-        changed.append(True)
-        if name is None:
-            del memory["provider"]
-        elif "memory" in document and memory:
-            memory["provider"] = name
-        else:
-            document.pop("memory", None)
-            yaml_edit.append_items(document, [("memory", {"provider": name})])
-        if not memory and name is None:
-            del document["memory"]
-
+    """Return the configuration with the provider ``name``, or without ours; every other byte stays."""
     try:
-        edited = yaml_edit.edit(text, change)
-    except (YAMLError, AttributeError) as error:
-        raise HostError(f"{file}: not a mapping of YAML ({' '.join(str(error).split())}); mend it") from error
-    return edited if changed else text
+        root = yaml_edit.parse(text) or yaml_edit.Node("map", 0, 0, 1)
+    except yaml_edit.YamlTextError as error:
+        raise HostError(f"{file}: line {error.line}: {' '.join(str(error).split())}; mend it and try again") from error
+    memory = root.get("memory")
+    if root.kind != "map" or not (memory is None or memory.is_null or memory.kind == "map"):
+        raise HostError(f"{file}: it and its 'memory' must be mappings; mend it and try again")
+    provider, end = memory.get("provider") if memory is not None else None, yaml_edit.line_break(text)
+    if (provider is not None and provider.text == NAME) is (name is not None):
+        return text
+    if name is None:
+        node, out = (memory, provider) if memory is not None and len(memory.pairs) > 1 else (root, memory)
+        return yaml_edit.remove_items(text, node, [value is out for _, value in node.pairs])
+    if memory is None:
+        return text + (end if text and not text.endswith("\n") else "") + f"memory:{end}  provider: {name}{end}"
+    if provider is not None:
+        start, stop, added = provider.start, provider.end, name
+    elif memory.is_null:
+        start, stop, added = memory.start, memory.end, f"{end}  provider: {name}"
+    elif memory.flow:
+        start, added = memory.start + 1, f"provider: {name}{', ' if memory.pairs else ''}"
+        stop = start
+    else:
+        start = stop = memory.start
+        added = f"provider: {name}{end}{text[text.rfind(chr(10), 0, start) + 1 : start]}"
+    return text[:start] + added + text[stop:]
 
 
 def _join(home: Path, parts: list[Registration], next_step: str, gone: Path | None = None) -> Registration:
