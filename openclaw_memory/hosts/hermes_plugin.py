@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ class OpenClawMemoryProvider(getattr(hermes, "MemoryProvider", object)):  # type
     def __init__(self) -> None:
         self._settings = json.loads(Path(__file__).with_name("settings.json").read_text(encoding="utf-8"))
         self._message, self._recalled, self._missed = "", 0, 0  # of the turn that has begun
-        self._part, self._briefed = 0, -1  # compactions so far, and the part of the session that had its brief
+        self._part, self._briefed, self._compacted = 0, False, ""  # compactions so far; the id before the latest
         self._sending = threading.Lock()
 
     def is_available(self) -> bool:
@@ -60,21 +61,23 @@ class OpenClawMemoryProvider(getattr(hermes, "MemoryProvider", object)):  # type
         return f"# Long-term memory\n{self._settings['instructions']}"
 
     def prefetch(self, query: str, *, session_id: str = "") -> str:
-        """Return what the notes say about a message; first in a session and after a compaction, also a brief."""
-        seconds, session = _FIRST if self._briefed < 0 else _CONTEXT, f"{self._session}/{self._part}"
+        """Return what the notes say about a message, behind a brief as a session begins, or what was compacted."""
         self._message, self._recalled, self._missed = query, 0, self._missed + 1
-        result = self._ask("memory_context", seconds, message=query, session=session, missed=self._missed - 1)
-        self._missed = 0
+        asked = {"message": query, "session": f"{self._session}/{self._part}", "missed": self._missed - 1}
+        if self._compacted:
+            asked["compacted"] = self._compacted
+        result = self._ask("memory_context", _CONTEXT if self._briefed else _FIRST, **asked)
+        self._missed, self._compacted = 0, ""
         parts, hits = [result["text"]], []
-        if self._briefed != self._part:
-            since = time.strftime("%Y-%m-%d", time.localtime(time.time() - _DAYS * 86_400))
+        if not self._briefed:
+            since = (datetime.now() - timedelta(days=_DAYS)).date().isoformat()
             hits = self._ask("memory_timeline", _CONTEXT, since=since, budget=_TOKENS)["results"]
             told = {source["id"] for source in result["sources"]}
             hits = [hit for hit in hits if hit["origin"] != "untrusted" and hit["id"] not in told]
             parts = ["Noted lately:", *(hit["snippet"] for hit in hits), "", *parts] if hits else parts
-            self._briefed = self._part
+            self._briefed = True
         self._recalled = len([*result["sources"], *result.get("facts", ()), *hits])
-        return "\n".join(parts) if self._recalled else ""
+        return "\n".join(parts)
 
     def recall_status(self) -> Any:
         """Return how much the last prefetch gave, for Hermes' indicator; ``None`` if nothing."""
@@ -87,7 +90,7 @@ class OpenClawMemoryProvider(getattr(hermes, "MemoryProvider", object)):  # type
 
     def on_pre_compress(self, messages: list[dict[str, Any]]) -> str:
         """Journal the turn under way, as earlier ones are; what was told may be told again after the compaction."""
-        self._part += 1
+        self._part, self._compacted = self._part + 1, self._session
         begun = max((at for at, message in enumerate(messages) if message.get("role") == "user"), default=-1)
         answers = (_text(message) for message in messages[begun + 1 :] if message.get("role") == "assistant")
         if self._message:
@@ -98,7 +101,7 @@ class OpenClawMemoryProvider(getattr(hermes, "MemoryProvider", object)):  # type
         """Go on in another session; a new one begins as the first did."""
         self._session = new_session_id
         if reset:
-            self._part += 1
+            self._part, self._briefed, self._compacted = self._part + 1, False, ""
             self._worker = _work(self._start)
 
     def get_tool_schemas(self) -> Any:
@@ -138,7 +141,8 @@ class OpenClawMemoryProvider(getattr(hermes, "MemoryProvider", object)):  # type
         self._waiting.mkdir(parents=True, exist_ok=True, mode=0o700)
         file = self._waiting / f"{time.time_ns()}-{os.getpid()}.json"
         with open(os.open(file.with_suffix(".new"), os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="utf-8") as out:
-            json.dump({"messages": messages, "sessionId": self._session, "origin": self._origin}, out)
+            turn = {"messages": messages, "sessionId": self._session, "origin": self._origin}
+            json.dump({**turn, "at": datetime.now().astimezone().isoformat()}, out)
             out.flush()
             os.fsync(out.fileno())
         file.with_suffix(".new").replace(file)

@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 from collections.abc import Callable
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -129,6 +130,13 @@ def calls(folder: Path) -> list[tuple[str, Any]]:
     return [(line.split(" ", 1)[0], json.loads(line.split(" ", 1)[1])) for line in lines]
 
 
+def turns(folder: Path) -> list[Any]:
+    """The turns that were sent, with their time checked and taken off."""
+    sent = [arguments for tool, arguments in calls(folder) if tool == "memory_turn"]
+    assert all(datetime.fromisoformat(turn.pop("at")).tzinfo for turn in sent)
+    return sent
+
+
 def begun(provider: Any, **options: str) -> Any:
     provider.initialize("s1", **({"hermes_home": "x", "platform": "cli"} | options))
     provider._worker.join()
@@ -146,7 +154,7 @@ def test_it_has_the_tools_of_a_model_and_says_when_to_use_them(provider: Any) ->
     )
 
 
-def test_a_session_begins_with_a_brief_and_has_another_after_a_compaction(provider: Any, tmp_path: Path) -> None:
+def test_a_session_begins_with_a_brief_and_knows_what_was_compacted(provider: Any, tmp_path: Path) -> None:
     notes = [("a", "agent", "[2026-03-01] - 灯が壊れた"), ("b", "untrusted", "spam"), ("c", "agent", "told")]
     hits = [{"id": name, "origin": origin, "snippet": snippet} for name, origin, snippet in notes]
     answer(tmp_path, "memory_context", {"text": "In MEMORY: ein Licht.", "sources": [hits[2]]})
@@ -154,9 +162,15 @@ def test_a_session_begins_with_a_brief_and_has_another_after_a_compaction(provid
     begun(provider)
     brief = "Noted lately:\n[2026-03-01] - 灯が壊れた\n\nIn MEMORY: ein Licht."
     assert [provider.prefetch("Licht?") for _ in range(2)] == [brief, "In MEMORY: ein Licht."]
-    assert provider.on_pre_compress([]) == "" and provider.prefetch("Licht?") == brief
-    sessions = [arguments["session"] for tool, arguments in calls(tmp_path) if tool == "memory_context"]
-    assert sessions == ["s1/0", "s1/0", "s1/1"]
+    provider.sync_turn("Licht?", "Ja.")
+    assert provider.on_pre_compress([]) == ""
+    provider.on_session_switch("s2", parent_session_id="s1", reason="compression")
+    assert [provider.prefetch("Licht?") for _ in range(2)] == ["In MEMORY: ein Licht."] * 2
+    provider.on_session_switch("s3", reset=True)
+    assert provider.prefetch("Licht?") == brief
+    asked = [arguments for tool, arguments in calls(tmp_path) if tool == "memory_context"]
+    assert [each["session"] for each in asked] == ["s1/0", "s1/0", "s2/1", "s2/1", "s3/2"]
+    assert [each.get("compacted") for each in asked] == [None, None, "s1", None, None]
 
 
 def test_what_comes_too_late_is_counted(provider: Any, tmp_path: Path) -> None:
@@ -178,7 +192,7 @@ def test_a_turn_waits_until_it_is_captured(provider: Any, tmp_path: Path, home: 
     begun(type(provider)())
     assert tree(home / "plugins" / "openclaw-memory" / "waiting") == {}
     messages = [{"role": "user", "text": "Wir ziehen nach Graz."}, {"role": "assistant", "text": "Gut."}]
-    assert calls(tmp_path)[-1] == ("memory_turn", {"messages": messages, "sessionId": "s1", "origin": "owner"})
+    assert turns(tmp_path)[-1] == {"messages": messages, "sessionId": "s1", "origin": "owner"}
 
 
 def test_the_turn_under_way_is_kept_before_a_compaction(provider: Any, tmp_path: Path) -> None:
@@ -193,7 +207,7 @@ def test_the_turn_under_way_is_kept_before_a_compaction(provider: Any, tmp_path:
     )  # fmt: skip
     provider.shutdown()
     messages = [{"role": "user", "text": "今日は何？"}, {"role": "assistant", "text": "Erstens."}]
-    assert calls(tmp_path)[-1] == ("memory_turn", {"messages": messages, "sessionId": "s1", "origin": "untrusted"})
+    assert turns(tmp_path) == [{"messages": messages, "sessionId": "s1", "origin": "untrusted"}]
 
 
 def test_who_is_not_the_agent_of_the_person_writes_nothing(provider: Any, home: Path) -> None:
