@@ -63,7 +63,7 @@ def edit_notes(workspace: Path, matcher: Matcher, notes: Iterable[str]) -> list[
 
 
 def edit_waiting_turns(folder: Path, workspace: Path, matcher: Matcher) -> None:
-    """Take what ``matcher`` finds out of the turns of ``workspace`` that OpenClaw's plugin has yet to hand over."""
+    """Take what ``matcher`` finds out of the turns of ``workspace`` that a host's plugin has yet to hand over."""
     for file in folder.glob("*.json"):
         try:
             turn = json.loads(file.read_text("utf-8"))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..config.openclaw_home import OpenClawHome
-from ..config.settings import IngestSettings
+from ..config.settings import IngestSettings, data_dir
 from ..errors import RedactionError, WorkspaceError
 from ..ingest.notes import NoteReader
 from ..ingest.survey import SURVEY_SUFFIX
@@ -140,8 +140,8 @@ class Forgetter:
         version = self.tombstones.version  # before the matcher, which may be newer: then all is read again later
         matcher = self.tombstones.matcher
         edited = generated_files.edit_notes(self.workspace, matcher, notes)
-        waiting = OpenClawHome.for_environment().plugin_state / "waiting"
-        generated_files.edit_waiting_turns(waiting, self.workspace, matcher)
+        for state in (OpenClawHome.for_environment().plugin_state, data_dir()):
+            generated_files.edit_waiting_turns(state / "waiting", self.workspace, matcher)
         if generated_files.edit_facts(self.workspace, self.store, self.tombstones):
             edited.append(FACTS)
         if concepts and generated_files.edit_concepts(

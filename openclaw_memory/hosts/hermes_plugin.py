@@ -1,8 +1,9 @@
 """A ``MemoryProvider`` for Hermes (NousResearch/hermes-agent): context before a turn, capture after it, tools.
 
 ``setup hermes`` copies this file to where Hermes looks for providers, ``$HERMES_HOME/plugins/openclaw-memory``, with
-``settings.json`` beside it: the ``command`` that asks the server, ``workspace``, ``tools`` and ``instructions`` for the
-model.  It runs in Hermes' environment and imports the standard library alone.  Hermes logs what a method raises.
+``settings.json`` beside it: the ``command`` that asks the server, its ``subject``, the folder of turns that are
+``waiting``, ``tools`` and ``instructions`` for the model.  It runs in Hermes' environment and imports the standard
+library alone.  Hermes logs what a method raises.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class OpenClawMemoryProvider(getattr(hermes, "MemoryProvider", object)):  # type
     def initialize(self, session_id: str, **kwargs: Any) -> None:
         """Begin a session: start the server, read what changed, and capture the turns that are left."""
         self._session = session_id
-        self._waiting = Path(__file__).with_name("waiting")
+        self._waiting = Path(self._settings["waiting"])
         self._writes = kwargs.get("agent_context", "primary") == "primary"
         self._origin = "owner" if kwargs.get("platform") in _LOCAL else "untrusted"
         self._worker = _work(self._start)
@@ -118,7 +119,7 @@ class OpenClawMemoryProvider(getattr(hermes, "MemoryProvider", object)):  # type
 
     def backup_paths(self) -> list[str]:
         """Return the folder of the notes."""
-        return [self._settings["workspace"]]
+        return [self._settings["subject"]["workspaceDir"]]
 
     def _ask(self, tool: str, seconds: float, /, **arguments: Any) -> Any:
         """Return the result of a tool; raises :class:`RuntimeError` with the reason if there is none."""
@@ -141,8 +142,9 @@ class OpenClawMemoryProvider(getattr(hermes, "MemoryProvider", object)):  # type
         self._waiting.mkdir(parents=True, exist_ok=True, mode=0o700)
         file = self._waiting / f"{time.time_ns()}-{os.getpid()}.json"
         with open(os.open(file.with_suffix(".new"), os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="utf-8") as out:
-            turn = {"messages": messages, "sessionId": self._session, "origin": self._origin}
-            json.dump({**turn, "at": datetime.now().astimezone().isoformat()}, out)
+            # As OpenClaw's plugin does, so that what is forgotten is taken out.
+            turn = {"subject": self._settings["subject"], "parts": [{"origin": self._origin, "messages": messages}]}
+            json.dump({**turn, "sessionId": self._session, "at": datetime.now().astimezone().isoformat()}, out)
             out.flush()
             os.fsync(out.fileno())
         file.with_suffix(".new").replace(file)
@@ -155,8 +157,11 @@ class OpenClawMemoryProvider(getattr(hermes, "MemoryProvider", object)):  # type
         with self._sending:
             for file in sorted(self._waiting.glob("*.json")):
                 with suppress(Exception):
-                    self._ask("memory_turn", _CALL, **json.loads(file.read_bytes()))
-                    file.unlink(missing_ok=True)
+                    turn = json.loads(file.read_bytes())
+                    if turn["subject"] == self._settings["subject"]:
+                        for part in turn["parts"]:
+                            self._ask("memory_turn", _CALL, **part, sessionId=turn["sessionId"], at=turn["at"])
+                        file.unlink(missing_ok=True)
 
 
 def _text(message: dict[str, Any]) -> str:

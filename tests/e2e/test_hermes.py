@@ -77,8 +77,8 @@ def captured(notes: Notes) -> str:
     return "".join(file.read_text(encoding="utf-8") for file in (notes.root / "memory" / "captures").glob("*.md"))
 
 
-def waiting(home: Path) -> list[Path]:
-    return list((home / "plugins" / "openclaw-memory" / "waiting").iterdir())
+def waiting() -> list[Path]:
+    return list((data_dir() / "waiting").iterdir())
 
 
 def test_hermes_finds_the_provider(hermes: Path, home: Path) -> None:
@@ -99,7 +99,7 @@ def test_it_is_reminded_before_a_turn_and_remembers_after_it(
     assert "The backup server is called Alder" in first.messages[-1][1] and "<memory-context>" in first.messages[-1][1]
     assert "memory_search" in first.tools and "Call memory_search before" in first.system
     assert any("Alder" in json.dumps(result) for result in model.tool_results())
-    assert "Berta waters the garden" in captured(notes) and waiting(home) == []
+    assert "Berta waters the garden" in captured(notes) and waiting() == []
 
 
 def test_what_is_said_before_a_compaction_is_known_after_it(
@@ -116,7 +116,7 @@ def test_a_turn_that_is_killed_in_a_compaction_is_kept(talk: Callable[..., int],
     said = "We decided that the boat is sold to Carla on 2026-12-24."
     assert talk("Hello!", f"KILLED {said}") == 9
     talk("Hello!")
-    assert said in captured(notes) and waiting(home) == []
+    assert said in captured(notes) and waiting() == []
 
 
 def test_it_leaves_as_it_came(hermes: Path, home: Path, notes: Notes, talk: Callable[..., int]) -> None:

@@ -16,6 +16,7 @@ import pytest
 from click.testing import Result
 from fakes import Notes
 
+from openclaw_memory.config.settings import data_dir
 from openclaw_memory.hosts.process import own_command
 
 CONFIGS = [
@@ -62,7 +63,6 @@ def test_it_is_set_up_and_leaves_no_byte(run: Callable[..., Result], home: Path,
     assert "nothing to change" in run("--yes").stdout and tree(home) == written
     folder = home / "plugins" / "openclaw-memory"
     (folder / "__pycache__").mkdir()
-    (folder / "waiting").mkdir()
     run("--uninstall", "--yes")
     assert tree(home) == before and not (home / "plugins").exists()
     assert "nothing to change" in run("--uninstall", "--yes").stdout
@@ -74,15 +74,6 @@ def test_what_changed_meanwhile_stays(run: Callable[..., Result], home: Path) ->
     file.write_text(file.read_text() + "model: b\n")
     run("--uninstall", "--yes")
     assert file.read_text() == "model: b\n" and not (home / "plugins").exists()
-
-
-def test_a_turn_that_waits_is_not_thrown_away(run: Callable[..., Result], home: Path) -> None:
-    run("--yes")
-    waiting = home / "plugins" / "openclaw-memory" / "waiting"
-    waiting.mkdir()
-    (waiting / "1.json").write_text("{}")
-    run("--uninstall", "--yes")
-    assert list(tree(home)) == ["plugins/openclaw-memory/waiting/1.json"]
 
 
 @pytest.mark.parametrize("text", ["[a]", "memory: [a]\n", "memory: x\n", "a: [\n", "x: 1\nx: 2\n"])
@@ -183,16 +174,29 @@ def test_what_comes_too_late_is_counted(provider: Any, tmp_path: Path) -> None:
     assert calls(tmp_path)[2] == ("memory_context", {"message": "lamp?", "session": "s1/0", "missed": 1})
 
 
-def test_a_turn_waits_until_it_is_captured(provider: Any, tmp_path: Path, home: Path) -> None:
+def test_a_turn_waits_until_it_is_captured(provider: Any, tmp_path: Path) -> None:
     begun(provider)
     provider.sync_turn("Wir ziehen nach Graz.", "Gut.", session_id="s1", messages=[])
     provider.shutdown()
-    [_file] = tree(home / "plugins" / "openclaw-memory" / "waiting")
+    [(name, turn)] = tree(data_dir() / "waiting").items()
+    others = turn.replace(b'"agentId": "main"', b'"agentId": "other"')
+    (data_dir() / "waiting" / "others.json").write_bytes(others)
     answer(tmp_path, "memory_turn", {})
     begun(type(provider)())
-    assert tree(home / "plugins" / "openclaw-memory" / "waiting") == {}
+    assert name != "others.json" and tree(data_dir() / "waiting") == {"others.json": others}
     messages = [{"role": "user", "text": "Wir ziehen nach Graz."}, {"role": "assistant", "text": "Gut."}]
     assert turns(tmp_path)[-1] == {"messages": messages, "sessionId": "s1", "origin": "owner"}
+
+
+def test_what_is_forgotten_does_not_wait(provider: Any, notes: Notes) -> None:
+    begun(provider)
+    provider.sync_turn("Der Tresor hat den Code 4711-Zeder. Wir ziehen nach Graz.", "Gut.")
+    provider.shutdown()
+    notes.write("memory/a.md", "- Der Tresor hat den Code 4711-Zeder.\n")
+    commands.run_command(notes, "ingest")
+    commands.run_command(notes, "forget", "--query", "Tresor Code", "--yes")
+    [turn] = tree(data_dir() / "waiting").values()
+    assert b"4711" not in turn and b"Graz" in turn
 
 
 def test_the_turn_under_way_is_kept_before_a_compaction(provider: Any, tmp_path: Path) -> None:
@@ -210,6 +214,6 @@ def test_the_turn_under_way_is_kept_before_a_compaction(provider: Any, tmp_path:
     assert turns(tmp_path) == [{"messages": messages, "sessionId": "s1", "origin": "untrusted"}]
 
 
-def test_who_is_not_the_agent_of_the_person_writes_nothing(provider: Any, home: Path) -> None:
+def test_who_is_not_the_agent_of_the_person_writes_nothing(provider: Any) -> None:
     begun(provider, agent_context="subagent").sync_turn("I moved to Graz.", "Good.")
-    assert not (home / "plugins" / "openclaw-memory" / "waiting").exists()
+    assert not (data_dir() / "waiting").exists()
