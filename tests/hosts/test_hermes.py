@@ -190,13 +190,13 @@ def test_a_turn_waits_until_it_is_captured(provider: Any, tmp_path: Path) -> Non
 
 def test_what_is_forgotten_does_not_wait(provider: Any, notes: Notes) -> None:
     begun(provider)
-    provider.sync_turn("Der Tresor hat den Code 4711-Zeder. Wir ziehen nach Graz.", "Gut.")
+    provider.sync_turn("Der alte Tresor steht hinter der Zeder im Keller. Wir ziehen nach Graz.", "Gut.")
     provider.shutdown()
-    notes.write("memory/a.md", "- Der Tresor hat den Code 4711-Zeder.\n")
+    notes.write("memory/a.md", "- Der alte Tresor steht hinter der Zeder im Keller.\n")
     commands.run_command(notes, "ingest")
-    commands.run_command(notes, "forget", "--query", "Tresor Code", "--yes")
+    commands.run_command(notes, "forget", "--query", "Tresor Zeder", "--yes")
     [turn] = tree(data_dir() / "waiting").values()
-    assert b"4711" not in turn and b"Graz" in turn
+    assert b"Zeder" not in turn and b"Graz" in turn
 
 
 def test_the_turn_under_way_is_kept_before_a_compaction(provider: Any, tmp_path: Path) -> None:
