@@ -30,8 +30,8 @@ _CONTEXT, _FIRST, _CALL, _START = 1.5, 5.0, 15.0, 120.0
 _DAYS, _TOKENS = 7, 300
 #: Turns that wait to be captured at most, then the oldest goes; and seconds for them at the end.
 _MOST_WAITING, _LAST_TURNS = 200, 5.0
-#: Platforms of Hermes on which only the owner writes.
-_LOCAL = ("cli", "tui", "acp")
+#: Platforms of Hermes on which only the owner writes, and origins of what the owner or the agent wrote.
+_LOCAL, _TRUSTED = ("cli", "tui", "acp"), ("owner", "agent")
 
 
 class OpenClawMemoryProvider(getattr(hermes, "MemoryProvider", object)):  # type: ignore[misc]
@@ -74,7 +74,8 @@ class OpenClawMemoryProvider(getattr(hermes, "MemoryProvider", object)):  # type
             since = (datetime.now() - timedelta(days=_DAYS)).date().isoformat()
             hits = self._ask("memory_timeline", _CONTEXT, since=since, budget=_TOKENS)["results"]
             told = {source["id"] for source in result["sources"]}
-            hits = [hit for hit in hits if hit["origin"] != "untrusted" and hit["id"] not in told]
+            hits = [hit for hit in hits if hit["origin"] in _TRUSTED and hit["id"] not in told]
+            hits = [hit for hit in hits if not hit.get("superseded")]
             parts = ["Noted lately:", *(hit["snippet"] for hit in hits), "", *parts] if hits else parts
             self._briefed = True
         self._recalled = len([*result["sources"], *result.get("facts", ()), *hits])

@@ -146,8 +146,14 @@ def test_it_has_the_tools_of_a_model_and_says_when_to_use_them(provider: Any) ->
 
 
 def test_a_session_begins_with_a_brief_and_knows_what_was_compacted(provider: Any, tmp_path: Path) -> None:
-    notes = [("a", "agent", "[2026-03-01] - 灯が壊れた"), ("b", "untrusted", "spam"), ("c", "agent", "told")]
+    notes = [
+        ("a", "agent", "[2026-03-01] - 灯が壊れた"),
+        ("b", "untrusted", "spam"),
+        ("c", "agent", "told"),
+        ("d", "system", "x"),
+    ]
     hits = [{"id": name, "origin": origin, "snippet": snippet} for name, origin, snippet in notes]
+    hits.append(hits[0] | {"id": "e", "superseded": ["alles neu"]})
     answer(tmp_path, "memory_context", {"text": "In MEMORY: ein Licht.", "sources": [hits[2]]})
     answer(tmp_path, "memory_timeline", {"results": hits})
     begun(provider)
