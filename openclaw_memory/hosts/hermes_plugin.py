@@ -1,8 +1,9 @@
 """A ``MemoryProvider`` for Hermes (NousResearch/hermes-agent): context before a turn, capture after it, tools.
 
 ``setup hermes`` copies this file to where Hermes looks for providers, ``$HERMES_HOME/plugins/openclaw-memory``, with
-``settings.json`` beside it: the ``command`` that asks the server, ``workspace``, ``tools`` and ``instructions`` for the
-model.  It runs in Hermes' environment and imports the standard library alone.  Hermes logs what a method raises.
+``settings.json`` beside it: the ``command`` that asks the server, its ``subject``, the folder of turns that are
+``waiting``, ``tools`` and ``instructions`` for the model.  It runs in Hermes' environment and imports the standard
+library alone.  Hermes logs what a method raises.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +24,14 @@ try:
 except ImportError:  # read outside of Hermes
     hermes = None
 
-#: Seconds for context, for a tool or a turn, and for reading what changed when a session begins.
-_CONTEXT, _CALL, _START = 1.5, 15.0, 120.0
+#: Seconds for context, the first time with the server's start, for a tool or a turn, and for a session's beginning.
+_CONTEXT, _FIRST, _CALL, _START = 1.5, 5.0, 15.0, 120.0
 #: Days and tokens of the brief that a session begins with.
 _DAYS, _TOKENS = 7, 300
 #: Turns that wait to be captured at most, then the oldest goes; and seconds for them at the end.
 _MOST_WAITING, _LAST_TURNS = 200, 5.0
-#: Platforms of Hermes on which only the owner writes.
-_LOCAL = ("cli", "tui", "acp")
+#: Platforms of Hermes on which only the owner writes, and origins of what the owner or the agent wrote.
+_LOCAL, _TRUSTED = ("cli", "tui", "acp"), ("owner", "agent")
 
 
 class OpenClawMemoryProvider(getattr(hermes, "MemoryProvider", object)):  # type: ignore[misc]
@@ -40,7 +42,7 @@ class OpenClawMemoryProvider(getattr(hermes, "MemoryProvider", object)):  # type
     def __init__(self) -> None:
         self._settings = json.loads(Path(__file__).with_name("settings.json").read_text(encoding="utf-8"))
         self._message, self._recalled, self._missed = "", 0, 0  # of the turn that has begun
-        self._part, self._briefed = 0, -1  # compactions so far, and the part of the session that had its brief
+        self._part, self._briefed, self._compacted = 0, False, ""  # compactions so far; the id before the latest
         self._sending = threading.Lock()
 
     def is_available(self) -> bool:
@@ -50,7 +52,7 @@ class OpenClawMemoryProvider(getattr(hermes, "MemoryProvider", object)):  # type
     def initialize(self, session_id: str, **kwargs: Any) -> None:
         """Begin a session: start the server, read what changed, and capture the turns that are left."""
         self._session = session_id
-        self._waiting = Path(kwargs["hermes_home"], self.name, "waiting")
+        self._waiting = Path(self._settings["waiting"])
         self._writes = kwargs.get("agent_context", "primary") == "primary"
         self._origin = "owner" if kwargs.get("platform") in _LOCAL else "untrusted"
         self._worker = _work(self._start)
@@ -60,19 +62,24 @@ class OpenClawMemoryProvider(getattr(hermes, "MemoryProvider", object)):  # type
         return f"# Long-term memory\n{self._settings['instructions']}"
 
     def prefetch(self, query: str, *, session_id: str = "") -> str:
-        """Return what the notes say about a message; first in a session and after a compaction, also a brief."""
-        session = f"{self._session}/{self._part}"
+        """Return what the notes say about a message, behind a brief as a session begins, or what was compacted."""
         self._message, self._recalled, self._missed = query, 0, self._missed + 1
-        result = self._ask("memory_context", _CONTEXT, message=query, session=session, missed=self._missed - 1)
-        self._missed = 0
+        asked = {"message": query, "session": f"{self._session}/{self._part}", "missed": self._missed - 1}
+        if self._compacted:
+            asked["compacted"] = self._compacted
+        result = self._ask("memory_context", _CONTEXT if self._briefed else _FIRST, **asked)
+        self._missed, self._compacted = 0, ""
         parts, hits = [result["text"]], []
-        if self._briefed != self._part:
-            since = time.strftime("%Y-%m-%d", time.localtime(time.time() - _DAYS * 86_400))
+        if not self._briefed:
+            since = (datetime.now() - timedelta(days=_DAYS)).date().isoformat()
             hits = self._ask("memory_timeline", _CONTEXT, since=since, budget=_TOKENS)["results"]
-            parts = ["Noted lately:", *(hit["snippet"] for hit in hits if hit["origin"] != "untrusted"), "", *parts]
-            self._briefed = self._part
+            told = {source["id"] for source in result["sources"]}
+            hits = [hit for hit in hits if hit["origin"] in _TRUSTED and hit["id"] not in told]
+            hits = [hit for hit in hits if not hit.get("superseded")]
+            parts = ["Noted lately:", *(hit["snippet"] for hit in hits), "", *parts] if hits else parts
+            self._briefed = True
         self._recalled = len([*result["sources"], *result.get("facts", ()), *hits])
-        return "\n".join(parts) if self._recalled else ""
+        return "\n".join(parts)
 
     def recall_status(self) -> Any:
         """Return how much the last prefetch gave, for Hermes' indicator; ``None`` if nothing."""
@@ -85,7 +92,7 @@ class OpenClawMemoryProvider(getattr(hermes, "MemoryProvider", object)):  # type
 
     def on_pre_compress(self, messages: list[dict[str, Any]]) -> str:
         """Journal the turn under way, as earlier ones are; what was told may be told again after the compaction."""
-        self._part += 1
+        self._part, self._compacted = self._part + 1, self._session
         begun = max((at for at, message in enumerate(messages) if message.get("role") == "user"), default=-1)
         answers = (_text(message) for message in messages[begun + 1 :] if message.get("role") == "assistant")
         if self._message:
@@ -96,7 +103,7 @@ class OpenClawMemoryProvider(getattr(hermes, "MemoryProvider", object)):  # type
         """Go on in another session; a new one begins as the first did."""
         self._session = new_session_id
         if reset:
-            self._part += 1
+            self._part, self._briefed, self._compacted = self._part + 1, False, ""
             self._worker = _work(self._start)
 
     def get_tool_schemas(self) -> Any:
@@ -113,7 +120,7 @@ class OpenClawMemoryProvider(getattr(hermes, "MemoryProvider", object)):  # type
 
     def backup_paths(self) -> list[str]:
         """Return the folder of the notes."""
-        return [self._settings["workspace"]]
+        return [self._settings["subject"]["workspaceDir"]]
 
     def _ask(self, tool: str, seconds: float, /, **arguments: Any) -> Any:
         """Return the result of a tool; raises :class:`RuntimeError` with the reason if there is none."""
@@ -136,7 +143,9 @@ class OpenClawMemoryProvider(getattr(hermes, "MemoryProvider", object)):  # type
         self._waiting.mkdir(parents=True, exist_ok=True, mode=0o700)
         file = self._waiting / f"{time.time_ns()}-{os.getpid()}.json"
         with open(os.open(file.with_suffix(".new"), os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="utf-8") as out:
-            json.dump({"messages": messages, "sessionId": self._session, "origin": self._origin}, out)
+            # As OpenClaw's plugin does, so that what is forgotten is taken out.
+            turn = {"subject": self._settings["subject"], "parts": [{"origin": self._origin, "messages": messages}]}
+            json.dump({**turn, "sessionId": self._session, "at": datetime.now().astimezone().isoformat()}, out)
             out.flush()
             os.fsync(out.fileno())
         file.with_suffix(".new").replace(file)
@@ -149,8 +158,11 @@ class OpenClawMemoryProvider(getattr(hermes, "MemoryProvider", object)):  # type
         with self._sending:
             for file in sorted(self._waiting.glob("*.json")):
                 with suppress(Exception):
-                    self._ask("memory_turn", _CALL, **json.loads(file.read_bytes()))
-                    file.unlink(missing_ok=True)
+                    turn = json.loads(file.read_bytes())
+                    if turn["subject"] == self._settings["subject"]:
+                        for part in turn["parts"]:
+                            self._ask("memory_turn", _CALL, **part, sessionId=turn["sessionId"], at=turn["at"])
+                        file.unlink(missing_ok=True)
 
 
 def _text(message: dict[str, Any]) -> str:

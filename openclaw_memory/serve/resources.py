@@ -75,34 +75,32 @@ def _list_notes(call: Call) -> dict[str, Any]:
 NOTES = Tool("resources/list", "Notes", "", dict, _list_notes, 15.0, {"cursor": integer_schema("Place.", 0)})
 
 
-_TEXTS = {
-    "remember": "Keep this in memory: one fact about a name that can change with memory_facts (action add), the rest "
-    "with memory_capture. Then tell me what was kept and where.\n\n{text}",
-    "what_changed": "What has changed since {since}? Ask memory_facts (action changes) for facts that were replaced, "
-    "and memory_timeline for what was noted since. Tell me in a few lines, the newest first, with citations.",
-}
+#: Prompts: title, argument, what it is, what stands in its place where it may be missing, and the text.
+_PROMPTS = {
+    "remember": (
+        "Remember something", "text", "What should be remembered.", "",
+        "Keep this in memory: one fact about a name that can change with memory_facts (action add), the rest with "
+        "memory_capture. Then tell me what was kept and where.\n\n{}",
+    ),
+    "what_changed": (
+        "What changed", "since", "A day; else a week ago.", "a week ago",
+        "What has changed since {}? Ask memory_facts (action changes) for facts that were replaced, and "
+        "memory_timeline for what was noted since. Tell me in a few lines, the newest first, with citations.",
+    ),
+}  # fmt: skip
 PROMPTS = [
-    Prompt(
-        name="remember",
-        title="Remember something",
-        description="Keep something in memory.",
-        arguments=[PromptArgument(name="text", description="What should be remembered.", required=True)],
-    ),
-    Prompt(
-        name="what_changed",
-        title="What changed",
-        description="What is new or different in memory.",
-        arguments=[PromptArgument(name="since", description="A day; else a week ago.", required=False)],
-    ),
+    Prompt(name=name, title=title, arguments=[PromptArgument(name=key, description=about, required=not otherwise)])
+    for name, (title, key, about, otherwise, _) in _PROMPTS.items()
 ]
 
 
 def write_prompt(name: str, arguments: Mapping[str, str]) -> GetPromptResult:
     """Return the message of a prompt; raises :class:`RequestError` for an unknown one or a missing argument."""
-    if name not in _TEXTS:
-        raise RequestError(f"there is no prompt {name}", f"there are {', '.join(_TEXTS)}")
-    if name == "remember" and not arguments.get("text", "").strip():
-        raise RequestError("remember: text is missing", "say what should be remembered")
-    filled = {"text": "", **arguments, "since": arguments.get("since") or "a week ago"}
-    text = TextContent(type="text", text=_TEXTS[name].format_map(filled))
-    return GetPromptResult(messages=[PromptMessage(role="user", content=text)])
+    if name not in _PROMPTS:
+        raise RequestError(f"there is no prompt {name}", f"there are {', '.join(_PROMPTS)}")
+    _, key, about, otherwise, text = _PROMPTS[name]
+    value = arguments.get(key, "").strip() or otherwise
+    if not value:
+        raise RequestError(f"{name}: {key} is missing", about)
+    content = TextContent(type="text", text=text.format(value))
+    return GetPromptResult(messages=[PromptMessage(role="user", content=content)])

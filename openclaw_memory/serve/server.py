@@ -55,6 +55,7 @@ from .transport import LineTransport
 
 log = logging.getLogger("openclaw_memory.serve")
 T = TypeVar("T")
+Context = ServerRequestContext[Any]
 
 AGENT, WORKSPACE, DEADLINE_MS = "openclaw-memory/agent", "openclaw-memory/workspace", "openclaw-memory/deadlineMs"
 #: Parent agent of a calling sub-agent.
@@ -152,7 +153,7 @@ class MemoryServer:
 
     # -- requests -------------------------------------------------------------------------------------
 
-    async def _call(self, context: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
+    async def _call(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
         tool = self._tools.get(params.name)
         if tool is None:
             near = difflib.get_close_matches(params.name, self._tools, n=1)
@@ -163,17 +164,13 @@ class MemoryServer:
             result.content.extend(link_hits(result.structured_content))
         return result
 
-    async def _list_notes(
-        self, context: ServerRequestContext[Any], params: PaginatedRequestParams | None
-    ) -> ListResourcesResult:
+    async def _list_notes(self, context: Context, params: PaginatedRequestParams | None) -> ListResourcesResult:
         cursor = params.cursor if params else None
         with _refusing():
             place = {} if cursor is None else {"cursor": int(cursor) if cursor.isdecimal() else cursor}
             return ListResourcesResult.model_validate(await self._content(context, NOTES, place))
 
-    async def _read_note(
-        self, context: ServerRequestContext[Any], params: ReadResourceRequestParams
-    ) -> ReadResourceResult:
+    async def _read_note(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
         with _refusing():
             note = await self._content(context, self._tools["memory_get"], {"path": parse_uri(str(params.uri))})
             if note["status"] != "ok":
@@ -185,30 +182,25 @@ class MemoryServer:
             contents=[TextResourceContents(uri=params.uri, mime_type=TEMPLATE.mime_type, text=text)]
         )
 
-    async def _get_prompt(self, context: ServerRequestContext[Any], params: GetPromptRequestParams) -> GetPromptResult:
+    async def _get_prompt(self, context: Context, params: GetPromptRequestParams) -> GetPromptResult:
         with _refusing():
             return write_prompt(params.name, params.arguments or {})
 
-    async def _content(
-        self, context: ServerRequestContext[Any], tool: Tool, arguments: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    async def _content(self, context: Context, tool: Tool, arguments: Mapping[str, Any]) -> Any:
         """Return the result of a tool; raises :class:`RequestError` with its reason where it fails."""
         result = await self._answer(context, tool, arguments)
         if result.is_error:
             raise RequestError("".join(part.text for part in result.content if isinstance(part, TextContent)))
-        content: dict[str, Any] = result.structured_content
-        return content
+        return result.structured_content
 
-    async def _answer(self, context: ServerRequestContext[Any], tool: Tool, given: Mapping[str, Any]) -> CallToolResult:
+    async def _answer(self, context: Context, tool: Tool, given: Mapping[str, Any]) -> CallToolResult:
         self._running += 1
         try:
             return await self._run_tool(context, tool, given)
         finally:
             self._running -= 1
 
-    async def _run_tool(
-        self, context: ServerRequestContext[Any], tool: Tool, given: Mapping[str, Any]
-    ) -> CallToolResult:
+    async def _run_tool(self, context: Context, tool: Tool, given: Mapping[str, Any]) -> CallToolResult:
         meta: Mapping[str, Any] = context.meta or {}
         try:
             host = HostMetadata.parse(meta)
@@ -258,12 +250,12 @@ class MemoryServer:
         with self._pool.use(self._pool.key(host.agent, host.workspace)) as memory:
             return _json(tool.run(Call(memory.under(host.parent), arguments, until, state.progress)))
 
-    async def _report(self, context: ServerRequestContext[Any], state: CallState) -> None:
+    async def _report(self, context: Context, state: CallState) -> None:
         while True:
             await anyio.sleep(_BEAT)
             await self._send_progress(context, state)
 
-    async def _send_progress(self, context: ServerRequestContext[Any], state: CallState) -> None:
+    async def _send_progress(self, context: Context, state: CallState) -> None:
         """Send the progress if it has grown."""
         reached = state.reached
         if reached is not None and reached[0] > state.reported:

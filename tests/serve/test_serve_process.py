@@ -107,6 +107,7 @@ EVERY_CALL: list[tuple[str, dict[str, Any]]] = [
     ("memory_capture", {"text": "Decision: the lamp by the door is green from 2026-03-04 on."}),
     ("memory_turn", {"messages": [{"role": "user", "text": "We decided to buy a lamp on 2026-03-05."}]}),
     ("memory_replied", {"text": "The lamp by the door is green."}),
+    ("memory_page", {"view": "status"}),
 ]
 
 
