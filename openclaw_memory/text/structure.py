@@ -158,5 +158,5 @@ def _hour() -> re.Pattern[str]:
     return re.compile(
         rf"{hour}(?:[:h：]\s?[0-5]\d(?!\d)|\s?(?:{after})(?![间間]))"
         rf"|{_DAYTIME}[一二两兩三四五六七八九十]{{1,3}}[点點时時](?![间間])"
-        rf"|(?:{before})\s(?:{hour}(?:[:h：.]\s?[0-5]\d(?!\d))?|{numbers}){ending}"
+        rf"|(?:{before})\s(?:{hour}(?:[:h：.]\s?[0-5]\d(?!\d))?|(?:{numbers})(?:\s(?:{after}))?){ending}"
     )
