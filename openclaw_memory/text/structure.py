@@ -26,8 +26,10 @@ _WARNING = re.compile("[⚠⛔🚫🛑❗‼]")
 _ITEM = re.compile(rf"\A\s*{ITEM}\s+[*_~]*")
 #: What stands before the beginning of a clause; in Japanese its topic does.
 _BORDER = re.compile("[:：—–、，]|は")
-#: Characters of the longest sentence that is a rule.
-_RULE_LENGTH = 160
+#: A word in capitals before others, none of which a sign or a figure adjoins.
+_CAPITALS = re.compile(r"(?<=[\w,;] )[A-ZÀ-ÖØ-ÞА-ЯЁΑ-Ω]{2,}(?= [^\W\dA-ZÀ-ÖØ-ÞА-ЯЁΑ-Ω])")
+#: Characters of the longest sentence that is a rule, and of the longest that is one by denying anything.
+_RULE_LENGTH, _DENIAL_LENGTH = 160, 60
 _UNITS = ("noun.day", "noun.week", "noun.month", "noun.year", "period", *(f"weekday.{day}" for day in range(7)))
 #: A time of day before an hour in Chinese numerals, which count steps otherwise.
 _DAYTIME = "(?:[早上下中午晚凌晨夜前後]+)"
@@ -53,22 +55,26 @@ def states_appointment(text: str) -> bool:
     return bool(days) or any(steps) or any(each.kind.startswith("weekday") for each in meanings)
 
 
-def is_prohibition(text: str) -> bool:
-    """Return true if a clause of a text forbids something of its subject, and not for this time alone."""
+def is_prohibition(text: str, of_anything: bool = False) -> bool:
+    """Return true if a clause of a text forbids something of its subject, and not for this time alone.
+
+    With ``of_anything`` one word of a subject is enough: "don't open it".
+    """
     for clause in map(str.strip, _CLAUSES.split(calendar_words.plain(text))):
         languages = ("japanese",) if _KANA.search(clause) else calendar_words.likely_languages(clause)
         for language in languages or _prohibitions():
             forbids, once = _prohibitions().get(language, (None, None))
-            if forbids and once and forbids.match(clause) and _has_subject(clause):
+            if forbids and once and forbids.match(clause) and (of_anything or _has_subject(clause)):
                 return once.search(text.lower()) is None
     return False
 
 
 @lru_cache(maxsize=4096)
-def is_rule(text: str, strict: bool = False) -> bool:
+def is_rule(text: str, strict: bool = False, undated: bool = False) -> bool:
     """Return true if a text has a sign of warning, or a short sentence that forbids, or that begins with ``always``.
 
-    A ``strict`` rule that says ``never`` must begin with it, too: "it never ran" is none.
+    A ``strict`` rule that says ``never`` must begin with it, too: "it never ran" is none.  One that is not also limits,
+    or stresses by capitals that it does or denies; in an ``undated`` note, which reports no day, any denial will do.
     """
     if _WARNING.search(text):
         return True
@@ -77,16 +83,31 @@ def is_rule(text: str, strict: bool = False) -> bool:
         sentence = text[start:end]
         if len(sentence) > _RULE_LENGTH:
             continue
-        if is_prohibition(sentence) or next(find_phrases(sentence, ("forbidden",)), None) is not None:
+        if is_prohibition(sentence, of_anything=True) or next(find_phrases(sentence, ("forbidden",)), None) is not None:
+            return True
+        if not strict and (_limits(sentence) or any(map(_limits_or_denies, _CAPITALS.findall(sentence)))):
+            return True
+        if undated and len(sentence) <= _DENIAL_LENGTH and negations(sentence):
             return True
         for match in find_phrases(sentence, ("standing",)):
             phrase = sentence[match.start : match.end]
             if _recurs(phrase):
                 continue
             before = _BORDER.split(sentence[: match.start])[-1]
-            if (not strict and negations(phrase)) or not any(map(str.isalnum, before)):
+            weak = negations(phrase) or UNSPACED_LETTER.match(phrase)  # the verb stands at the end
+            if (not strict and weak) or not any(map(str.isalnum, before)):
                 return True
     return False
+
+
+def _limits(sentence: str) -> bool:
+    """Return true if a sentence without figures begins, or in Japanese or Korean ends, with ``only`` or ``must``."""
+    return not any(map(str.isdigit, sentence)) and _limit().search(calendar_words.plain(sentence)) is not None
+
+
+def _limits_or_denies(word: str) -> bool:
+    """Return true if a word limits or denies, which capitals inside a sentence stress."""
+    return bool(negations(word)) or _limits(word)
 
 
 def _recurs(phrase: str) -> bool:
@@ -130,6 +151,13 @@ def _word(word: str) -> str:
     if UNSPACED_LETTER.search(word):
         return stem
     return rf"(?<![^\W\d_]){stem}" + (r"\w*" if word.endswith("*") else r"(?![^\W\d_])")
+
+
+@cache
+def _limit() -> re.Pattern[str]:
+    """Return the pattern of a word that limits, at the beginning of a sentence or, in Japanese and Korean, its end."""
+    words, endings = (_any("; ".join(_words()[key])) for key in ("limits", "limits at the end"))
+    return re.compile(rf"\A\W*(?:{words})|(?:{endings})\W*\Z")
 
 
 @cache
