@@ -32,7 +32,7 @@ from ..text.lines import split_lines
 from ..text.negation import negations
 from ..text.sentences import sentence_spans
 from ..text.withheld import without_private
-from .scoring import score_sentence, sentences, tidy
+from .scoring import score_sentence, sentences, split_request, tidy
 
 Role = Literal["user", "assistant"]
 #: ``redact(path, text)`` takes secrets out of a text that is to be written; it keeps the number of lines.
@@ -185,9 +185,9 @@ class Capturer:
                 break
             captured_before = candidate.key in captured
             text = _without_speaker(candidate.text)
-            request, content = speech.split_request(text)
+            is_request, content = split_request(text)
             is_noted = False
-            for hit in self.find(content if request else text, until.left()):
+            for hit in self.find(content if is_request else text, until.left()):
                 if trusted and hit.origin not in TRUSTED:
                     continue
                 context = _context(hit)
@@ -196,7 +196,7 @@ class Capturer:
                     key = _key(tidy(line))
                     captured_before |= hit.path.startswith(f"{FOLDER}/") and key == candidate.key
                     is_noted |= bool(content) and hit.date == today and key == _key(content)
-            if is_noted or (request and known_sentences.contains(content)):
+            if is_noted or (is_request and known_sentences.contains(content)):
                 continue
             if captured_before:
                 room -= 1

@@ -105,8 +105,14 @@ def score_sentence(sentence: str, speaker: str) -> float:
         others = speech.is_reported(bare) or bare.rstrip().endswith((":", "："))
         if others or "unsure" in kinds or (pending and "standing" not in kinds):
             # What stands behind the colon of a request may be stated.
-            score -= 0.35 if speech.split_request(bare)[0] else 0.5
+            score -= 0.35 if split_request(bare)[0] else 0.5
     return round(min(1.0, max(0.0, score)), 3)
+
+
+def split_request(sentence: str) -> tuple[bool, str]:
+    """Return true if a sentence is a request with its content behind a colon, and the text behind its colon."""
+    head, _, rest = sentence.replace("：", ": ").partition(": ")
+    return bool(rest) and (speech.is_request(head) or "remember" in speech.phrase_kinds(head)), rest.strip()
 
 
 def _without_quotes(sentence: str) -> str:

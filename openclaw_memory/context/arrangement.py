@@ -18,7 +18,7 @@ from ..search.resident import ResidentIndex
 from ..store.api import Bools, Ints
 from ..text.lines import ITEM
 from ..text.scripts import UNSPACED
-from ..text.structure import is_rule
+from ..text.structure import is_rule, is_rule_heading
 from . import prose
 from .candidates import Candidate, RankedMessage, Tier, has_related_heading
 
@@ -217,7 +217,7 @@ def _find_rules(index: ResidentIndex, message: RankedMessage, rows: Sequence[int
     """Return those of ``rows`` that state a rule, with true for a strict one or one that a heading above states."""
     rules, dated = dict[int, bool](), message.view.corpus.rows.dated
     for row, statement in zip(rows, index.statements(np.array(rows, np.int32)), strict=True):
-        strict = any(is_rule(text, strict=True) for text in (statement.text, *statement.heading.split(" > ")))
+        strict = is_rule(statement.text, strict=True) or any(map(is_rule_heading, statement.heading.split(" > ")))
         if strict or is_rule(statement.text, undated=not dated[row]):
             rules[row] = strict
     return rules

@@ -23,8 +23,8 @@ from ..store.api import Bools, Floats, Ints
 from ..text import analysis
 from ..text.scripts import HANGUL, JOINED_LETTER, UNSPACED
 from ..text.sentences import sentence_spans
-from ..text.speech import is_thanks, split_request, subject_terms, without_request
-from ..text.structure import is_rule
+from ..text.speech import is_thanks, subject_terms, without_request
+from ..text.structure import instruction, is_rule
 from .people import find_people
 from .relevance import RELEVANT, Evidence, extract_features, probability
 
@@ -174,11 +174,12 @@ def rank_message(
             sure, best = RELEVANT, [each for each in best if section[each[0]] == section[best[0][0]]]
         if sure < RELEVANT and evidence and (broken := _broken_rules(index, evidence, best)):
             sure, best = RELEVANT, broken
-    asked, (head, _) = question.text, split_request(" ".join(message.split()))
-    if head and keyword is not None and (request := Evidence(head, keyword, len(corpus))).words:
-        # Of a passage to translate or to rewrite nothing is needed: a note must have a word of the request, too.
-        best = [each for each in best if request.matched_untimed(each[0])]
-        sure, entities = (sure, entities) if best else (0.0, ())
+    asked, head = question.text, instruction(message)
+    if head and keyword is not None:
+        request = Evidence(head, keyword, len(corpus))
+        # Nothing is needed about the passage itself.
+        best = [each for each in best if each[1].score >= _GOOD and request.matched_untimed(each[0])]
+        entities = [entity for entity in entities if _has_name(head.casefold(), entity.name.casefold())]
         asked = head
     brief = brief_entities(message, entities) if entities else frozenset()
     worded = _worded_rows(view, question.text, entities, keyword, len(corpus))

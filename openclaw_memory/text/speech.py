@@ -94,13 +94,6 @@ def is_request(sentence: str) -> bool:
     return any(match.end >= end for match in find_phrases(sentence, ("request",)))
 
 
-def split_request(sentence: str) -> tuple[str, str]:
-    """Return the request before the colon of a sentence, empty where none stands there, and what stands behind it."""
-    head, _, rest = sentence.replace("：", ": ").partition(": ")
-    is_asked = bool(rest) and (is_request(head) or "remember" in phrase_kinds(head))
-    return head if is_asked else "", rest.strip()
-
-
 def is_thanks(sentence: str) -> bool:
     """Return true if a sentence goes on from its thanks without a pause or a request: "thank you for your help"."""
     return _behind_thanks(sentence)[:1].isalnum() and not has_request(sentence)

@@ -26,6 +26,7 @@ _WARNING = re.compile("[⚠⛔🚫🛑❗‼]")
 _ITEM = re.compile(rf"\A\s*{ITEM}\s+[*_~]*")
 #: What stands before the beginning of a clause; in Japanese its topic does.
 _BORDER = re.compile("[:：—–、，]|は")
+_PASSAGE = re.compile(r"(?s)[«„“\"「『][^«»„“”\"「」『』]{6,}[»“”\"」』]|[:：](?![\d/]).*\S.*")
 #: A word in capitals before others, none of which a sign or a figure adjoins.
 _CAPITALS = re.compile(r"(?<=[\w,;] )[A-ZÀ-ÖØ-ÞА-ЯЁΑ-Ω]{2,}(?= [^\W\dA-ZÀ-ÖØ-ÞА-ЯЁΑ-Ω])")
 #: Characters of the longest sentence that is a rule, and of the longest that is one by denying anything.
@@ -74,7 +75,7 @@ def is_rule(text: str, strict: bool = False, undated: bool = False) -> bool:
     """Return true if a text has a sign of warning, or a short sentence that forbids, or that begins with ``always``.
 
     A ``strict`` rule that says ``never`` must begin with it, too: "it never ran" is none.  One that is not also limits,
-    or stresses by capitals that it does or denies; in an ``undated`` note, which reports no day, any denial will do.
+    or stresses by capitals that it does; in an ``undated`` note, which reports no day, any denial will do.
     """
     if _WARNING.search(text):
         return True
@@ -85,7 +86,7 @@ def is_rule(text: str, strict: bool = False, undated: bool = False) -> bool:
             continue
         if is_prohibition(sentence, of_anything=True) or next(find_phrases(sentence, ("forbidden",)), None) is not None:
             return True
-        if not strict and (_limits(sentence) or any(map(_limits_or_denies, _CAPITALS.findall(sentence)))):
+        if not strict and (_limits(sentence) or any(map(_limits, _CAPITALS.findall(sentence)))):
             return True
         if undated and len(sentence) <= _DENIAL_LENGTH and negations(sentence):
             return True
@@ -105,9 +106,22 @@ def _limits(sentence: str) -> bool:
     return not any(map(str.isdigit, sentence)) and _limit().search(calendar_words.plain(sentence)) is not None
 
 
-def _limits_or_denies(word: str) -> bool:
-    """Return true if a word limits or denies, which capitals inside a sentence stress."""
-    return bool(negations(word)) or _limits(word)
+def is_rule_heading(heading: str) -> bool:
+    """Return true if a heading states a rule for what stands below it, which a sign of warning alone does not."""
+    bare = _WARNING.sub(" ", heading)
+    return is_rule(bare, strict=True, undated=bare != heading)
+
+
+def instruction(message: str) -> str:
+    """Return a request to translate or reword without its passage, in quotes or behind a colon; else an empty text."""
+    head = _PASSAGE.sub(" ", message)
+    return head if head != message and _rewording().search(calendar_words.plain(head)) else ""
+
+
+@cache
+def _rewording() -> re.Pattern[str]:
+    """Return the pattern of a word that asks to translate or to reword."""
+    return re.compile(_any("; ".join(_words()["rewording"])))
 
 
 def _recurs(phrase: str) -> bool:

@@ -286,8 +286,18 @@ def test_a_short_denial_is_a_rule_where_no_day_is_reported(text: str) -> None:
 @pytest.mark.parametrize(
     ("heading", "line", "rule", "message"),
     [
-        ("Never below five degrees", "lime for the walls is mixed by Ida in the shed", "lime for walls sets slowly", "is the lime for the walls mixed?"),
-        ("Nunca con lluvia", "la cal de las paredes está mezclada por Ida en el cobertizo", "la cal de paredes tarda en secar", "¿está mezclada la cal de las paredes?"),
+        (
+            "Never below five degrees",
+            "lime for the walls is mixed by Ida in the shed",
+            "lime for walls sets slowly",
+            "is the lime for the walls mixed?",
+        ),
+        (
+            "Nunca con lluvia",
+            "la cal de las paredes está mezclada por Ida en el cobertizo",
+            "la cal de paredes tarda en secar",
+            "¿está mezclada la cal de las paredes?",
+        ),
         ("雨天禁止", "墙上的石灰已经搅拌", "墙上的石灰干得慢", "墙上的石灰搅拌了吗？"),
     ],
 )
@@ -304,7 +314,11 @@ def test_a_rule_in_a_heading_governs_the_lines_below(
     [
         ("the kiln meeting is in the barn, bring clay", "Translate to German", "where is the kiln meeting?"),
         ("la reunión del horno es en el granero con arcilla", "Traduce al inglés", "¿dónde es la reunión del horno?"),
-        ("die Ofensitzung ist in der Scheune, mit Ton", "Übersetze ins Englische", "wo in der Scheune ist die Ofensitzung?"),
+        (
+            "die Ofensitzung ist in der Scheune, mit Ton",
+            "Übersetze ins Englische",
+            "wo in der Scheune ist die Ofensitzung?",
+        ),
         ("собрание у печи будет в амбаре с глиной", "Переведи на английский", "где собрание у печи?"),
         ("窑炉会议在谷仓，请带黏土", "翻译成英文", "窑炉会议在哪里？"),
         ("窯の会議は納屋で、粘土を持参", "英語に訳して", "窯の会議はどこ？"),
