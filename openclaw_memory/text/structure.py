@@ -31,6 +31,8 @@ _PASSAGE = re.compile(r"(?s)[«„“\"「『][^«»„“”\"「」『』]{6,}
 _CAPITALS = re.compile(r"(?<=[\w,;] )[A-ZÀ-ÖØ-ÞА-ЯЁΑ-Ω]{2,}(?= [^\W\dA-ZÀ-ÖØ-ÞА-ЯЁΑ-Ω])")
 #: Characters of the longest sentence that is a rule, and of the longest that is one by denying anything.
 _RULE_LENGTH, _DENIAL_LENGTH = 160, 60
+#: Words of the longest sentence that limits, in a note of a day: a longer one reports.
+_LIMIT_WORDS = 4
 _UNITS = ("noun.day", "noun.week", "noun.month", "noun.year", "period", *(f"weekday.{day}" for day in range(7)))
 #: A time of day before an hour in Chinese numerals, which count steps otherwise.
 _DAYTIME = "(?:[早上下中午晚凌晨夜前後]+)"
@@ -86,7 +88,8 @@ def is_rule(text: str, strict: bool = False, undated: bool = False) -> bool:
             continue
         if is_prohibition(sentence, of_anything=True) or next(find_phrases(sentence, ("forbidden",)), None) is not None:
             return True
-        if not strict and (_limits(sentence) or any(map(_limits, _CAPITALS.findall(sentence)))):
+        is_brief = undated or len(sentence.split()) <= _LIMIT_WORDS
+        if not strict and ((is_brief and _limits(sentence)) or any(map(_limits, _CAPITALS.findall(sentence)))):
             return True
         if undated and len(sentence) <= _DENIAL_LENGTH and negations(sentence):
             return True
