@@ -177,8 +177,8 @@ def rank_message(
     asked, head = question.text, instruction(message)
     if head and keyword is not None:
         request = Evidence(head, keyword, len(corpus))
-        # Nothing is needed about the passage itself.
-        best = [each for each in best if each[1].score >= _GOOD and request.matched_untimed(each[0])]
+        # Nothing is needed about the passage itself, nor about its language alone.
+        best = [each for each in best if each[1].score >= _GOOD and request.matched_untimed(each[0]) > 1]
         entities = [entity for entity in entities if _has_name(head.casefold(), entity.name.casefold())]
         asked = head
     brief = brief_entities(message, entities) if entities else frozenset()

@@ -106,7 +106,9 @@ def is_rule(text: str, strict: bool = False, undated: bool = False) -> bool:
 
 def _limits(sentence: str) -> bool:
     """Return true if a sentence without figures begins, or in Japanese or Korean ends, with ``only`` or ``must``."""
-    return not any(map(str.isdigit, sentence)) and _limit().search(calendar_words.plain(sentence)) is not None
+    plain = calendar_words.plain(sentence).strip(" .。!！*_~")
+    ends = any(match.end() == len(plain) for match in _listed("limits at the end").finditer(plain))
+    return not any(map(str.isdigit, plain)) and (ends or _listed("limits").match(plain) is not None)
 
 
 def is_rule_heading(heading: str) -> bool:
@@ -118,13 +120,7 @@ def is_rule_heading(heading: str) -> bool:
 def instruction(message: str) -> str:
     """Return a request to translate or reword without its passage, in quotes or behind a colon; else an empty text."""
     head = _PASSAGE.sub(" ", message)
-    return head if head != message and _rewording().search(calendar_words.plain(head)) else ""
-
-
-@cache
-def _rewording() -> re.Pattern[str]:
-    """Return the pattern of a word that asks to translate or to reword."""
-    return re.compile(_any("; ".join(_words()["rewording"])))
+    return head if head != message and _listed("rewording").search(calendar_words.plain(head)) else ""
 
 
 def _recurs(phrase: str) -> bool:
@@ -171,10 +167,9 @@ def _word(word: str) -> str:
 
 
 @cache
-def _limit() -> re.Pattern[str]:
-    """Return the pattern of a word that limits, at the beginning of a sentence or, in Japanese and Korean, its end."""
-    words, endings = (_any("; ".join(_words()[key])) for key in ("limits", "limits at the end"))
-    return re.compile(rf"\A\W*(?:{words})|(?:{endings})\W*\Z")
+def _listed(key: str) -> re.Pattern[str]:
+    """Return the pattern of the phrases of a section."""
+    return re.compile(_any("; ".join(_words()[key])))
 
 
 @cache
