@@ -18,7 +18,7 @@ from ..search.resident import ResidentIndex
 from ..store.api import Bools, Ints
 from ..text.lines import ITEM
 from ..text.scripts import UNSPACED
-from ..text.structure import is_rule
+from ..text.structure import is_rule, is_rule_heading
 from . import prose
 from .candidates import Candidate, RankedMessage, Tier, has_related_heading
 
@@ -52,14 +52,14 @@ def arrange(index: ResidentIndex, message: RankedMessage, candidates: Sequence[C
     best = next(iter(current.values()), None)
     section = message.view.corpus.shape.section
     about = _rows_about(message, best.row, rows.tolist()) if best is not None else []
+    rules = _find_rules(index, message, about)
     arranged = []
     for row, statement in zip(rows.tolist(), index.statements(rows), strict=True):
         candidate, tier = current[row], current[row].tier
         if statement.is_refuted:
             tier = Tier.DOUBT
-        elif best is not None and row in about:
-            if is_rule(statement.text, strict=section[row] != section[best.row]):
-                tier = Tier.RULE
+        elif best is not None and row in rules and (rules[row] or section[row] == section[best.row]):
+            tier = Tier.RULE
         arranged.append(candidate._replace(tier=tier, order=candidate.order - _STEP * (tier is Tier.DOUBT)))
     return sorted(arranged, key=lambda candidate: (-candidate.order, candidate.row))
 
@@ -190,12 +190,11 @@ def _add_rules_and_list(index: ResidentIndex, message: RankedMessage, current: d
     about = _rows_about(message, best.row, list(dict.fromkeys([*inside, *beside, *ranked])))
     rows = list(dict.fromkeys([best.row, *inside, *about]))
     statements = dict(zip(rows, index.statements(np.array(rows, np.int32)), strict=True))
-    related = [row for row in about if row not in current]
-    rules = [row for row in related if is_rule(statements[row].text, strict=True)]
-    weaker = [row for row in related if document[row] == document[best.row] and is_rule(statements[row].text)][:1]
+    rules = _find_rules(index, message, [row for row in about if row not in current])
+    weaker = [row for row, strict in rules.items() if not strict and document[row] == document[best.row]][:1]
     added = [
         best._replace(row=row, change="", why=f"a rule about the same; {best.why}")
-        for row in list(dict.fromkeys([*rules, *weaker]))[:_RULES]
+        for row in [*(row for row, strict in rules.items() if strict), *weaker][:_RULES]
     ]
     for candidate in _replace_superseded(index, message, added):
         current.setdefault(candidate.row, candidate)
@@ -212,6 +211,16 @@ def _add_rules_and_list(index: ResidentIndex, message: RankedMessage, current: d
                 row=row, order=least, change="", why=f"of the same list; {best.why}"
             )
             current[row] = listed._replace(list_size=len(items))
+
+
+def _find_rules(index: ResidentIndex, message: RankedMessage, rows: Sequence[int]) -> dict[int, bool]:
+    """Return those of ``rows`` that state a rule, with true for a strict one or one that a heading above states."""
+    rules, dated = dict[int, bool](), message.view.corpus.rows.dated
+    for row, statement in zip(rows, index.statements(np.array(rows, np.int32)), strict=True):
+        strict = is_rule(statement.text, strict=True) or any(map(is_rule_heading, statement.heading.split(" > ")))
+        if strict or is_rule(statement.text, undated=not dated[row]):
+            rules[row] = strict
+    return rules
 
 
 def _rows_about(message: RankedMessage, best: int, rows: Sequence[int]) -> list[int]:

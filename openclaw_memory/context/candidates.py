@@ -24,7 +24,7 @@ from ..text import analysis
 from ..text.scripts import HANGUL, JOINED_LETTER, UNSPACED
 from ..text.sentences import sentence_spans
 from ..text.speech import is_thanks, subject_terms, without_request
-from ..text.structure import is_rule
+from ..text.structure import instruction, is_rule
 from .people import find_people
 from .relevance import RELEVANT, Evidence, extract_features, probability
 
@@ -164,8 +164,8 @@ def rank_message(
     if subject_terms(question.text) or question.asks_what_was_done:
         rows = islice(ranked_rows(corpus, ranking.score, allowed), _SEARCHED)
         best = [(row, assess(ranking, Range.of_row(row))) for row in rows]
+    keyword = ranking.features.keyword
     if best:
-        keyword = ranking.features.keyword
         evidence = None if keyword is None else Evidence(question.text, keyword, len(corpus))
         features = extract_features(ranking, evidence, best, smalltalk, allowed, vectors)
         sure = 1.0 if question.asks_what_was_done else probability(features)
@@ -174,13 +174,20 @@ def rank_message(
             sure, best = RELEVANT, [each for each in best if section[each[0]] == section[best[0][0]]]
         if sure < RELEVANT and evidence and (broken := _broken_rules(index, evidence, best)):
             sure, best = RELEVANT, broken
+    asked, head = question.text, instruction(message)
+    if head and keyword is not None:
+        request = Evidence(head, keyword, len(corpus))
+        # Nothing is needed about the passage itself, nor about its language alone.
+        best = [each for each in best if each[1].score >= _GOOD and request.matched_untimed(each[0]) > 1]
+        entities = [entity for entity in entities if _has_name(head.casefold(), entity.name.casefold())]
+        asked = head
     brief = brief_entities(message, entities) if entities else frozenset()
-    worded = _worded_rows(view, question.text, entities, ranking.features.keyword, len(corpus))
+    worded = _worded_rows(view, question.text, entities, keyword, len(corpus))
     least_cosine = -1.0
     if ranking.similarities is not None and any(entity.curated for entity in entities):
         # The message is about what it names: nothing else is closer in meaning.
         least_cosine = max((float(ranking.similarities[row]) for row, _ in best if worded[row]), default=-1.0)
-    people = find_people(index, question.text)
+    people = find_people(index, asked)
     return RankedMessage(
         view, ranking, allowed, entities, best, sure, low, high - low, brief, worded, least_cosine, people
     )

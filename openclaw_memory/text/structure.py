@@ -26,8 +26,13 @@ _WARNING = re.compile("[⚠⛔🚫🛑❗‼]")
 _ITEM = re.compile(rf"\A\s*{ITEM}\s+[*_~]*")
 #: What stands before the beginning of a clause; in Japanese its topic does.
 _BORDER = re.compile("[:：—–、，]|は")
-#: Characters of the longest sentence that is a rule.
-_RULE_LENGTH = 160
+_PASSAGE = re.compile(r"(?s)[«„“\"「『][^«»„“”\"「」『』]{6,}[»“”\"」』]|[:：](?![\d/]).*\S.*")
+#: A word in capitals before others, none of which a sign or a figure adjoins.
+_CAPITALS = re.compile(r"(?<=[\w,;] )[A-ZÀ-ÖØ-ÞА-ЯЁΑ-Ω]{2,}(?= [^\W\dA-ZÀ-ÖØ-ÞА-ЯЁΑ-Ω])")
+#: Characters of the longest sentence that is a rule, and of the longest that is one by denying anything.
+_RULE_LENGTH, _DENIAL_LENGTH = 160, 60
+#: Words of the longest sentence that limits, in a note of a day: a longer one reports.
+_LIMIT_WORDS = 4
 _UNITS = ("noun.day", "noun.week", "noun.month", "noun.year", "period", *(f"weekday.{day}" for day in range(7)))
 #: A time of day before an hour in Chinese numerals, which count steps otherwise.
 _DAYTIME = "(?:[早上下中午晚凌晨夜前後]+)"
@@ -53,22 +58,26 @@ def states_appointment(text: str) -> bool:
     return bool(days) or any(steps) or any(each.kind.startswith("weekday") for each in meanings)
 
 
-def is_prohibition(text: str) -> bool:
-    """Return true if a clause of a text forbids something of its subject, and not for this time alone."""
+def is_prohibition(text: str, of_anything: bool = False) -> bool:
+    """Return true if a clause of a text forbids something of its subject, and not for this time alone.
+
+    With ``of_anything`` one word of a subject is enough: "don't open it".
+    """
     for clause in map(str.strip, _CLAUSES.split(calendar_words.plain(text))):
         languages = ("japanese",) if _KANA.search(clause) else calendar_words.likely_languages(clause)
         for language in languages or _prohibitions():
             forbids, once = _prohibitions().get(language, (None, None))
-            if forbids and once and forbids.match(clause) and _has_subject(clause):
+            if forbids and once and forbids.match(clause) and (of_anything or _has_subject(clause)):
                 return once.search(text.lower()) is None
     return False
 
 
 @lru_cache(maxsize=4096)
-def is_rule(text: str, strict: bool = False) -> bool:
+def is_rule(text: str, strict: bool = False, undated: bool = False) -> bool:
     """Return true if a text has a sign of warning, or a short sentence that forbids, or that begins with ``always``.
 
-    A ``strict`` rule that says ``never`` must begin with it, too: "it never ran" is none.
+    A ``strict`` rule that says ``never`` must begin with it, too: "it never ran" is none.  One that is not also limits,
+    or stresses by capitals that it does; in an ``undated`` note, which reports no day, any denial will do.
     """
     if _WARNING.search(text):
         return True
@@ -77,16 +86,41 @@ def is_rule(text: str, strict: bool = False) -> bool:
         sentence = text[start:end]
         if len(sentence) > _RULE_LENGTH:
             continue
-        if is_prohibition(sentence) or next(find_phrases(sentence, ("forbidden",)), None) is not None:
+        if is_prohibition(sentence, of_anything=True) or next(find_phrases(sentence, ("forbidden",)), None) is not None:
+            return True
+        is_brief = undated or len(sentence.split()) <= _LIMIT_WORDS
+        if not strict and ((is_brief and _limits(sentence)) or any(map(_limits, _CAPITALS.findall(sentence)))):
+            return True
+        if undated and len(sentence) <= _DENIAL_LENGTH and negations(sentence):
             return True
         for match in find_phrases(sentence, ("standing",)):
             phrase = sentence[match.start : match.end]
             if _recurs(phrase):
                 continue
             before = _BORDER.split(sentence[: match.start])[-1]
-            if (not strict and negations(phrase)) or not any(map(str.isalnum, before)):
+            weak = negations(phrase) or UNSPACED_LETTER.match(phrase)  # the verb stands at the end
+            if (not strict and weak) or not any(map(str.isalnum, before)):
                 return True
     return False
+
+
+def _limits(sentence: str) -> bool:
+    """Return true if a sentence without figures begins, or in Japanese or Korean ends, with ``only`` or ``must``."""
+    plain = calendar_words.plain(sentence).strip(" .。!！*_~")
+    ends = any(match.end() == len(plain) for match in _listed("limits at the end").finditer(plain))
+    return not any(map(str.isdigit, plain)) and (ends or _listed("limits").match(plain) is not None)
+
+
+def is_rule_heading(heading: str) -> bool:
+    """Return true if a heading states a rule for what stands below it, which a sign of warning alone does not."""
+    bare = _WARNING.sub(" ", heading)
+    return is_rule(bare, strict=True, undated=bare != heading)
+
+
+def instruction(message: str) -> str:
+    """Return a request to translate or reword without its passage, in quotes or behind a colon; else an empty text."""
+    head = _PASSAGE.sub(" ", message)
+    return head if head != message and _listed("rewording").search(calendar_words.plain(head)) else ""
 
 
 def _recurs(phrase: str) -> bool:
@@ -133,6 +167,12 @@ def _word(word: str) -> str:
 
 
 @cache
+def _listed(key: str) -> re.Pattern[str]:
+    """Return the pattern of the phrases of a section."""
+    return re.compile(_any("; ".join(_words()[key])))
+
+
+@cache
 def _amount() -> re.Pattern[str]:
     """Return the pattern of a figure beside a currency; of Chinese and Japanese numerals one multiplies."""
     names, thousands = (_any("; ".join(_words()[key])) for key in ("currency", "thousands"))
@@ -158,5 +198,5 @@ def _hour() -> re.Pattern[str]:
     return re.compile(
         rf"{hour}(?:[:h：]\s?[0-5]\d(?!\d)|\s?(?:{after})(?![间間]))"
         rf"|{_DAYTIME}[一二两兩三四五六七八九十]{{1,3}}[点點时時](?![间間])"
-        rf"|(?:{before})\s(?:{hour}(?:[:h：.]\s?[0-5]\d(?!\d))?|{numbers}){ending}"
+        rf"|(?:{before})\s(?:{hour}(?:[:h：.]\s?[0-5]\d(?!\d))?|(?:{numbers})(?:\s(?:{after}))?){ending}"
     )

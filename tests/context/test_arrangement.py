@@ -257,3 +257,74 @@ def test_the_section_that_stands_clear_of_the_others_is_told_across_languages(
     notes.write("memory/2026-03-05.md", "# 2026-03-05\n\n## Dream log\n- Dreams go under `## Sueños`, word for word.\n")
     assert told(notes, "Tuve un gato raro ayer, mételo.") == ""
     assert "word for word" in told(notes, "Tuve un sueño raro anoche, anotalo.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Invoices MUST be signed.",
+        "Nur als Entwurf speichern.",
+        "Solo bozze.",
+        "Только карандашом.",
+        "只用铅笔。",
+        "下書きのみ。",
+        "署名は必須です。",
+        "请勿在午后来电。",
+        "Send the list, but do NOT name the price.",
+        "必须签字。",
+    ],
+)
+def test_a_limit_and_what_is_stressed_are_rules(text: str) -> None:
+    assert is_rule(text)
+
+
+@pytest.mark.parametrize("text", ["Anrufe nie mittags.", "No calls at noon.", "Dach nicht öffnen!", "昼は電話しない。"])
+def test_a_short_denial_is_a_rule_where_no_day_is_reported(text: str) -> None:
+    assert is_rule(text, undated=True) and not is_rule(text)
+
+
+@pytest.mark.parametrize(
+    ("heading", "line", "rule", "message"),
+    [
+        (
+            "Never below five degrees",
+            "lime for the walls is mixed by Ida in the shed",
+            "lime for walls sets slowly",
+            "is the lime for the walls mixed?",
+        ),
+        (
+            "Nunca con lluvia",
+            "la cal de las paredes está mezclada por Ida en el cobertizo",
+            "la cal de paredes tarda en secar",
+            "¿está mezclada la cal de las paredes?",
+        ),
+        ("雨天禁止", "墙上的石灰已经搅拌", "墙上的石灰干得慢", "墙上的石灰搅拌了吗？"),
+    ],
+)
+def test_a_rule_in_a_heading_governs_the_lines_below(
+    notes: Notes, heading: str, line: str, rule: str, message: str
+) -> None:
+    notes.write("memory/2026-03-02.md", f"# 2026-03-02\n\n## A\n\n- {line}\n\n## {heading}\n\n- {rule}\n")
+    text = told(notes, message)
+    assert 0 <= text.find(heading) < text.find(rule) < text.find(line)
+
+
+@pytest.mark.parametrize(
+    ("line", "order", "passage"),
+    [
+        ("the kiln meeting is in the barn, bring clay", "Translate to German", "where is the kiln meeting?"),
+        ("la reunión del horno es en el granero con arcilla", "Traduce al inglés", "¿dónde es la reunión del horno?"),
+        (
+            "die Ofensitzung ist in der Scheune, mit Ton",
+            "Übersetze ins Englische",
+            "wo in der Scheune ist die Ofensitzung?",
+        ),
+        ("собрание у печи будет в амбаре с глиной", "Переведи на английский", "где собрание у печи?"),
+        ("窑炉会议在谷仓，请带黏土", "翻译成英文", "窑炉会议在哪里？"),
+        ("窯の会議は納屋で、粘土を持参", "英語に訳して", "窯の会議はどこ？"),
+    ],
+)
+def test_of_a_passage_to_translate_nothing_is_told(notes: Notes, line: str, order: str, passage: str) -> None:
+    notes.write("memory/2026-03-02.md", f"# 2026-03-02\n\n- {line}\n")
+    assert line[:10] in told(notes, passage)
+    assert not told(notes, f"{order}: {passage}")
