@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from operator import itemgetter
 
 from ... import patterns as re
 from .opaque import iban_end, is_random
@@ -128,7 +129,7 @@ _LIST_OF_WORDS = re.compile(
 def find_labelled(line: str) -> list[Span]:
     """Return the secrets of ``line`` that a label announces."""
     # Of the labels that begin at one place the longest counts; one within another is part of it.
-    labels = sorted(find_labels(lower(line)), key=lambda label: (label[0], -label[1]))
+    labels = sorted(filter(itemgetter(2), find_labels(lower(line))), key=lambda label: (label[0], -label[1]))
     things = [(start, end) for start, end, kind in labels if kind in ("thing", "place")]
     secrets: list[Span] = []
     last = 0
