@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
-from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -202,7 +201,6 @@ def _headings_in_language(chosen: Sequence[ScoredSentence]) -> Mapping[str, str]
     return _heading_table().get(spoken) or _heading_table()[language.ENGLISH]
 
 
-@cache
 def _heading_table() -> dict[str, dict[str, str]]:
     """Read the headings by language and name from ``headings.txt``."""
     table: dict[str, dict[str, str]] = {}

@@ -395,4 +395,4 @@ def test_the_rules_of_gitleaks_are_as_they_are_there() -> None:
     assert "MIT License" in folder.joinpath("gitleaks.LICENSE.txt").read_text()
     assert len(rules()) > 250
     for rule in rules():
-        re.compile(rule.pattern, re.ASCII)
+        re.compile(rule.pattern.pattern, re.ASCII)
