@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import tomllib
+from dataclasses import dataclass
 from importlib.resources import files
-from typing import NamedTuple
 
 
-class ModelEntry(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ModelEntry:
     """A model: its shape, its prefixes, and the source of its file.
 
     ``context`` is the longest text in the model's own tokens.  ``sha256`` and ``size`` (bytes) are of the fetched
