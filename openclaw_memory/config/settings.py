@@ -6,7 +6,6 @@ Keys are dotted (``search.max_results``); the YAML file nests them, the environm
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -406,7 +405,9 @@ def _from_environment(environ: Mapping[str, str]) -> tuple[list[_Source], list[P
         mapping = next((each for each in mappings if name.startswith(f"{each}_")), None)
         key = keys.get(name) or (mapping and f"{mappings[mapping]}.{name[len(mapping) + 1 :].lower()}")
         if key is None:
-            close = difflib.get_close_matches(name, keys, n=1, cutoff=0.8)
+            from difflib import get_close_matches
+
+            close = get_close_matches(name, keys, n=1, cutoff=0.8)
             step = f"did you mean '{ENV_PREFIX}{close[0]}'?" if close else None
             unknown.append(Problem(f"'{variable}' is no setting and changes nothing", step, "environment"))
         elif environ[variable].strip():  # containers and scripts write "not set" as an empty text

@@ -9,7 +9,6 @@ of messages and the results on others; ``benchmarks/relevance.py`` fits them aga
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from math import exp, log, log1p
 
 import numpy as np
@@ -281,7 +280,7 @@ def _run_rows(run: re.Match[str], at: dict[str, int], windows: Sequence[Ints], j
     elif run.lastgroup == "asian":
         yield from (rows_of(text[i : i + _ASIAN_WORD]) for i in range(0, len(text) - 2, _ASIAN_WORD))
     else:
-        for part in [text] if japanese else _particles().split(text):
+        for part in [text] if japanese else _particles.split(text):
             yield from _han_rows(part, rows_of)
 
 
@@ -302,7 +301,7 @@ def _han_rows(text: str, rows_of: Callable[[str], Ints]) -> Iterator[Ints]:
     yield from reversed(chosen)
 
 
-@cache
-def _particles() -> re.Pattern[str]:
+@re.built
+def _particles() -> str:
     """Return the pattern of Chinese stop words of one character."""
-    return re.compile("|".join(sorted(word for word in language.stop_words()["chinese"] if len(word) == 1)))
+    return "|".join(sorted(word for word in language.stop_words()["chinese"] if len(word) == 1))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 #: Characters of a text that are tokenized for each token that it may have.  A token of prose is far shorter, so the
 #: model would not read more, and the regular expressions of BPE tokenizers, which can overflow their stack, never see
@@ -58,8 +58,7 @@ class EngineSession(Protocol):
         """Return the pooled vector of each text: *d* values of float32, not normalised."""
 
 
-@dataclass(frozen=True, slots=True)
-class Binding:
+class Binding(NamedTuple):
     """A binding: its name on PyPI, the package that it installs, and our module with its session."""
 
     name: str

@@ -14,7 +14,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from functools import lru_cache
 from typing import Any
 
 from .. import patterns as re
@@ -45,7 +44,6 @@ ALWAYS, NEVER = 0, date.max.toordinal() + 1
 _SIGNS = re.compile(r"[^\w.,-]+|(?<!\w)[.,-]+|[.,-]+(?!\w)")
 
 
-@lru_cache(maxsize=1 << 14)
 def fold_value(text: str) -> str:
     """Return ``text`` for comparison as a value: in small letters, with single blanks, without outer punctuation."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split()).strip(" .,;:!\"'`“”‘’*_")

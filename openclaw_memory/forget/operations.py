@@ -7,9 +7,9 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..config.openclaw_home import OpenClawHome
 from ..config.settings import IngestSettings, data_dir
@@ -38,8 +38,7 @@ log = logging.getLogger("openclaw_memory")
 _LOCK_TIMEOUT = 30.0
 
 
-@dataclass(frozen=True, slots=True)
-class Forgetter:
+class Forgetter(NamedTuple):
     """Forgets in one workspace and its index; safe to use from several threads and processes.
 
     ``ingest()`` brings the index to the state of the files, ``view()`` gives the graph in step with them, ``clear()``

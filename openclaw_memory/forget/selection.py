@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -282,8 +282,7 @@ def _by_query(query: str, snapshot: Snapshot) -> Selection:
 # -- by concept -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class NamedConcept:
+class NamedConcept(NamedTuple):
     """The spellings and the key of a concept, its slug where it is curated, and the error where nothing is called so.
 
     A concept that the index does not know may be in files outside of it.

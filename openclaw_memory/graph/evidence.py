@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -188,7 +187,6 @@ def _siblings(names: Sequence[str]) -> Floats:
     return np.array([max(1.0, 0.5 * count[row]) if row else 1.0 for row in rows])
 
 
-@lru_cache(maxsize=1 << 16)
 def _within(name: str) -> frozenset[str]:
     """Return the terms within a term: runs of its words, and of its characters where it has no alphabet."""
     if name.isascii() and "-" not in name:

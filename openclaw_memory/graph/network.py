@@ -6,7 +6,6 @@ A section that is longer than :data:`PASSAGE` rows is cut into passages, each of
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -48,8 +47,7 @@ class SparseRows(NamedTuple):
         return place, self.target[at], self.weight[at]
 
 
-@dataclass(frozen=True, slots=True)
-class Network:
+class Network(NamedTuple):
     """Sections by their place in the corpus, concepts by theirs in the references.
 
     ``sections`` and ``concepts`` hold the same references from both ends (``concepts`` lists first the

@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,8 +30,7 @@ Similarities = Callable[[str], Callable[[], Floats | None]]
 View = Callable[..., AbstractContextManager[GraphView]]
 
 
-@dataclass(frozen=True, slots=True)
-class ConceptService:
+class ConceptService(NamedTuple):
     """Lists, finds and curates concepts.
 
     ``changed()`` takes over the workspace's ``concepts.yaml`` and returns the number of references that changed;

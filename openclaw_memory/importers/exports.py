@@ -278,8 +278,7 @@ def _items(value: Any) -> list[Any]:
 # -- files ---------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(NamedTuple):
     """The exports of a program: patterns of its files' names, and the function that reads an entry."""
 
     names: tuple[str, ...]

@@ -13,6 +13,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from .. import patterns as re
 from ..errors import WorkspaceError, writing
@@ -37,8 +38,7 @@ _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
 _BLOCK = re.compile(r"\s|[#>`~|<*+-]|\d+[.)]")
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(NamedTuple):
     """An imported note: its ``path`` in the workspace, the ``key`` of its entry, and the ``digest`` of its text.
 
     ``edited`` is true for a file whose text is not as an import wrote it; ``text`` is empty for a note on disk.

@@ -321,7 +321,6 @@ def _kind(shown: str) -> Kind:
     return Kind.DAILY if in_memory and is_daily(shown) else Kind.NOTE
 
 
-@lru_cache(maxsize=4096)
 def _grain(shown: str) -> Grain:
     summary = calendar.parse_path(shown)
     return Grain.WORKING if summary is None else summary[0]

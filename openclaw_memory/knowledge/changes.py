@@ -145,7 +145,7 @@ def new_value_in(line: str) -> tuple[str, str] | None:
     if len(line) > _LONGEST or not _says_changed(line):
         return None
     line = _MARKUP.sub("", line)
-    match = _reached().search(line)
+    match = _reached.search(line)
     if match is None or not _says_changed(line[: match.start()]) or _is_hedged(line[: match.start()]):
         return None
     label = without_change(line[: match.start()])
@@ -179,7 +179,7 @@ def _around_arrow(left: str, right: str) -> Iterator[_Pair]:
         word = label.strip().rpartition(" ")[2].casefold()
         if _ends_changed(label) or (word in _openers() and _says_changed(label)):
             yield _Pair(label, before[1], after[0], "arrow", True)
-    opening, ending, closing = _OPENS.match(left), _verb_behind().search(right), _CLOSES.search(right)
+    opening, ending, closing = _OPENS.match(left), _verb_behind.search(right), _CLOSES.search(right)
     if opening and (closing := ending or closing):
         old, new = left[opening.end() :].strip(), right[: closing.start()].strip()
         told = ending is not None and opening[0][-1] in ":：を"
@@ -560,13 +560,13 @@ def _frames() -> tuple[_Frame, ...]:
     return tuple(out)
 
 
-@cache
-def _verb_behind() -> re.Pattern[str]:
+@re.built
+def _verb_behind() -> str:
     """Return a pattern for a verb behind the new value, in scripts without spaces: … に変更."""
     endings = "|".join(
         sorted({span.rpartition("{}")[2].strip() for span in _spans() if JOINED_LETTER.search(span)} - {""})
     )
-    return re.compile(rf"\s*(?:{endings})\s*(?:{_joined_words('changed')})")
+    return rf"\s*(?:{endings})\s*(?:{_joined_words('changed')})"
 
 
 def _spans() -> Iterator[str]:
@@ -594,10 +594,10 @@ def _openers() -> frozenset[str]:
     return frozenset(_parts_of_spans(0, 1))
 
 
-@cache
-def _reached() -> re.Pattern[str]:
+@re.built
+def _reached() -> str:
     """Return a pattern for *to* and a value, in all languages."""
     middles = sorted(_parts_of_spans(1))
     spaced = "|".join(re.escape(middle) for middle in middles if not JOINED_LETTER.search(middle))
     joined = "|".join(re.escape(middle) for middle in middles if JOINED_LETTER.search(middle))
-    return re.compile(rf"(?:(?<!\w)(?:{spaced})\s+|(?:{joined})\s*)(?P<after>{_VALUE})(?=[\s),.;:!?，。；）(（：]|\Z)")
+    return rf"(?:(?<!\w)(?:{spaced})\s+|(?:{joined})\s*)(?P<after>{_VALUE})(?=[\s),.;:!?，。；）(（：]|\Z)"

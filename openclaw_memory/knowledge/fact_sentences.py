@@ -91,7 +91,7 @@ def tidy(text: str) -> str:
 
 def facts_in(text: str, subjects: DefaultSubjects) -> Iterator[ExtractedFact]:
     """Yield the facts of each sentence of ``text``, which has no bullet and no speaker."""
-    if not _triggers().search(text.casefold()):
+    if not _triggers.search(text.casefold()):
         return
     for start, end in sentence_spans(text):
         sentence = text[start:end]
@@ -102,7 +102,7 @@ def facts_in(text: str, subjects: DefaultSubjects) -> Iterator[ExtractedFact]:
 
 def _first_fact(sentence: str, subjects: DefaultSubjects) -> ExtractedFact | None:
     read = plain(sentence.replace("’", "'")).strip()
-    for trigger in dict.fromkeys(_triggers().findall(read.casefold())):
+    for trigger in dict.fromkeys(_triggers.findall(read.casefold())):
         for pattern in _patterns()[trigger]:
             if (fact := _match_pattern(read, sentence, pattern, subjects)) is not None:
                 return fact
@@ -188,7 +188,7 @@ def _is_denied(read: str, match: re.Match[str], pattern: _Pattern) -> bool:
     then has no subject, or in the object of a liking.
     """
     if pattern.language in _UNSPACED_LANGUAGES:
-        return bool(negations(_triggers().sub(" ", read)))
+        return bool(negations(_triggers.sub(" ", read)))
     return pattern.relation in ("likes", "dislikes") and bool(negations(match.groupdict().get("O") or ""))
 
 
@@ -246,7 +246,6 @@ def _is_kind(subject: str, code: str) -> bool:
     return word and is_generic_noun(subject.casefold(), _LANGUAGE_NAMES.get(code, language.ENGLISH))
 
 
-@cache
 def _no_subjects(code: str) -> frozenset[str]:
     """Return the words before a verb that name nobody: *Strongly prefers …*, *Wife is …*."""
     lists, relations = fact_words()[code].lists, ("children", "siblings", "parents", "partner", "married to")
@@ -274,7 +273,6 @@ def _clause(text: str, relation: str, code: str) -> str:
     return text.strip(" ,")
 
 
-@cache
 def _cut_words(words: tuple[str, ...], spaced: bool) -> re.Pattern[str]:
     either = "|".join(re.escape(word).replace(r"\.", r"\d") for word in sorted(words, key=len, reverse=True))
     return re.compile(rf",?\s(?:{either})(?!\w)" if spaced else f"(?:{either})", re.IGNORECASE)
@@ -297,13 +295,13 @@ def _patterns() -> Mapping[str, tuple[_Pattern, ...]]:
     return {trigger: tuple(patterns) for trigger, patterns in out.items()}
 
 
-@cache
-def _triggers() -> re.Pattern[str]:
+@re.built
+def _triggers() -> str:
     """Return the pattern of any trigger in small letters: a whole word where spaces part words, else anywhere."""
     words = sorted(_patterns(), key=len, reverse=True)
     spaced = "|".join(re.escape(word) for word in words if not JOINED_LETTER.search(word))
     joined = "|".join(re.escape(word) for word in words if JOINED_LETTER.search(word))
-    return re.compile(rf"(?<!\w)(?:{spaced})(?!\w)|{joined}")
+    return rf"(?<!\w)(?:{spaced})(?!\w)|{joined}"
 
 
 def _compile(code: str, words: FactWords, relation: str, text: str) -> tuple[_Pattern, list[str]]:

@@ -52,7 +52,6 @@ _RELATIVES = frozenset(("children", "siblings", "parents", "partner", "married t
 # -- names ----------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=1 << 13)
 def name_in(heading: str) -> str | None:
     """Return the name in ``heading`` without days, signs and labels; ``None`` where there is none, or a remark."""
     if heading.rstrip().endswith(("!", "?", "！", "？", "…")) or any(sign in heading for sign in ("→", "->", "://")):

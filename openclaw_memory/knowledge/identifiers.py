@@ -85,7 +85,6 @@ def identifiers_in_text(text: str) -> list[str]:
     ]
 
 
-@lru_cache(maxsize=1 << 14)
 def is_opaque(token: str) -> bool:
     """Return true if a token is a hash, an id or a key without meaning: ``a3f9c21e``, ``msg_01Hx9Kq2``."""
     if _OPAQUE.fullmatch(token):

@@ -65,7 +65,6 @@ LITERALS = routine_words("literals") | routine_words("commits")
 # -- kinds of things ------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=1 << 14)
 def is_generic_noun(word: str, spoken: str) -> bool:
     """Return true if ``word``, in small letters, or a form of the same stem is a word for a kind of thing.
 

@@ -7,7 +7,7 @@ concept.  Every pattern is bounded, so that time is linear in the text.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -242,7 +242,6 @@ def _quoted_term(text: str) -> str | None:
 # -- plain words --------------------------------------------------------------------------------
 
 
-@cache
 def _silent(spoken: str) -> frozenset[str]:
     """Return the words that are part of no term; English ones stand in notes of every language."""
     return ROUTINE if spoken == language.ENGLISH else ROUTINE | language.stop_words().get(spoken, frozenset())

@@ -206,7 +206,6 @@ def _openers(spoken: str) -> frozenset[str]:
     )
 
 
-@cache
 def _calendar_words(name: str) -> frozenset[str]:
     """Return single words for days and months, without those that are names of people or mean something else."""
     keys = calendar_words.phrases_by_key(name)

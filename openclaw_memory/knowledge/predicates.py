@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
+from typing import NamedTuple
 
 from .. import patterns as re
 from ..text import word_lists
@@ -20,8 +21,20 @@ def _folded(text: str) -> str:
     return _OUTER_SIGNS.sub("", _BLANKS.sub(" ", text))
 
 
-def _load() -> tuple[dict[str, str], dict[str, frozenset[str]], dict[str, list[str]]]:
-    """Return the relation of each wording, the flags of each relation, and the lists before the first relation."""
+class _Relations(NamedTuple):
+    """The relation of each wording, the flags of each relation, and the lists before the first relation."""
+
+    forms: dict[str, str]
+    flags: dict[str, frozenset[str]]
+    before: frozenset[str]
+    dialect: dict[str, str]
+    families: tuple[str, ...]
+    favourites: tuple[str, ...]
+
+
+@cache
+def _relations() -> _Relations:
+    """Read ``relations.txt``."""
     forms: dict[str, str] = {}
     flags: dict[str, frozenset[str]] = {}
     lists: dict[str, list[str]] = {}
@@ -37,16 +50,14 @@ def _load() -> tuple[dict[str, str], dict[str, frozenset[str]], dict[str, list[s
             forms[relation] = relation
         for wording in filter(None, map(_folded, line.split(","))):
             forms.setdefault(wording, relation)
-    return forms, flags, lists
-
-
-_FORMS, _FLAGS, _LISTS = _load()
-_BEFORE = frozenset(_LISTS["before"] + _LISTS["articles"])
-_DIALECT = dict(pair.split("=") for pair in _LISTS["dialect"])
-_FAMILIES = tuple(f"{word} " for word in _LISTS["families"])
-_FAVOURITES = tuple(sorted(map(_folded, _LISTS["favourites"]), key=len, reverse=True))
-#: Relations that have one value at a time; any "favourite …" and "current …" is one too.
-SINGLE_VALUED = frozenset(name for name, flags in _FLAGS.items() if "single" in flags)
+    return _Relations(
+        forms,
+        flags,
+        frozenset(lists["before"] + lists["articles"]),
+        dict(pair.split("=") for pair in lists["dialect"]),
+        tuple(f"{word} " for word in lists["families"]),
+        tuple(sorted(map(_folded, lists["favourites"]), key=len, reverse=True)),
+    )
 
 
 def is_decision(predicate: str) -> bool:
@@ -60,13 +71,13 @@ def normalise(predicate: str) -> str:
 
     An unknown one keeps its words.  Empty without a letter or digit.
     """
-    text = _folded(predicate)
+    text, relations = _folded(predicate), _relations()
     while True:
         text = _OUTER_SIGNS.sub("", text)
-        words = [_DIALECT.get(word, word) for word in text.split(" ")]
-        if relation := _FORMS.get(text) or _FORMS.get(" ".join(words)):
+        words = [relations.dialect.get(word, word) for word in text.split(" ")]
+        if relation := relations.forms.get(text) or relations.forms.get(" ".join(words)):
             return relation
-        if len(words) > 1 and words[0] in _BEFORE:
+        if len(words) > 1 and words[0] in relations.before:
             text = " ".join(words[1:])
         elif len(words) > 1 and words[-1] in ("is", "are"):
             text = " ".join(words[:-1])
@@ -76,7 +87,7 @@ def normalise(predicate: str) -> str:
 
 def wordings(relation: str) -> tuple[str, ...]:
     """Return the names of ``relation``, itself included, in small letters."""
-    return tuple(wording for wording, name in _FORMS.items() if name == relation)
+    return tuple(wording for wording, name in _relations().forms.items() if name == relation)
 
 
 def split_liking(text: str) -> tuple[str, str] | None:
@@ -95,15 +106,15 @@ def is_single(predicate: str, extra: Iterable[str] = ()) -> bool:
     """Return true if a subject has one value of ``predicate`` at a time; ``extra`` names more such relations."""
     relation = normalise(predicate)
     return (
-        relation in SINGLE_VALUED
-        or relation.startswith(_FAMILIES)
+        "single" in _relations().flags.get(relation, ())
+        or relation.startswith(_relations().families)  # any "favourite …" and "current …" too
         or any(relation == normalise(name) for name in extra)
     )
 
 
 def has_flag(predicate: str, flag: str) -> bool:
     """Return true if the relation has a flag of ``relations.txt``: ``person``, ``self``, ``thing``, ``place``."""
-    return flag in _FLAGS.get(normalise(predicate), ())
+    return flag in _relations().flags.get(normalise(predicate), ())
 
 
 def is_relation(text: str) -> bool:
@@ -122,16 +133,17 @@ def kind_of_key(label: str) -> str | None:
     if kind is not None:
         return kind
     low = _folded(label)
-    if low.startswith(_FAVOURITES):
+    if low.startswith(_relations().favourites):
         return "text"
     words = low.split(" ")
     if 2 <= len(words) <= 3 and low.isascii() and fact_list("done").isdisjoint(words):
         for part in (words[-1], " ".join(words[-2:]), words[0]):
-            kind = _value_kind(_FORMS.get(part, ""))
+            kind = _value_kind(_relations().forms.get(part, ""))
             if kind in ("url", "path", "email", "phone", "ip", "port", "repo"):
                 return kind
     return None
 
 
 def _value_kind(relation: str) -> str | None:
-    return next((flag.removeprefix("key=") for flag in _FLAGS.get(relation, ()) if flag.startswith("key=")), None)
+    flags = _relations().flags.get(relation, ())
+    return next((flag.removeprefix("key=") for flag in flags if flag.startswith("key=")), None)

@@ -49,13 +49,13 @@ def compound_terms(text: str) -> Iterator[tuple[str, str]]:
     """Yield (rule, term): Japanese compounds, and short Chinese chunks between signs."""
     text = _MEASURED.sub("0", text)
     if _KANA.search(text):
-        for match in _titled_name().finditer(text):
+        for match in _titled_name.finditer(text):
             yield "name", _without_title(match[1])
         for match in _COMPOUND.finditer(text):
             whole = _without_title(match[0].lstrip("ー"))
             parts = _PART.findall(whole)
-            whole = _affixes().sub("", whole)
-            if 2 <= len(whole) <= 12 and not _everyday().fullmatch(whole):
+            whole = _affixes.sub("", whole)
+            if 2 <= len(whole) <= 12 and not _everyday.fullmatch(whole):
                 done = whole.endswith(tuple(sections("common_japanese.txt")["done"]))
                 yield ("phrase" if len(whole) >= _SURE and not done else "part"), whole
             if len(parts) > 1:
@@ -67,14 +67,13 @@ def compound_terms(text: str) -> Iterator[tuple[str, str]]:
             yield ("phrase" if len(chunk) >= _SURE else "part"), chunk
 
 
-@cache
-def _titled_name() -> re.Pattern[str]:
+@re.built
+def _titled_name() -> str:
     """Return the pattern of a Japanese name with its title behind it."""
     titles = "|".join(map(re.escape, _titles()))
-    return re.compile(f"([{HAN}\u30a1-\u30fa\u30fc]{{1,10}})(?:{titles})")
+    return f"([{HAN}\u30a1-\u30fa\u30fc]{{1,10}})(?:{titles})"
 
 
-@cache
 def _titles() -> tuple[str, ...]:
     return tuple(sorted(fact_words()["ja"].lists["titles"], key=len, reverse=True))
 
@@ -141,7 +140,7 @@ def _whole_words(runs: list[str], terms: set[str], length: int, han: bool) -> It
 
 def is_everyday(term: str) -> bool:
     """Return true if a term is an everyday word, or a compound of such words, in Chinese or Japanese."""
-    return _is_chinese_word(term) or _everyday().fullmatch(term) is not None
+    return _is_chinese_word(term) or _everyday.fullmatch(term) is not None
 
 
 def _is_chinese_word(term: str) -> bool:
@@ -177,21 +176,21 @@ def _parts_a_word(term: str, before: Counter[str], after: Counter[str]) -> bool:
     return 2 * max(opens, closes) >= before.total()
 
 
-@cache
-def _everyday() -> re.Pattern[str]:
+@re.built
+def _everyday() -> str:
     """Return the pattern of compounds of everyday Japanese words with their prefixes and suffixes."""
     words = sections("common_japanese.txt")
     word, before, behind = (_any_of(words[name]) for name in ("words", "before", "behind"))
     word += "|" + _any_of(words["done"])
-    return re.compile(f"(?:{before})?(?:(?:{word})(?:{behind})?)+")
+    return f"(?:{before})?(?:(?:{word})(?:{behind})?)+"
 
 
-@cache
-def _affixes() -> re.Pattern[str]:
+@re.built
+def _affixes() -> str:
     """Return the pattern of Japanese prefixes and suffixes that are no part of a name: 各, 内."""
     words = sections("common_japanese.txt")
     before, behind = _any_of(words["before"]), _any_of(words["behind"])
-    return re.compile(f"\\A(?:{before})(?=[\u30a1-\u30fa\u30fc]{{2}})|(?<=[\u30a1-\u30fa\u30fc]{{2}})(?:{behind})\\Z")
+    return f"\\A(?:{before})(?=[\u30a1-\u30fa\u30fc]{{2}})|(?<=[\u30a1-\u30fa\u30fc]{{2}})(?:{behind})\\Z"
 
 
 def _any_of(words: Iterable[str]) -> str:

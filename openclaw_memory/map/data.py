@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +31,7 @@ LINES, REPEATED, CONCEPTS = 12_000, 3_000, 5_000
 _GRID = 4_000
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(NamedTuple):
     """The rows of the corpus and the concepts of a map; ``units`` counts the rows of each concept.
 
     ``rows`` hold each sentence once, ``repeats`` the rows of summaries that repeat one.  ``about`` is the place of the

@@ -8,7 +8,6 @@ from __future__ import annotations
 from calendar import monthrange
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
-from functools import cache
 from itertools import pairwise
 
 from .. import patterns as re
@@ -210,7 +209,6 @@ def _days_of_month(text: str, languages: tuple[str, ...], day: date) -> Iterator
             yield *match.span(), (last, last), (days[0], days[0]) if days[0] > day else None
 
 
-@cache
 def _numbered(languages: tuple[str, ...]) -> str:
     """Return a pattern for the number of a day where some languages have words around it that say so."""
     on, after = (

@@ -55,7 +55,7 @@ class Question:
         """The :attr:`words` of :attr:`content`."""
         return self.words if self.content == self.text else analysis.content_terms(self.content)
 
-    @cached_property
+    @property
     def speakers(self) -> list[str]:
         """Words that may be a speaker's name, as :func:`~openclaw_memory.text.analysis.name_key` has them.
 
@@ -93,7 +93,7 @@ class Question:
         left = (word for word in re.findall(r"[^\W_]+", rest) if len(word) > 1 or not word.isascii() or word.isdigit())
         return all(any(is_stop_word(word, language) for language in self.languages) for word in left)
 
-    @cached_property
+    @property
     def asks_what_was_done(self) -> bool:
         """True if the question asks what was done on days that are over, and nothing else: no "how are you today?"."""
         if not self.asks_only_days:
@@ -101,7 +101,7 @@ class Question:
         days, rest = self._days_and_rest
         return all(last < self.day for _, last in days) and self._has("doing", rest)
 
-    @cached_property
+    @property
     def names_weekday(self) -> bool:
         """True if the question names a day of the week, which notes of other days may name as well."""
         return any(phrase.meaning.kind == "weekday" for phrase in self._phrases)
@@ -116,28 +116,28 @@ class Question:
 
     # -- kind of answer ---------------------------------------------------------------------------
 
-    @cached_property
+    @property
     def asks_when(self) -> bool:
         """True if the answer is a time: a question begins so, or, in languages that put no word first, says so."""
         text = self.plain.lstrip("¿¡ \t\n\"'“«„「(")
         return self._asks_days_ago or any(re.search(_when(language), text) for language in self.languages)
 
-    @cached_property
+    @property
     def asks_now(self) -> bool:
         """True if it is about how things are: then the newest of several statements answers it."""
         return self._has("now", self.plain)
 
-    @cached_property
+    @property
     def asks_former(self) -> bool:
         """True if it is about how things were before, or how they changed."""
         return self._has("former", self.plain)
 
-    @cached_property
+    @property
     def asks_amount(self) -> bool:
         """True if the answer is a figure: how much, how many, which port; not how many days ago, which is a time."""
         return self._has("amount", self.plain) and not self._asks_days_ago
 
-    @cached_property
+    @property
     def _asks_days_ago(self) -> bool:
         return any(match["ago"] for pattern in self._span_patterns for match in re.finditer(pattern, self.text))
 
@@ -149,7 +149,6 @@ class Question:
         return calendar_words.has_phrase(key, self.languages, text)
 
 
-@cache
 def _when(language: str) -> str:
     """Return a pattern for a question for a time, which begins so in a language, or says so anywhere."""
     keys = calendar_words.phrases_by_key(language)

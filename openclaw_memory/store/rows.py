@@ -341,8 +341,7 @@ class DocumentInfo(NamedTuple):
     origin: Origin
 
 
-@dataclass(frozen=True, slots=True)
-class Documents:
+class Documents(NamedTuple):
     """All indexed files by path, and the ``version`` of the texts: changes that were planned with another are void."""
 
     by_path: Mapping[str, DocumentInfo]

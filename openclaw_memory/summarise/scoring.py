@@ -197,14 +197,13 @@ def split_words(text: str) -> list[str]:
     return [word.replace("’", "'") for word in _WORDS.findall(text.casefold())]
 
 
-@cache
-def empty_label() -> re.Pattern[str]:
+@re.built
+def empty_label() -> str:
     """Return the pattern of a label without content: ``Blockers: none right now``, ``Source: …``, ``**Tags:** …``."""
     nothing, yet, filed = (_alternatives(phrase_words(name)).pattern for name in ("nothing", "yet", "metadata"))
-    return re.compile(
-        rf"[\W_]*(?:(?:{filed})[\s*_]*[:：]"
-        rf"|[\w -]{{2,24}}[:：][*_\s]*(?:{nothing}|-+)(?:\s+(?:{yet}))*\s*(?:[.,;!(。，]|$))",
-        re.IGNORECASE,
+    return (
+        rf"(?i)[\W_]*(?:(?:{filed})[\s*_]*[:：]"
+        rf"|[\w -]{{2,24}}[:：][*_\s]*(?:{nothing}|-+)(?:\s+(?:{yet}))*\s*(?:[.,;!(。，]|$))"
     )
 
 
@@ -228,7 +227,7 @@ def is_noise(sentence: Sentence) -> bool:
     """Return true if a sentence tells a person nothing: machine output, opaque tokens, courtesies, empty labels."""
     text = without_speaker(sentence.text, sentence.speaker) if sentence.speaker else sentence.text
     # A line that ends with a colon introduces other sentences.
-    if is_machine(text) or text.rstrip("*_ ")[-1:] in (":", "：") or empty_label().match(text):
+    if is_machine(text) or text.rstrip("*_ ")[-1:] in (":", "：") or empty_label.match(text):
         return True
     label = _KEY.match(text)
     if label is None and not names_subject(text):

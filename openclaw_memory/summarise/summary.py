@@ -228,7 +228,6 @@ def own_headings() -> Mapping[str, str]:
     return {word: name for words in _heading_table().values() for name, word in words.items() if name != "changed"}
 
 
-@cache
 def _heading_table() -> dict[str, dict[str, str]]:
     """Read the headings by language and name from ``headings.txt``."""
     table: dict[str, dict[str, str]] = {}

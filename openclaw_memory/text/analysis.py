@@ -92,7 +92,7 @@ def content_terms(text: str) -> list[tuple[str, ...]]:
             if script is not None and languages.is_stop_word(word, script):
                 silent.update(query_terms(word))
         # A pair with a stop word in it crosses the border of a word; Japanese writes particles and endings in hiragana.
-        crossing = _PARTICLES if _KANA.search(text) else languages.pair_of_chinese()
+        crossing = _PARTICLES if _KANA.search(text) else languages.pair_of_chinese
         silent.update(term for term in plain if crossing.fullmatch(term))
         silent.update(
             _pair(*pair)
@@ -280,7 +280,7 @@ def time_words(text: str) -> int:
     plainly = calendar_words.time_words()
     count = sum(word in plainly for word in calendar_words.WORD.findall(lower))
     if count < 2 and not text.isascii():
-        count += sum(1 for _ in calendar_words.time_phrases().finditer(lower))
+        count += sum(1 for _ in calendar_words.time_phrases.finditer(lower))
     return min(count, 2)
 
 

@@ -26,7 +26,6 @@ FOLDER = "memory/consolidated"
 _PERIOD = re.compile(r"([0-9]{4})(?:-(?:W([0-9]{2})|Q([1-4])|(0[1-9]|1[0-2])(?:-([0-9]{2}))?))?")
 
 
-@lru_cache(maxsize=4096)
 def period_of(day: date, grain: Grain) -> str:
     """Return the name of the period of ``grain`` that contains ``day``; working notes have days as periods."""
     if grain in (Grain.WORKING, Grain.DAILY):
@@ -41,7 +40,6 @@ def period_of(day: date, grain: Grain) -> str:
     return f"{day.year:04}"
 
 
-@lru_cache(maxsize=4096)
 def bounds(grain: Grain, period: str) -> tuple[date, date]:
     """Return the first and the last day of a period; raises ``ValueError`` for a name of no period of ``grain``."""
     match = _PERIOD.fullmatch(period)
@@ -69,7 +67,6 @@ def last_day(period: str) -> date | None:
         return None
 
 
-@lru_cache(maxsize=4096)
 def parents(grain: Grain, period: str) -> tuple[tuple[Grain, str], ...]:
     """Return the coarser periods that share days with this one; raises as :func:`bounds`.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any, NamedTuple
 
 from .. import patterns as re
@@ -108,7 +108,6 @@ def without_phrases(key: str, spoken: Iterable[str], text: str) -> str:
     return text
 
 
-@cache
 def _phrases_of(key: str, language: str) -> str:
     """Return a pattern for a language's phrases for ``key``, as words of their own where words have spaces."""
     phrases = map(plain, phrases_by_key(language).get(key, ()))
@@ -124,7 +123,6 @@ def any_of(spellings: Iterable[str]) -> str:
     return "|".join(sorted(spellings, key=lambda each: (-len(each), each)))
 
 
-@cache
 def time_expressions(language: str) -> frozenset[str]:
     """Return the phrases of a language that name a time: months, weeks, weekdays, weekends."""
     return frozenset(
@@ -143,23 +141,16 @@ def known_languages() -> tuple[str, ...]:
 @cache
 def _vocabulary(language: str) -> frozenset[str]:
     """Return the words of a language's calendar without the shortest and those that only stand beside a time."""
-    return frozenset(
-        word
-        for key, phrases in phrases_by_key(language).items()
-        if key.partition("-")[0] not in BOUNDARY_KEYS
-        for phrase in phrases
-        for word in WORD.findall(phrase)
-        if len(word) > 2
-    )
+    lines = (line.partition(": ") for line in _sources().get(language, ()))
+    phrases = "\n".join(phrases for key, _, phrases in lines if key.partition("-")[0] not in BOUNDARY_KEYS)
+    return frozenset(word for word in WORD.findall(phrases) if len(word) > 2)
 
 
-@cache
 def spellings_for(key: str, spoken: tuple[str, ...]) -> frozenset[str]:
     """Return the phrases of some languages for ``key``."""
     return frozenset(phrase for language in spoken for phrase in phrases_by_key(language).get(key, ()))
 
 
-@cache
 def joining_words() -> frozenset[str]:
     """Return the words that join day, month and year, in any language."""
     literals = {
@@ -172,7 +163,6 @@ def joining_words() -> frozenset[str]:
     return spellings_for("join", (ANY,)) | literals
 
 
-@lru_cache(maxsize=16)
 def likely_languages(text: str) -> tuple[str, ...]:
     """Return the likely languages of a :func:`plain` text: by its scripts and, of Latin letters, by stop words.
 
@@ -403,8 +393,8 @@ def time_words() -> frozenset[str]:
     return frozenset(plainly | {str(year) for year in range(1900, 2100)})
 
 
-@cache
-def time_phrases() -> re.Pattern[str]:
+@re.built
+def time_phrases() -> str:
     """Return a pattern for times in languages without spaces between words, or with names of several parts."""
     spellings = {phrase for language in _BY_PHRASE for phrase in time_expressions(language) if len(phrase) > 1}
-    return re.compile(any_of(map(re.escape, spellings)))
+    return any_of(map(re.escape, spellings))

@@ -157,7 +157,7 @@ def _worded(text: str) -> tuple[date | None, bool]:
     for mention in find_dates(text):
         days, before, behind = mention.days(), text[: mention.start], text[mention.end :]
         if days is not None and (mention.day is not None or not before + behind.strip("年년")):
-            begins = not _filler().sub("", before) and _GOES_ON.match(behind) is None
+            begins = not _filler.sub("", before) and _GOES_ON.match(behind) is None
             return days[1], mention.day is not None and not before[-1:].isalnum() and (begins or not behind)
     return None, False
 
@@ -193,11 +193,11 @@ def merely_states(text: str, day: date, order: Order | None = None) -> bool:
     if match is None or match[0] != day or len(short) < len(text):
         return False
     _, start, end = match
-    return not _filler().sub("", spoken[:start] + " " + spoken[end:])
+    return not _filler.sub("", spoken[:start] + " " + spoken[end:])
 
 
-@cache
-def _filler() -> re.Pattern[str]:
+@re.built
+def _filler() -> str:
     """Return a pattern for weekdays, words that may follow a date, and characters of no word."""
     names = {
         name
@@ -209,7 +209,7 @@ def _filler() -> re.Pattern[str]:
     rest = words.joining_words() | words.spellings_for("day-end", (words.ANY,))
     spaced = words.any_of(map(re.escape, names | rest | WEEKDAY_SPELLINGS))
     unspaced = words.any_of(name for name in names if re.fullmatch(f"[{KANA}{HAN}{HANGUL}]+", name))
-    return re.compile(rf"\b(?:{spaced})(?!\w)|{unspaced}|[\W_]+|[日号號일]")
+    return rf"\b(?:{spaced})(?!\w)|{unspaced}|[\W_]+|[日号號일]"
 
 
 def order_of(text: str) -> str:

@@ -74,7 +74,6 @@ def _silent(heading: str) -> frozenset[str]:
     return frozenset(atom for word in stops for atom in _atoms(word))
 
 
-@cache
 def _days() -> frozenset[str]:
     """Return the names of months and weekdays."""
     from .dates import MONTH_NUMBERS, WEEKDAY_SPELLINGS

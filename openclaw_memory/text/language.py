@@ -180,11 +180,11 @@ def is_stop_word(word: str, language: str) -> bool:
     return any(word in every.get(name, ()) for name in sharing)
 
 
-@cache
-def pair_of_chinese() -> re.Pattern[str]:
+@re.built
+def pair_of_chinese() -> str:
     """Return a pattern for two Chinese characters of which one is a stop word."""
     characters = "".join(sorted(word for word in stop_words()["chinese"] if len(word) == 1))
-    return re.compile(f"[{characters}].|[\u3400-\u9fff][{characters}]")
+    return f"[{characters}].|[\u3400-\u9fff][{characters}]"
 
 
 def stems(words: list[str], language: str = ENGLISH) -> list[str]:

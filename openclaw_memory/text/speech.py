@@ -183,7 +183,6 @@ def stop_word_terms(text: str) -> set[str]:
     return {term for word in language.stop_words_in(text) for term in _terms_of(word)}
 
 
-@lru_cache(maxsize=2048)
 def _terms_of(word: str) -> tuple[str, ...]:
     return tuple(analysis.query_terms(word))
 
@@ -317,7 +316,6 @@ def _folded(word: str) -> str:
     )
 
 
-@lru_cache(maxsize=1024)
 def _spoken(text: str) -> frozenset[str]:
     """Return the languages with the most stop words in a text, less letters that they lack; none without any."""
     votes = language.count_votes(set(language.latin_words(unicodedata.normalize("NFC", text).lower())))

@@ -40,7 +40,7 @@ _DAYTIME = "(?:[早上下中午晚凌晨夜前後]+)"
 
 def states_amount(text: str) -> bool:
     """Return true if a text gives an amount of money: a figure beside a currency."""
-    return _amount().search(unicodedata.normalize("NFKC", text)) is not None
+    return _amount.search(unicodedata.normalize("NFKC", text)) is not None
 
 
 def states_appointment(text: str) -> bool:
@@ -48,7 +48,7 @@ def states_appointment(text: str) -> bool:
     plain = calendar_words.plain(_STAMP.sub(" ", text))
     days = [mention for mention in dates.find_dates(plain) if mention.day]
     plain = dates.without_dates(plain, days)
-    if _hour().search(plain) is None:
+    if _hour.search(plain) is None:
         return False
     meanings = [each.meaning for each in calendar_words.find_phrases(plain, calendar_words.likely_languages(plain))]
     steps = [int(each.unit) for each in meanings if each.kind == "weekday-relative"]
@@ -172,18 +172,18 @@ def _listed(key: str) -> re.Pattern[str]:
     return re.compile(_any("; ".join(_words()[key])))
 
 
-@cache
-def _amount() -> re.Pattern[str]:
+@re.built
+def _amount() -> str:
     """Return the pattern of a figure beside a currency; of Chinese and Japanese numerals one multiplies."""
     names, thousands = (_any("; ".join(_words()[key])) for key in ("currency", "thousands"))
     currency = rf"(?:(?i:{names})|(?<![A-Z])(?:{_words()['codes'][0]})(?![A-Z])|{_SIGN})"
     figure = rf"(?<!\d)\d[\d.,'’\s]{{0,24}}+(?:(?i:{thousands})\.?\s?(?:d[ei']\s?)?)*"
     numeral = f"(?=[{_NUMERALS}]{{0,9}}[{_NUMERALS[-7:]}])[{_NUMERALS}]{{2,10}}"
-    return re.compile(rf"(?:{figure}|{numeral}[美欧歐日]?){currency}|{currency}\s?\d")
+    return rf"(?:{figure}|{numeral}[美欧歐日]?){currency}|{currency}\s?\d"
 
 
-@cache
-def _hour() -> re.Pattern[str]:
+@re.built
+def _hour() -> str:
     """Return the pattern of an hour: with minutes, with a unit behind it, or with a word before it."""
     before, after = (_any("; ".join(_words()[key])) for key in ("before an hour", "after an hour"))
     numbers = "|".join(
@@ -195,7 +195,7 @@ def _hour() -> re.Pattern[str]:
     )
     hour = r"(?<![\d.,:])(?:[01]?\d|2[0-4])"
     ending = r"(?=\s*(?:[,;!)'’]|\.?\s*\Z|\s\w{1,4}\s))"
-    return re.compile(
+    return (
         rf"{hour}(?:[:h：]\s?[0-5]\d(?!\d)|\s?(?:{after})(?![间間]))"
         rf"|{_DAYTIME}[一二两兩三四五六七八九十]{{1,3}}[点點时時](?![间間])"
         rf"|(?:{before})\s(?:{hour}(?:[:h：.]\s?[0-5]\d(?!\d))?|(?:{numbers})(?:\s(?:{after}))?){ending}"

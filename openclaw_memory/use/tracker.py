@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from .. import patterns as re
 from ..errors import OpenClawMemoryError, RequestError
@@ -52,8 +52,7 @@ class _Shown:
     counted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class UsageBoosts:
+class UsageBoosts(NamedTuple):
     """The use of units as of a day, by the ids of hits; while nothing of it changes it is the same object.
 
     ``version`` changes whenever anything else does; ``boosts`` are in [-1, 1] and hold only values other than 0,

@@ -28,7 +28,7 @@ from openclaw_memory.facts.history import as_of, build_history, lasting_id, supe
 from openclaw_memory.facts.periods import fold_value, name_key
 from openclaw_memory.facts.service import FactService
 from openclaw_memory.knowledge.facts_file import FactFileError
-from openclaw_memory.knowledge.predicates import SINGLE_VALUED, is_single, normalise
+from openclaw_memory.knowledge.predicates import _relations, is_single, normalise
 from openclaw_memory.model import FactRow, FactsResult, Kind, Origin
 from openclaw_memory.serve.registry import memory_facts
 from openclaw_memory.serve.tool import Call, check_arguments
@@ -99,7 +99,7 @@ def test_a_relation_has_one_form(text: str) -> None:
     kept = normalise(text)
     assert normalise(kept) == kept
     assert kept == kept.strip()
-    assert all(normalise(name) == name for name in SINGLE_VALUED)
+    assert all(normalise(name) == name for name in _relations().flags)
 
 
 # -- what is stated -------------------------------------------------------------------------------

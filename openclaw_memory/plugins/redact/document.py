@@ -53,8 +53,8 @@ def candidates(whole: str) -> dict[int, int]:
     """Return the lines of a text that may hold a secret, in order, each with the reasons to look at it."""
     text = plain_text(whole)
     places: dict[int, list[int]] = {_LABEL: [], _SIGN: [], _TOKEN: [], _PHRASE: list(seeds.find_lines(text))}
-    for end, is_label in vocabulary.find_places(lower(text)):
-        places[_LABEL if is_label else _SIGN].append(end)
+    for _, end, kind in vocabulary.find_labels(lower(text)):
+        places[_LABEL if kind else _SIGN].append(end - 1)
     if " / " in text:
         places[_SIGN] += [match.start() for match in labels.USER.finditer(text)]
     raw = text.encode("latin-1", "replace")

@@ -7,7 +7,7 @@ A label announces a kind of secret.  Its value is looked for behind it, further 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
+from operator import itemgetter
 
 from ... import patterns as re
 from .opaque import iban_end, is_random
@@ -54,11 +54,10 @@ NUMBERS = {
 _KEYS = frozenset({"token", "api-key", "private-key", "key", "secret"})
 
 
-@cache
-def _value_pattern() -> re.Pattern[str]:
+@re.built
+def _value_pattern() -> str:
     gap = r"[ \t\u3000]"
-    return re.compile(
-        rf"""(?:_?\d{{1,2}}(?!\d))? ["'`*~]{{0,4}} _{{0,2}} (?:[ -]?(?:n[ro°º]\b\.?|№|\#)|(?<=n[ro])\.|\.(?=\t))?
+    return rf"""(?xi)(?:_?\d{{1,2}}(?!\d))? ["'`*~]{{0,4}} _{{0,2}} (?:[ -]?(?:n[ro°º]\b\.?|№|\#)|(?<=n[ro])\.|\.(?=\t))?
         (?:{gap}{{0,3}}[(（][^()（）\n]{{1,40}}[)）]["'`*_]{{0,3}})?
         (?P<qualified>{gap}{{1,2}}(?:{choice("for", True)}){gap}[^:：=＝|"'`,;\n]{{1,40}}?)?
         (?:(?P<strong>{gap}{{0,8}}(?:-{{1,2}}>|["'],[ ]?(?=["'])|[→⇒➜➡»›]|:{{1,2}}=?|=(?!=)>?|\.{{3,60}}|…{{1,20}})(?!//)["'`*~]{{0,3}}{gap}{{0,8}}(?:["']?value["']?=)?[*~]{{0,3}})
@@ -69,9 +68,7 @@ def _value_pattern() -> re.Pattern[str]:
          |(?P<space>(?(qualified)(?!)){gap}{{1,2}}))
         (?:"(?P<double>(?:[^"\\]|\\.){{1,512}}+)"|'(?P<single>[^']{{1,512}}+)'|`(?P<ticks>[^`]{{1,512}}+)`
          |[“„«「『](?P<curly>[^”“»」』]{{1,512}}+)[”“»」』]
-         |(?P<bare>[^\s"'`|，。；、！？「」『』“”«»][^\s`|，。；、！？」』”»]{{0,511}}+))""",
-        re.VERBOSE | re.IGNORECASE,
-    )
+         |(?P<bare>[^\s"'`|，。；、！？「」『』“”«»][^\s`|，。；、！？」』”»]{{0,511}}+))"""
 
 
 _CLOSING = ",;.)]}*_\"'~>!?:"
@@ -128,7 +125,7 @@ _LIST_OF_WORDS = re.compile(
 def find_labelled(line: str) -> list[Span]:
     """Return the secrets of ``line`` that a label announces."""
     # Of the labels that begin at one place the longest counts; one within another is part of it.
-    labels = sorted(find_labels(lower(line)), key=lambda label: (label[0], -label[1]))
+    labels = sorted(filter(itemgetter(2), find_labels(lower(line))), key=lambda label: (label[0], -label[1]))
     things = [(start, end) for start, end, kind in labels if kind in ("thing", "place")]
     secrets: list[Span] = []
     last = 0
@@ -167,7 +164,7 @@ def _find_service_login(line: str) -> list[Span]:
 
 def _find_after(line: str, start: int, end: int, kind: str) -> list[Span]:
     """Return the secret behind a label, with a sign, a verb or a blank between."""
-    match = _value_pattern().match(line, end)
+    match = _value_pattern.match(line, end)
     if match is None:
         return []
     at = match.start(_value_group(match))
@@ -245,7 +242,7 @@ def _find_password_after_user(line: str, kind: str, match: re.Match[str], at_hos
 
 def _find_door_code(line: str, start: int, end: int, kind: str, things: list[tuple[int, int]]) -> list[Span]:
     """Return the code that opens a thing: behind the thing and a sign, or near the thing and a word for a code."""
-    if kind == "thing" and (match := _value_pattern().match(line, end)) and "=" not in (match["strong"] or "="):
+    if kind == "thing" and (match := _value_pattern.match(line, end)) and "=" not in (match["strong"] or "="):
         number = parse_number("door-code", line, match.start(_value_group(match)))
         return [number] if number and number[1] - number[0] >= 4 else []
     near = [at for at in things if start - _NEAR <= at[1] <= start or end <= at[0] <= end + _NEAR]
@@ -263,7 +260,7 @@ def _find_near_number(line: str, end: int, kind: str) -> list[Span]:
     match = _DIGIT_RUN.search(line, end, _sentence_end(line, end))
     number = parse_number(kind, line, match.start()) if match else None
     if number and sum(map(str.isdigit, line[number[0] : number[1]])) >= NUMBERS[kind][1]:
-        if _connective_before().search(line, end, number[0]) or _CLAUSE_END.match(line, number[1]):
+        if _connective_before.search(line, end, number[0]) or _CLAUSE_END.match(line, number[1]):
             return [number]
     return []
 
@@ -273,37 +270,29 @@ def _sentence_end(line: str, start: int) -> int:
     return closed.start() if closed else start + _NEAR
 
 
-@cache
-def _connective_before() -> re.Pattern[str]:
-    return re.compile(
-        rf"(?:[:→]|(?<=\s)[=-]|(?<![^\W\d_])(?:{choice('is', True)})|(?:{choice('is', False)}))[\s\"'`]{{0,3}}$",
-        re.IGNORECASE,
-    )
+@re.built
+def _connective_before() -> str:
+    return rf"(?i)(?:[:→]|(?<=\s)[=-]|(?<![^\W\d_])(?:{choice('is', True)})|(?:{choice('is', False)}))[\s\"'`]{{0,3}}$"
 
 
-@cache
-def _clause_end_after() -> re.Pattern[str]:
-    return re.compile(
-        rf"{_CLAUSE_END.pattern}|[ \t](?:{choice('for', True)})(?![^\W\d_])|[ ]?[^\x00-\u2fff]", re.IGNORECASE
-    )
+@re.built
+def _clause_end_after() -> str:
+    return rf"(?i){_CLAUSE_END.pattern}|[ \t](?:{choice('for', True)})(?![^\W\d_])|[ ]?[^\x00-\u2fff]"
 
 
-@cache
-def _value_before_label() -> re.Pattern[str]:
+@re.built
+def _value_before_label() -> str:
     """Return the pattern of a value before a label that names it: "x is the password", "x (PIN)", "x = wifi password"."""
-    return re.compile(
-        rf"""(?<![^\s"'`|<>(])(?P<value>[^\s"'`|<>(]{{3,128}})(?P<quote>["'`]{{0,2}})
+    return rf"""(?xi)(?<![^\s"'`|<>(])(?P<value>[^\s"'`|<>(]{{3,128}})(?P<quote>["'`]{{0,2}})
         (?:[ ]?[(\[][ ]?|[ ,;]{{0,2}}[ \t](?:\#|//|--|<!--|/\*)[ ]?|[ ][=-][ ]|[ ]?<-[ ]?|\t|[ ](?:as|als|como|comme|come|som|jako|как|як|{choice("is", True)})[ ]
           |[ ]{{0,2}}(?:{choice("is", False)})[ ]{{0,2}})
-        (?:[\w'’-]{{1,14}}[ -]){{0,3}}$""",
-        re.VERBOSE | re.IGNORECASE,
-    )
+        (?:[\w'’-]{{1,14}}[ -]){{0,3}}$"""
 
 
 def _find_before(line: str, start: int, end: int, kind: str) -> list[Span]:
     """Return the secret before its label, with a sign or a verb between: a number, or a word like a password."""
-    match = _value_before_label().search(line, max(0, start - 2 * _NEAR - 40), start)
-    if match is None or kind in NO_VALUE or not (match["quote"] or _clause_end_after().match(line, end)):
+    match = _value_before_label.search(line, max(0, start - 2 * _NEAR - 40), start)
+    if match is None or kind in NO_VALUE or not (match["quote"] or _clause_end_after.match(line, end)):
         return []
     value, stop = match["value"].lstrip("([{"), match.end("value")
     at = stop - len(value)
@@ -357,7 +346,7 @@ def _find_near_key(line: str, end: int, kind: str) -> list[Span]:
         before = line[end : match.start()]
         if match.start() > end + _NEAR or "[redacted:" in before or before.count(":") + before.count("=") > 1:
             break
-        announced = _connective_before().search(line, end, match.start()) is not None
+        announced = _connective_before.search(line, end, match.start()) is not None
         if is_keylike(match[0], line[max(0, match.start() - 400) : match.start()], announced):
             return [(*match.span(), "token" if kind == "key" else kind)]
     return []

@@ -21,16 +21,15 @@ _AROUND = " \t0123456789.,;:()[]{}<>|*_`\"'“”„«»「」、，。#>+-–�
 
 
 @cache
-def _lists() -> dict[str, int]:
-    """Return the lists that a word is in, a bit for each, with its accents and without."""
-    lists: dict[str, int] = {}
-    folder = files("mnemonic").joinpath("wordlist")
-    for n, file in enumerate(sorted(folder.iterdir(), key=lambda file: file.name)):
+def _lists() -> tuple[frozenset[str], ...]:
+    """Return the words of each list, with their accents and without."""
+    lists = []
+    for file in files("mnemonic").joinpath("wordlist").iterdir():
         text = file.read_text(encoding="utf-8")
-        plain = re.sub("[\u0300-\u036f]+", "", unicodedata.normalize("NFD", text))
-        for word in {word for each in (text, plain) for word in unicodedata.normalize("NFC", each).split()}:
-            lists[word] = lists.get(word, 0) | 1 << n
-    return lists
+        decomposed = unicodedata.normalize("NFD", text)
+        plain = re.sub("[\u0300-\u036f]+", "", decomposed)
+        lists.append(frozenset(unicodedata.normalize("NFC", text if plain == decomposed else text + plain).split()))
+    return tuple(lists)
 
 
 def _may_be_listed(word: str) -> bool:
@@ -40,10 +39,11 @@ def _may_be_listed(word: str) -> bool:
 
 
 def _lists_of(word: str) -> int:
+    """Return the lists that a word is in, a bit for each."""
     if word.endswith((":", "：")):
         return 0  # the label of the phrase may be in the lists too
-    lists = _lists()
-    return lists.get(word) or lists.get(unicodedata.normalize("NFC", word.strip(_AROUND).lower()), 0)
+    bare = unicodedata.normalize("NFC", word.strip(_AROUND).lower())
+    return sum(1 << n for n, listed in enumerate(_lists()) if word in listed or bare in listed)
 
 
 def _runs(words: Sequence[str]) -> Iterator[tuple[int, int]]:

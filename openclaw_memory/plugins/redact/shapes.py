@@ -36,11 +36,6 @@ _PREFIX = re.compile(
 _VALUE = r"(?P<secret>(?![\"']?[$<{%\[])(?:\"[^\"\n]{3,128}\"|'[^'\n]{3,128}'|[^\s\"'-][^\s\"']{2,127}))"
 
 
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.ASCII)
-
-
 class Rule(NamedTuple):
     """One shape: its type, the strings (lowercase) of which a line needs one if there are any, its pattern.
 
@@ -49,16 +44,19 @@ class Rule(NamedTuple):
 
     name: str
     needles: tuple[str, ...]
-    pattern: str
+    pattern: re.Pattern[str]
 
     def spans(self, line: str) -> Iterator[tuple[int, int, str]]:
         """Yield such secrets of ``line``: first character, the one after the last, type."""
-        pattern = _compiled(self.pattern)
-        named = "secret" in pattern.groupindex
-        for match in pattern.finditer(line):
+        named = "secret" in self.pattern.groupindex
+        for match in self.pattern.finditer(line):
             # What gitleaks takes in around a secret stays.
-            whole = named or not pattern.groups or 2 * len(match[1] or "") < len(match[0])
+            whole = named or not self.pattern.groups or 2 * len(match[1] or "") < len(match[0])
             yield (*match.span("secret" if named else 0 if whole else 1), self.name)
+
+
+def _rule(name: str, needles: tuple[str, ...], pattern: str) -> Rule:
+    return Rule(name, needles, re.compile(pattern, re.ASCII))
 
 
 @cache
@@ -69,7 +67,7 @@ def rules() -> tuple[Rule, ...]:
         name, needles, pattern = line.split("\t")
         start = _BORDER if pattern[0] == "^" else ""
         needed = () if needles == "-" else tuple(needles.split())
-        listed.append(Rule(name, needed, start + pattern.removeprefix("^").replace("<value>", _VALUE)))
+        listed.append(_rule(name, needed, start + pattern.removeprefix("^").replace("<value>", _VALUE)))
     return (*listed, *_gitleaks_rules())
 
 
@@ -84,12 +82,12 @@ def _gitleaks_rules() -> Iterator[Rule]:
         if rule["id"].endswith(("-client-id", "-public-key")):
             continue
         pattern = rule["regex"]
-        yield Rule(rule["id"], tuple(rule["keywords"]), _BORDER + _python(pattern))
+        yield _rule(rule["id"], tuple(rule["keywords"]), _BORDER + _python(pattern))
         if prefix := _PREFIX.match(pattern):
             head, least = prefix["head"].replace("\\", ""), max(16, int(prefix["count"]) * 6 // 10)
             run = f"{prefix['signs']}{{{least},}}+"
             run = f"(?i:{run})" if "i" in prefix["flag"] else run
-            yield Rule(rule["id"], (head.lower(),), f"{_BORDER}{re.escape(head)}(?=[A-Za-z_-]{{0,60}}[0-9]){run}")
+            yield _rule(rule["id"], (head.lower(),), f"{_BORDER}{re.escape(head)}(?=[A-Za-z_-]{{0,60}}[0-9]){run}")
 
 
 def _python(pattern: str) -> str:
@@ -115,13 +113,13 @@ def signs() -> set[str]:
         needle
         for rule in rules()
         for needle in rule.needles
-        if len(needle) >= 3 and (needle[-1] in "_-" or not rule.pattern.startswith(_BORDER))
+        if len(needle) >= 3 and (needle[-1] in "_-" or not rule.pattern.pattern.startswith(_BORDER))
     } | {"@", "<<", "-u "}
 
 
 @cache
-def _automaton() -> Any:
-    """Return an automaton that finds needles in a line in small letters, each with the numbers of its rules."""
+def _automaton() -> tuple[Any, frozenset[int]]:
+    """Return an automaton that finds needles in a line, each with the numbers of its rules, and those without any."""
     import ahocorasick
 
     automaton = ahocorasick.Automaton()
@@ -129,20 +127,15 @@ def _automaton() -> Any:
         for needle in rule.needles:
             automaton.add_word(needle, (*automaton.get(needle, ()), n))
     automaton.make_automaton()
-    return automaton
-
-
-@cache
-def _without_needle() -> frozenset[int]:
-    return frozenset(n for n, rule in enumerate(rules()) if not rule.needles)
+    return automaton, frozenset(n for n, rule in enumerate(rules()) if not rule.needles)
 
 
 def find_shapes(line: str) -> list[tuple[int, int, str]]:
     """Return the secrets of ``line`` that have a known shape."""
-    numbers = sorted(_without_needle().union(*(several for _, several in _automaton().iter(lower(line)))))
+    automaton, always = _automaton()
     return [
         (start, end, kind)
-        for n in numbers
+        for n in sorted(always.union(*(several for _, several in automaton.iter(lower(line)))))
         for start, end, kind in rules()[n].spans(line)
         if kind != "ethereum-key" or not _TRANSACTION.search(line, max(0, start - 32), start)
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
@@ -13,11 +14,16 @@ from .values import words
 
 
 class Label(NamedTuple):
-    """A spelling of a label: its length, the kind that it announces, and if it counts as a ``whole`` word only."""
+    """A spelling of a label: its length, the kind that it announces, and if it counts as a ``whole`` word only.
+
+    One that names what has a code, or is a word for a code, has the languages of it as that.
+    """
 
     length: int
     kind: str
     whole: bool
+    thing: frozenset[str]
+    code: frozenset[str]
 
 
 #: Letters of a label that may be another word.
@@ -26,58 +32,45 @@ SHORT = 4
 NO_VALUE = frozenset({"", "login", "test-login", "service", "pass", "thing", "place", "code", "other-code", "wifi"})
 USERS = ("root", "admin", "administrator", "user", "test", "guest", "ubuntu", "pi", "postgres", "oracle", "demo")
 _GAPS = (" ", "-", "_", "")
+_NONE: frozenset[str] = frozenset()
 #: Signs that the value stands behind the label in the same line.
 _SAYS_MORE = re.compile(r"[:：=→]\s*\S|\d{4}|[.!;] ")
 
 
-def _spellings(label: str) -> list[str]:
+def _spellings(label: str) -> set[str]:
     """Return a label composed, decomposed and without accents, each with all of :data:`_GAPS` between its words."""
-    low = label.lower()
-    forms = [low] * 3
+    low = label.lower().replace("-", " ")
+    forms = {low}
     if not low.isascii():
         composed, decomposed = (unicodedata.normalize(form, low) for form in ("NFC", "NFD"))
-        forms = [composed, decomposed, "".join(c for c in decomposed if not "\u0300" <= c <= "\u036f")]
-    return [gap.join(form.replace("-", " ").split(" ")) for form in forms for gap in _GAPS]
-
-
-def _codes_of_things() -> set[str]:
-    """Return a thing and a word for a code as one: ``gate code``, ``Türcode``, ``cykellåskod``."""
-    things = [
-        (_spellings(thing), languages) for title in ("thing", "place") for thing, languages in words()[title].items()
-    ]
-    codes = [(_spellings(code), languages) for code, languages in words()["code"].items()]
-    return {
-        form
-        for code_forms, languages in codes
-        for thing_forms, others in things
-        if languages & others
-        for thing, code, gap in zip(thing_forms, code_forms, _GAPS * 3, strict=True)
-        for form in (f"{thing}{gap}{code}", f"{code}{gap}{thing}")
-    }
+        forms = {composed, decomposed, "".join(c for c in decomposed if not "\u0300" <= c <= "\u036f")}
+    return {form.replace(" ", gap) for form in forms for gap in _GAPS} if " " in low else forms
 
 
 @cache
-def automaton(everything: bool = True) -> Any:
-    """Return an automaton that finds labels in a lower-case text, each with a :class:`Label`; or only those in ASCII."""
+def automaton() -> Any:
+    """Return an automaton that finds labels in a lower-case text, each with a :class:`Label`."""
     import ahocorasick
 
-    automaton = ahocorasick.Automaton()
-
-    def add(form: str, kind: str, whole: bool) -> None:
-        if (everything or form.isascii()) and form not in automaton:
-            automaton.add_word(form, Label(len(form), kind, whole))
-
-    for kind in words():
-        if kind not in ("is", "for", "nothing"):
-            for form in (form for word in words()[kind] for form in set(_spellings(word))):
-                # The "_" of "_pass" stands for itself and is no border of a word.
-                whole = kind in NO_VALUE or (len(form) <= SHORT and form.isascii() and form[0] != "_")
-                add(form, kind, whole and (kind != "service" or form.isascii()))
-    for form in _codes_of_things():
-        add(form, "door-code", False)
+    kinds: dict[str, str] = {}
+    languages: dict[bool, dict[str, frozenset[str]]] = {True: {}, False: {}}
+    for kind, entries in words().items():
+        for word, spoken in entries.items() if kind not in ("is", "for", "nothing") else ():
+            for form in _spellings(word):
+                kinds.setdefault(form, kind)
+                if kind in ("thing", "place", "code"):
+                    parts = languages[kind == "code"]
+                    parts[form] = parts.get(form, _NONE) | spoken
     # The few shapes that hold no long run are announced too: addresses, options and users with a password.
     for sign in (*shapes.signs(), *(user + sign for user in USERS for sign in ("/", ":", " /"))):
-        add(sign, "", False)
+        kinds.setdefault(sign, "")
+    automaton = ahocorasick.Automaton()
+    for form, kind in kinds.items():
+        # The "_" of "_pass" stands for itself and is no border of a word.
+        whole = kind in NO_VALUE or (len(form) <= SHORT and form.isascii() and form[0] != "_")
+        whole = whole and kind != "" and (kind != "service" or form.isascii())
+        thing, code = (languages[is_code].get(form, _NONE) for is_code in (False, True))
+        automaton.add_word(form, Label(len(form), kind, whole, thing, code))
     automaton.make_automaton()
     return automaton
 
@@ -99,28 +92,23 @@ def announced_kind(line: str) -> str:
 
 
 def find_labels(low: str) -> Iterator[tuple[int, int, str]]:
-    """Yield start, end and kind of the labels in a lower-case line."""
-    return _find(low, automaton(not low.isascii()), signs=False)
+    """Yield start, end and kind of the labels in a lower-case text; of signs of a shape the kind is empty.
 
-
-def find_places(low: str) -> Iterator[tuple[int, bool]]:
-    """Yield the last character of each label in a lower-case text, with true, and of each sign of a shape, with false."""
-    for _, end, kind in _find(low, automaton(False), signs=True):
-        yield end - 1, kind != ""
-    if not low.isascii():
-        at = 0
-        for line in low.split("\n"):  # few lines need the larger of the two automatons
-            if not line.isascii():
-                for _, end, kind in _find(line, automaton(), signs=True):
-                    yield at + end - 1, kind != ""
-            at += len(line) + 1
-
-
-def _find(low: str, spellings: Any, signs: bool) -> Iterator[tuple[int, int, str]]:
-    for end, (length, kind, whole) in spellings.iter(low):
-        start, end = end + 1 - length, end + 1
-        if (kind or signs) and (not whole or is_whole(low, start, end)):
-            yield start, end, kind
+    A thing and a word for a code of one language are a label too: ``gate code``, ``türcode``, ``cykellåskod``.
+    """
+    spellings = automaton()
+    parts: defaultdict[int, list[tuple[int, Label]]] = defaultdict(list)
+    for last, label in spellings.iter(low):
+        start, end = last + 1 - label.length, last + 1
+        if not label.whole or is_whole(low, start, end):
+            yield start, end, label.kind
+        if label.thing or label.code:
+            parts[end].append((start, label))
+            for gap in range(2 if low[start - 1 : start] in _GAPS else 1):
+                for first, other in parts.get(start - gap, ()):
+                    joined = label.thing & other.code or label.code & other.thing
+                    if joined and low[first:end] not in spellings:
+                        yield first, end, "door-code"
 
 
 def is_whole(low: str, start: int, end: int) -> bool:

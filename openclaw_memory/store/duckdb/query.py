@@ -5,9 +5,8 @@ from __future__ import annotations
 import pickle
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ... import patterns as re
 from ...errors import RequestError, StoreError
@@ -34,8 +33,7 @@ _READY_SECONDS, _POLL = 120.0, 0.02
 _ROWS = 2_048
 
 
-@dataclass(frozen=True, slots=True)
-class SqlRequest:
+class SqlRequest(NamedTuple):
     """A statement over an index file that nobody else uses meanwhile, and the rows of the computed tables.
 
     At most ``max_rows`` rows are returned; ``extra_megabytes`` may be taken beside the memory of the tables.
