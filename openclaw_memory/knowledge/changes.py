@@ -66,7 +66,7 @@ _CLOSES = re.compile(r"\s*(?:[,，、;；。!！()（）|✅✓☑❌]|[.:](?:\s
 _YEAR = re.compile(r"(?<![\w./-])(?:19|20)\d\d(?![\w/-]|\.\d)")
 _CLOCK = re.compile(r"\d{1,2}:\d\d")
 _WORD = re.compile(r"[^\W\d_]+")
-_LETTERS = re.compile(r"[^\W\d]+")
+_LETTERS = re.compile(r"[^\W\d]\w*")
 _NUMBER = re.compile(r"\d[\d.,'’]*")
 _FIGURE = re.compile(r"(\d[\d.,:'’]*)")
 #: Words with figures in them.
@@ -77,6 +77,10 @@ _LONGEST, _MOST_WORDS = 220, 6
 _MOST_VALUE_WORDS, _LONGEST_VALUE = 4, 32
 #: Most characters of a name in a script without spaces.
 _LONGEST_NAME = 4
+
+
+#: The form of a value with the unit of an amount, see :func:`shape_of`.
+_Form = tuple[str, str]
 
 
 class ValueChange(NamedTuple):
@@ -98,6 +102,10 @@ class _Pair(NamedTuple):
     after: str
     joint: str
     told: bool = False
+
+    def behind(self, line: str) -> str:
+        """Return what stands in ``line`` behind both values."""
+        return line.removeprefix(self.label).partition(self.before)[2].partition(self.after)[2]
 
 
 def changes_in(line: str, heading: str = "") -> list[ValueChange]:
@@ -126,12 +134,13 @@ def changes_in(line: str, heading: str = "") -> list[ValueChange]:
 
 def change_between(label: str, before: str, after: str, heading: str = "") -> ValueChange | None:
     """Return the change that columns with an old and a new value state; ``None`` where the cells are no values."""
-    if not (label and tidy(before) and tidy(after) and _is_short(before) and _is_short(after)):
+    before, after = (tidy(ASIDE.sub(" ", cell)) or tidy(cell) for cell in (before, after))
+    if not (label and _is_short(before) and _is_short(after)):
         return None
     if fold(before) == fold(after) or _is_hedged(label) or _is_hedged(heading):
         return None
     shapes = shape_of(before), shape_of(after)
-    return ValueChange(tidy(label), tidy(before), tidy(after)) if _is_one_kind(*shapes) else None
+    return ValueChange(tidy(label), before, after) if _is_one_kind(*shapes) else None
 
 
 def has_formerly(column: str) -> bool:
@@ -202,22 +211,21 @@ def _twins(left: str, right: str) -> Iterator[tuple[str, str, str]]:
 
 def _checked(pair: _Pair, line: str, heading: str) -> ValueChange | None:
     """Return a pair as a change with its label, if both values have one form and the line says that they changed."""
+    key, equals, value = pair.before.partition("=")
+    if equals and pair.after.startswith(f"{key}="):
+        key_label = f"{pair.label} {key.lstrip('`')}:"
+        pair = pair._replace(label=key_label, before=value, after=pair.after[len(key) + 1 :])
     label, before, after = pair.label, pair.before, pair.after
-    key, equals, value = before.partition("=")
-    if equals and after.startswith(f"{key}="):
-        label, before, after = f"{label} {key.lstrip('`')}:", value, after[len(key) + 1 :]
     first, last = shape_of(before), shape_of(after)
     if fold(before) == fold(after) or not _is_short(before) or not _is_short(after):
         return None
-    if first and last and (first[0], last[0]) == ("name", "version"):
+    named = re.fullmatch(rf"(.+)\s({_VERSION}|\d+\.\d+)", before)
+    if named is not None and first == ("name", "") and re.fullmatch(rf"{_VERSION}|\d+\.\d+", after):
         # "Claude Code 2.1.38 → 2.1.39": the name is not part of the version.
-        parts = re.fullmatch(r"(.+)\s(\S*\d\S*)", before)
-        if parts is None:
-            return None
-        label, before, first = f"{label}{parts[1]}", parts[2], shape_of(parts[2])
+        label, before, first, last = f"{label}{named[1]}", named[2], ("version", ""), ("version", "")
     if not _is_one_kind(first, last) or _is_hedged(label) or _is_hedged(heading):
         return None
-    behind = line.partition(before)[2].partition(after)[2]
+    behind = pair.behind(line)
     if (
         label.count('"') % 2
         or re.search(r"\s=\s|[<>{}]", f"{after} {behind}")
@@ -233,34 +241,25 @@ def _checked(pair: _Pair, line: str, heading: str) -> ValueChange | None:
         return None
     if len(name.split()) > _MOST_WORDS or len(_NUMBER.findall(name)) > 1 or "%" in name or name.endswith("@"):
         return None
-    if not _is_stated(pair, label, name, first, last, told, line, heading):
-        return None
-    return ValueChange(name, tidy(before), tidy(after))
-
-
-def _is_stated(
-    pair: _Pair,
-    label: str,
-    name: str,
-    first: tuple[str, str] | None,
-    last: tuple[str, str] | None,
-    told: bool,
-    line: str,
-    heading: str,
-) -> bool:
-    """Return true if a line states a pair as a change: by an arrow between values of such a form, or by a verb."""
     if first is None or last is None:
-        return pair.told and bool(name) and _is_named(pair, name)
+        stated = pair.told and bool(name) and _is_named(pair, name)
+    else:
+        stated = _is_stated(pair, name, first, last, told, line, heading)
+    return ValueChange(name, tidy(before), tidy(after)) if stated else None
+
+
+def _is_stated(pair: _Pair, name: str, first: _Form, last: _Form, told: bool, line: str, heading: str) -> bool:
+    """Return true if a line states a pair as a change: by an arrow between values of such a form, or by a verb."""
     if pair.joint == "aside" and _says_formerly(line):
         return first[1] == last[1] or not (first[1] and last[1])
     above = pair.joint == "arrow" and _says_changed(heading)
     twins = _FIGURE.sub("#", pair.before) == _FIGURE.sub("#", pair.after)
     said = told or above or (pair.joint != "arrow" and first[0] == "amount" and _says_changed(line))
-    keyed = pair.joint == "arrow" and label.rstrip(" *`").endswith((":", "："))
+    keyed = pair.joint == "arrow" and pair.label.rstrip(" *`").endswith((":", "："))
     match first[0]:
-        case "clock" | "day" if pair.joint == "span" and _says_changed(label):
+        case "clock" | "day" if pair.joint == "span" and _says_changed(pair.label):
             # "was away from 9:12 to 11:40"
-            return _ends_changed(label) or _says_changed(label.split()[0])
+            return _ends_changed(pair.label) or _says_changed(pair.label.split()[0])
         case "name" if not pair.label.rstrip(" *`").endswith((":", "：")) and _NUMBER.search(_IDENTIFIED.sub("", name)):
             return False  # "31 tasks from board 6 to board 1"
         case "name":
@@ -271,8 +270,8 @@ def _is_stated(
             begins = line.lstrip(" -*").startswith(name)
             return said and first[1] == last[1] and (pair.joint == "aside" or begins)
         case "amount":
-            behind = re.sub(r"\A\s[^\W\d_]+", "", line.partition(pair.before)[2].partition(pair.after)[2])
-            keyed = keyed and _YEAR.fullmatch(pair.before) is None and _CLOSES.match(behind) is not None
+            closed = _CLOSES.match(re.sub(r"\A\s[^\W\d_]+", "", pair.behind(line))) is not None
+            keyed = keyed and _YEAR.fullmatch(pair.before) is None and closed
             if first[1] != last[1]:
                 # Behind a key either amount may leave out its unit; both may begin with "each".
                 bare = re.fullmatch(_AMOUNT, tidy(pair.before)) is not None and not (first[1] and last[1])
@@ -298,7 +297,7 @@ def _is_short(value: str) -> bool:
     return whole and value.count("`") % 2 == 0 and 0 < len(value) <= longest and len(value.split()) <= 5
 
 
-def _is_one_kind(first: tuple[str, str] | None, last: tuple[str, str] | None) -> bool:
+def _is_one_kind(first: _Form | None, last: _Form | None) -> bool:
     """Return true if two values are of one kind; a name may have no form of its own."""
     if first is None or last is None:
         return (first or last or ("name",))[0] in ("name", "day")
@@ -315,7 +314,7 @@ def fold(text: str) -> str:
     return tidy(text).casefold()
 
 
-def shape_of(value: str) -> tuple[str, str] | None:
+def shape_of(value: str) -> _Form | None:
     """Return the form of a value, with the unit of an ``amount``; ``None`` for a date, a link and other words.
 
     The others are ``version``, ``switch``, ``clock``, ``day`` of the week, and ``name``.
@@ -367,7 +366,7 @@ def _weekdays() -> frozenset[str]:
 
 
 @lru_cache(maxsize=4096)
-def forms_in(text: str) -> frozenset[tuple[str, str]]:
+def forms_in(text: str) -> frozenset[_Form]:
     """Return the forms of the values in a text, as :func:`shape_of`."""
     return frozenset(filter(None, (shape_of(match[0]) for match in _VALUES.finditer(_MARKUP.sub("", text)))))
 
@@ -378,7 +377,7 @@ def is_price(text: str) -> bool:
     return form == "amount" and unit not in ("", "%", "x", "byte")
 
 
-def leading_shape(text: str) -> tuple[str, str] | None:
+def leading_shape(text: str) -> _Form | None:
     """Return the form of the value with which ``text`` begins."""
     first = _FIRST.match(re.sub(r"\*\*|__", "", text).strip())
     return None if first is None or _CLOCK.search(text) else shape_of(first[0])

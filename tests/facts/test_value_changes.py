@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from fakes import Notes, open_memory
 
 from openclaw_memory.errors import RequestError
-from openclaw_memory.knowledge.changes import changes_in, day_since, new_value_in
+from openclaw_memory.knowledge.changes import ValueChange, change_between, changes_in, day_since, new_value_in
 from openclaw_memory.model import FactsResult
 from openclaw_memory.serve.registry import memory_facts
 from openclaw_memory.serve.tool import Call, check_arguments
@@ -55,6 +55,9 @@ from openclaw_memory.serve.tool import Call, check_arguments
         ("**Berths**: 83 → 70 places (the others were sold)", ("Berths", "83", "70")),
         ("Offene Mängel: 37 Lampen → 0", ("Offene Mängel", "37 Lampen", "0")),
         ("Tareas activas: 4 → 7", ("Tareas activas", "4", "7")),
+        ("Berth 8: 8 → 2 places", ("Berth 8", "8", "2")),
+        ("**q8s**: 8 → 2 Lampen (nur helle)", ("q8s", "8", "2")),
+        ("**Quay 4.6 → 4.7** — in allen Häfen", ("Quay", "4.6", "4.7")),
         ("待办：8 → 2", ("待办", "8", "2")),
         ("2026-03-15 round changed from 5 min to 15 min", ("round", "5 min", "15 min")),
         ("2026-03-15 обход увеличен с 5 минут до 1 часа", ("обход", "5 минут", "1 часа")),
@@ -104,6 +107,11 @@ def test_a_line_may_state_several_changes() -> None:
         ("lamp", "11.9.0", "11.10.0"),
         ("fog_horn", "2 min", "5 min"),
     ]
+
+
+def test_remarks_in_cells_are_no_part_of_their_values() -> None:
+    change = change_between("Harbour key", "18 characters", "64 characters (cut by hand at the old forge)")
+    assert change == ValueChange("Harbour key", "18 characters", "64 characters")
 
 
 def test_a_heading_and_columns_state_changes(notes: Notes) -> None:
