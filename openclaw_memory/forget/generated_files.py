@@ -62,15 +62,18 @@ def edit_notes(workspace: Path, matcher: Matcher, notes: Iterable[str]) -> list[
     return changed
 
 
-def edit_waiting_turns(folder: Path, workspace: Path, matcher: Matcher) -> None:
-    """Take what ``matcher`` finds out of the turns of ``workspace`` that hooks of hosts have yet to hand over."""
+def edit_waiting_turns(folder: Path, workspace: Path, readable: Callable[[str, str], str]) -> None:
+    """Take what was forgotten out of the turns of ``workspace`` that hooks of hosts have yet to hand over.
+
+    ``readable`` returns a text without it, given the path under which that will be captured.
+    """
     for file in folder.glob("*.json"):
         try:
             turn = json.loads(file.read_text("utf-8"))
             if not os.path.samefile(turn["subject"]["workspaceDir"], workspace):
                 continue
             messages = [message for part in turn["parts"] for message in part["messages"]]
-            texts = [mask(message["text"], f"{CAPTURES}/{file.stem}.md", matcher, READ_MARK) for message in messages]
+            texts = [readable(f"{CAPTURES}/{file.stem}.md", message["text"]) for message in messages]
         except (OSError, ValueError, KeyError, TypeError):
             continue  # handed over meanwhile, or no turn
         if texts != [message["text"] for message in messages]:

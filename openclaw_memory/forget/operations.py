@@ -140,7 +140,7 @@ class Forgetter(NamedTuple):
         matcher = self.tombstones.matcher
         edited = generated_files.edit_notes(self.workspace, matcher, notes)
         for folder in (OpenClawHome.for_environment().plugin_state, data_dir()):
-            generated_files.edit_waiting_turns(folder / "waiting", self.workspace, matcher)
+            generated_files.edit_waiting_turns(folder / "waiting", self.workspace, self.readable)
         if generated_files.edit_facts(self.workspace, self.store, self.tombstones):
             edited.append(FACTS)
         if concepts and generated_files.edit_concepts(

@@ -137,15 +137,18 @@ class OpenClawMemoryProvider(getattr(hermes, "MemoryProvider", object)):  # type
 
     def _journal(self, asked: str, *answers: str) -> None:
         """Write a turn to a file of its own, durably, before anything else is done with it."""
-        messages = [{"role": "user", "text": asked}, *({"role": "assistant", "text": text} for text in answers if text)]
+        parts = [{"origin": self._origin, "messages": [{"role": "user", "text": asked}]}]
+        if any(answers):  # nobody knows what the agent has read meanwhile
+            messages = [{"role": "assistant", "text": text} for text in answers if text]
+            parts.append({"origin": "untrusted", "messages": messages})
         if not self._writes:
             return
         self._waiting.mkdir(parents=True, exist_ok=True, mode=0o700)
         file = self._waiting / f"{time.time_ns()}-{os.getpid()}.json"
         with open(os.open(file.with_suffix(".new"), os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="utf-8") as out:
             # As OpenClaw's plugin does, so that what is forgotten is taken out.
-            turn = {"subject": self._settings["subject"], "parts": [{"origin": self._origin, "messages": messages}]}
-            json.dump({**turn, "sessionId": self._session, "at": datetime.now().astimezone().isoformat()}, out)
+            turn = {"subject": self._settings["subject"], "parts": parts}
+            json.dump({**turn, "sessionId": self._session, "at": time.time_ns() // 1_000_000}, out)
             out.flush()
             os.fsync(out.fileno())
         file.with_suffix(".new").replace(file)

@@ -78,7 +78,8 @@ class _Hook:
     def __init__(self, caller: Caller, payload: dict[str, Any], until: float) -> None:
         self._caller, self._payload, self._until = caller, payload, until
         self._session = _field(payload, "session")
-        self._journal = Journal(data_dir() / "waiting", caller.workspace)
+        self._subject = {"agentId": caller.agent, "workspaceDir": caller.workspace}
+        self._journal = Journal(data_dir() / "waiting", self._subject)
 
     def run(self, action: str) -> str:
         """Return what is added to the conversation."""
@@ -105,17 +106,17 @@ class _Hook:
         return text
 
     def _turn(self, origin: str, role: str, text: str) -> dict[str, Any]:
-        subject = {"agentId": self._caller.agent, "workspaceDir": self._caller.workspace}
         parts = [{"origin": origin, "messages": [{"role": role, "text": text}]}]
-        return {"subject": subject, "session": self._session, "sessionId": self._session, "parts": parts}
+        at = time.time_ns() // 1_000_000
+        return {"subject": self._subject, "sessionId": self._session, "at": at, "parts": parts}
 
     def _deliver(self, session: str | None) -> None:
         """Hand the turns of ``session``, or all, over to the server; what it does not take waits."""
         for file, turn in self._journal.turns():
-            if session is not None and turn["session"] != session:
+            if session is not None and turn["sessionId"] != session:
                 continue
             for part in turn["parts"]:
-                self._call("memory_turn", {**part, "sessionId": turn["sessionId"], "trigger": "user"})
+                self._call("memory_turn", {**part, "sessionId": turn["sessionId"], "at": turn["at"]})
             file.unlink(missing_ok=True)
 
     def _call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -123,10 +124,13 @@ class _Hook:
 
 
 class Journal:
-    """Turns of ``workspace`` that are to be captured, each in a private file of ``folder`` until it is."""
+    """Turns of ``subject`` that are to be captured, each in a private file of ``folder`` until it is.
 
-    def __init__(self, folder: Path, workspace: str) -> None:
-        self._folder, self._workspace = folder, workspace
+    Hermes' provider writes such files, too.
+    """
+
+    def __init__(self, folder: Path, subject: dict[str, str]) -> None:
+        self._folder, self._subject = folder, subject
 
     def add(self, turn: dict[str, Any]) -> None:
         """Write a turn down in one step."""
@@ -146,7 +150,7 @@ class Journal:
         for file in sorted(self._folder.glob("*.json")):
             try:
                 turn = json.loads(file.read_bytes())
-                if turn["subject"]["workspaceDir"] == self._workspace:
+                if turn["subject"] == self._subject:
                     yield file, turn
             except (OSError, ValueError, KeyError, TypeError):
                 continue

@@ -886,3 +886,16 @@ def test_what_a_hosts_hooks_have_yet_to_hand_over_goes_too(
         forgotten(memory, query="vault zebra")
     assert "zebra" not in ours.read_text() and "ferry leaves at six" in ours.read_text()
     assert "zebra" in theirs.read_text(), "another memory has not forgotten it"
+
+
+def test_what_waits_and_has_a_secret_goes_too(notes: Notes) -> None:
+    said = "The gate code of the boathouse is 4711-Cedar"
+    notes.write("memory/boats.md", f"- {said}\n")
+    file = data_dir() / "waiting" / "1.json"
+    file.parent.mkdir(parents=True)
+    messages = [{"role": "user", "text": f"{said}.\nThe ferry leaves at six."}]
+    turn = {"subject": {"workspaceDir": str(notes.root)}, "parts": [{"origin": "owner", "messages": messages}]}
+    file.write_text(json.dumps(turn))
+    with ingested(notes) as memory:
+        forgotten(memory, query="gate boathouse")
+    assert "4711" not in file.read_text() and "ferry leaves at six" in file.read_text()

@@ -108,11 +108,12 @@ def test_what_a_dead_server_did_not_take_is_kept_by_the_next_session(
     server.kill()
     server.wait(LOCK_TIMEOUT)
     (data_dir() / "waiting").mkdir(parents=True)
-    journal = hook.Journal(data_dir() / "waiting", str(lamps.root))
+    subject = {"agentId": "main", "workspaceDir": str(lamps.root)}
+    journal = hook.Journal(data_dir() / "waiting", subject)
     parts = [{"origin": "owner", "messages": [{"role": "user", "text": PROMPT}]}]
-    turn = {"subject": {"agentId": "main", "workspaceDir": str(lamps.root)}, "session": "s-0", "sessionId": "s-0"}
-    journal.add({**turn, "parts": parts})
-    journal.add({**turn, "subject": {"workspaceDir": "/elsewhere"}, "parts": parts})
+    turn = {"subject": subject, "sessionId": "s-0", "at": 1_772_539_200_000, "parts": parts}
+    journal.add(turn)
+    journal.add(turn | {"subject": subject | {"workspaceDir": "/elsewhere"}})
     (data_dir() / "waiting" / "0.json").write_text("{")
     with started(lamps.root.parent, "--set", "capture.enabled=true", "serve", "--http", "-w", str(lamps.root),
                  stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:  # fmt: skip
