@@ -28,6 +28,14 @@ def rest(session: nox.Session) -> None:
 
 
 @nox.session
+def hosts(session: nox.Session) -> None:
+    """Claude Code, Codex, Gemini CLI, opencode and Hermes as they install, each with turns of a scripted model."""
+    session.run(".ci/openclaw", external=True)
+    session.run(".ci/hermes", "python", external=True)
+    session.run("python", "-m", "pytest", "-m", "e2e", "-n", "0", "tests/e2e/test_hosts.py", "tests/e2e/test_hermes.py")
+
+
+@nox.session
 def search(session: nox.Session) -> None:
     """Property tests with examples that nobody has drawn yet."""
     session.run("python", "-m", "pytest", "-m", "property", "--hypothesis-profile", "search", *session.posargs)

@@ -473,7 +473,7 @@ def memory_replied(call: Call) -> QuotedHits:
 )
 def memory_page(call: Call) -> Page:
     """Asked by the host for its Control UI: the memory as a page that changes nothing."""
-    from ..map.tab import render_tab
+    from .tab import render_tab
 
     arguments = call.arguments
     view, query = arguments.get("view", ""), arguments.get("query", "").strip()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from .. import patterns as re
@@ -151,6 +151,7 @@ def spellings_for(key: str, spoken: tuple[str, ...]) -> frozenset[str]:
     return frozenset(phrase for language in spoken for phrase in phrases_by_key(language).get(key, ()))
 
 
+@cache
 def joining_words() -> frozenset[str]:
     """Return the words that join day, month and year, in any language."""
     literals = {
@@ -163,6 +164,7 @@ def joining_words() -> frozenset[str]:
     return spellings_for("join", (ANY,)) | literals
 
 
+@lru_cache(maxsize=16)
 def likely_languages(text: str) -> tuple[str, ...]:
     """Return the likely languages of a :func:`plain` text: by its scripts and, of Latin letters, by stop words.
 

@@ -165,7 +165,7 @@ def test_each_sentence_once_and_whole(texts: Sequence[str], grain: Grain, budget
     summary = summarise(given_, grain, budget)
     orders = [sentence.order for sentence in summary.sentences()]
     assert len(set(orders)) == len(orders)
-    assert set(summary.sentences()) <= set(given_)
+    assert {replace(sentence, count=1) for sentence in summary.sentences()} <= set(given_)
     assert len({(sentence.speaker, sentence.text.casefold()) for sentence in summary.sentences()}) == len(orders)
     assert all(part.sentences for part in summary.parts)
     assert bool(orders) == bool(given_)

@@ -34,7 +34,6 @@ NOTE = """\
 - ~~Decided to sell the boat to Ramona for 9000 euros.~~
 - [-] Decided to buy the cottage of Ramona.
 - The cabin keys are ~~with Wren~~ with Odile.
-- **City:** ~~Porto~~ Lisbon
 %%
 - Decided to marry Ramona in June.
 %%
@@ -43,6 +42,7 @@ NOTE = """\
 
 def test_it_is_found_with_its_marks_and_never_told(notes: Notes) -> None:
     notes.write("memory/2026-03-01.md", NOTE)
+    notes.write("memory/2026-03-02.md", "# Move\n\n- **City:** ~~Porto~~ Lisbon\n")
     with ingested(notes) as memory:
         for question in ("did we sell the boat to Ramona?", "the cottage of Ramona", "marry Ramona in June"):
             assert memory.context(question).text == ""

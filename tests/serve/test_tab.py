@@ -9,7 +9,7 @@ import pytest
 from fakes import CountingEmbedder, Notes, open_memory
 
 from openclaw_memory import Memory
-from openclaw_memory.map.tab import VIEWS, render_tab
+from openclaw_memory.serve.tab import VIEWS, render_tab
 
 HOSTILE = "<img src=x onerror=alert(1)></main><script>alert(2)</script>"
 

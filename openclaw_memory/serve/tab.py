@@ -14,7 +14,7 @@ from ..model import DatedValue, Grain, SearchHit, SearchRequest, counted
 from ..model.citation import citation, parse_citation
 from ..system.sanitize import sanitize
 from ..system.shell import join
-from .service import policy_hash, read_asset
+from ..map.service import policy_hash, read_asset
 
 if TYPE_CHECKING:
     from ..memory import Memory
