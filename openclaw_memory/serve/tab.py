@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from .. import patterns as re
+from ..map.service import policy_hash, read_asset
 from ..model import DatedValue, Grain, SearchHit, SearchRequest, counted
 from ..model.citation import citation, parse_citation
 from ..system.sanitize import sanitize
 from ..system.shell import join
-from ..map.service import policy_hash, read_asset
 
 if TYPE_CHECKING:
     from ..memory import Memory
