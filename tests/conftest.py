@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 
 import indexing
 import markers
 import pytest
-from fakes import CountingEmbedder, Notes
+from fakes import CountingEmbedder, Notes, ingested
 from postgres_server import Postgres
 from properties import register_profiles
 from tiny_gguf import make_tiny_gguf
+
+from openclaw_memory.capture.capturer import Message, Turn
 
 register_profiles()
 
@@ -49,7 +52,19 @@ def _nobodys_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]
     with pytest.MonkeyPatch.context() as patch:
         homes = tmp_path_factory.mktemp("homes")
         _own_folders(patch, Path(tempfile.mkdtemp(dir=homes)))
+        if "PYTEST_XDIST_WORKER" in os.environ:
+            _use_everything_once(Notes(homes / "notes"))
         yield homes
+
+
+def _use_everything_once(notes: Notes) -> None:
+    """Have a process read what it reads once, such as word lists: that is no test's time."""
+    notes.write("memory/2026-03-01.md", "# Harbour\n\n- **City:** Ghent -> Bruges\n- Always close the gate at 18:00.\n")
+    with ingested(notes) as memory:
+        memory.search("when does the gate close?")
+        memory.context("Does the gate close at six?")
+        memory.capture(Turn([Message("user", "From now on the rent of the boathouse is 930 euros a month.")]))
+        memory.consolidate(now=date(2026, 6, 1), dry_run=True)
 
 
 @pytest.fixture(autouse=True)
