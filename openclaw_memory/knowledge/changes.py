@@ -565,7 +565,7 @@ def _verb_behind() -> str:
     endings = "|".join(
         sorted({span.rpartition("{}")[2].strip() for span in _spans() if JOINED_LETTER.search(span)} - {""})
     )
-    return rf"\s*(?:{endings})\s*(?:{_joined_words('changed')})"
+    return rf"(?:{endings})\s*(?:{_joined_words('changed')})"
 
 
 def _spans() -> Iterator[str]:

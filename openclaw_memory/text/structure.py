@@ -35,7 +35,7 @@ _RULE_LENGTH, _DENIAL_LENGTH = 160, 60
 _LIMIT_WORDS = 4
 _UNITS = ("noun.day", "noun.week", "noun.month", "noun.year", "period", *(f"weekday.{day}" for day in range(7)))
 #: A time of day before an hour in Chinese numerals, which count steps otherwise.
-_DAYTIME = "(?:[早上下中午晚凌晨夜前後]+)"
+_DAYTIME = "(?<![早上下中午晚凌晨夜前後])[早上下中午晚凌晨夜前後]++"
 
 
 def states_amount(text: str) -> bool:
