@@ -28,8 +28,8 @@ except ImportError:  # read outside of Hermes
 _CONTEXT, _FIRST, _CALL, _START = 1.5, 5.0, 15.0, 120.0
 #: Days and tokens of the brief that a session begins with.
 _DAYS, _TOKENS = 7, 300
-#: Turns that wait to be captured at most, then the oldest goes; and seconds for them at the end.
-_MOST_WAITING, _LAST_TURNS = 200, 5.0
+#: Turns that wait to be captured at most, then the oldest goes; their characters; and seconds for them at the end.
+_MOST_WAITING, _MOST_CHARS, _LAST_TURNS = 200, 20_000, 5.0
 #: Platforms of Hermes on which only the owner writes, and origins of what the owner or the agent wrote.
 _LOCAL, _TRUSTED = ("cli", "tui", "acp"), ("owner", "agent")
 
@@ -137,9 +137,9 @@ class OpenClawMemoryProvider(getattr(hermes, "MemoryProvider", object)):  # type
 
     def _journal(self, asked: str, *answers: str) -> None:
         """Write a turn to a file of its own, durably, before anything else is done with it."""
-        parts = [{"origin": self._origin, "messages": [{"role": "user", "text": asked}]}]
+        parts = [{"origin": self._origin, "messages": [{"role": "user", "text": asked[:_MOST_CHARS]}]}]
         if any(answers):  # nobody knows what the agent has read meanwhile
-            messages = [{"role": "assistant", "text": text} for text in answers if text]
+            messages = [{"role": "assistant", "text": text[:_MOST_CHARS]} for text in answers if text]
             parts.append({"origin": "untrusted", "messages": messages})
         if not self._writes:
             return

@@ -21,6 +21,10 @@ _META = {f"{_PROTOCOL}protocolVersion": "2026-07-28", f"{_PROTOCOL}clientCapabil
 IDLE_SECONDS = 3600
 
 
+class RefusedCallError(Exception):
+    """A tool refuses its arguments, and would again."""
+
+
 def main() -> None:
     """Run the command."""
     try:
@@ -66,7 +70,10 @@ class Caller:
         self._endpoint = Endpoint(data_dir(), options.agent, workspace, options.db)
 
     def call(self, tool: str, arguments: dict[str, Any], until: float) -> dict[str, Any]:
-        """Return the structured result of ``tool``; ``until`` is a moment of the monotonic clock."""
+        """Return the structured result of ``tool``; ``until`` is a moment of the monotonic clock.
+
+        Raises :class:`RefusedCallError` for arguments that the tool refuses.
+        """
         if not self._endpoint.running:
             if not os.path.isdir(self.workspace):
                 raise NotADirectoryError(
@@ -88,7 +95,10 @@ class Caller:
         result = answer.get("result", {})
         if "structuredContent" not in result:
             failure = answer.get("error", {}).get("message", "the server has ended")
-            raise RuntimeError((result.get("content") or [{"text": failure}])[0]["text"])
+            refused = result.get("_meta", {}).get("openclaw-memory/error") == "request"
+            raise (RefusedCallError if refused else RuntimeError)(
+                (result.get("content") or [{"text": failure}])[0]["text"]
+            )
         content: dict[str, Any] = result["structuredContent"]
         return content
 

@@ -11,23 +11,25 @@ import re
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from ..config.settings import data_dir
 from ..hosts.events import ACTIONS, FLAT
-from .call import Caller, make_parser
+from .call import Caller, RefusedCallError, make_parser
 
 #: Seconds for each action, starting the server included; Codex gives the end of a session three.
 DEADLINES = {"start": 5.0, "prompt": 1.0, "turn": 8.0, "cut": 2.5}
 #: Tokens of what a session begins with.
 BRIEF = 800
-#: Characters of a reply that are looked through, and the turns of a workspace that wait at most.
+#: Characters of a message that are looked through, and the turns of a workspace that wait at most.
 _MOST_CHARS, _MOST_WAITING = 20_000, 200
 #: The names that the hosts give to the same field.
 _FIELDS = {
     "event": ("hook_event_name", "hookEventName"),
     "session": ("session_id", "sessionId", "conversation_id"),
+    "prompt": ("prompt",),
     "reply": ("last_assistant_message", "prompt_response", "text"),
 }
 _NOTES = {
@@ -90,7 +92,7 @@ class _Hook:
             self._deliver(None)
             return brief
         if action == "prompt":
-            return self._prompt(self._payload["prompt"])
+            return self._prompt(_field(self._payload, "prompt"))
         reply = _field(self._payload, "reply").strip()[:_MOST_CHARS]
         if action == "turn" and reply:  # nobody knows what the agent has read meanwhile
             self._journal.add(self._turn("untrusted", "assistant", reply))
@@ -99,8 +101,8 @@ class _Hook:
 
     def _prompt(self, prompt: str) -> str:
         # What the host or another program has written is not the person's.
-        if self._payload.get("source", "user") == "user":
-            self._journal.add(self._turn("owner", "user", prompt))
+        if prompt and self._payload.get("source", "user") == "user":
+            self._journal.add(self._turn("owner", "user", prompt[:_MOST_CHARS]))
         result = self._call("memory_context", {"message": prompt, "session": self._session or "hook"})
         text: str = result["text"]
         return text
@@ -115,8 +117,11 @@ class _Hook:
         for file, turn in self._journal.turns():
             if session is not None and turn["sessionId"] != session:
                 continue
-            for part in turn["parts"]:
-                self._call("memory_turn", {**part, "sessionId": turn["sessionId"], "at": turn["at"]})
+            with suppress(
+                RefusedCallError
+            ):  # what the server refuses is refused again, and keeps no other turn waiting
+                for part in turn["parts"]:
+                    self._call("memory_turn", {**part, "sessionId": turn["sessionId"], "at": turn["at"]})
             file.unlink(missing_ok=True)
 
     def _call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:

@@ -112,6 +112,8 @@ def test_what_a_dead_server_did_not_take_is_kept_by_the_next_session(
     journal = hook.Journal(data_dir() / "waiting", subject)
     parts = [{"origin": "owner", "messages": [{"role": "user", "text": PROMPT}]}]
     turn = {"subject": subject, "sessionId": "s-0", "at": 1_772_539_200_000, "parts": parts}
+    refused = [{"origin": "owner", "messages": [{"role": "user", "text": 5}]}]
+    journal.add(turn | {"parts": refused})
     journal.add(turn)
     journal.add(turn | {"subject": subject | {"workspaceDir": "/elsewhere"}})
     (data_dir() / "waiting" / "0.json").write_text("{")
