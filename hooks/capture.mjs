@@ -121,15 +121,18 @@ export function captureHooks({ config, memory, subjectOf, logger, stateDir, turn
     return true;
   };
 
-  /** Send what waits in a session or in all, oldest first, until that fails; turns without a good end only with `all`. */
+  /** Send what waits in a session or in all, oldest first, of each memory until that fails; turns without a good end only with `all`. */
   const flush = async ({ session, all = false }) => {
+    const failed = new Set(); // a workspace that is gone keeps no other memory's turns waiting
     for (const [name, turn] of journal.turns()) {
+      const whose = `${turn.subject.agentId}\0${turn.subject.workspaceDir}`;
+      if (failed.has(whose)) continue;
       if ((session && turn.session !== session) || (turn.unfinished && !all) || sending.has(name)) continue;
       sending.add(name);
       const over = await keep(turn);
       sending.delete(name);
-      if (!over) return;
-      journal.remove(name);
+      if (over) journal.remove(name);
+      else failed.add(whose);
     }
   };
 

@@ -35,7 +35,8 @@ export class Journal {
   turns() {
     return this.#names().flatMap((name) => {
       try {
-        return [[name, JSON.parse(readFileSync(path.join(this.#folder(), name), "utf8"))]];
+        const turn = JSON.parse(readFileSync(path.join(this.#folder(), name), "utf8"));
+        return turn?.subject && Array.isArray(turn.parts) ? [[name, turn]] : [];
       } catch {
         return [];
       }

@@ -170,6 +170,20 @@ test("what was said outlives every process, from before the reply on, and keeps 
   ]);
 });
 
+test("a workspace that is gone, and what is no turn, keep nothing else waiting", async (t) => {
+  const stateDir = await folder(t);
+  const waiting = path.join(stateDir, "openclaw-memory", "waiting");
+  await mkdir(waiting, { recursive: true });
+  const parts = [{ origin: "owner", messages: [{ role: "user", text: "We decided on oak." }] }];
+  const waits = (name, workspaceDir) => writeFile(path.join(waiting, name), JSON.stringify({ subject: { agentId: "main", workspaceDir }, session: "s", parts, at: 1 }));
+  await Promise.all([writeFile(path.join(waiting, "0.json"), "null"), writeFile(path.join(waiting, "1.json"), "{}"), waits("2.json", "/gone"), waits("3.json", "/w")]);
+  const call = async (_tool, _args, { workspace }) => (workspace === "/gone" ? Promise.reject(new Error("no such folder")) : { captured: [] });
+  const host = { config: { capture: true }, logger: rememberingLogger(), turns: new Turns(), stateDir: () => stateDir, subjectOf: () => null };
+  captureHooks({ ...host, memory: () => ({ call, pid: 1 }) }).starts();
+  await until(async () => !(await readdir(waiting)).includes("3.json"), "the other workspace's turn");
+  assert.ok((await readdir(waiting)).includes("2.json"));
+});
+
 test("what a running turn has said so far is kept before it is compacted", async (t) => {
   const { begins, ends, cuts, asked, turns, waiting } = await hooks(t);
   turns.toolsMade({ ...turn, senderIsOwner: true });
