@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from .. import patterns as re
 from . import calendar
 from . import calendar_words as words
+from . import language as languages
 from .front_matter import fold_key
 from .scripts import HAN, HANGUL, KANA
 
@@ -229,8 +230,8 @@ def find_dates(text: str, order: Order | None = None) -> list[DateMention]:
     for mention in mentions:
         taken[mention.start : mention.end] = b"\1" * (mention.end - mention.start)
     for month in words.months(text):
-        if taken.find(1, month.start, month.end) < 0:
-            mentions.append(_in_words(text, month))
+        if taken.find(1, month.start, month.end) < 0 and (mention := _in_words(text, month)):
+            mentions.append(mention)
     mentions.sort()
     for at, (mention, other) in enumerate(pairwise(mentions)):
         if mention.year is None and mention.day and other.year and other.day:
@@ -366,8 +367,12 @@ def _beside(text: str, start: int, end: int) -> str | None:
     return None
 
 
-def _in_words(text: str, month: words.Phrase) -> DateMention:
-    """Return the date with the month at ``month``: its day and year stand before or behind that."""
+def _in_words(text: str, month: words.Phrase) -> DateMention | None:
+    """Return the date with the month at ``month``: its day and year stand before or behind that.
+
+    A short name without a year is none in a text of other languages, nor is a stop word in one of no words:
+    "Gemini 3 Pro" is of no December.
+    """
     start, end = month.start, month.end
     number, name = _number(text, month), text[start:end]
     low = max(0, start - _AROUND)
@@ -383,9 +388,14 @@ def _in_words(text: str, month: words.Phrase) -> DateMention:
             day, year, right = day_left, year_right or year_left, right if year_right else None
         else:
             day, year, right = lone_day, lone_year, right if lone_day else None
-    return DateMention(
-        start, right.end() if right else end, int(year) if year else None, number, int(day) if day else None, name
-    )
+    end = right.end() if right else end
+    if not year and all(meaning.kind == "month-short" for meaning in month.meanings):
+        spoken = words.likely_languages(text[:start] + text[end:])
+        if all(meaning.language not in (*spoken, languages.ENGLISH) for meaning in month.meanings) and (
+            spoken or any(name in stops for stops in languages.stop_words().values())
+        ):
+            return None
+    return DateMention(start, end, int(year) if year else None, number, int(day) if day else None, name)
 
 
 def _number(text: str, month: words.Phrase) -> int:

@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tables import table
 
-from openclaw_memory.text.dates import date_in_heading, date_in_name, is_daily, merely_states, stated_days
+from openclaw_memory.text.dates import (
+    date_in_heading,
+    date_in_name,
+    find_dates,
+    is_daily,
+    merely_states,
+    stated_days,
+)
 
 DAY = date(2026, 2, 13)
 
@@ -87,3 +94,16 @@ def test_versions_and_addresses_begin_no_range(text: str) -> None:
 )
 def test_a_digit_that_is_no_decimal_number_is_no_part_of_a_date(text: str) -> None:
     assert stated_days(text, None) == (date(2026, 4, 5), date(2026, 4, 5))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Gemini 3 Pro is the default model", "which iPhone 15 Pro case", "3 Pro", "10 out of 12 passed", "wait 3 ago"],
+)
+def test_a_short_month_of_another_language_is_no_date(text: str) -> None:
+    assert find_dates(text.lower()) == []
+
+
+@pytest.mark.parametrize("text", ["sep 3", "on 3 sep", "mám schůzku 10. pro", "reunião em 20 set", "会议 jul 10"])
+def test_a_short_month_of_the_language_or_in_english_is_a_date(text: str) -> None:
+    assert [mention.day is not None for mention in find_dates(text)] == [True]
