@@ -37,7 +37,7 @@ _RECENT = 92
 #: What a doubt loses of its order.
 _STEP = 0.3
 _ITEM = re.compile(rf"\s*{ITEM}\s")
-_TOKEN = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}]+|\W")
+_TOKEN = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}]+(?:[./:,-][^\W{UNSPACED}]+)*|\W")
 
 
 def arrange(index: ResidentIndex, message: RankedMessage, candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -139,13 +139,14 @@ def _describe_change(index: ResidentIndex, timeline: Timeline, row: int, former:
 
 
 def _former_value(new: Statement, old: Statement) -> str:
-    """Return the first clause of the value behind the label of ``old``, else its words that ``new`` has others for."""
+    """Return the first clause of the value behind the label of ``old``, else the one part that it says differently."""
     if new.label & old.label:
         value = re.split(r"[;.。；](?:\s|$)| [(–—-]", old.written_value)[0]
     elif new.figures and old.figures and not new.label and not old.label:
         words = _TOKEN.findall(old.text)
         changes = SequenceMatcher(None, _TOKEN.findall(new.text), words, autojunk=False).get_opcodes()
-        value = " … ".join("".join(words[a:b]).strip() for tag, _, _, a, b in changes if tag == "replace")
+        replaced = ["".join(words[a:b]) for tag, _, _, a, b in changes if tag != "equal"]
+        value = replaced[0] if len(replaced) == 1 else ""
     else:
         return ""
     value = prose.plain_text(value).strip(" ,;:.")

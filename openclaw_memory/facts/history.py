@@ -27,6 +27,7 @@ from urllib.parse import unquote
 from .. import patterns as re
 from ..ingest.summary_files import parse_line
 from ..knowledge.predicates import is_single, normalise
+from ..knowledge.values import fold_value, is_same_value
 from ..model import FactRow, Grain, Origin
 from ..store.api import FactObservation, StatedFact, Store
 from .periods import (
@@ -36,8 +37,6 @@ from .periods import (
     Aliases,
     Period,
     Statements,
-    fold_value,
-    is_same_value,
     observed_id,
     observed_periods,
     relation_of,

@@ -8,7 +8,6 @@ days out of the observed periods.
 from __future__ import annotations
 
 import hashlib
-import unicodedata
 from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,14 +15,12 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
 
-from .. import patterns as re
 from ..knowledge.concept_keys import concept_key
-from ..knowledge.headings import ASIDE
 from ..knowledge.predicates import kind_of_key, normalise
+from ..knowledge.values import fold_value, is_same_value
 from ..model import FactRow, Origin, citation
 from ..store.api import FactObservation, StatedFact
 from ..text import calendar
-from ..text.negation import negations
 from .observations import NO_UNIT, has_one_value, prepare
 
 #: The rule of a fact that an agent or a person wrote down.
@@ -39,26 +36,6 @@ End = tuple[int, str | None]
 
 #: Days before and after all others, as proleptic ordinals.
 ALWAYS, NEVER = 0, date.max.toordinal() + 1
-
-#: All but letters, digits and the signs within a number.
-_SIGNS = re.compile(r"[^\w.,-]+|(?<!\w)[.,-]+|[.,-]+(?!\w)")
-
-
-def fold_value(text: str) -> str:
-    """Return ``text`` for comparison as a value: in small letters, with single blanks, without outer punctuation."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split()).strip(" .,;:!\"'`“”‘’*_")
-
-
-def is_same_value(first: str, second: str) -> bool:
-    """Return true if two folded values differ only in signs and remarks, or one extends the other.
-
-    "Running (2 processes)", "✅ Running" and "Running on port 80" are alike; "not running" is not.
-    """
-    if first == second:
-        return True
-    bare = [ASIDE.sub(" ", value) for value in (first, second)]
-    short, long = sorted((_SIGNS.sub(" ", value).split() for value in bare), key=len)
-    return bool(short) and long[: len(short)] == short and bool(negations(bare[0])) == bool(negations(bare[1]))
 
 
 def name_key(text: str) -> int | str:

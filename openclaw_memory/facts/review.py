@@ -11,9 +11,10 @@ from datetime import date
 
 from ..knowledge.changes import leading_shape
 from ..knowledge.predicates import is_decision, is_single, kind_of_key
+from ..knowledge.values import fold_value, is_same_value
 from ..model import DatedValue, FactChange, FactConflict, FactRow
 from .history import History, lasting_id
-from .periods import STATED, Relation, fold_value, is_same_value, relation_of
+from .periods import STATED, Relation, relation_of
 
 #: Rules whose facts are kept for their changes alone.
 FOR_CHANGES = frozenset({"value", "change"})

@@ -17,6 +17,7 @@ from ..errors import OpenClawMemoryError, RequestError, StoreError
 from ..knowledge import FACTS, facts_file
 from ..knowledge.concept_keys import concepts_by_key
 from ..knowledge.predicates import normalise
+from ..knowledge.values import fold_value
 from ..model import FactChanges, FactConflicts, FactRow, FactsResult, Origin
 from ..store.api import StatedFact, Store
 from ..system import atomic
@@ -34,7 +35,7 @@ from .history import (
     superseded_citations,
     superseded_units,
 )
-from .periods import STATED, Aliases, fold_value
+from .periods import STATED, Aliases
 from .review import changes_since, is_worth_showing, past_values, with_history, without_directory
 from .review import conflicts as find_conflicts
 from .snapshot import FactSnapshot

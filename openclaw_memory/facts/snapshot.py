@@ -9,11 +9,12 @@ from datetime import date
 from ..errors import RequestError
 from ..knowledge.concept_keys import slug
 from ..knowledge.predicates import is_single, normalise
+from ..knowledge.values import fold_value
 from ..model import DatedValue, FactRow
 from ..store.api import StatedFact
 from .confidence import ListedFacts
 from .history import History, Statement
-from .periods import STATED, fold_value, name_key, relation_of
+from .periods import STATED, name_key, relation_of
 
 
 @dataclass(frozen=True, slots=True)

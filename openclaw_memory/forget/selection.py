@@ -16,10 +16,11 @@ import numpy as np
 from ..config.workspace import inside, to_nfc
 from ..errors import RequestError
 from ..facts.history import attribute_summaries, build_history
-from ..facts.periods import fold_value, name_key
+from ..facts.periods import name_key
 from ..knowledge.concept_keys import concept_key
 from ..knowledge.matcher import NameMatcher
 from ..knowledge.predicates import normalise
+from ..knowledge.values import fold_value
 from ..model import ExtractedFact, FactRow, Grain, Section, parse_citation
 from ..model.bounds import LONGEST_NAME
 from ..store.api import RULES, Bools, DocumentInfo, Ints, PlannedUnit, StatedFact, Store

@@ -18,6 +18,7 @@ from ..text.labels import is_label, names_subject
 from ..text.negation import negations
 from ..text.turns import is_role
 from .changes import changes_in, forms_in, new_value_in, shape_of
+from .values import fold_value, is_same_value
 
 #: A label before a colon, behind the mark of an item, or in the first cell of a row.
 _LABEL = re.compile(
@@ -59,11 +60,6 @@ class Statement:
     def is_generic(self) -> bool:
         """True if the label says nothing without its headings: ``Source``, ``assistant``."""
         return is_label(self._label) or is_role(self._label)
-
-    @cached_property
-    def value(self) -> str:
-        """The folded text behind the label."""
-        return "".join(filter(str.isalnum, self.written_value.casefold()))
 
     @cached_property
     def written_value(self) -> str:
@@ -206,7 +202,7 @@ def is_same_thing(new: Statement, old: Statement, weights: Mapping[str, float]) 
 def differs(new: Statement, old: Statement) -> bool:
     """Return true if two statements of one thing give it other values."""
     if new.label:
-        return new.value != old.value
+        return not is_same_value(fold_value(new.written_value), fold_value(old.written_value))
     if new.figures and old.figures:
         return not (new.figures <= old.figures or old.figures <= new.figures)
     return new.denials != old.denials or new.is_ending != old.is_ending

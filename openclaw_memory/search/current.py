@@ -41,11 +41,9 @@ def order_current_first(
     rows = np.array(list(islice(ranked_rows(index.corpus, order, allowed), _READ)), np.int32)
     successors = find_successors(question, index, rows[:_COMPARED], rows, allowed)
     if successors:
-        order, section = order.copy(), index.corpus.shape.section
+        order = order.copy()
         for row, successor in successors.items():
-            # A hit shows rows of a section together: what holds leads all of what it replaced.
-            best = order[section == section[row]].max()
-            order[successor] = max(order[successor], np.nextafter(best, np.float32(np.inf)))
+            order[successor] = max(order[successor], np.nextafter(order[row], np.float32(np.inf)))
     return order, successors
 
 

@@ -149,7 +149,7 @@ class Display:
                 sections,
                 superseded,
                 question,
-                _latest_successor(span, successors or {}),
+                _successor(span, successors or {}),
             )
             if all(section_id in sections for section_id in span_ids.tolist())
             else None  # the next search sees it
@@ -259,12 +259,10 @@ class Display:
         return citation(path, int(rows.start_line[row]), int(rows.end_line[row]))
 
 
-def _latest_successor(span: Range, successors: Mapping[int, int]) -> int | None:
-    """Return the row that replaced the best row of a range, else the last one that replaced another row of it."""
-    rows = range(span.first, span.last + 1)
-    inside = [successors[row] for row in rows if row in successors]
-    latest = successors.get(span.best, inside[-1] if inside else None)
-    return None if latest in rows else latest
+def _successor(span: Range, successors: Mapping[int, int]) -> int | None:
+    """Return the row that replaced the best row of a range, unless it is in the range."""
+    successor = successors.get(span.best)
+    return None if successor is None or span.first <= successor <= span.last else successor
 
 
 def snippet(

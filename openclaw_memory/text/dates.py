@@ -230,8 +230,8 @@ def find_dates(text: str, order: Order | None = None) -> list[DateMention]:
     for mention in mentions:
         taken[mention.start : mention.end] = b"\1" * (mention.end - mention.start)
     for month in words.months(text):
-        if taken.find(1, month.start, month.end) < 0 and (mention := _in_words(text, month)):
-            mentions.append(mention)
+        if taken.find(1, month.start, month.end) < 0 and (stated := _in_words(text, month)):
+            mentions.append(stated)
     mentions.sort()
     for at, (mention, other) in enumerate(pairwise(mentions)):
         if mention.year is None and mention.day and other.year and other.day:

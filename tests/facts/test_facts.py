@@ -25,10 +25,11 @@ from tables import parts, table
 from openclaw_memory import Memory
 from openclaw_memory.errors import RequestError
 from openclaw_memory.facts.history import as_of, build_history, lasting_id, superseded_units
-from openclaw_memory.facts.periods import fold_value, name_key
+from openclaw_memory.facts.periods import name_key
 from openclaw_memory.facts.service import FactService
 from openclaw_memory.knowledge.facts_file import FactFileError
 from openclaw_memory.knowledge.predicates import _relations, is_single, normalise
+from openclaw_memory.knowledge.values import fold_value
 from openclaw_memory.model import FactRow, FactsResult, Kind, Origin
 from openclaw_memory.serve.registry import memory_facts
 from openclaw_memory.serve.tool import Call, check_arguments

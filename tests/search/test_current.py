@@ -71,6 +71,15 @@ def test_a_change_of_another_part_replaces_nothing(notes: Notes) -> None:
     assert first_and_successor(notes, "How often does the lamp check of the quay run?") == ("memory/2026-03-02.md", {})
 
 
+def test_a_line_beside_the_answer_that_was_replaced_moves_nothing(notes: Notes) -> None:
+    notes.write(
+        "memory/2026-03-02.md",
+        "# Pottery\n\n- The glaze supplier for the kiln is Tonhaus in Kassel.\n- Kiln alarm: every 5 minutes\n",
+    )
+    notes.write("memory/2026-05-04.md", "# Pottery\n\n- Kiln alarm: every 30 minutes\n")
+    assert first_and_successor(notes, "Who is the glaze supplier for the kiln?") == ("memory/2026-03-02.md", {})
+
+
 def test_what_a_person_says_later_replaces_nothing(notes: Notes) -> None:
     notes.write("memory/2026-03-02.md", "# Chat\n\nMara: The kiln stands in the old shed.\nOda: How nice!\n")
     notes.write("memory/2026-05-04.md", "# Chat\n\nMara: Hello, the weather is fine.\nOda: And the kiln is warm.\n")
