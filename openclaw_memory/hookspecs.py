@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from .config.settings import Settings
     from .model import (
-        Candidate,
         ConsolidateReport,
         IngestReport,
         SearchHit,
@@ -85,15 +84,6 @@ def openclaw_memory_chunk(path: str, section: Section) -> Sequence[Unit] | None:
     """Cut a section of the note ``path`` into other units, in order, each the text of its lines; ``None`` keeps them.
 
     It runs after ``prepare_lines`` and before ``prepare_unit``, and not on summaries.
-    """
-
-
-@hookspec
-def openclaw_memory_rank(query: str, candidates: Sequence[Candidate]) -> Sequence[Candidate] | None:
-    """Give the best units other scores before they are cut into hits; ``None`` keeps them.
-
-    Return them, or some of them, with another ``score``: it decides their order among the candidates.  The index is
-    held meanwhile, so take milliseconds.
     """
 
 

@@ -131,24 +131,6 @@ class SearchRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """A unit that ranks high, before units are cut into hits.
-
-    ``features`` are those of docs/ranking.md that the question has, before they are scaled; ``score`` is their weighted
-    sum with what time, use and summaries change, comparable within one question only.
-    """
-
-    citation: str
-    text: str
-    score: float
-    features: Mapping[str, float]
-    date: date | None
-    kind: Kind
-    grain: Grain
-    origin: Origin
-
-
-@dataclass(frozen=True, slots=True)
 class DatedLines:
     """Lines of a file, and their day."""
 

@@ -9,7 +9,6 @@ from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
 from itertools import pairwise
-from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,7 +16,7 @@ import pluggy
 
 from .. import hookspecs
 from ..errors import RedactionError
-from ..model import Candidate, SearchHit, Section, Unit
+from ..model import SearchHit, Section, Unit
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -180,10 +179,6 @@ class Plugins:
         """Return the section with the units that the plugins cut it into."""
         return self._pass_on("openclaw_memory_chunk", "section", section, _checked_section, path=path)
 
-    def rank(self, query: str, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-        """Return the candidates with the scores that the plugins give them, in the same order."""
-        return self._pass_on("openclaw_memory_rank", "candidates", tuple(candidates), _checked_candidates, query=query)
-
     def rerank(self, query: str, hits: Sequence[SearchHit]) -> list[SearchHit]:
         """Return the hits after every plugin has reordered them."""
         return list(self._pass_on("openclaw_memory_rerank", "hits", tuple(hits), _checked_hits, query=query))
@@ -222,13 +217,6 @@ def _checked_section(changed: Any, section: Section) -> Section:
     if any(after.start_line < before.start_line for before, after in pairwise(units)):
         raise ValueError("returned units that are not in order")
     return replace(section, units=units)
-
-
-def _checked_candidates(changed: Any, candidates: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
-    scores = {(candidate.citation, candidate.text): candidate.score for candidate in changed}
-    if not all(isinstance(score, (int, float)) and isfinite(score) for score in scores.values()):
-        raise ValueError("returned a score that is no finite number")
-    return tuple(replace(each, score=float(scores.get((each.citation, each.text), each.score))) for each in candidates)
 
 
 def _checked_hits(changed: Any, hits: tuple[SearchHit, ...]) -> tuple[SearchHit, ...]:

@@ -191,9 +191,8 @@ class SearchService:
                     check_settings(self.settings.search)
                 except SettingsError as problem:
                     log.warning("%s; it changes nothing", problem)
-                rank = self._plugins.rank if self._plugins.has_any("openclaw_memory_rank") else None
                 self._index = ResidentIndex(
-                    self._store, self.settings.search, self._superseded, self._boosts_on, rank, self._lines_after
+                    self._store, self.settings.search, self._superseded, self._boosts_on, self._lines_after
                 )
                 with suppress(StoreError):  # whose cause the question itself meets
                     self._index.restore()
