@@ -61,9 +61,6 @@ ANSWERS: dict[str, Any] = {
     "sql": of.QueryResult,
     "export": of.ExportReport,
     "import": of.ImportReport,
-    "import obsidian": {
-        "source": str, "config": str, "setting": str, "before": [Any], "after": [Any], "dryRun": bool, "changed": bool,
-    },
     "state": StateReport,
     "backup": {"file": str, "bytes": int, "holds": [str], "warning": str | None},
     "restore": {"file": str, "dryRun": bool, "entries": _ENTRIES, "addresses": [str], "warning": str | None},

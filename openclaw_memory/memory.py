@@ -261,7 +261,6 @@ class Memory(ReadingMemory):
             file=self.workspace / CONCEPTS,
             view=self._questions.graph,
             changed=self._freshness.relink,
-            similarities=self._questions.similarities,
             redact=partial(self.plugins.redact_text, CONCEPTS),
             forgotten=self.forgotten.covers_name,
         )

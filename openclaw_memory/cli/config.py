@@ -11,7 +11,6 @@ from typing import Any
 
 import click
 
-from ..config.coerce import all_keys
 from ..config.openclaw_home import OpenClawHome, read_text
 from ..config.settings import Settings, check_key, config_path, load, value_of, walk
 from ..config.store_url import hide_password
@@ -46,13 +45,8 @@ def settings_file(cli: CliContext) -> Path:
     return plugin_file if plugin_file is not None and applies else config_path()
 
 
-def _keys(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """Return the settings that complete ``incomplete``."""
-    return [key for key in all_keys(Settings()) if key.startswith(incomplete)]
-
-
 @config.command("show")
-@click.argument("prefix", default="", shell_complete=_keys)
+@click.argument("prefix", default="")
 @common_options
 def show(cli: CliContext, prefix: str) -> None:
     """Print each setting (that begins with PREFIX), its value and its source."""
@@ -80,7 +74,7 @@ def show(cli: CliContext, prefix: str) -> None:
 
 
 @config.command("set", short_help="Change a setting in the settings file.")
-@click.argument("key", shell_complete=_keys)
+@click.argument("key")
 @click.argument("value")
 @json_option
 def set_setting(cli: CliContext, key: str, value: str) -> None:
@@ -117,7 +111,7 @@ def set_setting(cli: CliContext, key: str, value: str) -> None:
 
 
 @config.command(short_help="Take a setting out of the settings file.")
-@click.argument("key", shell_complete=_keys)
+@click.argument("key")
 @json_option
 def unset(cli: CliContext, key: str) -> None:
     """Take KEY out of the settings file, so that its default counts again; the rest of the file stays as it is."""

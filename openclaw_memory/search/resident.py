@@ -221,10 +221,6 @@ class ResidentIndex:
                 written[own] = [lines.isdisjoint(range(first, last + 1)) for first, last in spans]
         return written
 
-    def similarities(self, vector: Floats) -> Floats | None:
-        """Return the cosine of every row with ``vector``, NaN without one: ``float32[n]``; ``None`` without vectors."""
-        return None if self.vectors is None else self.vectors.similarities(vector, self.corpus.rows.unit_id)
-
     def texts(self, rows: Ints) -> list[str]:
         """Return the text of each row; empty where it is gone from the store."""
         ids = self.corpus.rows.unit_id[rows].tolist()

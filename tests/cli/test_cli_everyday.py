@@ -11,11 +11,10 @@ from typing import Any
 
 import pytest
 import yaml
-from click.testing import CliRunner
 from commands import run
 from fakes import Notes, open_memory
 
-from openclaw_memory.cli.main import ALIASES, COMMANDS, cli
+from openclaw_memory.cli.main import ALIASES, COMMANDS
 from openclaw_memory.cli.open import save_hits
 from openclaw_memory.model import LAST_SHOWN
 
@@ -239,28 +238,6 @@ def test_hits_that_are_forgotten_while_they_are_shown_leave_nothing(notes: Notes
 
 
 # -- names and help ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_a_shell_completes_commands_and_options(shell: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "_OPENCLAW_MEMORY_COMPLETE" in run("completion", shell).stdout
-    monkeypatch.setenv("_OPENCLAW_MEMORY_COMPLETE", f"{shell}_complete")
-    monkeypatch.setenv("COMP_WORDS", "openclaw-memory rec")
-    monkeypatch.setenv("COMP_CWORD", "rec" if shell == "fish" else "1")
-    assert "recall" in CliRunner().invoke(cli, [], prog_name="openclaw-memory").stdout
-
-
-def test_a_shell_completes_the_names_of_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("_OPENCLAW_MEMORY_COMPLETE", "bash_complete")
-    monkeypatch.setenv("COMP_WORDS", "openclaw-memory config set retention.p")
-    monkeypatch.setenv("COMP_CWORD", "3")
-    assert "retention.plan" in CliRunner().invoke(cli, [], prog_name="openclaw-memory").stdout
-
-
-def test_help_is_what_help_behind_the_command_says() -> None:
-    assert run("help").stdout == run("--help").stdout
-    assert run("help", "config", "set").stdout == run("config", "set", "--help").stdout
-    assert "No such command 'nosuch'" in run("help", "nosuch", code=2).stderr
 
 
 def test_other_names_mean_the_same_command(notes: Notes) -> None:
