@@ -562,34 +562,15 @@ class Memory(ReadingMemory):
         return self._tables().export(expand_home(folder).absolute(), progress)
 
     @named_arguments()
-    def map(
-        self,
-        file: str | Path | None = None,
-        *,
-        concept: str | None = None,
-        since: date | None = None,
-        progress: Progress = silent,
-    ) -> MapReport:
+    def map(self, file: str | Path | None = None, *, progress: Progress = silent) -> MapReport:
         """Draw the memory as one HTML page that needs no network: into ``file``, else beside the index, mode 0600.
 
-        ``concept`` and ``since`` narrow what it shows.  Raises :class:`~openclaw_memory.errors.WorkspaceError` if it
-        cannot be written or the file is not a map.
+        Raises :class:`~openclaw_memory.errors.WorkspaceError` if it cannot be written or the file is not a map.
         """
         from .map.service import draw
 
-        return draw(
-            self,
-            self.store,
-            self._questions,
-            self.facts,
-            self.usage,
-            self.vectors_in_use,
-            self._retired.notes,
-            file,
-            concept=concept,
-            since=since,
-            progress=progress,
-        )
+        vectors, retired = self.vectors_in_use, self._retired.notes
+        return draw(self, self.store, self._questions, self.facts, self.usage, vectors, retired, file, progress)
 
     def _tables(self) -> MemoryTables:
         from .tables.service import MemoryTables

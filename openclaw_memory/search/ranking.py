@@ -191,8 +191,8 @@ def filter_rows(request: SearchRequest, index: ResidentIndex) -> Bools | None:
         masks.append((rows.day <= request.until.toordinal()) & rows.dated)
     if request.as_of is not None:
         masks.append(index.written_by(request.as_of))
-    if request.concepts or request.concept_kinds:
-        masks.append(index.graph.filter_rows(request.concepts, request.concept_kinds))
+    if request.concepts:
+        masks.append(index.graph.filter_rows(request.concepts))
     visible = index.archive.visible_rows(request.grains, request.include_archived)
     if visible is not None:
         masks.append(visible)
