@@ -77,7 +77,6 @@ ANSWERS: dict[str, Any] = {
     "config show": {"file": str, "settings": [{"key": str, "value": Any, "source": str, "help": str}]},
     "config set": {"file": str, "key": str, "value": Any, "inForce": Any, "source": str},
     "config unset": {"file": str, "key": str, "removed": bool, "inForce": Any, "source": str},
-    "config edit": {"file": str, "exists": bool},
     "model list": {
         "models": [
             {

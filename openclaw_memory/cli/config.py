@@ -28,7 +28,6 @@ def config() -> None:
       openclaw-memory config show search
       openclaw-memory config set search.max_results 10
       openclaw-memory config unset search.max_results
-      openclaw-memory config edit
     """
 
 
@@ -85,7 +84,7 @@ def set_setting(cli: CliContext, key: str, value: str) -> None:
     \b
       openclaw-memory config set search.max_results 10
       openclaw-memory config set retention.plan pro
-      openclaw-memory config set plugins.disabled '[sessions]'
+      openclaw-memory config set plugins.disabled '[my_plugin]'
     """
     from .checks import invalid_values
 
@@ -126,24 +125,6 @@ def unset(cli: CliContext, key: str) -> None:
     if cli.json:
         cli.emit({"file": str(file), "key": key, "removed": there, "inForce": value, "source": source})
     cli.say(f"{file}: {key} {'is taken out' if there else 'is not in it'}; {value!r} counts ({source})")
-
-
-@config.command(short_help="Open the settings file in your editor.")
-@json_option
-def edit(cli: CliContext) -> None:
-    """Open the settings file in $VISUAL or $EDITOR, and check it afterwards."""
-    from .open import open_in_editor
-
-    file = settings_file(cli)
-    atomic.make_folder(file.parent)  # an editor would not
-    open_in_editor(file)
-    if file.exists():
-        ignored = [str(problem) for problem in load(file, {}, {})[0].ignored if problem.path == str(file)]
-        cli.note(ignored)
-        if not ignored:
-            cli.say(f"{file}: every setting in it is valid")
-    if cli.json:
-        cli.emit({"file": str(file), "exists": file.exists()})
 
 
 # -- the file -------------------------------------------------------------------------------------------

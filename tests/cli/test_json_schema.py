@@ -73,7 +73,6 @@ setup --print | setup --print
 config show search | config show
 config set search.max_results 7 | config set
 config unset search.max_results | config unset
-config edit | config edit
 model list | model list
 model use none | model use
 """
