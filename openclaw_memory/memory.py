@@ -448,17 +448,20 @@ class Memory(ReadingMemory):
         return QuotedHits(len(self.usage.quoted(text)))
 
     def session_start(self, session: Session | None = None) -> list[Any]:
-        """Run the plugins' hooks for the begin of a session; the built-in one ingests."""
+        """Run the plugins' hooks for the begin of a session, then ingest; return the results."""
         from .model import Session
 
-        return self.plugins.notify(
-            "openclaw_memory_session_start", memory=self, session=session or Session("", self.agent)
-        )
+        session = session or Session("", self.agent)
+        results = self.plugins.notify("openclaw_memory_session_start", memory=self, session=session)
+        return [*results, self.ingest(deadline=session.deadline)]
 
     def heartbeat(self, now: datetime | None = None) -> list[Any]:
-        """Finish interrupted forgetting, then run the plugins' hooks for maintenance."""
+        """Finish interrupted forgetting, run the plugins' hooks, consolidate if that is due, and maintain the index."""
         self._finish_forgetting()
-        return self.plugins.notify("openclaw_memory_heartbeat", memory=self, now=now or datetime.now().astimezone())
+        now = now or datetime.now().astimezone()
+        results = self.plugins.notify("openclaw_memory_heartbeat", memory=self, now=now)
+        report, compacted = self.consolidate_if_due(now), self.maintain()
+        return [*results, compacted if report is None else report]
 
     # -- capture ------------------------------------------------------------------------------------
 

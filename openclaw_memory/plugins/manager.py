@@ -1,4 +1,4 @@
-"""Register built-ins, entry points and objects as plugins, and keep the errors of a hook from its callers."""
+"""Register redaction, entry points and objects as plugins, and keep the errors of a hook from its callers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -28,12 +27,6 @@ T = TypeVar("T")
 #: The plugin that must work, unless it is disabled: without redaction no text is indexed.
 REDACTION = "redact"
 
-#: Built-in plugins: name and module.
-BUILTINS = {
-    REDACTION: "openclaw_memory.plugins.redact",
-    "session": "openclaw_memory.plugins.session",
-}
-
 
 class Plugins:
     """Calls hooks so that a plugin that raises is named in the log and does no further harm.
@@ -53,10 +46,10 @@ class Plugins:
         self.failed: dict[str, str] = {}
         for name in disabled:
             self.manager.set_blocked(name)
-        for name, module in BUILTINS.items():
-            if name not in disabled:
-                builtin = import_module(module)
-                self.manager.register(builtin.Redaction(allow) if name == REDACTION else builtin, name)
+        if REDACTION not in disabled:
+            from .redact import Redaction
+
+            self.manager.register(Redaction(allow), REDACTION)
         for point in _entry_points() if entry_points else ():
             if point.name not in disabled and not self.manager.has_plugin(point.name):
                 try:
@@ -95,7 +88,7 @@ class Plugins:
 
     def blocked(self) -> list[str]:
         """Return the names of the plugins that are installed and disabled."""
-        installed = {*BUILTINS, *(point.name for point in _entry_points())}
+        installed = {REDACTION, *(point.name for point in _entry_points())}
         return sorted(name for name in installed if self.manager.is_blocked(name))
 
     def has_any(self, hook: str) -> bool:
@@ -108,9 +101,6 @@ class Plugins:
             try:
                 result = implementation.function(*(arguments[name] for name in implementation.argnames))
             except Exception as error:
-                # The built-ins do the work of the call: their failure is that of the caller.
-                if implementation.plugin_name in BUILTINS:
-                    raise
                 self._note(implementation.plugin_name, hook, error)
                 continue
             if result is not None:

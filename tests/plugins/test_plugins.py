@@ -44,18 +44,17 @@ def test_an_installed_plugin_is_found_and_called(install: Any, notes: Notes) -> 
     notes.write("MEMORY.md", "- a lamp\n")
     with ingested(notes) as memory:
         assert memory.search("lamp").results[0].snippet == "- A LAMP"
-        assert memory.status().plugins == ("redact", "session", "shout_plugin")
+        assert memory.status().plugins == ("redact", "shout_plugin")
 
 
 def test_plugins_are_left_out_by_name_built_in_ones_too(install: Any, notes: Notes) -> None:
     install("shout_plugin", SHOUT)
     key = "ghp_" + "aB3dE6gH9" * 4
     notes.write("MEMORY.md", f"- a lamp {key}\n")
-    with open_memory(notes, plugins__disabled=["shout_plugin", "session", "redact"]) as memory:
+    with open_memory(notes, plugins__disabled=["shout_plugin", "redact"]) as memory:
         assert memory.ingest().added == 1
         assert memory.search("lamp").results[0].snippet == f"- a lamp {key}"
         assert memory.status().plugins == ()
-        assert memory.session_start() == []
         assert all(check.ok for check in examine(memory) if check.name == "plugins")
 
 
@@ -78,7 +77,7 @@ def test_a_plugin_that_cannot_be_loaded_is_named_and_left_out(
         memory.ingest()
         assert memory.search("lamp").results[0].snippet == "- a lamp"  # no half of it either
         status = memory.status()
-        assert status.plugins == ("redact", "session")
+        assert status.plugins == ("redact",)
         assert reason in status.plugin_failures["wrong_plugin"]
         assert "wrong_plugin" in caplog.text
         (check,) = [check for check in examine(memory) if check.name == "plugin wrong_plugin"]
