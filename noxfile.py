@@ -43,7 +43,7 @@ def search(session: nox.Session) -> None:
 
 @nox.session
 def tools(session: nox.Session) -> None:
-    """Write what is made of the code: the tools of the OpenClaw plugin, their page, the schema of answers, Python."""
+    """Write what is made of the code: the tools of the OpenClaw plugin, the schema of answers, Python."""
     session.run("python", "docs/reference.py")
     session.run("python", "docs/schema.py")
     session.run("python", "docs/python.py")

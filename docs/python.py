@@ -11,7 +11,7 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
-from openclaw_memory import Candidate, Embedder, Memory, SearchHit, SearchRequest, SearchResult, Section, Unit
+from openclaw_memory import Embedder, Memory, SearchHit, SearchRequest, SearchResult, Section, Unit
 
 OUT = Path(__file__).parent / "python.md"
 
@@ -19,7 +19,7 @@ _METHODS = (
     "ingest", "watch", "search", "recall", "timeline", "context", "get", "capture", "feedback", "forget",
     "consolidate", "sql", "export", "map", "status", "close",
 )  # fmt: skip
-_TYPES = (SearchResult, SearchHit, Unit, Section, Candidate, Embedder)
+_TYPES = (SearchResult, SearchHit, Unit, Section, Embedder)
 
 _HEAD = """# Python
 

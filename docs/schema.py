@@ -61,9 +61,6 @@ ANSWERS: dict[str, Any] = {
     "sql": of.QueryResult,
     "export": of.ExportReport,
     "import": of.ImportReport,
-    "import obsidian": {
-        "source": str, "config": str, "setting": str, "before": [Any], "after": [Any], "dryRun": bool, "changed": bool,
-    },
     "state": StateReport,
     "backup": {"file": str, "bytes": int, "holds": [str], "warning": str | None},
     "restore": {"file": str, "dryRun": bool, "entries": _ENTRIES, "addresses": [str], "warning": str | None},
@@ -80,7 +77,6 @@ ANSWERS: dict[str, Any] = {
     "config show": {"file": str, "settings": [{"key": str, "value": Any, "source": str, "help": str}]},
     "config set": {"file": str, "key": str, "value": Any, "inForce": Any, "source": str},
     "config unset": {"file": str, "key": str, "removed": bool, "inForce": Any, "source": str},
-    "config edit": {"file": str, "exists": bool},
     "model list": {
         "models": [
             {

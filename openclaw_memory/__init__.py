@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from .version import __version__
 
 __all__ = [
-    "Candidate",
     "Embedder",
     "Memory",
     "SearchHit",
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from .config.settings import Settings
     from .hookspecs import hookimpl, hookspec
     from .memory import Memory
-    from .model import Candidate, SearchHit, SearchRequest, SearchResult, Section, Unit
+    from .model import SearchHit, SearchRequest, SearchResult, Section, Unit
     from .model.embedder import Embedder
 
 _HOME = {
@@ -44,7 +43,7 @@ _HOME = {
     "Settings": "config.settings",
     "hookimpl": "hookspecs",
     "hookspec": "hookspecs",
-} | dict.fromkeys(("Candidate", "SearchHit", "SearchRequest", "SearchResult", "Section", "Unit"), "model")
+} | dict.fromkeys(("SearchHit", "SearchRequest", "SearchResult", "Section", "Unit"), "model")
 
 
 def __getattr__(name: str) -> Any:

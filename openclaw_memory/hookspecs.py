@@ -1,7 +1,7 @@
 """The hooks of plugins.
 
 A plugin is a module with functions of these names, marked ``@openclaw_memory.hookimpl``, and registered under the
-entry-point group ``openclaw_memory``.  Built-in plugins register the same way.
+entry-point group ``openclaw_memory``.  The built-in redaction registers the same way.
 """
 
 from __future__ import annotations
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from .config.settings import Settings
     from .model import (
-        Candidate,
-        ConsolidateReport,
         IngestReport,
         SearchHit,
         SearchRequest,
@@ -36,31 +34,29 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 
 
 class MemoryApi(Protocol):
-    """The part of :class:`openclaw_memory.Memory` that the built-in plugins use; hooks get the whole object."""
+    """The part of :class:`openclaw_memory.Memory` that hooks may count on; they get the whole object."""
 
     agent: str
     workspace: Path
 
     def ingest(self, paths: Sequence[str] = (), *, deadline: float | None = None) -> IngestReport: ...
     def search_index(self, request: SearchRequest) -> SearchResult: ...
-    def consolidate_if_due(self, now: datetime) -> ConsolidateReport | None: ...
-    def maintain(self, force: bool = False) -> bool: ...
     def status(self) -> Status: ...
 
 
 @hookspec
 def openclaw_memory_session_start(memory: MemoryApi, session: Session) -> Any:
-    """Run when a host session begins; the built-in plugin ingests."""
+    """Run when a host session begins, before changed notes are read."""
 
 
 @hookspec
 def openclaw_memory_heartbeat(memory: MemoryApi, now: datetime) -> Any:
-    """Run bounded maintenance while the host is idle."""
+    """Run bounded maintenance while the host is idle, before ours."""
 
 
 @hookspec(firstresult=True)
 def openclaw_memory_search(memory: MemoryApi, request: SearchRequest) -> SearchResult | None:
-    """Answer a search; the first result of a plugin is returned, the built-in plugin is asked last."""
+    """Answer a search; the first result of a plugin is returned; without any the index answers."""
 
 
 @hookspec
@@ -85,15 +81,6 @@ def openclaw_memory_chunk(path: str, section: Section) -> Sequence[Unit] | None:
     """Cut a section of the note ``path`` into other units, in order, each the text of its lines; ``None`` keeps them.
 
     It runs after ``prepare_lines`` and before ``prepare_unit``, and not on summaries.
-    """
-
-
-@hookspec
-def openclaw_memory_rank(query: str, candidates: Sequence[Candidate]) -> Sequence[Candidate] | None:
-    """Give the best units other scores before they are cut into hits; ``None`` keeps them.
-
-    Return them, or some of them, with another ``score``: it decides their order among the candidates.  The index is
-    held meanwhile, so take milliseconds.
     """
 
 

@@ -261,7 +261,6 @@ class Memory(ReadingMemory):
             file=self.workspace / CONCEPTS,
             view=self._questions.graph,
             changed=self._freshness.relink,
-            similarities=self._questions.similarities,
             redact=partial(self.plugins.redact_text, CONCEPTS),
             forgotten=self.forgotten.covers_name,
         )
@@ -449,17 +448,20 @@ class Memory(ReadingMemory):
         return QuotedHits(len(self.usage.quoted(text)))
 
     def session_start(self, session: Session | None = None) -> list[Any]:
-        """Run the plugins' hooks for the begin of a session; the built-in one ingests."""
+        """Run the plugins' hooks for the begin of a session, then ingest; return the results."""
         from .model import Session
 
-        return self.plugins.notify(
-            "openclaw_memory_session_start", memory=self, session=session or Session("", self.agent)
-        )
+        session = session or Session("", self.agent)
+        results = self.plugins.notify("openclaw_memory_session_start", memory=self, session=session)
+        return [*results, self.ingest(deadline=session.deadline)]
 
     def heartbeat(self, now: datetime | None = None) -> list[Any]:
-        """Finish interrupted forgetting, then run the plugins' hooks for maintenance."""
+        """Finish interrupted forgetting, run the plugins' hooks, consolidate if that is due, and maintain the index."""
         self._finish_forgetting()
-        return self.plugins.notify("openclaw_memory_heartbeat", memory=self, now=now or datetime.now().astimezone())
+        now = now or datetime.now().astimezone()
+        results = self.plugins.notify("openclaw_memory_heartbeat", memory=self, now=now)
+        report, compacted = self.consolidate_if_due(now), self.maintain()
+        return [*results, compacted if report is None else report]
 
     # -- capture ------------------------------------------------------------------------------------
 
@@ -563,34 +565,15 @@ class Memory(ReadingMemory):
         return self._tables().export(expand_home(folder).absolute(), progress)
 
     @named_arguments()
-    def map(
-        self,
-        file: str | Path | None = None,
-        *,
-        concept: str | None = None,
-        since: date | None = None,
-        progress: Progress = silent,
-    ) -> MapReport:
+    def map(self, file: str | Path | None = None, *, progress: Progress = silent) -> MapReport:
         """Draw the memory as one HTML page that needs no network: into ``file``, else beside the index, mode 0600.
 
-        ``concept`` and ``since`` narrow what it shows.  Raises :class:`~openclaw_memory.errors.WorkspaceError` if it
-        cannot be written or the file is not a map.
+        Raises :class:`~openclaw_memory.errors.WorkspaceError` if it cannot be written or the file is not a map.
         """
         from .map.service import draw
 
-        return draw(
-            self,
-            self.store,
-            self._questions,
-            self.facts,
-            self.usage,
-            self.vectors_in_use,
-            self._retired.notes,
-            file,
-            concept=concept,
-            since=since,
-            progress=progress,
-        )
+        vectors, retired = self.vectors_in_use, self._retired.notes
+        return draw(self, self.store, self._questions, self.facts, self.usage, vectors, retired, file, progress)
 
     def _tables(self) -> MemoryTables:
         from .tables.service import MemoryTables

@@ -248,7 +248,7 @@ def test_status_counts_what_is_there(memory: Memory, notes: Notes) -> None:
     assert (status.files, status.chunks, status.sections) == (2, 25, 9)
     assert (status.by_kind, status.by_grain) == ({"curated": 24, "daily": 1}, {"working": 25})
     assert status.vectors == {"ready": 25, "pending": 0, "failed": 0, "outdated": 0}
-    assert (status.plugins, status.plugin_failures) == (("redact", "session"), {})
+    assert (status.plugins, status.plugin_failures) == (("redact",), {})
     assert (status.provider, status.model, status.dimensions) == ("hashing", "counting-64", 64)
 
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import click
 
-from ..config.coerce import all_keys
 from ..config.openclaw_home import OpenClawHome, read_text
 from ..config.settings import Settings, check_key, config_path, load, value_of, walk
 from ..config.store_url import hide_password
@@ -29,7 +28,6 @@ def config() -> None:
       openclaw-memory config show search
       openclaw-memory config set search.max_results 10
       openclaw-memory config unset search.max_results
-      openclaw-memory config edit
     """
 
 
@@ -46,13 +44,8 @@ def settings_file(cli: CliContext) -> Path:
     return plugin_file if plugin_file is not None and applies else config_path()
 
 
-def _keys(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """Return the settings that complete ``incomplete``."""
-    return [key for key in all_keys(Settings()) if key.startswith(incomplete)]
-
-
 @config.command("show")
-@click.argument("prefix", default="", shell_complete=_keys)
+@click.argument("prefix", default="")
 @common_options
 def show(cli: CliContext, prefix: str) -> None:
     """Print each setting (that begins with PREFIX), its value and its source."""
@@ -80,7 +73,7 @@ def show(cli: CliContext, prefix: str) -> None:
 
 
 @config.command("set", short_help="Change a setting in the settings file.")
-@click.argument("key", shell_complete=_keys)
+@click.argument("key")
 @click.argument("value")
 @json_option
 def set_setting(cli: CliContext, key: str, value: str) -> None:
@@ -91,7 +84,7 @@ def set_setting(cli: CliContext, key: str, value: str) -> None:
     \b
       openclaw-memory config set search.max_results 10
       openclaw-memory config set retention.plan pro
-      openclaw-memory config set plugins.disabled '[sessions]'
+      openclaw-memory config set plugins.disabled '[my_plugin]'
     """
     from .checks import invalid_values
 
@@ -117,7 +110,7 @@ def set_setting(cli: CliContext, key: str, value: str) -> None:
 
 
 @config.command(short_help="Take a setting out of the settings file.")
-@click.argument("key", shell_complete=_keys)
+@click.argument("key")
 @json_option
 def unset(cli: CliContext, key: str) -> None:
     """Take KEY out of the settings file, so that its default counts again; the rest of the file stays as it is."""
@@ -132,24 +125,6 @@ def unset(cli: CliContext, key: str) -> None:
     if cli.json:
         cli.emit({"file": str(file), "key": key, "removed": there, "inForce": value, "source": source})
     cli.say(f"{file}: {key} {'is taken out' if there else 'is not in it'}; {value!r} counts ({source})")
-
-
-@config.command(short_help="Open the settings file in your editor.")
-@json_option
-def edit(cli: CliContext) -> None:
-    """Open the settings file in $VISUAL or $EDITOR, and check it afterwards."""
-    from .open import open_in_editor
-
-    file = settings_file(cli)
-    atomic.make_folder(file.parent)  # an editor would not
-    open_in_editor(file)
-    if file.exists():
-        ignored = [str(problem) for problem in load(file, {}, {})[0].ignored if problem.path == str(file)]
-        cli.note(ignored)
-        if not ignored:
-            cli.say(f"{file}: every setting in it is valid")
-    if cli.json:
-        cli.emit({"file": str(file), "exists": file.exists()})
 
 
 # -- the file -------------------------------------------------------------------------------------------

@@ -44,7 +44,7 @@ def without_password(url: str) -> str:
     if has_password(url):
         raise click.UsageError(
             "a password on the command line is seen by everybody on this machine; put it into ~/.pgpass, into the "
-            "variable OPENCLAW_MEMORY_STORE_URL, or into the settings file: openclaw-memory config edit"
+            "variable OPENCLAW_MEMORY_STORE_URL, or into the settings file, which 'openclaw-memory config show' names"
         )
     return url
 

@@ -1,58 +1,37 @@
-"""``import``: write the memories of other programs as notes, and remove them with ``--undo``.
-
-A vault of Obsidian is read where it is, as a folder in ``ingest.extra_paths``.  That is in the settings of the person,
-never in the workspace: an agent or a note that may write there must not have other folders read.
-"""
+"""``import``: write the memories of other programs as notes, and remove them with ``--undo``."""
 
 from __future__ import annotations
 
-import os
-import re
-from dataclasses import asdict
 from functools import partial
-from itertools import chain, count
 from pathlib import Path
 
 import click
 
 from ..config.workspace import expand_home
-from ..errors import SettingsError, WorkspaceError
 from ..importers import exports, writer
 from ..ingest.scan import max_bytes
 from ..model import ImportReport, Origin, counted
-from .config import set_value, settings_file
 from .context import CliContext, common_options, model_progress, say, shorten, yes_option
-
-_KEY = "ingest.extra_paths"
 
 
 @click.command("import")
-@click.argument("source", type=click.Choice(["obsidian", "chatgpt", "claude", "mem0", "memory-lancedb", "jsonl"]))
+@click.argument("source", type=click.Choice(["chatgpt", "claude", "mem0", "memory-lancedb", "jsonl"]))
 @click.argument("path", required=False, type=click.Path(path_type=Path))
-@click.option("--trust", type=click.Choice(("untrusted", "agent", "owner")),
-              help="How far the notes are trusted: a vault as your own unless told, an export not.")  # fmt: skip
+@click.option("--trust", type=click.Choice(("untrusted", "agent", "owner")), default="untrusted", show_default=True,
+              help="How far the notes are trusted.")  # fmt: skip
 @click.option("--undo", is_flag=True, help="Take out what was imported from SOURCE and not edited since.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be written.")
 @yes_option
 @common_options
-def import_(
-    cli: CliContext, source: str, path: Path | None, trust: str | None, undo: bool, dry_run: bool, yes: bool
-) -> None:
+def import_(cli: CliContext, source: str, path: Path | None, trust: str, undo: bool, dry_run: bool, yes: bool) -> None:
     """Write the memories of SOURCE in PATH as notes into memory/imported/SOURCE.
 
     PATH is the file, the ZIP archive or the folder of the export.  The same again writes nothing; what has changed in a
-    newer export is brought up to date, and a note that you have edited is left as it is and named.  An Obsidian vault
-    is not copied: it becomes a folder of this workspace that is read where it is, in ingest.extra_paths.
+    newer export is brought up to date, and a note that you have edited is left as it is and named.
     """
-    if path is None and (not undo or source == "obsidian"):
-        what = "vault" if source == "obsidian" else "export"
-        raise click.UsageError(f"name the {what}: import {source} PATH")
+    if path is None and not undo:
+        raise click.UsageError(f"name the export: import {source} PATH")
     ask = cli.must_ask(yes, dry_run)
-    if source == "obsidian":
-        assert path is not None
-        _read_vault(cli, path, trust or "owner", undo=undo, dry_run=dry_run, ask=ask)
-        return
-    trust = trust or "untrusted"
     if dry_run or ask:
         report = _run(cli, source, path, trust, undo, True)
         cli.answer(report, _show)
@@ -106,54 +85,3 @@ def _show(cli: CliContext, report: ImportReport) -> None:
         cli.remark(remark)
     if report.changes and not report.dry_run:
         say("next: openclaw-memory ingest")
-
-
-def _read_vault(cli: CliContext, vault: Path, trust: str, *, undo: bool, dry_run: bool, ask: bool) -> None:
-    """Add the folder ``vault`` to the setting for this workspace, or take it out; its notes stay as they are.
-
-    Raises :class:`~openclaw_memory.errors.OpenClawMemoryError` for what is no folder and for a setting that stands
-    where this command cannot write it.
-    """
-    folder = os.path.realpath(os.path.expanduser(vault))
-    if not undo and not os.path.isdir(folder):
-        raise WorkspaceError("no such folder", "name the one that holds the notes of the vault", vault)
-    settings, source = cli.load_settings()
-    file = settings_file(cli)
-    if source[_KEY] not in ("default", str(file)):
-        raise SettingsError(f"{source[_KEY]}: has {_KEY}, which counts above {file}", "add the vault there")
-    workspace = cli.find_workspace()
-    roots = settings.ingest.extra_paths
-    own = [root for root in roots if root.belongs_to(workspace)]
-    same = [root for root in own if os.path.realpath(os.path.expanduser(root.path)) == folder]
-    before, after = (
-        [{key: value for key, value in asdict(root).items() if value} for root in roots if root not in without]
-        for without in ([], same)
-    )
-    if not undo:
-        name = same[-1].name if same else _name(Path(folder), {root.name.casefold() for root in own})
-        after.append({"path": folder, "name": name, "origin": trust, "workspace": os.path.realpath(workspace)})
-    changed = sorted(map(str, before)) != sorted(map(str, after))
-    done = changed and not dry_run
-    cli.say(f"{file}: {_KEY} {'is' if not changed else 'would be' if dry_run or ask else 'is now'}")
-    for root in after:
-        place = root.get("workspace", "every workspace")
-        cli.say(f"  {root['path']} as @{root['name']}, {root['origin']}, in {place}")
-    if not after:
-        cli.say("  nothing")
-    if done and ask and not click.confirm("Write this setting?", default=False):
-        say("nothing was changed")
-        return
-    if done:
-        set_value(file, _KEY, after)
-    if cli.json:
-        report = {"source": "obsidian", "config": str(file), "setting": _KEY, "before": before, "after": after}
-        cli.emit({**report, "dryRun": dry_run, "changed": changed})
-    if done:
-        cli.say("next: openclaw-memory ingest")
-
-
-def _name(folder: Path, taken: set[str]) -> str:
-    """Name the root as its folder is named, as far as a name may hold it; one that is ``taken`` gets a number."""
-    name = re.sub(r"[^\w.-]+", "-", folder.name).strip("-.") or "vault"
-    names = chain([name], (f"{name}-{number}" for number in count(2)))
-    return next(each for each in names if each.casefold() not in taken)

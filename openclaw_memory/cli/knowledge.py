@@ -13,33 +13,24 @@ from .context import DATE, CliContext, common_options, say, wrong_usage
 
 @click.group()
 def concepts() -> None:
-    """List, search and curate concepts: names, terms and tags that the notes mention.
+    """List and curate concepts: names, terms and tags that the notes mention.
 
     Curated ones lie in concepts.yaml in the workspace, which may be changed by hand as well.
     """
 
 
 @concepts.command("list")
-@click.argument("query", nargs=-1)
-@click.option("--kind", metavar="KIND", help="Only concepts of this kind, such as person or tool; without QUERY.")
-@click.option("--curated", is_flag=True, help="Only those of concepts.yaml; without QUERY.")
-@click.option("--limit", "-n", type=click.IntRange(1, 1000), metavar="N", help="At most so many; 10 with QUERY.")
+@click.option("--kind", metavar="KIND", help="Only concepts of this kind, such as person or tool.")
+@click.option("--curated", is_flag=True, help="Only those of concepts.yaml.")
+@click.option("--limit", "-n", type=click.IntRange(1, 1000), metavar="N", help="At most so many.")
 @click.option("--explain", is_flag=True, help="Say in one line why each is a concept.")
 @common_options
-def list_concepts(
-    cli: CliContext, query: tuple[str, ...], kind: str | None, curated: bool, limit: int | None, explain: bool
-) -> None:
-    """List concepts, those that matter most first; with QUERY those whose mentions in the notes answer it."""
-    text = " ".join(query).strip()
-    if query and (not text or kind is not None or curated):
-        raise click.UsageError("give words to look for" if not text else "a QUERY goes without --kind and --curated")
+def list_concepts(cli: CliContext, explain: bool, **options: Any) -> None:
+    """List concepts, those that matter most first."""
     with cli.memory() as memory:
-        if text:
-            result = memory.concepts.search(text, limit=limit or 10)
-        else:
-            result = memory.concepts.list(kind=kind, curated=curated, limit=limit)
+        result = memory.concepts.list(**options)
     cli.answer(result, _show_concepts, explain)
-    if not text and len(result.rows) < result.total:
+    if len(result.rows) < result.total:
         cli.remark(f"{result.total - len(result.rows)} more; see --limit")
 
 
@@ -87,7 +78,6 @@ def _show_concepts(cli: CliContext, result: ConceptsResult, explain: bool = Fals
 
 def _show_concept_table(cli: CliContext, rows: tuple[ConceptRow, ...], explain: bool) -> None:
     columns: dict[str, list[str]] = {
-        "score": ["" if row.score is None else f"{row.score:.2f}" for row in rows],
         "name": [row.name + (" *" if row.curated else "") for row in rows],
         "kind": [row.kind or "" for row in rows],
         "units": [str(row.units) for row in rows],
@@ -97,12 +87,10 @@ def _show_concept_table(cli: CliContext, rows: tuple[ConceptRow, ...], explain: 
         "last": [str(row.last or "") for row in rows],
         "why": [row.reason for row in rows],
     }
-    if not any(columns["score"]):
-        del columns["score"]
     if not explain:
         del columns["why"]
     caption = "* curated, in concepts.yaml" if any(row.curated for row in rows) else None
-    cli.table(zip(*columns.values(), strict=True), *columns, right=("score", "units"), caption=caption)
+    cli.table(zip(*columns.values(), strict=True), *columns, right=("units",), caption=caption)
 
 
 def _join_some(names: tuple[str, ...], most: int = 4) -> str:

@@ -35,7 +35,7 @@ GROUPS = {
         "changes": ("review", "Show what it believes now that it did not."),
     },
     "Change what it knows": {
-        "concepts": ("knowledge", "List, search and curate concepts."),
+        "concepts": ("knowledge", "List and curate concepts."),
         "facts": ("knowledge", "Ask for facts, and state them."),
         "conflicts": ("review", "Show statements that contradict each other, and settle them."),
         "capture": ("turns", "Keep what is worth remembering of a text."),
@@ -58,8 +58,6 @@ GROUPS = {
         "serve": ("serve", "Serve this memory to MCP clients, on stdio or over HTTP."),
         "config": ("config", "Show and change the settings."),
         "model": ("model", "List, pull and choose embedding models."),
-        "completion": ("main", "Print what makes bash, zsh or fish complete commands."),
-        "help": ("main", "Show the help of a command."),
     },
 }
 COMMANDS = {name: module for group in GROUPS.values() for name, (module, _) in group.items()}
@@ -254,36 +252,6 @@ def cli(
             without_password(db)
         overrides["store.url"], db = db, None
     ctx.obj = CliContext(ctx.meta.get(_JSON, as_json), workspace, agent, db, config, overrides)
-
-
-@click.command()
-@click.argument("names", nargs=-1, metavar="[COMMAND]...")
-@click.pass_context
-def help(ctx: click.Context, names: tuple[str, ...]) -> None:  # noqa: A001 - a command is the function of its name
-    """Show the help of COMMAND, as of "config set"; without one, what commands there are."""
-    root = ctx.find_root().command
-    path = "openclaw-memory"
-    ctx.exit(root.main([*names, "--help"], prog_name=path, standalone_mode=False) or 0)
-
-
-@click.command()
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-@click.pass_context
-def completion(ctx: click.Context, shell: str) -> None:
-    """Print the script that makes SHELL complete commands and options; it changes nothing by itself.
-
-    \b
-      openclaw-memory completion bash >> ~/.bashrc
-      openclaw-memory completion zsh >> ~/.zshrc
-      openclaw-memory completion fish > ~/.config/fish/completions/openclaw-memory.fish
-    """
-    from click.shell_completion import get_completion_class
-
-    root, kind = ctx.find_root().command, get_completion_class(shell)
-    assert kind is not None
-    from .context import say
-
-    say(click.shell_completion.ShellComplete.source(kind(root, {}, "openclaw-memory", "_OPENCLAW_MEMORY_COMPLETE")))
 
 
 def _open_streams() -> None:

@@ -5,33 +5,27 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from datetime import date
 from pathlib import Path
 
 import click
 
 from ..model import counted
-from .context import SINCE, CliContext, common_options, ingest_progress, say, wrong_usage
+from .context import CliContext, common_options, ingest_progress, say
 
 
 @click.command()
 @click.option("--out", "-o", metavar="FILE", type=click.Path(path_type=Path),
               help="Write the page here; default: beside the index.")  # fmt: skip
 @click.option("--no-open", is_flag=True, help="Do not open it in the browser.")
-@click.option("--concept", metavar="NAME", help="Only this concept and what is related to it.")
-@click.option("--since", type=SINCE, metavar="DATE",
-              help="Only what was noted on this day or later, or in or after 2026-W07, 2026-02.")  # fmt: skip
 @common_options
-def map(  # noqa: A001 - a command is the function of its name
-    cli: CliContext, out: Path | None, no_open: bool, concept: str | None, since: date | None
-) -> None:
+def map(cli: CliContext, out: Path | None, no_open: bool) -> None:  # noqa: A001 - a command is the function of its name
     """Draw what hangs together, when it was noted, how near it is in meaning, which facts hold, and numbers.
 
     It is one HTML file that needs no network.  It holds your notes, so only you can read it: look before you share
     it.  With --json nothing is opened.
     """
-    with cli.memory() as memory, ingest_progress(cli) as show, wrong_usage():
-        report = memory.map(out, concept=concept, since=since, progress=show)
+    with cli.memory() as memory, ingest_progress(cli) as show:
+        report = memory.map(out, progress=show)
     if cli.json:
         cli.emit(report)
         return  # and nothing is opened

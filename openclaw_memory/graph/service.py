@@ -1,37 +1,28 @@
-"""List, search and curate the concepts of a workspace."""
+"""List and curate the concepts of a workspace."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 from ..errors import RequestError
 from ..knowledge import concepts_file
-from ..knowledge.concept_keys import concept_key, slug
-from ..model import ConceptRow, ConceptsResult, SearchRequest, joined
-from ..store.api import Floats
+from ..knowledge.concept_keys import concept_key
+from ..model import ConceptRow, ConceptsResult, joined
 from ..system import atomic
 from . import evidence
 from .network import SparseRows
 from .view import GraphView
-
-#: Embeds a question, and returns a function for use within a view: it gives the question's cosine with every row, NaN
-#: without a vector, and ``None`` without vectors at all.
-Similarities = Callable[[str], Callable[[], Floats | None]]
-
 
 #: ``view(remarks=…)`` opens a context in which the graph is up to date with the files; warnings go to ``remarks``.
 View = Callable[..., AbstractContextManager[GraphView]]
 
 
 class ConceptService(NamedTuple):
-    """Lists, finds and curates concepts.
+    """Lists and curates concepts.
 
     ``changed()`` takes over the workspace's ``concepts.yaml`` and returns the number of references that changed;
     ``redact`` takes secrets out of a text; ``forgotten`` returns true for a name that must not be written again.
@@ -40,7 +31,6 @@ class ConceptService(NamedTuple):
     file: Path
     view: View
     changed: Callable[[], int]
-    similarities: Similarities
     redact: atomic.Redact = str
     forgotten: Callable[[str], bool] = lambda text: False
 
@@ -60,49 +50,6 @@ class ConceptService(NamedTuple):
             chosen.sort(key=lambda place: (labels[place].curated is None, -matters[place], labels[place].slug))
             rows = self._rows(view, chosen if limit is None else chosen[:limit])
         return ConceptsResult(rows, len(chosen), 0, (time.monotonic() - started) * 1000, joined(remarks))
-
-    def search(self, query: str, limit: int = 10) -> ConceptsResult:
-        """Find concepts by meaning: those named in ``query``, then those whose units are nearest to it.
-
-        The score of a concept is the mean of the three best cosines of the units that mention it, 1 for one that
-        ``query`` names.  Without vectors only names and parts of them are found.
-        """
-        started = time.monotonic()
-        query = SearchRequest(query).query  # cut if it is too long
-        remarks: list[str] = []
-        similarities = self.similarities(query)
-        with self.view(remarks=remarks) as view:
-            near = similarities()  # before anything is taken from the view, which this may bring up to date
-            references = view.index.references
-            score = np.zeros(len(references.keys), np.float32)
-            if near is not None:
-                row, concept = references.row, references.concept
-                if view.archive.masks is not None:  # a copy is no nearer
-                    original = ~view.archive.masks.copies[row]
-                    row, concept = row[original], concept[original]
-                value = np.nan_to_num(near[row], nan=0.0)
-                order = np.lexsort((-value, concept))
-                concept, value = concept[order], value[order]
-                rank = np.arange(len(concept)) - np.searchsorted(concept, concept)
-                best = rank < 3
-                total = np.bincount(concept[best], value[best], minlength=len(score))
-                score = (total / np.maximum(np.bincount(concept[best], minlength=len(score)), 1)).astype(np.float32)
-            words = {word for word in slug(query).split("-") if word}
-            for place, label in view.labels().items():
-                common = words & set(label.slug.split("-"))
-                if common:
-                    # A concept with all of the words is still less near than one that is named.
-                    score[place] = max(float(score[place]), 0.9 * len(common) / len(words))
-            for place in view.find_mentioned(query):
-                score[place] = 1.0
-            near_places = np.flatnonzero(score > 0)
-            order = np.lexsort((near_places, -references.units[near_places], -score[near_places]))
-            chosen = near_places[order][:limit].tolist()
-            rows = tuple(
-                replace(row, score=round(float(score[place]), 4))
-                for row, place in zip(self._rows(view, chosen), chosen, strict=True)
-            )
-        return ConceptsResult(rows, len(near_places), 0, (time.monotonic() - started) * 1000, joined(remarks))
 
     def add(
         self,

@@ -107,20 +107,9 @@ class GraphView:
             raise RequestError(f"no concept is called '{name}'; {hint}")
         return place
 
-    def filter_rows(self, names: Sequence[str], kinds: Sequence[str]) -> Bools:
-        """Return the rows that mention one of these concepts or its children, and one of these kinds: ``bool[n]``."""
-        out = np.ones(len(self.corpus), bool)
-        if names:
-            out &= self._rows(self._with_children([self.concept(name) for name in names]))
-        if kinds:
-            folded = {kind.casefold() for kind in kinds}
-            existing = {label.kind.casefold() for label in self.labels().values() if label.kind}
-            if not folded & existing:
-                raise RequestError(
-                    f"no concept is of the kind '{', '.join(kinds)}'; there are {', '.join(sorted(existing)) or 'none'}"
-                )
-            out &= self._rows([i for i, label in self.labels().items() if (label.kind or "").casefold() in folded])
-        return out
+    def filter_rows(self, names: Sequence[str]) -> Bools:
+        """Return the rows that mention one of these concepts or its children: ``bool[n]``."""
+        return self._rows(self._with_children([self.concept(name) for name in names]))
 
     def _rows(self, concepts: Sequence[int]) -> Bools:
         """Return the rows that mention a concept, or stand below a heading that does."""

@@ -90,16 +90,13 @@ class Walk(Mapping[int, Arrival]):
 Paths = tuple[Ints, Floats, Ints, Ints, Ints, Ints]
 
 
-def walk(
-    network: Network, seeds: Mapping[int, float], hops: int, weight: Floats | None = None, passable: Bools | None = None
-) -> Walk:
+def walk(network: Network, seeds: Mapping[int, float], hops: int, passable: Bools | None = None) -> Walk:
     """Return the sections within ``hops`` of the ``seeds`` (sections with their relevance in [0, 1]).
 
     A hop leads over a shared concept, over one that is related to it, its parent or its child, or to the section
     before or after in a thread, or from a summary to its originals.  A section keeps the strongest of its
     shortest paths; several concepts in common add up as independent evidence, ``1 - Π (1 - w)``, to no more than the
-    strength of where the path comes from.  ``weight`` multiplies concepts (``float32[c]``); where ``passable`` is
-    false (``bool[sections]``) no path leads.
+    strength of where the path comes from.  Where ``passable`` is false (``bool[sections]``) no path leads.
     """
     n = len(network.day)
     strength, distance = np.zeros(n, np.float32), np.full(n, -1, np.int32)
@@ -108,10 +105,9 @@ def walk(
     frontier = np.array(sorted(seeds, key=lambda section: int(network.rank[section])), np.int32)
     strength[frontier] = [min(1.0, max(0.0, seeds[section])) for section in frontier.tolist()]
     distance[frontier] = 0
-    rarity = network.rarity if weight is None else (network.rarity * weight).clip(0, 1)
     for hop in range(1, hops + 1):
         paths = [
-            _over_concepts(network, strength, frontier, rarity),
+            _over_concepts(network, strength, frontier),
             _over_time(network.after, network.after_thread, "follows", strength, frontier),
             _over_time(network.before, network.before_thread, "precedes", strength, frontier),
             _to_originals(network.originals, strength, frontier),
@@ -133,13 +129,13 @@ def walk(
     return Walk(strength, distance, *reached)
 
 
-def _over_concepts(network: Network, reached: Floats, frontier: Ints, rarity: Floats) -> Paths:
+def _over_concepts(network: Network, reached: Floats, frontier: Ints) -> Paths:
     """Return the best path to each section that shares a concept with the frontier, or has one next to it."""
     place, concept, weight = network.sections.gather(frontier)
     many = (network.sections.offset[frontier + 1] - network.sections.offset[frontier]).astype(np.float32)
     focus = np.sqrt(4 / np.maximum(many, 4))  # a section that mentions more than four is about each of them less
     best, by = _best_by_group(
-        concept, (reached[frontier] * focus)[place] * weight * rarity[concept], len(network.rarity)
+        concept, (reached[frontier] * focus)[place] * weight * network.rarity[concept], len(network.rarity)
     )
     direct = np.flatnonzero(best > 0).astype(np.int32)
     origin = frontier[place[by[direct]]]

@@ -34,55 +34,32 @@ _GRID = 4_000
 class Scope(NamedTuple):
     """The rows of the corpus and the concepts of a map; ``units`` counts the rows of each concept.
 
-    ``rows`` hold each sentence once, ``repeats`` the rows of summaries that repeat one.  ``about`` is the place of the
-    concept that the map is restricted to.
+    ``rows`` hold each sentence once, ``repeats`` the rows of summaries that repeat one.
     """
 
     rows: Bools
     repeats: Bools
     concepts: Ints
     units: Ints
-    about: int | None
 
 
 _DAY = re.compile(r"\d{4}-(?:\d\d(?:-\d\d)?|[WQ]\d\d?)")
 
 
-def select_scope(view: GraphView, concept: str | None, since: date | None) -> Scope:
-    """Select the rows and concepts of a map, the most salient concepts first; headings are left out.
-
-    ``concept`` restricts it to that concept, its related ones, parents and children, and the lines that mention any of
-    them; ``since`` to lines of that day and later ones.  Raises :class:`~openclaw_memory.errors.RequestError` for an
-    unknown concept.
-    """
+def select_scope(view: GraphView) -> Scope:
+    """Select the rows and concepts of a map, the most salient concepts first; headings are left out."""
     corpus, references = view.corpus, view.index.references
     rows = ~corpus.rows.heading
-    if since is not None:
-        rows &= corpus.rows.day >= since.toordinal()
-    selected = np.ones(len(references.keys), bool)
-    about = None
-    if concept is not None:
-        about, network = view.concept(concept), view.network
-        selected[:] = False
-        selected[about] = True
-        for lists in (network.related, network.parents, network.children):
-            selected[lists.row(about)[0]] = True
-        mentioned = np.zeros(len(corpus), bool)
-        mentioned[view.index.rows_of(np.flatnonzero(selected).tolist())] = True
-        rows &= mentioned
     copies = np.zeros(len(corpus), bool) if view.archive.masks is None else view.archive.masks.copies
     rows, repeats = rows & ~copies, rows & copies
-    units = np.bincount(references.concept[rows[references.row]], minlength=len(selected)).astype(np.int32)
-    selected &= units > 0
-    if about is not None:
-        selected[about] = True
+    units = np.bincount(references.concept[rows[references.row]], minlength=len(references.keys)).astype(np.int32)
     salience = np.array(view.salience())
     # A link to the note of a day joins lines, but a day is no subject.
     labels = view.labels()
-    subjects = [place for place in np.flatnonzero(selected).tolist() if not _DAY.fullmatch(labels[place].name)]
+    subjects = [place for place in np.flatnonzero(units).tolist() if not _DAY.fullmatch(labels[place].name)]
     places = np.array(subjects, np.int64)
-    order = np.lexsort((places, -salience[places], places != (-1 if about is None else about)))
-    return Scope(rows, repeats, places[order].astype(np.int32), units, about)
+    order = np.lexsort((places, -salience[places]))
+    return Scope(rows, repeats, places[order].astype(np.int32), units)
 
 
 def select_lines(view: GraphView, scope: Scope, sources: Ints, decisions: Bools) -> Ints:
@@ -244,7 +221,6 @@ def network_columns(view: GraphView, scope: Scope, most_links: int = 5, few: int
         "y": spots[:, 1].tolist(),
         "community": community.tolist(),
         "links": [[a, b, round(links[a, b], 3)] for a, b in ends.tolist()],
-        "about": None if scope.about is None else at[scope.about],
     }
 
 
@@ -265,16 +241,15 @@ def day_columns(view: GraphView, scope: Scope, decisions: Bools) -> dict[str, An
     }
 
 
-def summary_rows(view: GraphView, store: Store, since: date | None) -> list[list[Any]]:
+def summary_rows(view: GraphView, store: Store) -> list[list[Any]]:
     """List each summary by grain and day: its grain's place, first and last day, path, and number of sentences."""
     sentences = Counter(view.corpus.rows.document_id[~view.corpus.rows.heading].tolist())
     rows = []
     for info in store.summaries():
         if (key := calendar.parse_path(info.path)) is not None:
             first, last = calendar.bounds(*key)
-            if since is None or last >= since:
-                grain = list(Grain).index(key[0])
-                rows.append([grain, first.toordinal(), last.toordinal(), info.path, sentences[info.id]])
+            grain = list(Grain).index(key[0])
+            rows.append([grain, first.toordinal(), last.toordinal(), info.path, sentences[info.id]])
     return sorted(rows)
 
 

@@ -23,9 +23,8 @@ import numpy as np
 from ..config.workspace import expand_home
 from ..errors import WorkspaceError, writing
 from ..facts.service import FactService
-from ..graph.view import GraphView
 from ..hookspecs import MemoryApi
-from ..model import MAP_SUFFIX, FactRow, Grain, Kind, MapReport, Progress, joined, silent
+from ..model import MAP_SUFFIX, Grain, Kind, MapReport, Progress, joined, silent
 from ..model.embedder import Embedder
 from ..search.service import SearchService
 from ..store.api import Store, VectorModel
@@ -54,9 +53,6 @@ def draw(
     vectors: Callable[[], tuple[Embedder | None, VectorModel | None, str | None]],
     retired: Callable[[], Iterable[DayNote]],
     file: str | Path | None = None,
-    *,
-    concept: str | None = None,
-    since: date | None = None,
     progress: Progress = silent,
 ) -> MapReport:
     """Draw the map of ``memory``; see :meth:`openclaw_memory.memory.Memory.map`."""
@@ -71,15 +67,13 @@ def draw(
     rows = facts.query(history=True, explain=True).rows
     with questions.graph(remarks=remarks) as view:
         index = None if model is None else questions.vectors(model)
-        scope = columns.select_scope(view, concept, since)
-        fact_rows = [row for row in rows if _is_in_scope(row, view, concept, since)]
-        subjects = {row.subject for row in fact_rows}
+        scope = columns.select_scope(view)
         progress("map", 2, _STEPS)
         unit_ids = view.corpus.rows.unit_id
         redacted = columns.count_redacted(store, unit_ids, scope.rows)
-        decisions = columns.decided_rows(view, fact_rows)
+        decisions = columns.decided_rows(view, rows)
         progress("map", 3, _STEPS)
-        shown = columns.select_lines(view, scope, columns.fact_sources(view, fact_rows), decisions)
+        shown = columns.select_lines(view, scope, columns.fact_sources(view, rows), decisions)
         plane = place_texts(index, unit_ids[shown])
         lines = columns.line_columns(view, store, shown, scope, decisions, plane)
         progress("map", 4, _STEPS)
@@ -87,16 +81,13 @@ def draw(
             "lines": lines,
             "network": columns.network_columns(view, scope),
             "days": columns.day_columns(view, scope, decisions),
-            "summaries": columns.summary_rows(view, store, since),
-            "facts": columns.fact_rows(view, fact_rows, scope.concepts),
-            "conflicts": columns.conflict_rows(
-                each for each in facts.conflicts(fresh=False).conflicts if concept is None or each.subject in subjects
-            ),
+            "summaries": columns.summary_rows(view, store),
+            "facts": columns.fact_rows(view, rows, scope.concepts),
+            "conflicts": columns.conflict_rows(facts.conflicts(fresh=False).conflicts),
         }
-        totals = {"lines": int(scope.rows.sum()), "concepts": len(scope.concepts), "facts": len(fact_rows)}
+        totals = {"lines": int(scope.rows.sum()), "concepts": len(scope.concepts), "facts": len(rows)}
     progress("map", 5, _STEPS)
     fallback = (fallback or "no line has a vector yet; run: openclaw-memory ingest") if np.isnan(plane).all() else None
-    retired_days = sorted((ordinal(note.day), note.path) for note in retired())
     data |= {
         "made": {
             "version": __version__,
@@ -104,14 +95,12 @@ def draw(
             "day": date.today().toordinal(),
             "workspace": memory.workspace.name or str(memory.workspace),
             "agent": memory.agent,
-            "concept": concept,
-            "since": None if since is None else since.toordinal(),
         },
         "kinds": [kind.value for kind in Kind],
         "grains": [grain.value for grain in Grain],
         "totals": totals,
         "space": {"model": None if model is None else model.name, "why": fallback},
-        "retired": [row for row in retired_days if since is None or row[0] >= since.toordinal()],
+        "retired": sorted((ordinal(note.day), note.path) for note in retired()),
         "numbers": {
             "bytes": status.bytes,
             "files": status.files,
@@ -172,16 +161,6 @@ def _write(target: Path, text: str) -> int:
             target.chmod(0o600)
         atomic.write_bytes(target, data, 0o600)
     return len(data)
-
-
-def _is_in_scope(fact: FactRow, view: GraphView, concept: str | None, since: date | None) -> bool:
-    """Return true if a fact is about the concept, and began, ended or was recorded on the day or later."""
-    if concept is not None:
-        place = view.concept(concept)
-        if place not in (view.index.find(fact.subject), view.index.find(fact.object)):
-            return False
-    days = [str(day)[:10] for day in (fact.valid_from, fact.valid_to, fact.recorded_at) if day is not None]
-    return since is None or max(days, default="") >= since.isoformat()
 
 
 # -- the page ------------------------------------------------------------------------------------------

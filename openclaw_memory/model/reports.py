@@ -152,7 +152,6 @@ class ConceptRow:
     related: tuple[str, ...] = ()
     first: date | None = None
     last: date | None = None
-    score: float | None = None
     reason: str = ""
 
 

@@ -38,7 +38,6 @@ class SearchOptions(TypedDict, total=False):
     since: date | None
     until: date | None
     concepts: Sequence[str]
-    concept_kinds: Sequence[str]
     near: Sequence[str]
     max_distance: int
     vector_weight: float
@@ -59,7 +58,7 @@ class SearchRequest:
 
     Give ``max_results`` for hits of about 400 tokens, or ``budget`` for spans of units up to that many tokens.
     ``now`` is the day of the question, for "last week"; what is dated after ``as_of`` is left out; ``since`` and
-    ``until`` are inclusive.  ``deadline`` is in seconds.  ``concepts`` and ``concept_kinds`` filter by mentions.
+    ``until`` are inclusive.  ``deadline`` is in seconds.  ``concepts`` filter by mentions.
     With ``near`` the score is ``vector_weight`` times relevance plus the rest times ``1 / 2**distance`` to the nearest
     of those concepts, up to ``max_distance``.  ``include_archived``, or the grain ``working``, adds notes that
     summaries cover.  With ``dates`` snippets begin with their day.  A longer ``query`` is cut to 6,000 and 2,000
@@ -79,7 +78,6 @@ class SearchRequest:
     since: date | None = None
     until: date | None = None
     concepts: tuple[str, ...] = ()
-    concept_kinds: tuple[str, ...] = ()
     near: tuple[str, ...] = ()
     max_distance: int = 3
     vector_weight: float = 0.5
@@ -113,7 +111,7 @@ class SearchRequest:
             kinds=bounds.convert_items("kinds", self.kinds, Kind, ", ".join(Kind)),
             grains=bounds.convert_items("grains", self.grains, Grain, ", ".join(Grain)),
         )
-        for name in ("concepts", "concept_kinds", "near"):
+        for name in ("concepts", "near"):
             self._set(**{name: bounds.convert_items(name, getattr(self, name), bounds.check_name, "names")})
 
     def _set(self, **values: Any) -> None:
@@ -128,24 +126,6 @@ class SearchRequest:
         if options:
             raise RequestError(f"give a SearchRequest or options, not both: put {', '.join(options)} into the request")
         return query
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A unit that ranks high, before units are cut into hits.
-
-    ``features`` are those of docs/ranking.md that the question has, before they are scaled; ``score`` is their weighted
-    sum with what time, use and summaries change, comparable within one question only.
-    """
-
-    citation: str
-    text: str
-    score: float
-    features: Mapping[str, float]
-    date: date | None
-    kind: Kind
-    grain: Grain
-    origin: Origin
 
 
 @dataclass(frozen=True, slots=True)

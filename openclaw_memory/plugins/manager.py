@@ -1,4 +1,4 @@
-"""Register built-ins, entry points and objects as plugins, and keep the errors of a hook from its callers."""
+"""Register redaction, entry points and objects as plugins, and keep the errors of a hook from its callers."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from importlib import import_module
 from itertools import pairwise
-from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,7 +15,7 @@ import pluggy
 
 from .. import hookspecs
 from ..errors import RedactionError
-from ..model import Candidate, SearchHit, Section, Unit
+from ..model import SearchHit, Section, Unit
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -28,12 +26,6 @@ T = TypeVar("T")
 
 #: The plugin that must work, unless it is disabled: without redaction no text is indexed.
 REDACTION = "redact"
-
-#: Built-in plugins: name and module.
-BUILTINS = {
-    REDACTION: "openclaw_memory.plugins.redact",
-    "session": "openclaw_memory.plugins.session",
-}
 
 
 class Plugins:
@@ -54,10 +46,10 @@ class Plugins:
         self.failed: dict[str, str] = {}
         for name in disabled:
             self.manager.set_blocked(name)
-        for name, module in BUILTINS.items():
-            if name not in disabled:
-                builtin = import_module(module)
-                self.manager.register(builtin.Redaction(allow) if name == REDACTION else builtin, name)
+        if REDACTION not in disabled:
+            from .redact import Redaction
+
+            self.manager.register(Redaction(allow), REDACTION)
         for point in _entry_points() if entry_points else ():
             if point.name not in disabled and not self.manager.has_plugin(point.name):
                 try:
@@ -96,7 +88,7 @@ class Plugins:
 
     def blocked(self) -> list[str]:
         """Return the names of the plugins that are installed and disabled."""
-        installed = {*BUILTINS, *(point.name for point in _entry_points())}
+        installed = {REDACTION, *(point.name for point in _entry_points())}
         return sorted(name for name in installed if self.manager.is_blocked(name))
 
     def has_any(self, hook: str) -> bool:
@@ -109,9 +101,6 @@ class Plugins:
             try:
                 result = implementation.function(*(arguments[name] for name in implementation.argnames))
             except Exception as error:
-                # The built-ins do the work of the call: their failure is that of the caller.
-                if implementation.plugin_name in BUILTINS:
-                    raise
                 self._note(implementation.plugin_name, hook, error)
                 continue
             if result is not None:
@@ -180,10 +169,6 @@ class Plugins:
         """Return the section with the units that the plugins cut it into."""
         return self._pass_on("openclaw_memory_chunk", "section", section, _checked_section, path=path)
 
-    def rank(self, query: str, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-        """Return the candidates with the scores that the plugins give them, in the same order."""
-        return self._pass_on("openclaw_memory_rank", "candidates", tuple(candidates), _checked_candidates, query=query)
-
     def rerank(self, query: str, hits: Sequence[SearchHit]) -> list[SearchHit]:
         """Return the hits after every plugin has reordered them."""
         return list(self._pass_on("openclaw_memory_rerank", "hits", tuple(hits), _checked_hits, query=query))
@@ -222,13 +207,6 @@ def _checked_section(changed: Any, section: Section) -> Section:
     if any(after.start_line < before.start_line for before, after in pairwise(units)):
         raise ValueError("returned units that are not in order")
     return replace(section, units=units)
-
-
-def _checked_candidates(changed: Any, candidates: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
-    scores = {(candidate.citation, candidate.text): candidate.score for candidate in changed}
-    if not all(isinstance(score, (int, float)) and isfinite(score) for score in scores.values()):
-        raise ValueError("returned a score that is no finite number")
-    return tuple(replace(each, score=float(scores.get((each.citation, each.text), each.score))) for each in candidates)
 
 
 def _checked_hits(changed: Any, hits: tuple[SearchHit, ...]) -> tuple[SearchHit, ...]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
 from functools import cached_property
 from itertools import islice
 
 import numpy as np
 
 from ..index.corpus import Corpus
-from ..model import Candidate, Grain, Kind, SearchRequest
+from ..model import Grain, Kind, SearchRequest
 from ..store.api import Bools, Floats
 from ..text import analysis
 from . import bm25
@@ -19,14 +18,12 @@ from .decay import Adjustment, demote_outdated, recency
 from .features import Features, collect_features, cosines, fuse, reciprocal_ranks, restrict_to_days, scaled
 from .hits import ranked_rows
 from .question import Question
-from .resident import RankCandidates, ResidentIndex
+from .resident import ResidentIndex
 
 #: Number of best units whose concepts raise other units that share them (pseudo-relevance feedback).
 _CONCEPT_SEEDS = 10
 #: A search for words finds notes, too, whose names hold this share of the question.
 _MIN_NAME_SHARE = 0.25
-#: Number of best units that plugins may rank.
-_CANDIDATES = 100
 #: Archived lines answer where their best one is within this share of all scores' range of the best line beside them.
 _ARCHIVE_MARGIN = 0.15
 #: What a section of a chat counts more as one where a question is about how things are now: it says what held then.
@@ -143,8 +140,6 @@ def rank(query: Query, index: ResidentIndex) -> Ranking:
     if adjustment is not None:
         score = adjustment.apply(score, allowed)
     order = demote_outdated(corpus, index.archive, index.superseded(query.request.as_of), score, allowed)
-    if index.rank_candidates is not None:
-        order = _rank_by_plugins(question.text, index, features, order, allowed, index.rank_candidates)
     if is_widened:
         allowed, request = _choose_archived(index, order, allowed, query.request, request)
     return Ranking(
@@ -196,8 +191,8 @@ def filter_rows(request: SearchRequest, index: ResidentIndex) -> Bools | None:
         masks.append((rows.day <= request.until.toordinal()) & rows.dated)
     if request.as_of is not None:
         masks.append(index.written_by(request.as_of))
-    if request.concepts or request.concept_kinds:
-        masks.append(index.graph.filter_rows(request.concepts, request.concept_kinds))
+    if request.concepts:
+        masks.append(index.graph.filter_rows(request.concepts))
     visible = index.archive.visible_rows(request.grains, request.include_archived)
     if visible is not None:
         masks.append(visible)
@@ -254,37 +249,3 @@ def _adjustment(query: Query, index: ResidentIndex) -> Adjustment | None:
     if not weight and boosts is None:
         return None
     return Adjustment(recency(index.corpus, today) if weight else None, weight, boosts, settings.use_weight)
-
-
-def _rank_by_plugins(
-    query: str,
-    index: ResidentIndex,
-    features: Features,
-    order: Floats,
-    allowed: Bools | None,
-    rank_candidates: RankCandidates,
-) -> Floats:
-    """Return ``order`` with the scores of the best rows exchanged as plugins order them."""
-    corpus, columns = index.corpus, index.corpus.rows
-    rows = np.array(list(islice(ranked_rows(corpus, order, allowed), _CANDIDATES)), np.int32)
-    if not len(rows):
-        return order
-    candidates = []
-    for row, text in zip(rows.tolist(), index.texts(rows), strict=True):
-        info = corpus.documents[int(columns.document_id[row])]
-        candidates.append(
-            Candidate(
-                citation=index.display.citation(row),
-                text=text,
-                score=float(order[row]),
-                features={name: float(values[row]) for name, values in features.values.items()},
-                date=date.fromordinal(int(columns.day[row])) if columns.day[row] else None,
-                kind=info.kind,
-                grain=info.grain,
-                origin=info.origin,
-            )
-        )
-    scores = np.array([candidate.score for candidate in rank_candidates(query, candidates)], np.float64)
-    out = order.copy()
-    out[rows[np.argsort(-scores, kind="stable")]] = order[rows]
-    return out

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from datetime import date
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from ..graph.view import GraphView
 from ..index.archive import Archive
 from ..index.corpus import Corpus
 from ..knowledge.statements import Statement, parse_statement
-from ..model import Candidate, Grain
+from ..model import Grain
 from ..store.api import (
     KEPT_VECTORS,
     KEPT_WORDS,
@@ -39,8 +39,6 @@ from .superseded import SupersededStatements
 if TYPE_CHECKING:
     from ..model import GrainSize
 
-#: ``rank(query, candidates)`` returns the candidates in the same order with other scores.
-RankCandidates = Callable[[str, Sequence[Candidate]], Sequence[Candidate]]
 #: ``lines_after(day)`` returns by path the lines that are known to be younger than a day.
 LinesAfter = Callable[[date], Mapping[str, Set[int]]]
 
@@ -49,8 +47,7 @@ class ResidentIndex:
     """The state that answers questions to one store, safe to use from several threads.
 
     ``superseded`` are the statements that no longer hold, ``boosts_on(day)`` gives the boosts of used units as of a
-    day; ``rank_candidates`` are plugins that score the best rows again, if there are any; ``lines_after`` knows the
-    age of lines without a day.
+    day; ``lines_after`` knows the age of lines without a day.
     """
 
     def __init__(
@@ -59,11 +56,9 @@ class ResidentIndex:
         settings: SearchSettings,
         superseded: SupersededStatements | None = None,
         boosts_on: BoostsOn | None = None,
-        rank_candidates: RankCandidates | None = None,
         lines_after: LinesAfter = lambda day: {},
     ) -> None:
         self.settings = settings
-        self.rank_candidates = rank_candidates
         self.superseded = superseded or SupersededStatements(store, date.today, lambda as_of: {}, lambda: (None, 0))
         self._store = store
         self._boosts_on = boosts_on
@@ -225,10 +220,6 @@ class ResidentIndex:
                 spans = zip(rows.start_line[own].tolist(), rows.end_line[own].tolist(), strict=True)
                 written[own] = [lines.isdisjoint(range(first, last + 1)) for first, last in spans]
         return written
-
-    def similarities(self, vector: Floats) -> Floats | None:
-        """Return the cosine of every row with ``vector``, NaN without one: ``float32[n]``; ``None`` without vectors."""
-        return None if self.vectors is None else self.vectors.similarities(vector, self.corpus.rows.unit_id)
 
     def texts(self, rows: Ints) -> list[str]:
         """Return the text of each row; empty where it is gone from the store."""

@@ -19,7 +19,7 @@ from ..ingest import freshness
 from ..model import RecallHit, RecallResult, SearchHit, SearchRequest, SearchResult, bounds, joined
 from ..model.embedder import Embedder
 from ..plugins.manager import Plugins
-from ..store.api import Floats, Store, VectorIndex, VectorModel
+from ..store.api import Store, VectorIndex, VectorModel
 from ..system.deadline import NEVER, Deadline
 from ..text import calendar
 from ..use.tracker import BoostsOn
@@ -153,24 +153,6 @@ class SearchService:
             with index.lock:
                 yield index.graph
 
-    def similarities(self, question: str) -> Callable[[], Floats | None]:
-        """Embed ``question``, and return a function that scores rows by it within the block of :meth:`graph`.
-
-        It gives the cosine with every unit, in the order of the graph's corpus, which it brings up to date;
-        ``None`` without a model.  Embedding takes its time, and so is not done while the graph is held.
-        """
-        _, model, _, vector = self._vectorizer.embed_question(question)
-
-        def score() -> Floats | None:
-            if vector is None:
-                return None
-            index = self.index()
-            with self._store.session(), index.lock:
-                index.refresh(model)
-                return index.similarities(vector)
-
-        return score
-
     def vectors(self, model: VectorModel) -> VectorIndex | None:
         """Return the vectors of ``model``, for the block of :meth:`graph`, whose view this may bring up to date."""
         index = self.index()
@@ -191,9 +173,8 @@ class SearchService:
                     check_settings(self.settings.search)
                 except SettingsError as problem:
                     log.warning("%s; it changes nothing", problem)
-                rank = self._plugins.rank if self._plugins.has_any("openclaw_memory_rank") else None
                 self._index = ResidentIndex(
-                    self._store, self.settings.search, self._superseded, self._boosts_on, rank, self._lines_after
+                    self._store, self.settings.search, self._superseded, self._boosts_on, self._lines_after
                 )
                 with suppress(StoreError):  # whose cause the question itself meets
                     self._index.restore()

@@ -38,12 +38,14 @@ def is_delimiter(line: str) -> bool:
     return "-" in line and _DELIMITER.fullmatch(line) is not None
 
 
-def plain(text: str, item: bool = True) -> str:
+def plain(text: str) -> str:
     """Return the visible text of Markdown on one line, without marks and without struck parts."""
     text = without_struck(text)
     if "<!--" in text:
         text = re.sub(r"(?s)<!--.*?(?:-->|\Z)", " ", text)
-    lines = [without_lead(line, item) for line in text.split("\n") if not FENCE.match(line) and not is_delimiter(line)]
+    lines = [
+        without_lead(line, item=True) for line in text.split("\n") if not FENCE.match(line) and not is_delimiter(line)
+    ]
     return " ".join(inline(" ".join(lines)).split())
 
 

@@ -65,15 +65,6 @@ def test_a_curated_concept_is_linked_at_once_and_by_its_alias(run: Run, notes: N
     assert "* curated, in concepts.yaml" in shown.stdout
 
 
-def test_concepts_are_found_by_a_name_in_the_question(run: Run) -> None:
-    run("add", "Kubernetes", "--alias", "k8s")
-    found = json.loads(run("list", "where", "is", "k8s", "-n", "1", "--json").stdout)["rows"]
-    assert [row["slug"] for row in found] == ["kubernetes"]
-    assert found[0]["score"] == 1
-    assert "1.00" in run("list", "k8s").stdout
-    assert run("list", "zyzzyva").stdout == "nothing found\n"
-
-
 def test_removing_takes_a_curated_one_out_and_then_ignores_the_name(run: Run, notes: Notes) -> None:
     run("add", "Wren", "--kind", "machine")
     removed = run("remove", "wren")

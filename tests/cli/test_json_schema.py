@@ -22,7 +22,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 SCHEMA = runpy.run_path(str(ROOT / "docs" / "schema.py"))
 #: Commands that print no JSON: a server, a script for a shell, and help.
-SILENT = {"serve", "completion", "help"}
+SILENT = {"serve"}
 
 #: Command lines in the order in which they run, each with the schema of what it prints; ``!`` begins one that fails.
 #: DIR is a folder for what is written, ID the id of a hit, FACT that of a fact.
@@ -46,7 +46,6 @@ context "Is the lamp of Mira still green?" --explain | context
 map --no-open --out DIR/map.html | map
 concepts list --explain | concepts
 concepts add Mira --kind person | concepts
-concepts list Mira | concepts
 concepts remove Mira | concepts
 facts add Mira lives_in Utrecht | facts
 facts query --explain | facts
@@ -66,7 +65,6 @@ sql "SELECT name, units FROM concepts" | sql
 export DIR/tables | export
 import jsonl DIR/a.jsonl --yes | import
 import jsonl --undo --yes | import
-import obsidian DIR/vault --dry-run | import obsidian
 state | state
 backup DIR/b.zip | backup
 restore DIR/b.zip --dry-run | restore
@@ -75,7 +73,6 @@ setup --print | setup --print
 config show search | config show
 config set search.max_results 7 | config set
 config unset search.max_results | config unset
-config edit | config edit
 model list | model list
 model use none | model use
 """

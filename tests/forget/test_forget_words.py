@@ -221,11 +221,6 @@ def test_texts_without_them_are_the_very_same(text: str, words: list[str]) -> No
 
 
 @given(TEXT)
-def test_nothing_forgotten_changes_nothing(text: str) -> None:
-    assert mask(text, "memory/a.md", Matcher(b"k")) == text
-
-
-@given(TEXT)
 def test_what_is_forgotten_of_a_text_is_all_of_it(text: str) -> None:
     matcher = forgetting(text)
     assert folded_words(mask(text, "a.md", matcher).replace(INDEX_MARK, " ")) == [] or text.startswith("---")

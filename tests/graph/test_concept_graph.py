@@ -8,7 +8,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from fakes import Notes, ingested, open_memory
 from hypothesis import given
@@ -17,7 +16,6 @@ from properties import examples
 from tables import table
 
 from openclaw_memory import Memory
-from openclaw_memory.graph.network import _association
 from openclaw_memory.knowledge.concept_keys import concept_key, slug
 
 NAMES = ("Zorblatt", "Quimby", "Marlowe", "Ticket QX-12", "Harbour Street", "wobble_board")
@@ -190,17 +188,6 @@ def test_what_goes_together_more_often_than_chance_is_related(notes: Notes) -> N
     assert 0.5 < related["abelard", "benedek"] == related["benedek", "abelard"] < 1
     assert ("cosima", "dragan") not in related
     assert ("eudora", "eudora-quill") not in related
-
-
-def test_the_association_is_that_of_its_table() -> None:
-    joint, first, second = np.array([8, 2, 6]), np.array([8, 20, 12]), np.array([8, 20, 30])
-    ratio, npmi = _association(joint, first, second, 40)
-    table = np.array([[8, 0], [0, 32]])
-    expected = 2 * sum(
-        n * np.log(n / (table.sum(1)[i] * table.sum(0)[j] / 40)) for (i, j), n in np.ndenumerate(table) if n
-    )
-    assert ratio[0] == pytest.approx(expected) and npmi[0] == pytest.approx(8 / 9 * 8 / 9)
-    assert npmi[1] < 0 and ratio[2] < ratio[0]
 
 
 def test_threads_are_chains_by_time_of_each_concept(notes: Notes) -> None:

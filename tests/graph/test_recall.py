@@ -403,7 +403,7 @@ def test_a_rare_concept_binds_more_than_a_common_one_and_two_more_than_one(notes
     shared = {(0, 0): 1.0, (1, 0): 1.0, (0, 1): 1.0, (2, 1): 1.0, (3, 0): 1.0, (3, 1): 1.0}
     reached = walk(network(shared, 4, 2, set()), {0: 0.5}, 1)
     assert reached[3].strength > reached[1].strength == pytest.approx(reached[2].strength)
-    rare = walk(network(shared, 4, 2, set()), {0: 0.5}, 1, np.array([1.0, 0.2], np.float32))
+    rare = walk(network(shared, 4, 2, set())._replace(rarity=np.array([0.8, 0.2], np.float32)), {0: 0.5}, 1)
     assert rare[1].strength > rare[2].strength
 
 

@@ -42,13 +42,6 @@ def test_a_filter_leaves_what_mentions_the_concept_or_stands_below_its_heading(m
     assert set(paths(memory, "pump", concepts=("Marlowe", "Zorblatt"))) >= {"2026-01-03", "2026-01-08"}
 
 
-def test_a_kind_filters_by_curated_kinds(memory: Memory) -> None:
-    memory.concepts.add("Marlowe", kind="person")
-    assert set(paths(memory, "pump", concept_kinds=("Person",))) == {"2026-01-03", "2026-01-12"}
-    with pytest.raises(RequestError, match="of the kind 'ship'; there are person"):
-        memory.search("pump", concept_kinds=("ship",))
-
-
 def test_an_unknown_concept_is_named_with_the_closest_ones(memory: Memory) -> None:
     with pytest.raises(RequestError, match="no concept is called 'Zorblat'; did you mean Zorblatt"):
         memory.search("pump", concepts=("Zorblat",))

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from fakes import CountingEmbedder, Notes, ingested, open_memory
+from fakes import Notes, ingested, open_memory
 
 from openclaw_memory import Memory
 from openclaw_memory.cli.checks import examine
@@ -38,7 +38,6 @@ def warned(memory: Memory) -> list[str | None]:
         memory.recall("Zorblatt").warning,
         memory.context("what about Zorblatt and the wobble_board?").warning,
         memory.concepts.list().warning,
-        memory.concepts.search("Zorblatt").warning,
     ]
 
 
@@ -185,18 +184,6 @@ def test_placeholders_join_no_notes(notes: Notes) -> None:
         notes.write(f"memory/2026-02-0{day}.md", f"---\ntags: {TOKEN}\n---\n# Keys\n\n- use `{TOKEN}` for {day}\n")
     with ingested(notes) as memory:
         assert not [row.slug for row in memory.concepts.list().rows if "redacted" in row.slug or "github" in row.slug]
-
-
-def test_concepts_are_found_by_meaning_in_an_index_that_has_just_been_made_or_changed(notes: Notes) -> None:
-    with open_memory(notes, CountingEmbedder(), embedding__model="counting") as memory:
-        first = {row.slug: row.score for row in memory.concepts.search("somebody had a board at home").rows}
-        assert first["zorblatt"]
-        notes.write(
-            "memory/2026-03-01.md", "# Ink\n\n- So Quimby spilt violet ink.\n- Then Quimby bought violet ink.\n"
-        )
-        again = {row.slug: row.score for row in memory.concepts.search("spilt violet bottle").rows}
-        assert again["quimby"]
-        assert again == {row.slug: row.score for row in memory.concepts.search("spilt violet bottle").rows}
 
 
 def test_removing_what_is_no_concept_names_the_closest(notes: Notes) -> None:

@@ -21,7 +21,7 @@ from summarising import summarised, write
 
 from benchmarks.map_library import ASSETS, FILES
 from openclaw_memory.cli.main import cli
-from openclaw_memory.errors import RequestError, WorkspaceError
+from openclaw_memory.errors import WorkspaceError
 from openclaw_memory.map import data as columns
 from openclaw_memory.map.service import SCRIPTS, embed_json, read_asset, render_page
 from openclaw_memory.model import Origin
@@ -169,9 +169,8 @@ def test_contradictions_are_shown_with_the_command_that_settles_them(told: Notes
     told.write("memory/lamps.md", "# Lamps\n\n## Quay Lamp\n- **Version:** 2.1.9 (since 2026-03-24)\n")
     with open_memory(told, CountingEmbedder()) as memory:
         (conflict,) = memory.facts.conflicts().conflicts
-        everything, of_another = (data_of(memory.map(concept=name).file)["conflicts"] for name in (None, "Mirabel"))
-    ((pair),) = everything
-    assert pair["id"] == conflict.id and of_another == []
+        (pair,) = data_of(memory.map().file)["conflicts"]
+    assert pair["id"] == conflict.id
     assert [(value["s"], value["o"], value["from"]) for value in pair["values"]] == [
         ("Quay Lamp", "2.1.9 (since 2026-03-24)", date(2026, 3, 24).toordinal()), ("Quay Lamp", "2.1.3", 0)
     ]  # fmt: skip
@@ -203,27 +202,7 @@ def test_retired_notes_are_named_with_their_day(told: Notes) -> None:
             [DayNote("memory/2026-03-02.md", "0", stamp.st_size, stamp.st_mtime_ns, date(2026, 3, 2), Origin.AGENT)]
         )
         data = data_of(memory.map().file)
-        later = data_of(memory.map(since=date(2026, 3, 3)).file)
     assert data["retired"] == [[date(2026, 3, 2).toordinal(), "memory/2026-03-02.md"]]
-    assert later["retired"] == []
-
-
-def test_since_leaves_out_what_was_noted_before(told: Notes) -> None:
-    with open_memory(told) as memory:
-        data = data_of(memory.map(since=date(2026, 3, 7)).file)
-    assert set(data["lines"]["day"]) == {date(2026, 3, 7).toordinal(), date(2026, 3, 8).toordinal()}
-    assert data["days"]["day"] == sorted(set(data["lines"]["day"]))
-    assert data["network"]["units"][data["network"]["name"].index("Harbor")] == 4
-
-
-def test_a_concept_comes_with_what_it_is_related_to_and_nothing_else(told: Notes) -> None:
-    with open_memory(told) as memory:
-        data = data_of(memory.map(concept="harbor").file)
-        with pytest.raises(RequestError, match="no concept is called 'Harbour'"):
-            memory.map(concept="Harbour")
-    assert data["network"]["name"][data["network"]["about"]] == "Harbor"
-    assert "Oswin" not in data["network"]["name"]
-    assert not any("beans" in text for text in data["lines"]["text"])
 
 
 def test_without_a_model_it_says_so_and_has_the_rest(told: Notes) -> None:
@@ -292,14 +271,12 @@ def test_no_map_is_left_of_what_is_forgotten_while_it_is_drawn(told: Notes) -> N
 def test_the_command_says_where_it_is(told: Notes, tmp_path: Path) -> None:
     given = ["--db", str(tmp_path / "i.duckdb"), "--set", "embedding.model=none", "-w", str(told.root)]
     out = tmp_path / "deep" / "map.html"
-    done = CliRunner().invoke(cli, [*given, "map", "--json", "--out", str(out), "--since", "2026-03-02"])
+    done = CliRunner().invoke(cli, [*given, "map", "--json", "--out", str(out)])
     said = json.loads(done.stdout)
-    assert (said["file"], said["totalLines"]) == (str(out), 21)
+    assert (said["file"], said["totalLines"]) == (str(out), 27)
     assert out.stat().st_size == said["bytes"]
     done = CliRunner().invoke(cli, [*given, "map", "--no-open"])
     assert re.match(
         rf"{re.escape(str(tmp_path))}/i\.duckdb\.map\.html: \d+ lines, \d+ concepts, \d+ facts; 0\.4 MB", done.stdout
     )
     assert "without the space of meaning" in done.stderr
-    done = CliRunner().invoke(cli, [*given, "map", "--concept", "nothing-such"])
-    assert done.exit_code == 2 and "no concept is called 'nothing-such'" in done.stderr

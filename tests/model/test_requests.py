@@ -97,7 +97,7 @@ def test_options_beside_a_request_are_refused_rather_than_dropped(memory: Memory
         ("context", ("budget", "session", "now", "as_of", "deadline", "explain")),
         ("forget", ("path", "query", "concept", "fact", "since", "until", "dry_run")),
         ("consolidate", ("now", "older_than_days", "grain", "dry_run", "deadline", "progress")),
-        ("map", ("concept", "since", "progress")),
+        ("map", ("progress",)),
     ],
 )
 def test_an_unknown_argument_is_named_with_the_valid_ones(memory: Memory, method: str, valid: Sequence[str]) -> None:
@@ -148,7 +148,6 @@ def test_a_huge_question_is_cut_before_anybody_works_on_it(memory: Memory, embed
     assert len(request.query) < 8_100
     assert request.query.startswith("where is the lamp?") and request.query.endswith("is it green?")
     assert memory.search(huge).results
-    memory.concepts.search(huge)
     assert embedder.questions and max(map(len, embedder.questions)) < 8_100
 
 
@@ -161,7 +160,7 @@ def test_a_question_names_few_days() -> None:
     assert Question("may " * 10_000 + "in may", date(2026, 6, 1)).days == [(date(2026, 5, 1), date(2026, 5, 31))]
 
 
-@pytest.mark.parametrize("name", ["concepts", "concept_kinds", "near"])
+@pytest.mark.parametrize("name", ["concepts", "near"])
 def test_a_name_without_end_is_refused_in_a_short_line(name: str) -> None:
     with pytest.raises(RequestError) as caught:
         SearchRequest("x", **{name: ("y" * 5_000,)})

@@ -15,7 +15,7 @@ from tables import table
 
 from openclaw_memory import SearchHit, SearchRequest, Settings, hookimpl
 from openclaw_memory.cli.checks import examine
-from openclaw_memory.model import Candidate, SearchResult, Section, Unit
+from openclaw_memory.model import SearchResult, Section, Unit
 from openclaw_memory.plugins.manager import Plugins
 
 
@@ -44,18 +44,17 @@ def test_an_installed_plugin_is_found_and_called(install: Any, notes: Notes) -> 
     notes.write("MEMORY.md", "- a lamp\n")
     with ingested(notes) as memory:
         assert memory.search("lamp").results[0].snippet == "- A LAMP"
-        assert memory.status().plugins == ("redact", "session", "shout_plugin")
+        assert memory.status().plugins == ("redact", "shout_plugin")
 
 
 def test_plugins_are_left_out_by_name_built_in_ones_too(install: Any, notes: Notes) -> None:
     install("shout_plugin", SHOUT)
     key = "ghp_" + "aB3dE6gH9" * 4
     notes.write("MEMORY.md", f"- a lamp {key}\n")
-    with open_memory(notes, plugins__disabled=["shout_plugin", "session", "redact"]) as memory:
+    with open_memory(notes, plugins__disabled=["shout_plugin", "redact"]) as memory:
         assert memory.ingest().added == 1
         assert memory.search("lamp").results[0].snippet == f"- a lamp {key}"
         assert memory.status().plugins == ()
-        assert memory.session_start() == []
         assert all(check.ok for check in examine(memory) if check.name == "plugins")
 
 
@@ -78,7 +77,7 @@ def test_a_plugin_that_cannot_be_loaded_is_named_and_left_out(
         memory.ingest()
         assert memory.search("lamp").results[0].snippet == "- a lamp"  # no half of it either
         status = memory.status()
-        assert status.plugins == ("redact", "session")
+        assert status.plugins == ("redact",)
         assert reason in status.plugin_failures["wrong_plugin"]
         assert "wrong_plugin" in caplog.text
         (check,) = [check for check in examine(memory) if check.name == "plugin wrong_plugin"]
@@ -142,40 +141,6 @@ def test_hits_can_be_reordered_dropped_and_changed(notes: Notes) -> None:
     assert order(lambda hits: hits[:3], lambda hits: hits[1:]) == plain[1:3]
     assert order(lambda hits: ["no hit"]) == plain
     assert order(lambda hits: 3) == plain
-
-
-class Rank:
-    def __init__(self, change: Callable[[Sequence[Candidate]], Any]) -> None:
-        self._change = change
-
-    @hookimpl
-    def openclaw_memory_rank(self, candidates: Sequence[Candidate]) -> Any:
-        return self._change(candidates)
-
-
-def test_the_best_units_can_be_ranked_by_their_features(notes: Notes) -> None:
-    for n in range(4):
-        notes.write(f"memory/{n}.md", f"- lamp {n}\n" + "- and more\n" * n)
-    seen: list[Candidate] = []
-
-    def order(change: Callable[[Sequence[Candidate]], Any], failed: bool = False) -> list[str]:
-        with open_memory(notes, plugins=[Rank(change)]) as memory:
-            paths = [hit.path for hit in memory.search("lamp").results]
-            assert ("openclaw_memory_rank" in memory.status().plugin_failures.get("Rank", "")) is failed
-            return paths
-
-    plain = order(seen.extend)
-    assert {each.text for each in seen} >= {f"- lamp {n}" for n in range(4)}
-    best = max(seen, key=lambda each: each.score)
-    assert best.features["bm25_unit"] > 0 and best.citation.startswith("memory/") and best.origin == "agent"
-    assert order(lambda candidates: [replace(each, score=-each.score) for each in candidates])[0] != plain[0]
-    last = plain[-1]
-    assert (
-        order(lambda candidates: [replace(each, score=9.0) for each in candidates if last in each.citation])[0] == last
-    )
-    assert order(lambda candidates: 3, failed=True) == plain
-    assert order(lambda candidates: [None], failed=True) == plain
-    assert order(lambda candidates: [replace(candidates[0], score=float("nan"))], failed=True) == plain
 
 
 def test_a_section_can_be_cut_by_a_plugin(notes: Notes) -> None:

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from random import Random
 
 import pytest
-from extracts import DAY, extracted, period, read_back
+from extracts import DAY, extracted, period
 from hypothesis import given
 from hypothesis import strategies as st
 from tables import table
@@ -17,7 +17,7 @@ from openclaw_memory.ingest.summary_files import DATED
 from openclaw_memory.model import Grain, Origin
 from openclaw_memory.summarise.scoring import drop_routine
 from openclaw_memory.summarise.sentences import Sentence, format_line, line_tokens
-from openclaw_memory.summarise.summary import BUDGETS, Summary, summarise
+from openclaw_memory.summarise.summary import Summary, summarise
 
 GRAINS = tuple(Grain)[1:]
 
@@ -112,29 +112,6 @@ def test_a_summary_is_shorter_than_its_sources(grain: Grain) -> None:
     given_ = diary()
     summary = summarise(given_, grain, 10**6, share=0.5)
     assert price(summary, Grain.WEEKLY) <= 0.5 * sum(line_tokens(format_line(sentence, False)) for sentence in given_)
-
-
-def test_nothing_has_an_empty_summary() -> None:
-    for grain in GRAINS:
-        assert summarise([], grain, 100) == Summary(())
-
-
-def test_a_year_of_long_notes_gets_shorter_with_each_grain() -> None:
-    names = {Grain.WEEKLY: "2026-W08", Grain.MONTHLY: "2026-02", Grain.QUARTERLY: "2026-Q1", Grain.YEARLY: "2026"}
-    sentences: list[Sentence] = []
-    lengths = [sum(line_tokens(sentence.text) for sentence in diary(days=7, lines=160))]
-    for at in range(7):
-        day = [sentence for sentence in diary(days=7, lines=160) if sentence.day == DAY + timedelta(days=at)]
-        chosen = read_back(
-            summarise(day, Grain.DAILY, BUDGETS[Grain.DAILY]), Grain.DAILY, str(DAY + timedelta(days=at))
-        )
-        sentences += [replace(one, order=len(sentences) + place, entry=at) for place, one in enumerate(chosen)]
-    lengths.append(sum(line_tokens(sentence.text) for sentence in sentences))
-    for grain, name in names.items():
-        sentences = read_back(summarise(sentences, grain, BUDGETS[grain]), grain, name)
-        lengths.append(sum(line_tokens(sentence.text) for sentence in sentences))
-    assert lengths == sorted(lengths, reverse=True)
-    assert len(set(lengths)) == len(lengths)
 
 
 SAID = st.lists(

@@ -53,7 +53,6 @@ function recall() {
   } catch {
     /* not an address of ours */
   }
-  if (wanted < 0 && net.about !== null) wanted = net.about;
   state.concept = wanted >= 0 ? wanted : null;
   show(NAMES.includes(view) ? view : NAMES[0]);
 }
@@ -96,7 +95,7 @@ document.addEventListener("keydown", (event) => {
 });
 
 const made = data.made;
-document.getElementById("whose").textContent = [made.workspace, made.agent === "main" ? "" : made.agent, made.concept ? `about ${made.concept}` : "", made.since ? `since ${inWords(made.since)}` : ""].filter(Boolean).join(" · ");
+document.getElementById("whose").textContent = [made.workspace, made.agent === "main" ? "" : made.agent].filter(Boolean).join(" · ");
 document.getElementById("privacy").textContent = `This file holds private notes of ${made.workspace}: look before you share it. It needs no network and sends nothing. Made ${made.at.slice(0, 16).replace("T", " ")} by openclaw-memory ${made.version}.`;
 document.title = `Memory map · ${made.workspace}`;
 applyTheme();
