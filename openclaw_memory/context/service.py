@@ -9,7 +9,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date, timedelta
 from math import ceil
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ from ..embed.vocabulary import language_coverage
 from ..errors import OpenClawMemoryError, RequestError
 from ..facts.service import FactService
 from ..model import ContextResult, ContextUse, SearchHit, SearchRequest, joined, keep_ends, tokens_of
+from ..records import dataclass
 from ..search.answers import list_sections
 from ..search.hits import Range
 from ..search.question import Question

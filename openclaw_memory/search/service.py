@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..config.settings import SearchSettings, Settings
@@ -19,6 +19,7 @@ from ..ingest import freshness
 from ..model import RecallHit, RecallResult, SearchHit, SearchRequest, SearchResult, bounds, joined
 from ..model.embedder import Embedder
 from ..plugins.manager import Plugins
+from ..records import dataclass
 from ..store.api import Floats, Store, VectorIndex, VectorModel
 from ..system.deadline import NEVER, Deadline
 from ..text import calendar

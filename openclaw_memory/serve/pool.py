@@ -9,7 +9,6 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING
 from ..config.settings import Settings
 from ..config.workspace import expand_home, find_workspace
 from ..errors import OpenClawMemoryError, Stopped, WorkspaceError
+from ..records import dataclass
 
 if TYPE_CHECKING:  # a host waits for the server to start: the rest is loaded after that
     from ..embed.manager import EmbedderManager
