@@ -150,10 +150,9 @@ class ContextService:
     def entities(self, message: str) -> tuple[str, ...]:
         """Return the names of the known concepts in ``message``; looks at no file."""
         index = self._index()
-        with self._store.session():
+        with index.reading():
             index.refresh(None)
-            with index.lock:
-                return tuple(entity.name for entity in find_entities(index.graph, keep_ends(message, *_READ)))
+            return tuple(entity.name for entity in find_entities(index.graph, keep_ends(message, *_READ)))
 
     def conversation(
         self, session: str, *, budget: int | None = None, now: date | None = None, deadline: float | None = None

@@ -231,7 +231,7 @@ class SearchService:
         call = self._start(request, deadline, mode)
         if not request.query.strip():
             return call, Answer()
-        self._load(by_meaning)
+        self.load(by_meaning)
         day = request.now or request.as_of or calendar.today(self.settings.consolidate.time_zone)
         question = Question(request.query, day)
         call.corrections = find_corrections(question, self.index(), self._store, self._vectorizer, deadline)
@@ -258,8 +258,8 @@ class SearchService:
             call.remarks.append(f"{embedded}, the others are ranked by keywords; run: openclaw-memory ingest")
         return call, answer
 
-    def _load(self, by_meaning: bool) -> None:
-        """Read the resident state of the first question while its model loads."""
+    def load(self, by_meaning: bool) -> None:
+        """Read the resident state of the first question, whose model may load meanwhile."""
         index = self.index()
         if index.has_state():
             return

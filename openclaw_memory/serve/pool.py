@@ -178,7 +178,8 @@ class Pool:
         with self.use(key) as memory:
             with self._lock:
                 self._entries[key].warmed = started
-            memory.freshen()  # first, so that new notes are found by their words
+            memory.load()  # first: DuckDB, 50 MB, stays out while an index is as another process has kept it
+            memory.freshen()  # so that new notes are found by their words
             memory.pull_model(self._check_stop)
             memory.warm()
             memory.ingest(progress=self._check_stop)
