@@ -7,7 +7,8 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+
+from .records import dataclass
 
 #: Error numbers for a full disk or quota.
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})

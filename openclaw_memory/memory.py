@@ -379,6 +379,10 @@ class Memory(ReadingMemory):
         if self.settings.context.enabled:
             self.ambient.entities("")  # loads the names of all concepts
 
+    def load(self) -> None:
+        """Map the index as another process has kept it, else read it, to be kept on closing; load no model."""
+        self._questions.load(by_meaning=self.settings.search.mode != "keyword")
+
     @property
     def resident_bytes(self) -> int:
         """About how much memory this object takes: 8 MB for its files, and the state that answers questions."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -22,6 +21,7 @@ from ..errors import OpenClawMemoryError, WorkspaceError
 from ..ingest.notes import lower_trust
 from ..ingest.scan import CAPTURES as FOLDER
 from ..model import TRUSTED, CapturedSentence, CaptureReport, Origin, SearchHit, citation, joined
+from ..records import dataclass
 from ..system import atomic
 from ..system.deadline import Deadline
 from ..system.sanitize import sanitize_turns

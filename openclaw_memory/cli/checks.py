@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from functools import partial
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from ..ingest.survey import remarks_on
 from ..knowledge import CONCEPTS, FACTS
 from ..memory import Memory
 from ..model import Check, ScanResult, SkippedFile, SourceFile, counted
+from ..records import dataclass
 from ..search.service import check_settings
 from ..store.api import DocumentInfo, Documents, OntologyRows
 from ..system import atomic

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -20,6 +20,7 @@ from ..config.store_url import has_password
 from ..config.workspace import find_workspace
 from ..errors import Problem, RequestError, SettingsError, WorkspaceError, substitute_command
 from ..model import Grain, Progress, silent
+from ..records import dataclass
 from ..system.sanitize import sanitize
 from ..system.serialize import dumps
 from ..text.calendar import bounds

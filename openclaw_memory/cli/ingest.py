@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -55,6 +56,8 @@ def ingest(cli: CliContext, paths: tuple[str, ...], watch: bool, lazy: bool, off
         report = _read(cli, memory, paths, mode)
         _show(cli, report, watch)
         if not watch:
+            memory.close()
+            _keep(cli, settings, report)
             return
         cli.remark(f"watching {memory.workspace}; end with Ctrl-C")
         warning = report.warning
@@ -74,6 +77,13 @@ def _read(cli: CliContext, memory: Memory, paths: tuple[str, ...], mode: str) ->
         return memory.ingest(paths, embed=mode, progress=show)
 
 
+def _keep(cli: CliContext, settings: Settings, report: IngestReport) -> None:
+    """Read a new index for the first question of another process, which then need not; one that wrote keeps nothing."""
+    if 2 * report.added > report.chunks:
+        with suppress(OpenClawMemoryError), cli.memory(settings) as memory:
+            memory.load()
+
+
 def _ingest_all(cli: CliContext, settings: Settings, mode: str) -> None:
     """Ingest the workspace of each agent that OpenClaw is configured for; exits 1 after the last if one failed."""
     home, failed, exists = OpenClawHome.for_environment(), False, False
@@ -84,8 +94,9 @@ def _ingest_all(cli: CliContext, settings: Settings, mode: str) -> None:
         exists = True
         cli.say(f"agent {agent}")
         try:
-            with replace(cli, agent=agent, workspace=str(folder)).memory(settings) as memory:
-                report = _read(cli, memory, (), mode)
+            own = replace(cli, agent=agent, workspace=str(folder))
+            with own.memory(settings) as memory:
+                report = _read(own, memory, (), mode)
         except (OpenClawMemoryError, OSError) as error:
             failed = True
             say(f"error: agent {agent}: {' '.join(str(error).split())}", err=True)
@@ -96,6 +107,7 @@ def _ingest_all(cli: CliContext, settings: Settings, mode: str) -> None:
                 cli.emit({"agentId": agent, **to_json(report)}, one_line=True)
             else:
                 _show(cli, report, watch=False)
+            _keep(own, settings, report)
     if not exists:
         cli.remark("OpenClaw has no agent whose workspace is there; name a folder: openclaw-memory -w DIR ingest")
     if failed:

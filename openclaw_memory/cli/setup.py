@@ -10,7 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +36,7 @@ from ..hosts.openclaw_config import (
 from ..hosts.plugin_files import list_environments, plugin_version, remove_unused_environments, same_files
 from ..hosts.process import own_command
 from ..model import Check, counted
+from ..records import dataclass
 from ..system import atomic, shell
 from ..version import __version__
 from .context import CliContext, common_options, ingest_progress, offline_option, pull_if_missing, say, yes_option

@@ -9,12 +9,12 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from ..errors import HostError, SettingsError
+from ..records import dataclass
 from ..version import NAME
 
 _CONFIG = ("openclaw.json", "clawdbot.json")

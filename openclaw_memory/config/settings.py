@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import Problem, SettingsError
+from ..records import dataclass
 from .coerce import all_keys, assign
 from .coerce import check_key as check_key
 from .coerce import value_of as value_of

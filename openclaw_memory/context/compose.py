@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ from ..facts.periods import STATED
 from ..facts.service import FactService
 from ..graph.view import GraphView
 from ..model import TRUSTED, FactRow, Kind, chars_of, tokens_of
+from ..records import dataclass
 from ..store.api import SectionText
 from ..system.sanitize import sanitize_for_prompt
 from ..text import analysis

@@ -9,7 +9,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date, timedelta
 from math import ceil
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ from ..embed.vocabulary import language_coverage
 from ..errors import OpenClawMemoryError, RequestError
 from ..facts.service import FactService
 from ..model import ContextResult, ContextUse, SearchHit, SearchRequest, joined, keep_ends, tokens_of
+from ..records import dataclass
 from ..search.answers import list_sections
 from ..search.hits import Range
 from ..search.question import Question
@@ -149,10 +150,9 @@ class ContextService:
     def entities(self, message: str) -> tuple[str, ...]:
         """Return the names of the known concepts in ``message``; looks at no file."""
         index = self._index()
-        with self._store.session():
+        with index.reading():
             index.refresh(None)
-            with index.lock:
-                return tuple(entity.name for entity in find_entities(index.graph, keep_ends(message, *_READ)))
+            return tuple(entity.name for entity in find_entities(index.graph, keep_ends(message, *_READ)))
 
     def conversation(
         self, session: str, *, budget: int | None = None, now: date | None = None, deadline: float | None = None

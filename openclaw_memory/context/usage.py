@@ -7,12 +7,13 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from datetime import date
 from typing import Any
 
 from ..errors import OpenClawMemoryError
 from ..model import ContextUse
+from ..records import dataclass
 from ..store.state import State
 
 log = logging.getLogger("openclaw_memory")

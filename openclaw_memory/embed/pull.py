@@ -18,7 +18,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, BinaryIO
 from urllib.parse import unquote, urlsplit
@@ -26,6 +26,7 @@ from urllib.parse import unquote, urlsplit
 from ..config import settings
 from ..errors import EngineError, ModelError, WorkspaceError
 from ..model import Progress, silent
+from ..records import dataclass
 from ..system import atomic
 from ..system.child import start_python
 from . import registry

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass
 from importlib.resources import files
+
+from ..records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

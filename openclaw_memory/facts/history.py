@@ -19,7 +19,7 @@ import posixpath
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date
 from pathlib import Path
 from urllib.parse import unquote
@@ -29,6 +29,7 @@ from ..ingest.summary_files import parse_line
 from ..knowledge.predicates import is_single, normalise
 from ..knowledge.values import fold_value, is_same_value
 from ..model import FactRow, Grain, Origin
+from ..records import dataclass
 from ..store.api import FactObservation, StatedFact, Store
 from .periods import (
     ALWAYS,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date
 
 from .. import patterns as re
@@ -16,6 +16,7 @@ from ..knowledge.changes import ARROW, day_since, leading_shape
 from ..knowledge.headings import ASIDE
 from ..knowledge.predicates import normalise
 from ..model import TRUSTED
+from ..records import dataclass
 from ..store.api import FactObservation
 
 #: The unit of the old value of a change, whose line states the new one.

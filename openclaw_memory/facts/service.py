@@ -8,7 +8,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from ..knowledge.concept_keys import concepts_by_key
 from ..knowledge.predicates import normalise
 from ..knowledge.values import fold_value
 from ..model import FactChanges, FactConflicts, FactRow, FactsResult, Origin
+from ..records import dataclass
 from ..store.api import StatedFact, Store
 from ..system import atomic
 from ..system.git import lines_after

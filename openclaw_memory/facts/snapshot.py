@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date
 
 from ..errors import RequestError
@@ -11,6 +11,7 @@ from ..knowledge.concept_keys import slug
 from ..knowledge.predicates import is_single, normalise
 from ..knowledge.values import fold_value
 from ..model import DatedValue, FactRow
+from ..records import dataclass
 from ..store.api import StatedFact
 from .confidence import ListedFacts
 from .history import History, Statement

@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..errors import OpenClawMemoryError
+from ..records import dataclass
 from ..store.state import State, StateError
 from ..store.state.database import Transaction, now
 from ..store.state.location import key_id

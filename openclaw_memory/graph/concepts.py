@@ -7,7 +7,7 @@ in which files were read.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ..index.corpus import Corpus, Splice
 from ..knowledge.concept_keys import concept_key, concepts_by_key, slug
+from ..records import dataclass
 from ..store.api import RULES, Bools, CuratedRow, Floats, Ints, MentionName, MentionRows, OntologyRows, Store
 from ..system.mapped import Table
 from . import evidence

@@ -5,12 +5,12 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import platformdirs
 
+from ..records import dataclass
 from . import NAME, HostError, config_file
 
 #: The key of the servers in the JSON files of most hosts.

@@ -7,11 +7,12 @@ import os
 import re
 import tempfile
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from ..config.openclaw_home import OpenClawHome
 from ..config.workspace import expand_home
+from ..records import dataclass
 from . import NAME, HostError
 from .openclaw_config import KeyChange, to_patch
 from .plugin_files import MANIFEST, copy_plugin

@@ -10,7 +10,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import Any
 
 from ..config.openclaw_home import MISSING, Key, agent_id, agents_in, value_at
 from ..errors import writing
+from ..records import dataclass
 from ..system import atomic
 from . import NAME, HostError
 from .config_file import read_text

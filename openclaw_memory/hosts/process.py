@@ -11,12 +11,12 @@ import subprocess
 import sys
 import sysconfig
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import psutil
 
+from ..records import dataclass
 from ..system.child import find_programs, start
 from . import NAME, HostError
 

@@ -11,7 +11,7 @@ import math
 import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -19,6 +19,7 @@ from typing import IO, Any, NamedTuple
 
 from ..errors import OpenClawMemoryError
 from ..model import Progress, SkippedFile
+from ..records import dataclass
 from ..system.archives import DAMAGED, has_zip_signature
 from ..text import calendar
 

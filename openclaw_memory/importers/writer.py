@@ -10,7 +10,7 @@ import os
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +18,7 @@ from typing import NamedTuple
 from .. import patterns as re
 from ..errors import WorkspaceError, writing
 from ..model import ImportReport, Origin, SkippedFile
+from ..records import dataclass
 from ..system import atomic, yaml_edit
 from ..system.sanitize import sanitize
 from ..text.characters import join_surrogates

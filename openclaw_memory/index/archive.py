@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..ingest.summary_files import DATED, parse_line
 from ..model import Grain, Kind, Origin
+from ..records import dataclass
 from ..store.api import Bools, DocumentInfo, Ints, Store, SummaryInfo
 from ..system.mapped import Kept
 from ..text import calendar

@@ -7,7 +7,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from functools import cache
 from typing import Any, NamedTuple
@@ -28,6 +28,7 @@ from ..model import (
     tokens_of,
 )
 from ..plugins.manager import Plugins
+from ..records import dataclass
 from ..store.api import CitedLines, DocumentChange, Mention, PlannedUnit
 from ..text import analysis, dates
 from ..text.front_matter import FrontMatter, fold_key, parse_front_matter

@@ -7,7 +7,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -18,6 +18,7 @@ from ..config.workspace import to_nfc
 from ..errors import OpenClawMemoryError, RedactionError, TextRefused, WorkspaceError
 from ..model import IngestReport, Kind, Progress, ScanResult, SkippedFile, SourceFile, counted, joined, silent
 from ..plugins.manager import Plugins
+from ..records import dataclass
 from ..store.api import (
     DocumentChange,
     DocumentInfo,

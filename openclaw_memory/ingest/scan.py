@@ -9,7 +9,7 @@ import stat
 import unicodedata
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..config.settings import ExtraPath, IngestSettings
 from ..errors import OpenClawMemoryError, SettingsError, WorkspaceError
 from ..model import Grain, Kind, Origin, ScanResult, SkippedFile, SourceFile
+from ..records import dataclass
 from ..system import descent
 from ..text import calendar
 from ..text.dates import is_daily

@@ -6,12 +6,13 @@ import json
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..model import Grain, Origin, SourceFile
+from ..records import dataclass
 from ..system import atomic
 from .scan import Unreadable
 

@@ -6,13 +6,14 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, NoReturn
 
 from ..errors import OpenClawMemoryError, WorkspaceError
+from ..records import dataclass
 from ..store.api import CuratedRow, OntologyRows
 from ..system import atomic, yaml_edit
 from ..system.yaml_edit import Node, YamlTextError, list_items

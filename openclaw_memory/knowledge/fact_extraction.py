@@ -16,11 +16,12 @@ A key counts where ``relations.txt`` lists it and the value has the form of its 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 
 from .. import patterns as re
 from ..model import UNSAID, ExtractedFact, Section, Unit
+from ..records import dataclass
 from ..text.labels import is_label, names_subject
 from ..text.lines import cells_of
 from ..text.negation import negations

@@ -6,9 +6,10 @@ They are data: ``routine.txt``, ``kinds.txt``, ``german_nouns.txt`` and ``fact_w
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache, lru_cache
 
+from ..records import dataclass
 from ..text import language, word_lists
 from ..text.analysis import STOP_WORDS
 from ..text.dates import MONTH_NUMBERS, WEEKDAY_SPELLINGS, WEEKDAYS

@@ -7,11 +7,11 @@ words.  They differ when their figures do, when one denies what the other says, 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import repeat
 
 from .. import patterns as re
+from ..records import dataclass
 from ..text import analysis, calendar_words
 from ..text.dates import without_dates
 from ..text.labels import is_label, names_subject

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date
 from enum import StrEnum
 from typing import Any, Literal
+
+from ..records import dataclass
 
 #: Form of a unit in its Markdown file; ``machine`` is a line of a program (log, trace, JSON), ``struck`` a line that is
 #: struck out as a whole.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date
 from typing import Any
 
 from ..errors import Problem
+from ..records import dataclass
 from .notes import Grain, IngestReport, Origin, SkippedFile
 from .search import SearchHit
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date
 from typing import Any, Literal, TypedDict, get_args
 
 from ..errors import RequestError
+from ..records import dataclass
 from . import bounds
 from .notes import Grain, Kind, Origin
 from .size import keep_ends

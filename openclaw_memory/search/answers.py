@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from ..graph import thread
 from ..graph.walk import Arrival, walk
 from ..model import HIT_TOKENS, SEEDS, RecallHit, SearchHit, SearchRequest
+from ..records import dataclass
 from ..store.api import Bools, Floats, Ints
 from . import hits, timeline
 from .confidence import NONSENSE, assess, is_good_match

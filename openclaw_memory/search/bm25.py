@@ -8,13 +8,14 @@ Lucene).  A window's tf is the sum over its units, so its df is the number of wi
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import log, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..index.corpus import RADIUS, Corpus, Shape
+from ..records import dataclass
 from ..store.api import Bools, Floats, Ints, KeywordIndex
 
 

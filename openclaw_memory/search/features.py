@@ -7,7 +7,7 @@ come from and what each contributes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ..embed import registry
 from ..index.corpus import RADIUS, Corpus
 from ..model import Grain
+from ..records import dataclass
 from ..store.api import Bools, Floats, Ints, VectorIndex
 from ..text import analysis
 from ..text.turns import roles

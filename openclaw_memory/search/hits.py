@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, islice
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from .. import patterns as re
 from ..index.corpus import RADIUS, Corpus
 from ..model import CHARS_PER_TOKEN
+from ..records import dataclass
 from ..store.api import Bools, Floats, Ints
 
 #: Number of best units that are merged into spans where they are adjacent, and their share of the budget at most.

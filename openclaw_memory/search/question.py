@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import date
 from functools import cache, cached_property
 
+from ..records import dataclass
 from ..text import analysis, calendar_words
 from ..text.language import is_stop_word, stop_words
 from .days import UNSPACED_WORD, WORD, Interval, find_days

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from itertools import islice
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from ..index.corpus import Corpus
 from ..model import Grain, Kind, SearchRequest
+from ..records import dataclass
 from ..store.api import Bools, Floats
 from ..text import analysis
 from . import bm25

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..config.settings import SearchSettings, Settings
@@ -19,6 +19,7 @@ from ..ingest import freshness
 from ..model import RecallHit, RecallResult, SearchHit, SearchRequest, SearchResult, bounds, joined
 from ..model.embedder import Embedder
 from ..plugins.manager import Plugins
+from ..records import dataclass
 from ..store.api import Store, VectorIndex, VectorModel
 from ..system.deadline import NEVER, Deadline
 from ..text import calendar
@@ -211,7 +212,7 @@ class SearchService:
         call = self._start(request, deadline, mode)
         if not request.query.strip():
             return call, Answer()
-        self._load(by_meaning)
+        self.load(by_meaning)
         day = request.now or request.as_of or calendar.today(self.settings.consolidate.time_zone)
         question = Question(request.query, day)
         call.corrections = find_corrections(question, self.index(), self._store, self._vectorizer, deadline)
@@ -238,8 +239,8 @@ class SearchService:
             call.remarks.append(f"{embedded}, the others are ranked by keywords; run: openclaw-memory ingest")
         return call, answer
 
-    def _load(self, by_meaning: bool) -> None:
-        """Read the resident state of the first question while its model loads."""
+    def load(self, by_meaning: bool) -> None:
+        """Read the resident state of the first question, whose model may load meanwhile."""
         index = self.index()
         if index.has_state():
             return

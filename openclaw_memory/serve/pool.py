@@ -9,7 +9,6 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING
 from ..config.settings import Settings
 from ..config.workspace import expand_home, find_workspace
 from ..errors import OpenClawMemoryError, Stopped, WorkspaceError
+from ..records import dataclass
 
 if TYPE_CHECKING:  # a host waits for the server to start: the rest is loaded after that
     from ..embed.manager import EmbedderManager
@@ -178,7 +178,8 @@ class Pool:
         with self.use(key) as memory:
             with self._lock:
                 self._entries[key].warmed = started
-            memory.freshen()  # first, so that new notes are found by their words
+            memory.load()  # first: DuckDB, 50 MB, stays out while an index is as another process has kept it
+            memory.freshen()  # so that new notes are found by their words
             memory.pull_model(self._check_stop)
             memory.warm()
             memory.ingest(progress=self._check_stop)

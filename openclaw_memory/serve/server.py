@@ -13,7 +13,7 @@ import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Any, NoReturn, TypeVar
 
@@ -42,6 +42,7 @@ from mcp.types import (
 from mcp.types import Tool as ListedTool
 
 from ..errors import OpenClawMemoryError, RequestError, Stopped, WorkspaceError, next_step_for
+from ..records import dataclass
 from ..system.deadline import Deadline
 from ..system.sanitize import sanitize_turns, sanitize_values
 from ..system.serialize import to_json

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..errors import RequestError
 from ..model import Progress
 from ..model.bounds import check_number, shorten
+from ..records import dataclass
 from ..system.deadline import Deadline
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model import ExtractedFact, Grain, Kind, Origin, Section, SourceFile, Unit
+from ..records import dataclass
 
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float32]

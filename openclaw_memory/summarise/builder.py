@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import groupby
 from typing import NamedTuple
 
@@ -19,6 +19,7 @@ from ..knowledge.versions import MENTIONS
 from ..model import TRUSTED, Grain, Origin, SourceFile, SummaryPlan
 from ..plugins import redact
 from ..plugins.manager import Plugins
+from ..records import dataclass
 from ..text import analysis, calendar
 from ..text.markdown import UNIT_TOKENS
 from .changes import ChangedValues

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date, datetime
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from ..ingest.notes import NoteReader
 from ..ingest.scan import IGNORE_FILE, is_ignored
 from ..model import ConsolidateReport, FactChange, Grain, Progress, ScanResult, SourceFile, SummaryPlan, joined, silent
 from ..plugins.manager import Plugins
+from ..records import dataclass
 from ..store.api import Store
 from ..system import atomic
 from ..system.deadline import NEVER, Deadline

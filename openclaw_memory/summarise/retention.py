@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from calendar import monthrange
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, date, datetime, time, timedelta
 from types import MappingProxyType
 from typing import Any
 
 from ..model import Grain, SourceFile
+from ..records import dataclass
 from ..text import calendar
 from .inventory import GRAINS, DayNote, Inventory, PeriodKey
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from functools import lru_cache
 
 from .. import patterns as re
 from ..model import UNSAID, Origin, Section, Unit, citation, tokens_of
+from ..records import dataclass
 from ..store.api import Mention, PlannedUnit
 from ..text.labels import names_subject
 from ..text.lines import FENCE, ITEM

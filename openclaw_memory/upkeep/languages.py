@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from ..config.settings import IngestSettings
@@ -12,6 +12,7 @@ from ..errors import OpenClawMemoryError, Problem
 from ..ingest.scan import Unreadable, decode, scan
 from ..ingest.survey import language_weights
 from ..model.embedder import Embedder
+from ..records import dataclass
 from ..text import language
 
 #: Characters of each language that are kept as a sample.

@@ -8,12 +8,12 @@ import time
 import unicodedata
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import patterns as re
 from ..errors import OpenClawMemoryError, RequestError
+from ..records import dataclass
 from ..store.state import State
 from ..store.state.database import renew_versions
 from ..store.state.use import NAME, UnitUsage, add_usage, drop_old_impressions, usage_by_unit, usage_of_unit

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from fakes import Notes, open_memory
 from forgetting import traces
 from hypothesis import settings
@@ -20,6 +21,7 @@ from properties import examples
 from test_resident import Months, all_answers
 
 from benchmarks.hashing import HashingEmbedder
+from openclaw_memory.cli.main import cli
 from openclaw_memory.memory import Memory
 from openclaw_memory.store.api import KEPT_VECTORS, KEPT_WORDS
 from openclaw_memory.store.duckdb import lease
@@ -90,20 +92,46 @@ def test_a_second_process_answers_the_same_and_opens_no_database(notes: Notes) -
     assert needs_no_database(notes)
 
 
-def needs_no_database(notes: Notes) -> bool:
-    """Return true if another process answers without DuckDB."""
-    code = """
+def test_a_server_that_begins_opens_no_database_either(notes: Notes) -> None:
+    with open_memory(notes) as memory:
+        memory.load()
+    assert needs_no_database(notes, "memory.load(); memory.freshen(); memory.warm(); memory.ingest(); memory.warm()")
+
+
+def needs_no_database(notes: Notes, first: str = "") -> bool:
+    """Return true if another process answers without DuckDB, and does without it what it does ``first``."""
+    code = f"""
 import sys
 from pathlib import Path
 from fakes import open_memory
 class Notes: root = Path(sys.argv[1])
 with open_memory(Notes) as memory:
+    {first or "pass"}
     print(memory.search("who mends the fence?").results[0].snippet, "duckdb" in sys.modules)
 """
     with python(code, str(notes.root)) as child:
         line = child.communicate()[0]
     assert "Zorblatt mends the fence." in line
     return line.endswith("False\n")
+
+
+def test_an_ingest_of_a_new_index_reads_it_for_the_first_question(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lease, "_COARSE", 0)  # the time that an index of some thousand units takes to be read
+    for file in notes.root.parent.glob("index.duckdb*"):
+        file.unlink()
+
+    def ingest() -> None:
+        arguments = ["--workspace", str(notes.root), "--db", str(database(notes)), "--set", "embedding.model=none"]
+        assert CliRunner().invoke(cli, [*arguments, "ingest"]).exit_code == 0
+
+    ingest()
+    assert is_restored(notes)
+    read = files(notes)[0].stat().st_mtime_ns
+    notes.write("memory/2026-02-08.md", "# Shed\n\n- The shed is green.\n")
+    ingest()
+    assert files(notes)[0].stat().st_mtime_ns == read  # the next question reads the little that is new
 
 
 def test_whatever_a_process_was_asked_what_it_keeps_is_enough_for_a_question(notes: Notes) -> None:
@@ -251,6 +279,7 @@ from pathlib import Path
 from fakes import open_memory
 class Notes: root = Path(sys.argv[1])
 with open_memory(Notes) as memory:
+    {first or "pass"}
     print(memory.search("who mends the fence?").results[0].snippet)
 """
     children = [python(code, str(notes.root)) for _ in range(4)]

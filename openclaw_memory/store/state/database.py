@@ -11,12 +11,12 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
 from ...errors import WorkspaceError, next_step_for
+from ...records import dataclass
 from ...system.deadline import Deadline
 from .location import Keys, StateLocation, read_only, remove, sqlite_files
 

