@@ -155,7 +155,7 @@ def use_model(cli: CliContext, name: str) -> None:
         value = name.lower()
         present = find_installed(value) is not None
         if not present and registry.get(value) is None:
-            names = f"none, {registry.AUTO}, {registry.names()}"
+            names = f"none, {registry.AUTO}, {registry.list_names()}"
             raise click.UsageError(f"no model is called {name!r}; give one of {names}, or the path of a GGUF file")
     file = settings_file(cli)
     before = cli.settings().embedding.model

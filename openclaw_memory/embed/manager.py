@@ -215,7 +215,8 @@ def _from_cache(settings: Settings, model: str) -> LlamaCppEmbedder:
     if entry is not None:
         raise ModelError(f"model {model} is not here yet; run '{PULL_COMMAND} {model}'")
     raise ModelError(
-        f"embedding.model: no model is called {model!r}; give one of {registry.names()}, or the path of a GGUF file"
+        f"embedding.model: no model is called {model!r}; give one of {registry.list_names()}, "
+        "or the path of a GGUF file"
     )
 
 

@@ -62,7 +62,9 @@ def models_dir(cache_dir: Path | None = None) -> Path:
 
 def list_installed(cache_dir: Path | None = None) -> tuple[InstalledModel, ...]:
     """Return the models in the cache and in installed packages, by name."""
-    names = {file.stem for file in models_dir(cache_dir).glob("*.gguf")} | {entry.name for entry in registry.packaged()}
+    names = {file.stem for file in models_dir(cache_dir).glob("*.gguf")} | {
+        entry.name for entry in registry.find_packaged()
+    }
     return tuple(model for name in sorted(names) if (model := find_installed(name, cache_dir)))
 
 
@@ -72,7 +74,7 @@ def find_installed(name: str, cache_dir: Path | None = None) -> InstalledModel |
 
 
 def _find_packaged(name: str) -> InstalledModel | None:
-    entry = next((entry for entry in registry.packaged() if entry.name == name.lower()), None)
+    entry = next((entry for entry in registry.find_packaged() if entry.name == name.lower()), None)
     if entry is None or entry.path is None or not entry.path.is_file():
         return None
     sha256 = entry.sha256 or ""
@@ -155,7 +157,7 @@ def _entry_for(what: str, cache_dir: Path | None) -> ModelEntry:
     path = Path(what).expanduser()
     if not path.is_file():
         raise ModelError(
-            f"no model is called {what!r}; give one of {registry.names()}, or the URL or path of a GGUF file"
+            f"no model is called {what!r}; give one of {registry.list_names()}, or the URL or path of a GGUF file"
         )
     check_gguf(path)
     name = _safe_name(path.name.lower().removesuffix(".gguf"))

@@ -90,7 +90,7 @@ AUTO = "auto"
 
 
 @cache
-def packaged() -> tuple[ModelEntry, ...]:
+def find_packaged() -> tuple[ModelEntry, ...]:
     """Return the models in installed packages, with the paths of their files; imports none of the packages."""
     found: list[ModelEntry] = []
     for point in entry_points(group=ENTRY_POINTS):
@@ -106,16 +106,16 @@ def packaged() -> tuple[ModelEntry, ...]:
 
 def get(name: str) -> ModelEntry | None:
     """Return the entry ``name``, in any case, or ``None``."""
-    return _first(ENTRIES, name.lower()) or _first(packaged(), name.lower())
+    return _first(ENTRIES, name.lower()) or _first(find_packaged(), name.lower())
 
 
 def _first(entries: tuple[ModelEntry, ...], name: str) -> ModelEntry | None:
     return next((entry for entry in entries if entry.name == name), None)
 
 
-def names() -> str:
+def list_names() -> str:
     """Return the names of all models in a sentence."""
-    return ", ".join(dict.fromkeys(entry.name for entry in (*ENTRIES, *packaged())))
+    return ", ".join(dict.fromkeys(entry.name for entry in (*ENTRIES, *find_packaged())))
 
 
 def find_similar(identity: str) -> ModelEntry | None:
@@ -123,7 +123,7 @@ def find_similar(identity: str) -> ModelEntry | None:
     name = _slug(identity.rpartition("/")[2].partition("@")[0])
     # "bge-m3" must not claim "bge-m3000": after the name comes a separator or nothing.
     known = (entry for entry in (*ENTRIES, *_FAMILIES) if f"{name}-".startswith(f"{_slug(entry.name)}-"))
-    return next(known, None) or _first(packaged(), identity)
+    return next(known, None) or _first(find_packaged(), identity)
 
 
 def candidate_names(model: str) -> tuple[str, ...]:
