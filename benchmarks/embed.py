@@ -6,8 +6,8 @@ First llama.cpp embeds in this process, with each of several batch sizes.  Then 
 batch size (by CPU time, with ``--gpu`` by wall time); the best one that computes each text alone, so that its vector
 does not depend on the others; our worker, which also computes each text alone; and a whole ingest (worker and index).
 Printed are medians and their ratio to llama.cpp alone, in lines per second of wall time and of the CPU time of all
-processes.  MODEL is one of the registry, a GGUF file, or ``qwen3-random``: the shape of Qwen3-Embedding-0.6B with
-random weights, which the CPU computes, and with ``--gpu`` a GPU where the binding was built for one.
+processes.  MODEL is one of the registry, a GGUF file, or as ``bge-m3-random`` the shape of a model with random weights.
+The CPU computes, and with ``--gpu`` a GPU where the binding was built for one.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from openclaw_memory.embed.llama import LlamaCppEmbedder
 from openclaw_memory.embed.pull import pull
 from openclaw_memory.embed.vectorizer import embed_pending
 
-from . import corpus, random_qwen3
+from . import corpus, random_gguf
 
-#: The model of random weights.
-RANDOM = "qwen3-random"
+#: The end of a name that means random weights.
+RANDOM = "-random"
 #: Tokens of a batch, and texts that are computed side by side, of which llama.cpp alone has the best.
 TOKENS, BESIDE = (192, 512, 2048), (1, 4, 16)
 #: Lines that the sizes of batches are tried with.
@@ -92,8 +92,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _file(name: str, folder: Path, texts: Sequence[str]) -> tuple[Path, registry.ModelEntry | None]:
-    if name == RANDOM:
-        return random_qwen3.write(folder / f"{RANDOM}.gguf", texts), None
+    if name.endswith(RANDOM):
+        return random_gguf.write(folder / f"{name}.gguf", random_gguf.SHAPES[name.removesuffix(RANDOM)], texts), None
     entry = registry.get(name)
     return (Path(name), None) if entry is None else (pull(name).path, entry)
 

@@ -81,7 +81,9 @@ ANSWERS: dict[str, Any] = {
         "models": [
             {
                 "name": str, "title": str, "dimensions": int | None, "context": int | None, "download": int,
-                "licence": str, "verified": bool, "source": str, "multilingual": bool | None, "path": str | None,
+                "memory": int | None, "time": float | None, "recall": float | None, "retrieval": float | None,
+                "retrievalBy": str | None, "needs": str | None, "licence": str, "verified": bool, "source": str,
+                "multilingual": bool | None, "path": str | None,
                 "inUse": bool,
             }
         ]

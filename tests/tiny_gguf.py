@@ -1,4 +1,4 @@
-"""Tiny real models for tests: a BERT made by our own converter, and a decoder with last-token pooling.
+"""Tiny real models for tests: a BERT made by our own converter, and one of each other architecture.
 
 Their weights come from a fixed seed, so vectors are the same everywhere; their vocabularies take any
 text.  They are models in every respect but sense.
@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks import random_gguf
 from openclaw_memory.embed.convert import SPECIAL_TOKENS, convert
 
 DIMENSIONS = 32
@@ -106,62 +107,6 @@ def _bert_weights(size: int) -> dict[str, np.ndarray]:
     return weights
 
 
-END = "<|endoftext|>"
-
-
 def make_tiny_decoder(path: Path) -> Path:
-    """Write a one-layer Qwen3 with byte tokens, last-token pooling and an end token that is appended."""
-    import gguf
-
-    random, d, head, layers = np.random.default_rng(7), 32, 16, 1
-    writer = gguf.GGUFWriter(path, "qwen3")
-    writer.add_block_count(layers)
-    writer.add_context_length(512)
-    writer.add_embedding_length(d)
-    writer.add_feed_forward_length(2 * d)
-    writer.add_head_count(2)
-    writer.add_head_count_kv(2)
-    writer.add_key_length(head)
-    writer.add_value_length(head)
-    writer.add_rope_freq_base(1e6)
-    writer.add_layer_norm_rms_eps(1e-6)
-    writer.add_pooling_type(gguf.PoolingType.LAST)
-    letters = [*_byte_letters(), END]
-    normal, control = int(gguf.TokenType.NORMAL), int(gguf.TokenType.CONTROL)
-    writer.add_tokenizer_model("gpt2")
-    writer.add_tokenizer_pre("qwen2")
-    writer.add_token_list([*letters, "ab"])
-    writer.add_token_types([normal] * 256 + [control, normal])
-    writer.add_token_merges(["a b"])
-    writer.add_eos_token_id(256)
-    writer.add_add_eos_token(True)
-
-    def tensor(name: str, *shape: int) -> None:
-        values = random.normal(0, 0.3, shape).astype(np.float32)
-        writer.add_tensor(name, 1 + values if name.endswith("norm.weight") else values)
-
-    tensor("token_embd.weight", len(letters) + 1, d)
-    tensor("output_norm.weight", d)
-    for i in range(layers):
-        for part in ("attn_norm", "ffn_norm"):
-            tensor(f"blk.{i}.{part}.weight", d)
-        for part in ("attn_q_norm", "attn_k_norm"):
-            tensor(f"blk.{i}.{part}.weight", head)
-        for part in ("attn_q", "attn_k", "attn_v"):
-            tensor(f"blk.{i}.{part}.weight", 2 * head, d)
-        tensor(f"blk.{i}.attn_output.weight", d, 2 * head)
-        for part in ("ffn_gate", "ffn_up"):
-            tensor(f"blk.{i}.{part}.weight", 2 * d, d)
-        tensor(f"blk.{i}.ffn_down.weight", d, 2 * d)
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
-    return path
-
-
-def _byte_letters() -> list[str]:
-    """The 256 letters by which byte-level BPE (GPT-2) writes bytes."""
-    plain = {*range(33, 127), *range(161, 173), *range(174, 256)}
-    others = iter(range(256, 512))
-    return [chr(b) if b in plain else chr(next(others)) for b in range(256)]
+    """Write a small Qwen3 with byte tokens, last-token pooling and an end token that is appended."""
+    return random_gguf.write(path, random_gguf.tiny("qwen3-embedding-0.6b"))

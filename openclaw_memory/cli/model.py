@@ -9,7 +9,7 @@ import click
 
 from ..embed import registry
 from .config import set_value, settings_file
-from .context import CliContext, json_option, model_progress
+from .context import CliContext, json_option, model_progress, yes_option
 
 
 @click.group()
@@ -20,7 +20,13 @@ def model() -> None:
 @model.command("list")
 @json_option
 def list_models(cli: CliContext) -> None:
-    """Show the models that are known by name and those that are in the cache."""
+    """Show the models that are known by name and those that are here: what each costs, and what is known of its worth.
+
+    'memory' is that of the process that computes, 'time' that of a line beside all-MiniLM-L6-v2.  'first hit' is the
+    share of 124 questions that it answers, measured on notes in four languages; 'MTEB' the retrieval of MTEB
+    (Multilingual, v2), as others report it.
+    """
+    from ..embed.gguf_file import read_licence
     from ..embed.pull import list_installed
 
     cached = {file.name: file for file in list_installed()}
@@ -37,7 +43,13 @@ def list_models(cli: CliContext) -> None:
             "dimensions": entry.dimensions if entry else None,
             "context": entry.context if entry else None,
             "download": file.size,
-            "licence": entry.licence if entry else "unknown",
+            "memory": (entry and entry.memory) or None,
+            "time": (entry and entry.time) or None,
+            "recall": (entry and entry.recall) or None,
+            "retrieval": (entry and entry.retrieval) or None,
+            "retrievalBy": (entry and entry.retrieval_by) or None,
+            "needs": entry.needs if entry else None,
+            "licence": entry.licence if entry else read_licence(local.path) if local else "unknown",
             "verified": local.verified if local else file.verified,
             "source": file.source,
             "multilingual": entry.multilingual if entry else None,
@@ -46,6 +58,9 @@ def list_models(cli: CliContext) -> None:
         }
         rows.append(row)
     cli.answer({"models": rows}, _show)
+    for row in rows:
+        if row["needs"] and not cli.json:
+            cli.say(f"{row['name']}: of the builds of llama.cpp only {row['needs']} loads it")
     if len(in_use) > 1:
         english, many = in_use
         cli.say(f"embedding.model is {chosen}: {english} for notes in English, {many} for others; 'status' says which")
@@ -59,30 +74,35 @@ def _show(cli: CliContext, answer: dict[str, list[dict[str, Any]]]) -> None:
             "*" if row["inUse"] else "",
             row["name"],
             str(row["dimensions"] or ""),
-            str(row["context"] or ""),
             f"{row['download'] / 1e6:,.0f} MB",
+            f"{row['memory'] / 1e6:,.0f} MB" if row["memory"] else "",
+            f"{row['time']:.1f}" if row["time"] else "",
+            f"{row['recall']:.0%}" if row["recall"] else "",
+            f"{row['retrieval']:.1f}, {row['retrievalBy']}" if row["retrieval"] else "",
             {True: "many", False: "en", None: ""}[row["multilingual"]],
-            row["licence"],
-            "yes" if row["verified"] else "no",
+            row["licence"] + ("" if row["verified"] else ", unchecked"),
             "yes" if row["path"] else "",
         )
         for row in answer["models"]
     )
-    right = ("dims", "context", "download")
-    cli.table(cells, "", "model", *right, "lang", "licence", "checked", "here", right=right)
+    right = ("dims", "download", "memory", "time", "first hit")
+    cli.table(cells, "", "model", *right, "MTEB", "lang", "licence", "here", right=right)
 
 
 @model.command("pull")
-@click.argument("name", required=False, metavar="[NAME|URL]")
+@click.argument("name", required=False, metavar="[NAME|URL|FILE]")
 @click.option("--sha256", metavar="HEX", help="What the file must have; a mismatch is an error.")
+@yes_option
 @json_option
-def pull_model(cli: CliContext, name: str | None, sha256: str | None) -> None:
+def pull_model(cli: CliContext, name: str | None, sha256: str | None, yes: bool) -> None:
     """Fetch a model, check it and put it into the cache.
 
-    Without NAME: the model of the configuration, or the two that 'auto' chooses from.  A URL is that of a GGUF file.
+    Without NAME: the model of the configuration, or the two that 'auto' chooses from.  A URL or FILE is that of a GGUF
+    file.  HF_ENDPOINT names a mirror of the hub, HTTPS_PROXY a proxy.  A download that broke off goes on.
     """
+    from ..embed.gguf_file import read_licence
     from ..embed.manager import is_path
-    from ..embed.pull import pull
+    from ..embed.pull import find_installed, pull
 
     settings = cli.settings()
     chosen = name or settings.embedding.model
@@ -90,15 +110,31 @@ def pull_model(cli: CliContext, name: str | None, sha256: str | None) -> None:
         chosen = registry.DEFAULT.name
     rows: list[dict[str, Any]] = []
     for each in registry.candidate_names(chosen)[: 1 if sha256 else None]:
+        entry = registry.get(each)
+        if entry is not None and find_installed(each) is None:
+            _agree(cli, entry, yes)
         with model_progress(cli) as progress:
             pulled = pull(each, progress=progress, offline=settings.embedding.offline, sha256=sha256)
         row = {"name": pulled.name, "path": str(pulled.path), "size": pulled.size, "sha256": pulled.sha256}
         rows.append({**row, "sourceSha256": pulled.source_sha256, "verified": pulled.verified})
         cli.say(f"{pulled.name}: {pulled.path}")
+        if registry.get(pulled.name) is None:
+            cli.say(f"licence: {read_licence(pulled.path)}, as the file says; {pulled.source}")
         if not pulled.verified:
             cli.remark(f"not verified: its sha256 {pulled.source_sha256} was pinned on first use")
     if cli.json:
         cli.emit(rows[0] if len(rows) == 1 else {**rows[0], "further": rows[1:]})
+
+
+def _agree(cli: CliContext, entry: registry.ModelEntry, yes: bool) -> None:
+    """Show the licence, and ask where it has terms; exits 1 if they are refused, 2 if nobody can answer."""
+    cli.say(f"{entry.title}: {entry.size / 1e6:,.0f} MB, licence {entry.licence}, from {entry.source}")
+    if entry.terms is None:
+        return
+    cli.say(f"its terms: {entry.terms}")
+    if cli.must_ask(yes) and not click.confirm("Do you agree to them?"):
+        cli.say("nothing was fetched")
+        raise SystemExit(1)
 
 
 @model.command("use")
@@ -119,7 +155,7 @@ def use_model(cli: CliContext, name: str) -> None:
         value = name.lower()
         present = find_installed(value) is not None
         if not present and registry.get(value) is None:
-            names = ", ".join(["none", registry.AUTO, *(entry.name for entry in registry.ENTRIES)])
+            names = f"none, {registry.AUTO}, {registry.list_names()}"
             raise click.UsageError(f"no model is called {name!r}; give one of {names}, or the path of a GGUF file")
     file = settings_file(cli)
     before = cli.settings().embedding.model

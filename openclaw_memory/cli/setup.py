@@ -18,6 +18,7 @@ import click
 
 from ..config.openclaw_home import is_plain_json, value_at
 from ..config.settings import Settings
+from ..embed import registry
 from ..errors import OpenClawMemoryError, writing
 from ..hosts import HOSTS, NAME, HostError, bundles, claude_code, codex, hermes
 from ..hosts.config_file import read_text
@@ -453,6 +454,13 @@ def _read_and_search(run: SetupRun, settings: Settings, host: OpenClaw, agents: 
     run.cli.say(f"\nsearch: {query}\n")
     if not run.cli.json:
         show(run.cli, result)
+    _offer_larger_model(run, settings)
+
+
+def _offer_larger_model(run: SetupRun, settings: Settings) -> None:
+    """Name the larger model where somebody reads it who has chosen none, and who has a network."""
+    if settings.embedding.model == registry.AUTO and not (settings.embedding.offline or run.offline or run.yes):
+        run.cli.say(f"\n{registry.describe_larger()}")
 
 
 def _ingest(run: SetupRun, memory: Memory, agent: Agent) -> bool:

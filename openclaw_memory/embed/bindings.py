@@ -22,7 +22,7 @@ class ModelOptions:
     """Options of opening a model.
 
     ``batch_tokens`` and ``max_tokens`` count the model's own tokens; ``context`` is the longest text that the model
-    was trained for, 0 when unknown.
+    was trained for, 0 when unknown.  ``pooling`` is llama.cpp's name of it, empty for what the file says.
     """
 
     path: str
@@ -32,6 +32,7 @@ class ModelOptions:
     batch_tokens: int = 192
     max_tokens: int = 256
     context: int = 0
+    pooling: str = ""
 
     def repacks(self, build: str) -> bool:
         """Return true if weights are repacked by a build, whose description names what it was compiled for.

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 from ..errors import ModelError
 
-_MAGIC = b"GGUF"
+MAGIC = b"GGUF"
 #: GGUF's types of numbers and their sizes in bytes; strings are of type 8, arrays of type 9.
 _SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
 
@@ -24,7 +24,7 @@ def check_gguf(path: Path) -> None:
             f"{path}: cannot be read ({error.strerror}); run 'openclaw-memory model pull' "
             "or set embedding.model to a GGUF file"
         ) from error
-    if magic != _MAGIC:
+    if magic != MAGIC:
         raise ModelError(f"{path}: is not a GGUF file; pull the model again, or set embedding.model to another")
 
 
@@ -46,6 +46,14 @@ def pooling(path: Path) -> str:
     return "LAST" if b"bert" not in architecture and all(values.values()) else "MEAN"
 
 
+def read_licence(path: Path) -> str:
+    """Return the licence that the file names, or ``unknown``."""
+    for value in metadata(path, "general.license").values():
+        if isinstance(value, bytes) and value:
+            return value.decode("utf-8", "replace").lower()
+    return "unknown"
+
+
 def metadata(path: Path, *endings: str) -> dict[str, Any]:
     """Return the first value whose name ends with each of ``endings``, by name; empty for an unreadable file.
 
@@ -56,7 +64,7 @@ def metadata(path: Path, *endings: str) -> dict[str, Any]:
     try:
         with path.open("rb") as file:
             magic, _, _, fields = struct.unpack("<4sIQQ", file.read(24))
-            if magic != _MAGIC:
+            if magic != MAGIC:
                 return {}
             for _ in range(fields):
                 name, value = _text(file), _value(file, _number(file, 4))

@@ -182,7 +182,8 @@ class LlamaCppEmbedder(LocalModel):
     """Embed texts with a GGUF model in a process of its own.
 
     ``model`` is the identity of the vectors; ``dimensions``, when given, is what the file must have, ``context`` the
-    longest text that it was trained for.  The prefixes are put before the texts, and the result is cut to
+    longest text that it was trained for, ``pooling`` how it makes one vector of a text (empty: as
+    the file says).  The prefixes are put before the texts, and the result is cut to
     ``max_tokens`` of the model's own tokens.  ``binding`` is the name of one, or ``auto`` for the first that works;
     ``crashes`` names those that do not.  The model is loaded on first use or by :meth:`load`; every method is safe to
     call from several threads.
@@ -202,6 +203,7 @@ class LlamaCppEmbedder(LocalModel):
         max_tokens: int = 256,
         dimensions: int | None = None,
         context: int = 0,
+        pooling: str = "",
         query_prefix: str = "",
         document_prefix: str = "",
         binding: str = "auto",
@@ -213,7 +215,7 @@ class LlamaCppEmbedder(LocalModel):
         self.document_prefix = document_prefix
         self._batch_bytes = batch_tokens * 4  # of prose; only how many texts go into one request depends on it
         self._dimensions = dimensions
-        self._options = ModelOptions(str(self.path), threads, gpu, repack, batch_tokens, max_tokens, context)
+        self._options = ModelOptions(str(self.path), threads, gpu, repack, batch_tokens, max_tokens, context, pooling)
         self._binding = binding
         self._crashes = crashes
         self._loading = threading.Lock()

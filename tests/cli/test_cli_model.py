@@ -49,7 +49,7 @@ def test_list_shows_every_entry_and_the_one_in_use(run: Any) -> None:
     rows = json.loads(run("list", as_json=True).stdout)["models"]
     assert rows[0]["name"] == "all-minilm-l6-v2"
     assert (rows[0]["inUse"], rows[0]["path"], rows[0]["verified"]) == (True, None, True)
-    assert {row["name"]: row["dimensions"] for row in rows}["qwen3-embedding-4b"] == 2560
+    assert {row["name"]: row["dimensions"] for row in rows}["qwen3-embedding-0.6b"] == 1024
     for row in rows:
         assert row["name"] in run("list").stdout
 
@@ -122,3 +122,28 @@ def test_pull_says_why_nothing_is_downloaded(run: Any, config: Path) -> None:
     config.write_text("embedding:\n  offline: true\n")
     with pytest.raises(ModelError, match="downloads are switched off"):
         run("pull", "bge-m3")
+
+
+def test_terms_of_a_licence_are_shown_and_asked_for(run: Any, config: Path) -> None:
+    config.parent.mkdir()
+    config.write_text("embedding:\n  offline: true\n")
+    asked = run("pull", "embeddinggemma-300m")
+    assert asked.exit_code == 2 and "give --yes" in asked.output
+    assert "334 MB, licence gemma" in asked.output and "terms: https://ai.google.dev/gemma/terms" in asked.output
+    with pytest.raises(ModelError, match="downloads are switched off"):
+        run("pull", "embeddinggemma-300m", "--yes")
+
+
+def test_a_file_is_pulled_and_its_licence_is_told(run: Any, tiny_gguf: Path) -> None:
+    done = run("pull", str(tiny_gguf))
+    assert done.exit_code == 0 and "licence: mit, as the file says" in done.output
+    row = next(row for row in json.loads(run("list", as_json=True).stdout)["models"] if row["name"] == "tiny")
+    assert (row["licence"], row["time"], row["needs"]) == ("mit", None, None)
+
+
+def test_what_is_known_of_a_model_is_listed(run: Any) -> None:
+    rows = {row["name"]: row for row in json.loads(run("list", as_json=True).stdout)["models"]}
+    gemma = rows["embeddinggemma-300m"]
+    assert (gemma["recall"], gemma["retrieval"], gemma["retrievalBy"]) == (0.694, 62.5, "Google")
+    assert all(row["memory"] and row["time"] for row in rows.values())
+    assert "only xllamacpp loads it" in run("list").output

