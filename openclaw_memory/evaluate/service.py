@@ -34,11 +34,15 @@ _HITS = 20
 
 
 class EvaluatedMemory(NamedTuple):
-    """A memory as it is asked: its index for the block, its facts, and questions that count as no use."""
+    """A memory as it is asked: its index for the block, its facts, and questions that count as no use.
+
+    ``knows_language`` tells if its model knows the language of a text.
+    """
 
     settings: Settings
     hold_index: Callable[[], AbstractContextManager[ResidentIndex]]
     facts: Callable[[], Sequence[FactRow]]
+    knows_language: Callable[[str], bool]
     search: Callable[[SearchRequest], SearchResult]
     context: Callable[[str], str]
 
@@ -76,7 +80,7 @@ def _questions(memory: EvaluatedMemory, most: int) -> list[NoteQuestion]:
     memory.search(SearchRequest("memory"))  # brings the index up to date, with the vectors of its model
     facts = memory.facts()
     with memory.hold_index() as index:
-        return make_questions(index, facts, most)
+        return make_questions(index, facts, memory.knows_language, most)
 
 
 def _fair(own: Sequence[NoteQuestion], other: Sequence[NoteQuestion]) -> list[NoteQuestion]:

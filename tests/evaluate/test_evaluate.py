@@ -35,9 +35,10 @@ def notes(tmp_path_factory: pytest.TempPathFactory) -> Notes:
 
 
 def _questions(memory: Memory, most: int = 50) -> list[NoteQuestion]:
-    memory.search_uncounted(SearchRequest("memory"))
-    with memory._evaluated().hold_index() as index:
-        return make_questions(index, memory.facts.query().rows, most)
+    evaluated = memory._evaluated()
+    evaluated.search(SearchRequest("memory"))
+    with evaluated.hold_index() as index:
+        return make_questions(index, evaluated.facts(), evaluated.knows_language, most)
 
 
 def test_the_same_notes_give_the_same_questions(notes: Notes) -> None:
@@ -83,6 +84,14 @@ def test_a_question_has_the_words_that_its_kind_gives_it_and_not_the_answer(note
         if question.kind == "nothing":
             assert question.answers == () and len(words) == 3
             assert not any(sum(word in text for word in words) > 1 for text in texts.values())
+
+
+def test_a_model_makes_pairs_only_in_languages_that_it_knows(notes: Notes) -> None:
+    with ingested(notes, CountingEmbedder()) as memory:
+        memory.search_uncounted(SearchRequest("memory"))
+        with memory._evaluated().hold_index() as index:
+            kinds = {question.kind for question in make_questions(index, (), lambda text: False, 50)}
+    assert kinds == {"heading", "words", "nothing"}
 
 
 def test_the_report_counts_what_is_found_and_status_tells_the_last_one(notes: Notes) -> None:
