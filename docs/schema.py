@@ -56,6 +56,7 @@ ANSWERS: dict[str, Any] = {
     "feedback": of.FeedbackReport,
     "forget": of.ForgetReport,
     "consolidate": of.ConsolidateReport,
+    "evaluate": of.EvaluationReport,
     "status": of.Status,
     "doctor": {"ok": bool, "checks": [of.Check]},
     "sql": of.QueryResult,

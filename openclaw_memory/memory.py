@@ -16,6 +16,7 @@ from .config.openclaw_home import OpenClawHome
 from .config.settings import Settings
 from .config.workspace import expand_home, find_workspace
 from .errors import OpenClawMemoryError
+from .evaluate.memory import EvaluatingMemory
 from .forget.tombstones import Tombstones
 from .ingest.scan import max_bytes, scan
 from .model import Progress, SearchRequest, joined, silent
@@ -87,7 +88,7 @@ class Part(Generic[T]):
         return part
 
 
-class Memory(ReadingMemory):
+class Memory(EvaluatingMemory):
     """An agent's memory of one workspace; safe to use from several threads.
 
     ``workspace`` is the agent's folder (default: OpenClaw's, else the current one); ``db`` the index file and ``state``
@@ -660,6 +661,7 @@ class Memory(ReadingMemory):
             embedding=_is_held(self.store.sidecar(".embedding")),
             found=len(scanned.files),
             conflicts=conflicts,
+            evaluation=self.last_evaluation(),
         )
 
     def remarks(self) -> list[str]:

@@ -327,6 +327,7 @@ _TITLES = {
     "embed": "embedding",
     "consolidated": "consolidating",
     "map": "drawing",
+    "evaluate": "asking",
 }
 #: Seconds between two lines where there is no terminal.
 _EVERY = 10.0

@@ -46,6 +46,7 @@ GROUPS = {
     "Look inside and keep safe": {
         "status": ("status", "Show what is remembered, what is not, and what to do next."),
         "doctor": ("status", "Look for what is wrong and say how to mend it."),
+        "evaluate": ("evaluate", "Measure how many questions of your own notes it answers."),
         "sql": ("sql", "Ask the index with SQL that only reads."),
         "export": ("sql", "Write the memory as Parquet files."),
         "import": ("import_", "Take over memories of other programs; shows its plan and asks."),

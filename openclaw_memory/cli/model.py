@@ -166,4 +166,6 @@ def use_model(cli: CliContext, name: str) -> None:
     if not present:
         cli.say(f"it is not here yet; run '{PULL_COMMAND} {value}'")
     if value != before:
+        if present:
+            cli.say(f"to compare both on your notes: openclaw-memory evaluate --against embedding.model={before}")
         cli.say("what is indexed gets new vectors with the next 'openclaw-memory ingest'")

@@ -12,6 +12,7 @@ from ..errors import substitute_command
 from ..model import Check, Grain, Status, counted
 from ..system.serialize import to_json
 from .context import CliContext, common_options, say
+from .evaluate import describe_run
 
 if TYPE_CHECKING:
     from ..memory import Memory
@@ -69,6 +70,8 @@ def status_checks(memory: Memory, state: Status) -> list[Check]:
     documents = memory.store.documents()
     scanned = scan(memory.workspace, memory.settings.ingest)
     checks += freshness(documents, scanned, find_changed_notes(memory, scanned, documents))
+    if state.evaluation is not None:
+        checks.append(Check("answers", True, f"your memory {describe_run(state.evaluation)}"))
     if state.conflicts:
         detail = f"{counted(state.conflicts, 'contradiction')} among the facts"
         checks.append(Check("facts", True, detail, "openclaw-memory conflicts", remark=True))

@@ -513,3 +513,88 @@ class Status:
     found: int = 0
     #: Pairs of facts that contradict each other.
     conflicts: int = 0
+    #: The last evaluation with these settings.
+    evaluation: EvaluationRun | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationRun:
+    """Counts of an evaluation: ``found`` of ``answerable`` questions within five hits, ``silent`` of ``unanswerable``.
+
+    ``settings`` is a hash of those that decide answers.
+    """
+
+    day: date
+    found: int
+    answerable: int
+    silent: int
+    unanswerable: int
+    settings: str
+    model: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """``part`` of ``whole`` questions; ``low`` and ``high`` are the ends of its 95 % interval (Wilson 1927, score)."""
+
+    part: int
+    whole: int
+    share: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class FoundShares:
+    """Shares of questions with an answer among the first 1, 5 and 10 hits."""
+
+    at1: Share
+    at5: Share
+    at10: Share
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationScores:
+    """Scores of a memory for questions of its own notes, also by kind and language of the question.
+
+    ``silent`` is the share of questions without an answer that search calls no good match, ``no_context`` that of those
+    that get no context; ``p50_ms`` and ``p95_ms`` are the times of a search.
+    """
+
+    model: str | None
+    mode: str
+    found: FoundShares
+    silent: Share
+    no_context: Share
+    p50_ms: float
+    p95_ms: float
+    by_kind: dict[str, FoundShares]
+    by_language: dict[str, FoundShares]
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationComparison:
+    """Scores with other ``settings``, for the same questions.
+
+    They found the answers of ``earlier`` questions earlier and of ``later`` ones later; ``p`` is the probability of
+    such a difference by chance (two-sided sign test), and ``is_significant`` if that is below 0.05.
+    """
+
+    settings: dict[str, Any]
+    scores: EvaluationScores
+    earlier: int
+    later: int
+    p: float
+    is_significant: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationReport:
+    """Result of an evaluation; ``before`` is the last one with the same settings."""
+
+    run: EvaluationRun
+    scores: EvaluationScores
+    seconds: float
+    comparison: EvaluationComparison | None = None
+    before: EvaluationRun | None = None
+    warning: str | None = None

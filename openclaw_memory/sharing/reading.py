@@ -100,6 +100,12 @@ class ReadingMemory:
         :class:`~openclaw_memory.errors.RequestError` for an unknown option or an invalid value.
         """
         request = SearchRequest.from_options(query, options)
+        result = self.search_uncounted(request)
+        self._shown(result.results, request.now)
+        return result
+
+    def search_uncounted(self, request: SearchRequest) -> SearchResult:
+        """Answer as :meth:`search`, but count no hit as shown."""
         until = Deadline.after(request.deadline)
         result = self.plugins.first("openclaw_memory_search", SearchResult, memory=self, request=request)
         if result is None:
@@ -109,7 +115,6 @@ class ReadingMemory:
             result, request, until, lambda memory, asked: memory.search_index(asked), _best, limit, request.budget
         )
         hits = self.plugins.rerank(request.query, result.results)
-        self._shown(hits, request.now)
         return replace(result, results=tuple(hits), good_match=result.good_match and bool(hits))
 
     def search_index(self, request: SearchRequest) -> SearchResult:

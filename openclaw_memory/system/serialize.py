@@ -18,7 +18,7 @@ OPTIONAL = frozenset(
     {
         "vector_score", "text_score", "graph_score", "time_score", "why", "warning", "error", "next_from",
         "from_line", "lines", "fix", "http_usage", "context", "superseded_by",
-        "recorded_at", "newer", "under", "memory",
+        "recorded_at", "newer", "under", "memory", "evaluation", "comparison",
     }
 )  # fmt: skip
 _NAMES = {"from_line": "from", "took_ms": "took_ms", "concepts_linked": "concepts_linked"}

@@ -1,0 +1,41 @@
+"""Keep the counts of evaluations in the state: no question and no text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from datetime import date
+from hashlib import blake2b
+from typing import Any
+
+from ..config.settings import Settings
+from ..model import EvaluationRun
+from ..store.state import State
+
+#: Name of the runs in the state, and the most that are kept.
+_NAME, _MOST = "evaluations", 100
+
+
+def settings_hash(settings: Settings) -> str:
+    """Return a hash of the settings that decide answers."""
+    parts = [asdict(part) for part in (settings.search, settings.context, settings.embedding, settings.ingest)]
+    return blake2b(json.dumps(parts, sort_keys=True, default=str).encode(), digest_size=4).hexdigest()
+
+
+def runs(state: State) -> Iterator[EvaluationRun]:
+    """Yield the runs in the state, the latest first.  Raises :class:`~openclaw_memory.store.state.StateError`."""
+    for row in reversed(state.flag(_NAME) or []):
+        yield EvaluationRun(**{**row, "day": date.fromisoformat(row["day"])})
+
+
+def last_run(state: State, settings: Settings) -> EvaluationRun | None:
+    """Return the latest run with these ``settings``.  Raises as :func:`runs`."""
+    key = settings_hash(settings)
+    return next((run for run in runs(state) if run.settings == key), None)
+
+
+def add_run(state: State, run: EvaluationRun) -> None:
+    """Add a run.  Raises as :meth:`~openclaw_memory.store.state.State.writing`."""
+    row: dict[str, Any] = {**asdict(run), "day": run.day.isoformat()}
+    state.change_flag(_NAME, lambda rows: [*(rows or []), row][-_MOST:], lasting=False)

@@ -1,0 +1,127 @@
+"""Ask a memory questions of its own notes, beside other settings if wanted, and report how many it answers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from datetime import date
+from itertools import zip_longest
+from typing import Any, NamedTuple
+
+from ..config.settings import Settings
+from ..model import (
+    EvaluationReport,
+    EvaluationRun,
+    EvaluationScores,
+    FactRow,
+    Progress,
+    SearchHit,
+    SearchRequest,
+    SearchResult,
+    joined,
+    silent,
+)
+from ..search.resident import ResidentIndex
+from ..store.state import State
+from . import history
+from .questions import PARAPHRASE, Lines, NoteQuestion, make_questions
+from .scores import NOT_FOUND, Outcome, compare, summarise
+
+#: Hits that each question asks for: enough for ten where those within its source do not count.
+_HITS = 20
+
+
+class EvaluatedMemory(NamedTuple):
+    """A memory as it is asked: its index for the block, its facts, and questions that count as no use.
+
+    ``knows_language`` tells if its model knows the language of a text.
+    """
+
+    settings: Settings
+    hold_index: Callable[[], AbstractContextManager[ResidentIndex]]
+    facts: Callable[[], Sequence[FactRow]]
+    knows_language: Callable[[str], bool]
+    search: Callable[[SearchRequest], SearchResult]
+    context: Callable[[str], str]
+
+
+def evaluate(
+    memory: EvaluatedMemory,
+    state: State,
+    day: date,
+    most: int,
+    other: tuple[Mapping[str, Any], EvaluatedMemory] | None = None,
+    progress: Progress = silent,
+) -> EvaluationReport:
+    """Ask about ``most`` questions, the same of a memory with ``other`` settings, and add the counts to ``state``."""
+    started = time.monotonic()
+    questions = _questions(memory, most)
+    if other is not None:
+        questions = _fair(questions, _questions(other[1], most))
+    total = len(questions) * (1 if other is None else 2)
+    outcomes, scores, warning = _ask(memory, questions, progress, 0, total)
+    comparison = None
+    if other is not None:
+        values, variant = other
+        other_outcomes, other_scores, other_warning = _ask(variant, questions, progress, len(questions), total)
+        comparison = compare(dict(values), outcomes, other_outcomes, other_scores)
+        warning = joined(list(dict.fromkeys(filter(None, (warning, other_warning)))))
+    found, quiet = scores.found.at5, scores.silent
+    key = history.settings_hash(memory.settings)
+    run = EvaluationRun(day, found.part, found.whole, quiet.part, quiet.whole, key, scores.model)
+    before = history.last_run(state, memory.settings)
+    history.add_run(state, run)
+    return EvaluationReport(run, scores, round(time.monotonic() - started, 1), comparison, before, warning)
+
+
+def _questions(memory: EvaluatedMemory, most: int) -> list[NoteQuestion]:
+    memory.search(SearchRequest("memory"))  # brings the index up to date, with the vectors of its model
+    facts = memory.facts()
+    with memory.hold_index() as index:
+        return make_questions(index, facts, memory.knows_language, most)
+
+
+def _fair(own: Sequence[NoteQuestion], other: Sequence[NoteQuestion]) -> list[NoteQuestion]:
+    """Return own questions, but half of the pairs of the other memory: a model finds those of its own more easily."""
+    pairs = [[question for question in questions if question.kind == PARAPHRASE] for questions in (own, other)]
+    mixed = list(dict.fromkeys(question for both in zip_longest(*pairs) for question in both if question is not None))
+    most = max(map(len, pairs))
+    return [*(question for question in own if question.kind != PARAPHRASE), *mixed[:most]]
+
+
+def _ask(
+    memory: EvaluatedMemory, questions: Sequence[NoteQuestion], progress: Progress, done: int, total: int
+) -> tuple[list[Outcome], EvaluationScores, str | None]:
+    outcomes: list[Outcome] = []
+    result = memory.search(SearchRequest("memory"))  # so that the first question does not load the model
+    for question in questions:
+        began = time.perf_counter()
+        result = memory.search(SearchRequest(question.text, max_results=_HITS, min_score=0.0))
+        seconds = time.perf_counter() - began
+        outcome = Outcome(question.kind, question.language, seconds * 1000)
+        if question.answers:
+            outcome = replace(outcome, rank=_rank(question, result.results))
+        else:
+            outcome = replace(outcome, silent=not result.good_match, no_context=not memory.context(question.text))
+        outcomes.append(outcome)
+        done += 1
+        progress("evaluate", done, total)
+    warning = joined(list(filter(None, (result.fallback, result.warning))))
+    return outcomes, summarise(outcomes, result.model, result.mode), warning
+
+
+def _rank(question: NoteQuestion, hits: Sequence[SearchHit]) -> int:
+    """Return the rank of the first hit that has an answer; hits within the source of the question are not counted."""
+    rank = 0
+    for hit in hits:
+        if any(_overlaps(hit, lines) for lines in question.answers):
+            return min(rank + 1, NOT_FOUND)
+        rank += not any(_overlaps(hit, lines) for lines in question.source)
+    return NOT_FOUND
+
+
+def _overlaps(hit: SearchHit, lines: Lines) -> bool:
+    path, first, last = lines
+    return hit.path == path and hit.start_line <= last and first <= hit.end_line
