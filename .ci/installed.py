@@ -31,7 +31,7 @@ def main(command: str) -> None:
         asked = [
             {"id": 1, "method": "initialize", "params": _CLIENT},
             {"method": "notifications/initialized"},
-            {"id": 2, "method": "tools/call", "params": {"name": "memory_search", "arguments": {"query": "ferry"}}},
+            {"id": 2, "method": "tools/call", "params": {"name": "memory_get", "arguments": {"path": "MEMORY.md"}}},
         ]
         with subprocess.Popen(started, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
             assert running.stdin is not None and running.stdout is not None
