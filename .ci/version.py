@@ -17,6 +17,7 @@ ROOT = Path(__file__).parent.parent
 PLACES = {
     "openclaw_memory/version.py": r'(?<=__version__ = ")[^"]+',
     "package.json": r'(?<="version": ")[^"]+',
+    "server.json": r'(?<="version": ")[^"]+',
     "hooks/openclaw-memory-ingest/package.json": r'(?<="version": ")[^"]+',
     **dict.fromkeys(  # .ci/bundles makes these
         (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -72,6 +73,44 @@ def test_a_tag_is_refused_unless_it_names_the_version_and_the_changelog_has_its_
     assert "the tag is v9.8.6" in version(copy, "--tag", "v9.8.6").stderr
 
 
+def test_a_release_is_signed_by_who_may_on_main(tmp_path: Path) -> None:
+    """`.ci/release verify`, in a repository of its own, with keys made for it."""
+
+    def git(*words: str) -> None:
+        subprocess.run(["git", *words], cwd=tmp_path, check=True, capture_output=True)
+
+    def verify(tag: str) -> str:
+        command = [str(tmp_path / ".ci" / "release"), "verify", tag]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        return "" if done.returncode == 0 else done.stderr
+
+    for name in (".ci/release", "CHANGELOG.md"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    (tmp_path / ".ci/version.py").write_text("")  # has a test of its own
+    allowed = tmp_path / ".github" / "allowed_signers"
+    allowed.parent.mkdir()
+    for key in ("ours", "theirs"):
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / key)], check=True)
+    allowed.write_text(f"a@example.org {(tmp_path / 'ours.pub').read_text()}")
+    git("init", "--quiet", "--initial-branch", "main")
+    for name, value in {"user.name": "A", "user.email": "a@example.org", "gpg.format": "ssh"}.items():
+        git("config", name, value)
+    git("add", ".github")
+    git("commit", "--quiet", "--message", "Allow a key")
+    git("update-ref", "refs/remotes/origin/main", "HEAD")
+    for key in ("ours", "theirs"):
+        git("config", "user.signingKey", str(tmp_path / key))
+        git("tag", "--sign", f"v-{key}", "--message", "x")
+    git("tag", "--annotate", "v-unsigned", "--message", "x")
+    assert verify("v-ours") == ""
+    assert "No principal matched" in verify("v-theirs") and "no signature found" in verify("v-unsigned")
+    git("config", "user.signingKey", str(tmp_path / "ours"))
+    git("commit", "--quiet", "--allow-empty", "--message", "Beside main")
+    git("tag", "--sign", "v-beside", "--message", "x")
+    assert "is not on main" in verify("v-beside")
+
+
 FORMS = [path for path in (GITHUB / "ISSUE_TEMPLATE").glob("*.yml") if path.name != "config.yml"]
 
 
@@ -137,17 +176,23 @@ def test_the_classifiers_say_no_more_than_what_is_tested() -> None:
         assert f"`{classifier}`" in tested, classifier
 
 
-def test_extras_are_named_with_the_package_that_has_them() -> None:
-    """``openclaw-memory`` on PyPI is somebody else's: what a message advises to install must be ours."""
+def test_what_is_installed_by_name_is_ours() -> None:
+    """``openclaw-memory`` on PyPI is somebody else's: what a page or a message advises to install must be ours."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    texts = [*(ROOT / "openclaw_memory").rglob("*.py"), *(ROOT / "docs").glob("*.md"), ROOT / "README.md"]
-    named = {
-        extra
-        for file in texts
-        for extra in re.findall(r"pip install '?(openclaw[\w-]*)\[([\w,-]+)\]", file.read_text(encoding="utf-8"))
-    }
+    texts = [*(ROOT / "openclaw_memory").rglob("*.py"), *(ROOT / "docs").glob("*.md"), *ROOT.glob("*.md")]
+    installs = r"(?:pip install|pipx (?:install|run)|uv tool (?:install|run)|uvx|uv add)\s+'?(openclaw[\w-]*)(?:\[([\w,-]+)\])?"
+    named = {match for file in texts for match in re.findall(installs, file.read_text(encoding="utf-8"))}
     assert {name for name, _ in named} == {project["name"]}
-    assert {extra for _, extra in named} <= set(project["optional-dependencies"])
+    assert {extra for _, extra in named} - {""} <= set(project["optional-dependencies"])
+    assert project["name"] in project["scripts"], "uvx and pipx run the command that is called like the package"
+
+
+def test_the_mcp_registry_finds_the_package_and_its_mark() -> None:
+    server = json.loads((ROOT / "server.json").read_text(encoding="utf-8"))
+    assert f"<!-- mcp-name: {server['name']} -->" in (ROOT / "README.md").read_text(encoding="utf-8")
+    [package] = server["packages"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert package["identifier"] == project["name"] and len(server["description"]) <= 100
 
 
 #: Each package with a hole that was published, and the first version without it.

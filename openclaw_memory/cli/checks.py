@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, field
 from functools import partial
+from importlib import metadata
 from pathlib import Path
 
 from ..config.settings import Settings
@@ -24,6 +26,7 @@ from ..store.api import DocumentInfo, Documents, OntologyRows
 from ..system import atomic
 from ..text.calendar import now_in
 from ..upkeep.languages import Languages, unknown_languages
+from ..version import DISTRIBUTION, NAME
 
 
 def examine(memory: Memory) -> list[Check]:
@@ -35,7 +38,7 @@ def examine(memory: Memory) -> list[Check]:
         for problem in memory.settings.ignored
     ]
     checks += [Check.from_problem("settings", error.problem) for error in invalid_values(memory.settings)]
-    checks += check_openclaw()
+    checks += [*_namesake(), *check_openclaw()]
     checks += model_checks(memory.prove_embedder(), memory.settings)
     scanned, reading = None, NoteReading()
     documents, index = _index(memory)
@@ -77,6 +80,14 @@ def invalid_values(settings: Settings) -> Iterator[SettingsError]:
             check()
         except SettingsError as error:
             yield error
+
+
+def _namesake() -> Iterator[Check]:
+    """Name the other project's package that is called like our command."""
+    with suppress(metadata.PackageNotFoundError):
+        other = f"{NAME} {metadata.version(NAME)}"
+        what = f"{other} is installed beside {DISTRIBUTION}, and is another project's"
+        yield Check("package", True, what, f"unless you use it, run: pip uninstall {NAME}", remark=True)
 
 
 # -- notes ------------------------------------------------------------------------------------------

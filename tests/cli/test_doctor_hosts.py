@@ -235,6 +235,19 @@ def test_an_executable_on_path_counts_only_if_it_says_that_it_is_ours(
     assert found["ok"] and str(tmp_path / "ours" / NAME) in found["detail"]
 
 
+def test_another_projects_package_is_named_with_the_way_out(
+    examine: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "package" not in examine()
+    theirs = tmp_path / "site" / "openclaw_memory-0.2.1.dist-info" / "METADATA"
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text("Metadata-Version: 2.1\nName: openclaw-memory\nVersion: 0.2.1\n")
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    found = examine()["package"]
+    assert found["ok"] and "openclaw-memory 0.2.1 is installed beside openclaw-memory-graph" in found["detail"]
+    assert found["fix"] == "unless you use it, run: pip uninstall openclaw-memory"
+
+
 def test_a_broken_configuration_is_one_check(state: Path, examine: Callable[..., Any]) -> None:
     (state / "openclaw.json").write_text("{ plugins: ")
     checks = examine()

@@ -24,7 +24,7 @@ class Resolve(Protocol):
 
 @pytest.fixture(scope="module")
 def resolve(openclaw: Path) -> Iterator[Resolve]:
-    """The configuration and the workspaces that OpenClaw takes: of a profile by its command line, which reads that."""
+    """The configuration and the workspaces that OpenClaw takes."""
     usual = {"PATH": f"{openclaw}{os.pathsep}{ENVIRON['PATH']}", "DO_NOT_TRACK": "1"}
     running = subprocess.Popen(
         [openclaw / "node", Path(__file__).with_name("homes.mjs"), openclaw.parent],
@@ -33,19 +33,8 @@ def resolve(openclaw: Path) -> Iterator[Resolve]:
     assert running.stdin is not None and running.stdout is not None
 
     def ask(environ: dict[str, str], profile: str | None) -> Any:
-        if not profile:
-            print(json.dumps(environ | usual), file=running.stdin, flush=True)
-            return json.loads(running.stdout.readline())
-        command = [openclaw / "openclaw", "--profile", profile]
-
-        def told(words: str) -> Any:
-            done = subprocess.run(
-                [*command, *words.split(), "--json"],
-                env=environ | usual, capture_output=True, text=True, check=True, timeout=120,
-            )  # fmt: skip
-            return json.loads(done.stdout)
-
-        return told("config file") | {"workspaces": {each["id"]: each["workspace"] for each in told("agents list")}}
+        print(json.dumps({"environ": environ | usual, "profile": profile}), file=running.stdin, flush=True)
+        return json.loads(running.stdout.readline())
 
     with running:
         yield ask

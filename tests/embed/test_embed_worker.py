@@ -276,6 +276,7 @@ def test_what_lies_in_the_current_folder_is_not_imported(
 def test_the_server_lives_and_answers_by_keywords(
     workspace: Path, tiny_gguf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("OPENCLAW_MEMORY_COMMAND", "openclaw memory")  # as OpenClaw's plugin does
     bindings = Bindings(tmp_path / "plugins", monkeypatch)  # where the server looks first
     for binding in BINDINGS:
         bindings.signalled(binding.package, "SIGSEGV")
@@ -289,7 +290,7 @@ def test_the_server_lives_and_answers_by_keywords(
         for _ in range(3):
             found = client.call("memory_search", asked)["structuredContent"]
             assert found["results"][0]["path"] == "memory/2026-03-03.md"
-            assert "SIGSEGV" in found["fallback"]
+            assert "SIGSEGV" in found["fallback"] and "openclaw memory doctor" in found["fallback"]
         status = client.call("memory_status")["structuredContent"]
         assert "SIGSEGV" in status["fallback"]
         assert client.process.poll() is None

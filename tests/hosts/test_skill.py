@@ -57,7 +57,7 @@ def test_frontmatter_is_what_openclaw_and_the_skills_specification_ask_for() -> 
     assert 40 <= len(head["description"]) <= 300, "it stands in every prompt"
     openclaw = head["metadata"]["openclaw"]
     assert openclaw["emoji"]
-    assert openclaw["requires"]["bins"] == list(PROJECT["scripts"])
+    assert openclaw["requires"]["bins"] == [next(iter(PROJECT["scripts"]))]
     assert len(body) < 5000, "a model reads all of it"
 
 
@@ -78,7 +78,7 @@ def test_hook_frontmatter() -> None:
     assert head["description"]
     openclaw = head["metadata"]["openclaw"]
     assert openclaw["events"] == ["gateway:startup", "command:new"]
-    assert openclaw["requires"]["bins"] == list(PROJECT["scripts"])
+    assert openclaw["requires"]["bins"] == [next(iter(PROJECT["scripts"]))]
 
 
 # -- what the pages say -----------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -143,27 +142,6 @@ def test_no_text_raises(text: str) -> None:
     assert 0 <= analysis.time_words(text) <= 2
     assert 0 <= analysis.unit_hash(text) < 2**63
     analysis.name_key(text)
-
-
-@pytest.mark.parametrize("unit", ["a", "aB", "a.b", "東", "(", "[x](", " ", "a ", "_", "-.", "é", "1", "\u0301", "'s"])
-def test_a_line_of_a_megabyte_takes_linear_time(unit: str) -> None:
-    """Compared with a text of a tenth of the length, with much room for a busy machine."""
-
-    def seconds(length: int, times: int = 1) -> float:
-        # A question's end with a bracket behind it, the hardest for the patterns.
-        text = "x" + unit * (length // len(unit)) + "b?)"
-        best = float("inf")
-        for _ in range(times):
-            started = time.process_time()
-            terms(text)
-            analysis.is_question(text)
-            analysis.time_words(text)
-            analysis.vocabulary([text])
-            best = min(best, time.process_time() - started)
-        return best
-
-    small = seconds(100_000, 3)
-    assert seconds(1_000_000) < max(1.0, 60 * small)  # a quadratic one would take a hundred times as long
 
 
 def test_threads_stem_independently() -> None:

@@ -95,7 +95,7 @@ def readers() -> dict[str, Callable[[str], object]]:
         "turns": lambda text: turns.find_turns(split_lines(text)), "plain": plain.plain, "inline": plain.inline,
         "capture": capturing.sentences, "score": lambda text: capturing.score_sentence(text, "user"), "tidy": capturing.tidy,
         "searched": speech.without_small_talk, "bare": speech.without_request, "wants": speech.has_request, "kinds": speech.phrase_kinds, "reminds": speech.asks_to_remember,
-        "terms": analysis.terms, "asked": analysis.content_terms, "words of": analysis.words_by_term, "is question": analysis.is_question,
+        "terms": analysis.terms, "asked": analysis.content_terms, "words of": analysis.words_by_term, "is question": lambda text: analysis.is_question(f"x{text}b?)"),
         "time words": analysis.time_words, "amount": analysis.has_amount, "likeness": analysis.likeness, "vocabulary": lambda text: analysis.vocabulary([text]), "hash": analysis.unit_hash,
         "days": lambda text: Question(text, DAY).days, "speakers": lambda text: Question(text).speakers,
         "asks": lambda text: Question(text).asks_amount, "content": lambda text: Question(text).content,
