@@ -201,5 +201,7 @@ def test_without_a_name_the_data_sets_are_listed_and_a_wrong_folder_is_an_error(
 ) -> None:
     public.main([])
     assert "| locomo | data/locomo10.json of snap-research/locomo | CC BY-NC 4.0 |" in capsys.readouterr().out
-    with pytest.raises(SystemExit, match="locomo10"):
-        public.main(["locomo", str(tmp_path), "--model", "none"])
+    for name, one in public.DATA_SETS.items():
+        with pytest.raises(SystemExit, match="does not hold") as raised:
+            public.main([name, str(tmp_path), "--model", "none"])
+        assert one.origin in str(raised.value)

@@ -100,14 +100,18 @@ def listing() -> str:
 def measured(chosen: DataSet, options: argparse.Namespace, embedder: Embedder | None, settings: Settings) -> str:
     """Run a data set, and return its tables below what was run, on what, and for how long."""
     began = time.process_time()
+    absent = f"{options.folder} does not hold {options.name}: {chosen.origin}"
     if chosen.run is not None:
-        text, asked = chosen.run(options.folder, settings, embedder), ""
+        try:
+            text, asked = chosen.run(options.folder, settings, embedder), ""
+        except FileNotFoundError as problem:
+            raise SystemExit(absent) from problem
         seconds = time.process_time() - began
     else:
         assert chosen.read is not None
         workspaces = retrieval.spread(chosen.read(options.folder))
         if not workspaces:
-            raise SystemExit(f"{options.folder} does not hold {options.name}: {chosen.origin}")
+            raise SystemExit(absent)
         runner = retrieval.Runner(settings, embedder, {"mode": options.mode}, options.misspelt)
         rows = retrieval.run(workspaces[: options.sample], runner, options.out)
         text = retrieval.tables(rows, chosen.measures, chosen.published)
@@ -126,6 +130,8 @@ def _named(options: argparse.Namespace) -> Iterator[tuple[str, object]]:
     for name in ("model", "sample"):
         if (value := getattr(options, name)) is not None:
             yield name, value
+    if options.mode != "hybrid":
+        yield "mode", options.mode
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

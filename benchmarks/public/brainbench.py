@@ -36,7 +36,10 @@ ROWS = {
 
 def run(folder: Path, settings: Settings, embedder: Embedder | None) -> str:
     """Return the table for a checkout of gbrain, or of a folder with its ``fixtures`` and ``gold``."""
-    root = next(path.parent for path in sorted(folder.rglob("fixtures")) if (path.parent / "gold").is_dir())
+    roots = [path.parent for path in sorted(folder.rglob("fixtures")) if (path.parent / "gold").is_dir()]
+    if not roots:
+        raise FileNotFoundError(folder)
+    root = roots[0]
     fixtures = [json.loads(path.read_bytes()) for path in sorted((root / "fixtures").glob("*.json"))]
     gold = {
         row["fixture_id"]: row for row in (json.loads(path.read_bytes()) for path in (root / "gold").glob("*.json"))
