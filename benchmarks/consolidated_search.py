@@ -2,7 +2,7 @@
 
     python -m benchmarks.consolidated_search --workspaces DIR [--embedding-cache DIR] [--random 3] [--json]
 
-DIR is as for ``benchmarks.retrieval``, with ``evidence`` rows ``{"path", "line"}``.  Each workspace is copied, ingested
+DIR is as for ``benchmarks.workspaces``.  Each workspace is copied, ingested
 and consolidated long after its last day.  Then each question is asked with a budget of 2,000 tokens: by default, where
 summaries cover the notes, and with ``include_archived``.  A line of a summary counts as the lines that it cites; its
 cost is its length in tokens, with the citation.  Random and lead selection spend as many tokens as ours in each period.
@@ -31,7 +31,7 @@ from openclaw_memory.summarise.sentences import Sentence, format_line, line_toke
 from openclaw_memory.summarise.summary import Part, Summary, summarise
 from openclaw_memory.text.lines import split_lines
 
-from .retrieval import DiskCachedEmbedder, questions
+from .workspaces import DiskCachedEmbedder, questions
 
 _BUDGET = 2000
 #: Long after the last day of any workspace.

@@ -2,7 +2,7 @@
 
     python -m benchmarks.consolidation --workspaces DIR [--seeds 10] [--unit-tokens 60] [--json]
 
-DIR is as for ``benchmarks.retrieval``; its rows have ``answer`` and ``evidence`` (``[{path, line}]``).  Every daily
+DIR is as for ``benchmarks.workspaces``; its rows have ``answer`` and ``evidence`` (``[{path, line}]``).  Every daily
 note is summarised, its summaries are written and read again as files are, and so on up to the years.  For each grain:
 
 - *evidence*: the share of the questions' evidence lines that a summary cites;
@@ -35,7 +35,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from benchmarks.retrieval import questions
+from benchmarks.workspaces import questions
 from openclaw_memory.ingest.notes import build_units
 from openclaw_memory.ingest.summary_files import DATED
 from openclaw_memory.model import CHARS_PER_TOKEN, Grain, Origin

@@ -4,7 +4,7 @@
     python -m benchmarks.context --example
     python -m benchmarks.context --silence DIR
 
-DIR is as for ``benchmarks.retrieval``, with ``evidence`` (rows of ``path`` and ``line``) in each question.  It
+DIR is as for ``benchmarks.workspaces``, with ``evidence`` (rows of ``path`` and ``line``) in each question.  It
 prints three shares:
 
 - of the labelled questions, those whose context holds a line of evidence, beside ``search --budget`` with as many
@@ -38,7 +38,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.retrieval import DiskCachedEmbedder, questions
+from benchmarks.workspaces import DiskCachedEmbedder, questions
 from openclaw_memory import Memory, Settings
 from openclaw_memory.model import ContextResult, Kind, SearchHit
 from openclaw_memory.model.embedder import Embedder

@@ -22,9 +22,10 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import chain
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -58,22 +59,30 @@ Answer = tuple[list[Span], list[Span], list[Span]]
 Row = dict[str, Any]
 
 
-class Chunks:
-    """BM25 of the package ``bm25s`` over whole lines of about :data:`CHUNK` characters, in the terms of the product."""
+def chunked(files: dict[str, list[str]]) -> Iterator[Span]:
+    """Yield whole lines of about :data:`CHUNK` characters."""
+    for path, lines in files.items():
+        start, length = 1, 0
+        for number, line in enumerate([*lines, None], 1):
+            if line is None or (length and length + len(line) > CHUNK):
+                yield Span(path, start, number - 1)
+                start, length = number, 0
+            length += len(line or "") + 1
 
-    def __init__(self, files: dict[str, list[str]]) -> None:
+
+def line_terms(files: dict[str, list[str]]) -> dict[str, list[list[str]]]:
+    """Return the terms of each line of each file."""
+    return {path: [analysis.terms(line) for line in lines] for path, lines in files.items()}
+
+
+class Chunks:
+    """BM25 of the package ``bm25s`` over spans, in the terms of the product, which are given for each line."""
+
+    def __init__(self, terms: Mapping[str, list[list[str]]], spans: Iterable[Span]) -> None:
         import bm25s  # type: ignore[import-untyped]
 
-        self._spans: list[Span] = []
-        texts = []
-        for path, lines in files.items():
-            start, length = 1, 0
-            for number, line in enumerate([*lines, None], 1):
-                if line is None or (length and length + len(line) > CHUNK):
-                    self._spans.append(Span(path, start, number - 1))
-                    texts.append(analysis.terms("\n".join(lines[start - 1 : number - 1])) or [""])
-                    start, length = number, 0
-                length += len(line or "") + 1
+        self._spans = list(spans)
+        texts = [list(chain.from_iterable(terms[span.path][span.start - 1 : span.end])) or [""] for span in self._spans]
         self._index = bm25s.BM25(k1=1.5, b=0.75)
         self._index.index(texts, show_progress=False)
 
@@ -159,7 +168,7 @@ def run(workspace: Path, questions: Sequence[Row], settings: Settings, mode: str
     with Memory(own, settings=settings, db=kept / f"{name}.duckdb", state=kept / f"{name}.sqlite") as memory:
         report = memory.ingest()
         print(f"{name}: {report.files} files, {report.chunks} units", file=sys.stderr)
-        chunks = Chunks(files)
+        chunks = Chunks(line_terms(files), chunked(files))
         for question in questions:
             about = {
                 "id": question["id"],

@@ -2,7 +2,7 @@
 
     python -m benchmarks.recall --workspaces DIR --embedding-cache CACHE
 
-DIR is laid out as for ``benchmarks.retrieval``; its questions also have ``evidence`` (``[{path, line}]``) and
+DIR is laid out as for ``benchmarks.workspaces``; its questions also have ``evidence`` (``[{path, line}]``) and
 ``category_name``.  For each budget, by category: the share of the evidence lines in a thread of one, two and three
 hops, and in a search that may spend the tokens that the thread of two hops took.
 """
@@ -17,7 +17,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from benchmarks.retrieval import DiskCachedEmbedder, questions
+from benchmarks.workspaces import DiskCachedEmbedder, questions
 from openclaw_memory import Memory, SearchHit, Settings
 from openclaw_memory.embed.manager import choose_embedder
 from openclaw_memory.model import CHARS_PER_TOKEN

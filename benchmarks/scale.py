@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .corpus import write_workspace
+from .page import replace
 from .peers.plots import chart
 
 _ROOT = Path(__file__).parent.parent
@@ -43,7 +44,6 @@ _DRAWN = (_FIRST, "search", "get", "status", "map")
 _SETTLED = 3
 #: Changes of a note that are followed by a question.
 _CHANGES = 10
-_BEGIN, _END = "<!-- benchmarks.scale -->", "<!-- /benchmarks.scale -->"
 
 
 class Cost(NamedTuple):
@@ -213,17 +213,6 @@ def _plots(costs: Mapping[int, Mapping[str, Mapping[str, Cost]]]) -> dict[str, s
     }
 
 
-def _write(page: Path, table: str, plots: Mapping[str, str]) -> None:
-    for name, drawn in plots.items():
-        (page.parent / "images" / f"scale-{name}.svg").write_text(drawn, encoding="utf-8")
-    text = "\n\n".join([table, *(f"![{name}](images/scale-{name}.svg)" for name in plots)])
-    before = page.read_text(encoding="utf-8")
-    after, times = re.subn(f"{_BEGIN}.*?{_END}", lambda _: f"{_BEGIN}\n\n{text}\n\n{_END}", before, flags=re.DOTALL)
-    if times != 1:
-        raise SystemExit(f"{page}: there must be one part between {_BEGIN} and {_END}")
-    page.write_text(after, encoding="utf-8")
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -253,7 +242,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     table = "\n".join(_rows(costs))
     print(f"\n{table}")
     if options.write:
-        _write(options.write, table, _plots(costs) if len(costs) > 1 else {})
+        plots = {f"scale-{name}.svg": drawn for name, drawn in (_plots(costs) if len(costs) > 1 else {}).items()}
+        text = "\n\n".join([table, *(f"![{Path(file).stem.removeprefix('scale-')}](images/{file})" for file in plots)])
+        replace(options.write, "scale", text, plots)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Put a typing error into a question: ``--misspelt`` of ``benchmarks.retrieval`` and ``benchmarks.real``.
+"""Put a typing error into a question: ``--misspelt`` of ``benchmarks.public`` and ``benchmarks.real``.
 
 In one word of five letters or more a letter is dropped, doubled, replaced by its neighbour on the keyboard, or swapped
 with the next one; the first and the last letter stay.

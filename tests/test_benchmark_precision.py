@@ -6,9 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from benchmarks import precision
+from benchmarks.public import precision
+from openclaw_memory import Settings
 
 
 def belief(name: str, content: str, **values: Any) -> dict[str, Any]:
@@ -34,7 +33,7 @@ CASES = [
 ]
 
 
-def test_cases_are_counted_as_the_harness_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_cases_are_counted_as_the_harness_counts(tmp_path: Path) -> None:
     (tmp_path / "fixtures").mkdir()
     cases = [
         {
@@ -47,12 +46,13 @@ def test_cases_are_counted_as_the_harness_counts(tmp_path: Path, capsys: pytest.
     ]
     for name, rows in (("beliefs.seed.json", BELIEFS), ("retrieval.cases.json", cases)):
         (tmp_path / "fixtures" / name).write_text(json.dumps(rows), encoding="utf-8")
-    precision.main([str(tmp_path), "--json", "--model", "none"])
-    report = json.loads(capsys.readouterr().out)
-    outcomes = {outcome["case"]: outcome for outcome in report["outcomes"]}
-    assert outcomes["alias"]["retrieved"] == ["b-winch"]
-    assert outcomes["pinned"]["retrieved"] == outcomes["empty"]["retrieved"] == outcomes["stranger"]["retrieved"] == []
-    assert outcomes["relation"]["extra"] == ["b-paint"] and not outcomes["relation"]["missing"]
-    assert outcomes["stranger"]["missing"] == ["b-winch"]
+    settings = Settings.load(overrides={"ingest.fresh_seconds": 1e9, "embedding.model": "none"})
+    found, beliefs = precision.outcomes_of(tmp_path, settings, None)
+    outcomes = {outcome.case: outcome for outcome in found}
+    report = precision.table(found, beliefs)
+    assert outcomes["alias"].retrieved == ("b-winch",)
+    assert outcomes["pinned"].retrieved == outcomes["empty"].retrieved == outcomes["stranger"].retrieved == ()
+    assert outcomes["relation"].extra == ("b-paint",) and not outcomes["relation"].missing
+    assert outcomes["stranger"].missing == ("b-winch",)
     passes = "active cases", "active passes", "active passes, questions apart", "all passes"
     assert [report[name] for name in passes] == [3, 1, 2, 3]

@@ -4,7 +4,7 @@
     npm install -g bun @tobilu/qmd && .ci/openclaw
     python -m benchmarks.peers --workspaces DIR [--only 26 30] [--write docs/benchmarks.md]
 
-DIR is laid out as for ``benchmarks.retrieval``; a question's ``evidence`` is a list of ``{"path", "line"}``.  A peer
+DIR is laid out as for ``benchmarks.workspaces``; a question's ``evidence`` is a list of ``{"path", "line"}``.  A peer
 that is not installed is left out and named.  Each has a process of its own, and embeds at one endpoint on this machine:
 the default model for the questions; for growth, over generated notes of 10 KB a day, one that costs next to nothing.
 Latency includes the request for the question's vector, which the endpoint knows already; one question before all
@@ -38,7 +38,7 @@ from benchmarks.peers import PEERS
 from benchmarks.peers.measures import Question, costs, questions, recall, recall_by_tokens
 from benchmarks.peers.peer import Span, embed
 from benchmarks.peers.report import write
-from benchmarks.retrieval import DiskCachedEmbedder
+from benchmarks.workspaces import DiskCachedEmbedder
 from openclaw_memory import Settings
 from openclaw_memory.embed.manager import choose_embedder
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from benchmarks.page import replace
 
 from . import PEERS
 from .plots import chart
 
 if TYPE_CHECKING:
     from .__main__ import Found, Grown
-
-_BEGIN, _END = "<!-- benchmarks.peers -->", "<!-- /benchmarks.peers -->"
 
 
 def write(answers: Sequence[Found], sizes: Sequence[Grown], skipped: Mapping[str, str], page: Path | None) -> str:
@@ -24,16 +23,7 @@ def write(answers: Sequence[Found], sizes: Sequence[Grown], skipped: Mapping[str
     plots = _plots(answers, sizes)
     text = "\n\n".join([*parts, *left_out, *(f"![{name}](images/peers-{name}.svg)" for name in plots)])
     if page is not None:
-        images = page.parent / "images"
-        images.mkdir(exist_ok=True)
-        for name, drawn in plots.items():
-            (images / f"peers-{name}.svg").write_text(drawn, encoding="utf-8")
-        before = page.read_text(encoding="utf-8")
-        marked = f"{_BEGIN}\n\n{text}\n\n{_END}"
-        after, times = re.subn(f"{_BEGIN}.*?{_END}", lambda _: marked, before, flags=re.DOTALL)
-        if times != 1:
-            raise SystemExit(f"{page}: there must be one part between {_BEGIN} and {_END}")
-        page.write_text(after, encoding="utf-8")
+        replace(page, "peers", text, {f"peers-{name}.svg": drawn for name, drawn in plots.items()})
     return "\n\n".join([*parts, *([_sizes(sizes)] if sizes else []), *left_out])
 
 

@@ -1,12 +1,9 @@
-"""Run the retrieval cases of PrecisionMemBench: exactly the right notes for a message, and no other.
+"""PrecisionMemBench: exactly the right notes for a message, and no other.
 
-    python -m benchmarks.precision FOLDER [--cases] [--json]
-
-FOLDER is a checkout of ``tenurehq/precisionMemBench``; nothing is fetched.  Every belief becomes a note and a concept
-with its aliases, in a workspace for each user and scope; each message asks for context, and the notes that are given
-are the beliefs retrieved.  A case passes as in the benchmark's own harness (``src/retrieval.external.eval.test.ts``):
-pinned beliefs are added by the harness and do not count, the participants of a retrieved relation are, and the rest
-must be exactly what the case expects.
+Every belief becomes a note and a concept with its aliases, in a workspace for each user and scope; each message asks
+for context, and the notes that are given are the beliefs retrieved.  A case passes as in the benchmark's own harness
+(``src/retrieval.external.eval.test.ts``): pinned beliefs are added by the harness and do not count, the participants of
+a retrieved relation are, and the rest must be exactly what the case expects.
 
 Of 77 cases 43 expect a belief; these are the "active" passes.  The harness adds an open question to the four cases of
 a relation, and then counts it against the system, so nobody who is asked through it can pass more than 39;
@@ -15,19 +12,20 @@ a relation, and then counts it against the system, so nobody who is asked throug
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
-import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 from openclaw_memory import Memory, Settings
+from openclaw_memory.model.embedder import Embedder
+
+from .notes import opened
 
 Belief = Mapping[str, Any]
 Case = Mapping[str, Any]
@@ -56,8 +54,8 @@ class Outcome:
         return not self.missing and not self.extra
 
 
-def write_note(folder: Path, belief: Belief) -> None:
-    """Write a belief as a note of its own: its other names in the front matter, what holds, and why it matters."""
+def note_of(belief: Belief) -> str:
+    """Return a belief as a note of its own: its other names in the front matter, what holds, and why it matters."""
     aliases = json.dumps(belief["aliases"])
     lines = [
         f"---\ndate: {belief['updated_at'][:10]}\naliases: {aliases}\n---",
@@ -65,28 +63,23 @@ def write_note(folder: Path, belief: Belief) -> None:
         belief["content"],
         belief["why_it_matters"],
     ]
-    path = folder / "memory" / f"{belief['_id']}.md"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n\n".join(lines) + "\n", encoding="utf-8")
+    return "\n\n".join(lines) + "\n"
 
 
 @contextmanager
-def opened(beliefs: Iterable[Belief], values: Mapping[str, object]) -> Iterator[dict[tuple[str, str], Memory]]:
+def places(
+    beliefs: Iterable[Belief], settings: Settings, embedder: Embedder | None
+) -> Iterator[dict[tuple[str, str], Memory]]:
     """Open a memory for each user and scope, whose notes and concepts are the beliefs of these."""
-    settings = Settings.load(overrides={"ingest.fresh_seconds": 1e9, **values})
-    places: dict[tuple[str, str], list[Belief]] = {}
+    by_place: dict[tuple[str, str], list[Belief]] = {}
     for belief in beliefs:
         for scope in belief["scope"]:
-            places.setdefault((belief["user_id"], scope), []).append(belief)
+            by_place.setdefault((belief["user_id"], scope), []).append(belief)
     with ExitStack() as stack:
         memories = {}
-        for place, rows in places.items():
-            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="openclaw-memory-bench-")))
-            for belief in rows:
-                write_note(folder / "notes", belief)
-            memory = stack.enter_context(
-                Memory(folder / "notes", settings=settings, db=folder / "index.duckdb", state=folder / "state.sqlite")
-            )
+        for place, rows in by_place.items():
+            notes = {f"memory/{belief['_id']}.md": note_of(belief) for belief in rows}
+            memory = stack.enter_context(opened(notes, settings, embedder))
             for belief in rows:
                 memory.concepts.add(title_of(belief), aliases=belief["aliases"])
             memory.ingest()
@@ -109,7 +102,7 @@ def retrieve(memories: Iterable[Memory], query: str, most: int) -> list[str]:
     return list(dict.fromkeys(found))[:most]
 
 
-def run(case: Case, beliefs: Mapping[str, Belief], memories: Mapping[tuple[str, str], Memory]) -> Outcome:
+def ask(case: Case, beliefs: Mapping[str, Belief], memories: Mapping[tuple[str, str], Memory]) -> Outcome:
     """Ask for the context of a case, and add and count as the harness does."""
     user, most = case.get("userId", USER), case.get("budget", {}).get("maxBeliefs", MOST)
     scopes = set(case["scope"])
@@ -165,35 +158,26 @@ def table(outcomes: Sequence[Outcome], beliefs: Mapping[str, Belief]) -> dict[st
         "precision": mean(hit / max(1, len(o.retrieved)) for hit, o in zip(hits, active, strict=True)),
         "recall": mean(hit / (hit + len(o.missing)) for hit, o in zip(hits, active, strict=True)),
         "silent where nothing is expected": sum(not o.retrieved for o in outcomes if not o.active),
-        "milliseconds": round(statistics.median(outcome.milliseconds for outcome in outcomes), 1),
+        "milliseconds": round(statistics.median(outcome.milliseconds for outcome in outcomes)),
     }
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="a checkout of tenurehq/precisionMemBench")
-    parser.add_argument("--cases", action="store_true", help="print every case that fails")
-    parser.add_argument("--model", help="embedding.model: a registry name, the path of a GGUF file, or none")
-    parser.add_argument("--json", action="store_true", help="print figures and cases as JSON")
-    options = parser.parse_args(arguments)
+def outcomes_of(
+    folder: Path, settings: Settings, embedder: Embedder | None
+) -> tuple[list[Outcome], Mapping[str, Belief]]:
+    """Ask all cases of a checkout; return their outcomes, and the beliefs by name."""
     seed, cases = (
-        json.loads((options.folder / "fixtures" / name).read_text(encoding="utf-8"))
+        json.loads((folder / "fixtures" / name).read_text(encoding="utf-8"))
         for name in ("beliefs.seed.json", "retrieval.cases.json")
     )
     beliefs = {belief["_id"]: belief for belief in seed}
-    with opened(seed, {"embedding.model": options.model} if options.model else {}) as memories:
-        outcomes = [run(case, beliefs, memories) for case in cases]
-    figures = table(outcomes, beliefs)
-    if options.json:
-        print(json.dumps(figures | {"outcomes": [asdict(outcome) for outcome in outcomes]}, indent=1))
-        return
-    for name, value in figures.items():
-        print(f"{name:<34} {value:>7}")
-    for outcome in outcomes:
-        if options.cases and not outcome.passed:
-            print(f"{outcome.case}\n   missing {list(outcome.missing)}\n   extra {list(outcome.extra)}")
+    with places(seed, settings, embedder) as memories:
+        return [ask(case, beliefs, memories) for case in cases], beliefs
 
 
-if __name__ == "__main__":
-    main()
+def run(folder: Path, settings: Settings, embedder: Embedder | None) -> str:
+    """Return the figures of a checkout, and the active cases that fail."""
+    outcomes, beliefs = outcomes_of(folder, settings, embedder)
+    lines = ["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in table(outcomes, beliefs).items())]
+    failed = [outcome.case for outcome in outcomes if outcome.active and not apart(outcome, beliefs).passed]
+    return "\n".join([*lines, "", f"Active cases that fail, questions apart: {', '.join(failed) or 'none'}."])
