@@ -1,7 +1,7 @@
 """``import``: write the memories of other programs as notes, and remove them with ``--undo``.
 
-A vault of Obsidian is read where it is, as a folder in ``ingest.extra_paths``.  That is in the settings of the person,
-never in the workspace: an agent or a note that may write there must not have other folders read.
+A vault of Obsidian, or any folder, is read where it is, as one in ``ingest.extra_paths``.  That is in the settings of
+the person, never in the workspace: an agent or a note that may write there must not have other folders read.
 """
 
 from __future__ import annotations
@@ -24,10 +24,12 @@ from .config import set_value, settings_file
 from .context import CliContext, common_options, model_progress, say, shorten, yes_option
 
 _KEY = "ingest.extra_paths"
+#: Sources that are read where they are.
+_LIVE = ("folder", "obsidian")
 
 
 @click.command("import")
-@click.argument("source", type=click.Choice(["obsidian", "chatgpt", "claude", "mem0", "memory-lancedb", "jsonl"]))
+@click.argument("source", type=click.Choice([*_LIVE, "chatgpt", "claude", "mem0", "memory-lancedb", "jsonl"]))
 @click.argument("path", required=False, type=click.Path(path_type=Path))
 @click.option("--trust", type=click.Choice(("untrusted", "agent", "owner")),
               help="How far the notes are trusted: a vault as your own unless told, an export not.")  # fmt: skip
@@ -41,16 +43,16 @@ def import_(
     """Write the memories of SOURCE in PATH as notes into memory/imported/SOURCE.
 
     PATH is the file, the ZIP archive or the folder of the export.  The same again writes nothing; what has changed in a
-    newer export is brought up to date, and a note that you have edited is left as it is and named.  An Obsidian vault
-    is not copied: it becomes a folder of this workspace that is read where it is, in ingest.extra_paths.
+    newer export is brought up to date, and a note that you have edited is left as it is and named.  An Obsidian vault,
+    or any other folder or file, is not copied: it is read where it is, for this workspace, in ingest.extra_paths.
     """
-    if path is None and (not undo or source == "obsidian"):
-        what = "vault" if source == "obsidian" else "export"
+    if path is None and (not undo or source in _LIVE):
+        what = {"obsidian": "vault", "folder": "folder"}.get(source, "export")
         raise click.UsageError(f"name the {what}: import {source} PATH")
     ask = cli.must_ask(yes, dry_run)
-    if source == "obsidian":
+    if source in _LIVE:
         assert path is not None
-        _read_vault(cli, path, trust or "owner", undo=undo, dry_run=dry_run, ask=ask)
+        read_live(cli, path, trust or "owner", source, undo=undo, dry_run=dry_run, ask=ask)
         return
     trust = trust or "untrusted"
     if dry_run or ask:
@@ -108,36 +110,38 @@ def _show(cli: CliContext, report: ImportReport) -> None:
         say("next: openclaw-memory ingest")
 
 
-def _read_vault(cli: CliContext, vault: Path, trust: str, *, undo: bool, dry_run: bool, ask: bool) -> None:
-    """Add the folder ``vault`` to the setting for this workspace, or take it out; its notes stay as they are.
+def read_live(
+    cli: CliContext, root: Path, trust: str, source: str, *, undo: bool = False, dry_run: bool = False, ask: bool = True
+) -> None:
+    """Add the folder or file ``root`` to the setting for this workspace, or take it out; its notes stay as they are.
 
-    Raises :class:`~openclaw_memory.errors.OpenClawMemoryError` for what is no folder and for a setting that stands
+    Raises :class:`~openclaw_memory.errors.OpenClawMemoryError` for what is not there and for a setting that stands
     where this command cannot write it.
     """
-    folder = os.path.realpath(os.path.expanduser(vault))
-    if not undo and not os.path.isdir(folder):
-        raise WorkspaceError("no such folder", "name the one that holds the notes of the vault", vault)
-    settings, source = cli.load_settings()
+    folder = os.path.realpath(os.path.expanduser(root))
+    if not undo and not os.path.exists(folder):
+        raise WorkspaceError("no such folder", "name the one that holds the notes", root)
+    settings, origins = cli.load_settings()
     file = settings_file(cli)
-    if source[_KEY] not in ("default", str(file)):
-        raise SettingsError(f"{source[_KEY]}: has {_KEY}, which counts above {file}", "add the vault there")
+    if origins[_KEY] not in ("default", str(file)):
+        raise SettingsError(f"{origins[_KEY]}: has {_KEY}, which counts above {file}", "add it there")
     workspace = cli.find_workspace()
     roots = settings.ingest.extra_paths
-    own = [root for root in roots if root.belongs_to(workspace)]
-    same = [root for root in own if os.path.realpath(os.path.expanduser(root.path)) == folder]
+    own = [each for each in roots if each.belongs_to(workspace)]
+    same = [each for each in own if os.path.realpath(os.path.expanduser(each.path)) == folder]
     before, after = (
-        [{key: value for key, value in asdict(root).items() if value} for root in roots if root not in without]
+        [{key: value for key, value in asdict(each).items() if value} for each in roots if each not in without]
         for without in ([], same)
     )
     if not undo:
-        name = same[-1].name if same else _name(Path(folder), {root.name.casefold() for root in own})
+        name = same[-1].name if same else _name(Path(folder), {each.name.casefold() for each in own})
         after.append({"path": folder, "name": name, "origin": trust, "workspace": os.path.realpath(workspace)})
     changed = sorted(map(str, before)) != sorted(map(str, after))
     done = changed and not dry_run
     cli.say(f"{file}: {_KEY} {'is' if not changed else 'would be' if dry_run or ask else 'is now'}")
-    for root in after:
-        place = root.get("workspace", "every workspace")
-        cli.say(f"  {root['path']} as @{root['name']}, {root['origin']}, in {place}")
+    for added in after:
+        place = added.get("workspace", "every workspace")
+        cli.say(f"  {added['path']} as @{added['name']}, {added['origin']}, in {place}")
     if not after:
         cli.say("  nothing")
     if done and ask and not click.confirm("Write this setting?", default=False):
@@ -146,7 +150,7 @@ def _read_vault(cli: CliContext, vault: Path, trust: str, *, undo: bool, dry_run
     if done:
         set_value(file, _KEY, after)
     if cli.json:
-        report = {"source": "obsidian", "config": str(file), "setting": _KEY, "before": before, "after": after}
+        report = {"source": source, "config": str(file), "setting": _KEY, "before": before, "after": after}
         cli.emit({**report, "dryRun": dry_run, "changed": changed})
     if done:
         cli.say("next: openclaw-memory ingest")
