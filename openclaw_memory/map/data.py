@@ -56,7 +56,7 @@ def select_scope(view: GraphView, concept: str | None, since: date | None) -> Sc
     unknown concept.
     """
     corpus, references = view.corpus, view.index.references
-    rows = ~corpus.rows.heading
+    rows = ~corpus.rows.heading & (corpus.shape.kind != list(Kind).index(Kind.SESSION))
     if since is not None:
         rows &= corpus.rows.day >= since.toordinal()
     selected = np.ones(len(references.keys), bool)

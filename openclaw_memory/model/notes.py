@@ -22,6 +22,7 @@ class Kind(StrEnum):
     CURATED = "curated"
     DAILY = "daily"
     NOTE = "note"
+    SESSION = "session"
 
 
 class Grain(StrEnum):
