@@ -2,8 +2,8 @@
 
     python -m benchmarks.retrieval --workspaces DIR --out RUN.jsonl --budget 2000
 
-DIR is a folder as ``benchmarks.workspaces`` says.  Each question is asked as of its date.  RUN.jsonl gets one row per
-question: ``{"id", "results": [{"path", "start_line", "end_line"}, ...], "latency_ms"}`` in rank order.  Each workspace's
+DIR is a folder as ``benchmarks.workspaces`` says.  Each question is asked as of its date.  RUN.jsonl gets a row for
+each: ``{"id", "results": [{"path", "start_line", "end_line"}, ...], "latency_ms"}`` in rank order.  Each workspace's
 index lives in a temporary folder.
 """
 

@@ -11,9 +11,17 @@ export function toolResult(payload) {
 export function citesSources(cfg, sessionKey) {
   const mode = cfg?.memory?.citations;
   if (mode === "on" || mode === "off") return { mode, cites: mode === "on" };
-  const parts = String(sessionKey ?? "").toLowerCase().replace(/^agent:[^:]*:/, "").split(":");
-  return { mode: "auto", cites: !parts.includes("group") && !parts.includes("channel") };
+  return { mode: "auto", cites: isPrivate(sessionKey) };
 }
+
+/** Whether one person is spoken to in a session. */
+export function isPrivate(sessionKey) {
+  const parts = String(sessionKey ?? "").toLowerCase().replace(/^agent:[^:]*:/, "").split(":");
+  return !["group", "channel", "room"].some((kind) => parts.includes(kind));
+}
+
+/** What the paths of conversations begin with. */
+export const CONVERSATIONS = "@sessions/";
 
 /** A hit of ours as OpenClaw's own search returns one. */
 export function hostHit(hit) {
@@ -25,7 +33,7 @@ export function hostHit(hit) {
     ...(hit.vectorScore === undefined ? {} : { vectorScore: hit.vectorScore }),
     ...(hit.textScore === undefined ? {} : { textScore: hit.textScore }),
     snippet: hit.snippet,
-    source: "memory",
+    source: hit.path.startsWith(CONVERSATIONS) ? "sessions" : "memory",
     provenance: {
       originClass: hit.origin,
       sessionKind: "unknown",
@@ -51,7 +59,8 @@ export async function foundOrUnsure(search, { budget, ...args }) {
 
 /** A hit for the model; the shares of single signals are in `why`, for those who ask for it. */
 function shownHit({ origin, citation, concepts, graphScore, timeScore, archived, ...hit }, cites) {
-  const out = { ...hit, ...hostHit({ ...hit, origin }), corpus: "memory", ...(archived ? { archived } : {}) };
+  const host = hostHit({ ...hit, origin });
+  const out = { ...hit, ...host, corpus: host.source, ...(archived ? { archived } : {}) };
   return cites ? { ...out, citation, snippet: `${hit.snippet.trimEnd()}\n\nSource: ${citation}` } : out;
 }
 

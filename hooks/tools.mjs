@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import { clamp, ParameterError, prepared } from "./arguments.mjs";
 import { parentOf } from "./parents.mjs";
-import { absent, citesSources, failure, foundOrUnsure, presented, toolResult } from "./results.mjs";
+import { absent, citesSources, CONVERSATIONS, failure, foundOrUnsure, isPrivate, presented, toolResult } from "./results.mjs";
 import TOOLS from "./tools.json" with { type: "json" };
 
 export { TOOLS };
@@ -20,7 +20,8 @@ export const GET_PARAMETERS = parametersOf("memory_get");
 export const TIMELINE_PARAMETERS = parametersOf("memory_timeline");
 const SEARCH_TIMEOUT_MS = 10_000;
 const READING_WAIT_MS = 2000; // a search waits this long for notes that are being read, and half its deadline at most
-const ELSEWHERE = { sessions: "Session transcripts are", wiki: "A wiki is" };
+const NO_WIKI = "A wiki is not part of this memory.";
+const NOT_HERE = "Conversations are searched in the owner's private ones only, and where tools.sessions.visibility is agent or all.";
 
 /** Limits of a search in the host's configuration, an agent's before the defaults; `null` when memory is off. */
 export function searchLimits(cfg, agentId) {
@@ -39,6 +40,11 @@ function agentEntry(cfg, agentId) {
   const { entries, list } = cfg?.agents ?? {};
   const key = Object.keys(entries ?? {}).find(named);
   return key === undefined ? (Array.isArray(list) ? list.find((entry) => named(entry?.id)) : undefined) : entries[key];
+}
+
+/** Whether what was said in the agent's conversations may be shown in this one. */
+function showsConversations(cfg, { sessionKey, stranger }) {
+  return !stranger && isPrivate(sessionKey) && ["agent", "all"].includes(cfg?.tools?.sessions?.visibility ?? "all");
 }
 
 /** Whether a call of a tool changes something. */
@@ -63,7 +69,10 @@ export function makeTool(tool, memory, turn) {
     const { corpus, ...args } = prepared(parameters, params ?? {});
     const corpora = parameters.properties.corpus?.enum ?? [];
     if (corpus && !corpora.includes(corpus)) throw new ParameterError(`corpus must be one of: ${corpora.join(", ")}`);
-    if (corpus in ELSEWHERE) return toolResult(absent(tool, args, `${ELSEWHERE[corpus]} not part of this memory.`));
+    if (corpus === "wiki") return toolResult(absent(tool, args, NO_WIKI));
+    const conversations = showsConversations(turn.cfg(), turn);
+    if (!conversations && (corpus === "sessions" || args.path?.startsWith(CONVERSATIONS))) return toolResult(absent(tool, args, NOT_HERE));
+    if (tool.result === "hits" && conversations && corpus && corpus !== "memory") args.corpus = corpus;
     const changing = changes(tool, args);
     if (changing && turn.stranger) {
       throw new Error(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .config.openclaw_home import OpenClawHome
 from .config.settings import Settings
-from .config.workspace import expand_home, find_workspace
+from .config.workspace import conversations_of, expand_home, find_workspace
 from .errors import OpenClawMemoryError
 from .evaluate.memory import EvaluatingMemory
 from .forget.tombstones import Tombstones
@@ -116,7 +116,8 @@ class Memory(EvaluatingMemory):
     ) -> None:
         self.workspace = find_workspace(workspace, agent=agent)
         self.agent = agent
-        self.settings = (settings if settings is not None else Settings.load()).for_workspace(self.workspace)
+        conversations = conversations_of(agent, self.workspace)
+        self.settings = (settings or Settings.load()).for_workspace(self.workspace, conversations)
         names = tuple(self.settings.sharing.read_from if read_from is None else read_from)
         check_names(self.settings, names)
         self.plugins = Plugins(self.settings.plugins.disabled, plugins, allow=self.settings.redaction.allow)
@@ -184,6 +185,7 @@ class Memory(EvaluatingMemory):
     def _ingestor(self) -> Ingestor:
         from .forget.masking import mask_for_index
         from .forget.pending import reread_forgotten
+        from .importers.transcripts import SessionNotes
         from .ingest.pipeline import Ingestor
 
         return Ingestor(
@@ -193,7 +195,7 @@ class Memory(EvaluatingMemory):
             plugins=self.plugins,
             mask=partial(mask_for_index, self.forgotten),
             excluded=self._retired.holds,
-            ready=partial(reread_forgotten, self.store, self.state, self.forgotten),
+            ready=(partial(reread_forgotten, self.store, self.state, self.forgotten), SessionNotes(self).update),
             forgotten=self.forgotten.covers_fact,
             survey=self.survey,
         )

@@ -56,7 +56,7 @@ concept_option = click.option(
 def filter_options(command: F) -> F:
     """Add options for kinds, grains, a range of days, and the size of the answer."""
     for option in reversed((
-        click.option("--kind", type=click.Choice(["curated", "daily", "note"]), multiple=True,
+        click.option("--kind", type=click.Choice([kind.value for kind in Kind]), multiple=True,
                      help="Only such files; may be repeated."),
         click.option("--grain", type=click.Choice(["working", "daily", "weekly", "monthly", "quarterly", "yearly"]),
                      multiple=True, help="Only such grains; may be repeated."),

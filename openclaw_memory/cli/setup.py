@@ -24,6 +24,7 @@ from ..hosts import HOSTS, NAME, HostError, bundles, claude_code, codex, hermes
 from ..hosts.config_file import read_text
 from ..hosts.events import ACTIONS
 from ..hosts.mcp import JSON_HOSTS, SERVERS, Server
+from ..hosts.memories import own_memories
 from ..hosts.openclaw import Agent, OpenClaw, find_openclaw
 from ..hosts.openclaw_config import (
     SLOT,
@@ -41,6 +42,7 @@ from ..records import dataclass
 from ..system import atomic, shell
 from ..version import __version__
 from .context import CliContext, common_options, ingest_progress, offline_option, pull_if_missing, say, yes_option
+from .import_ import read_live
 from .search import show
 
 if TYPE_CHECKING:
@@ -50,7 +52,7 @@ if TYPE_CHECKING:
 #: What OpenClaw does without its own memory.
 _LOST = (
     "OpenClaw's own memory stops: it promotes nothing into MEMORY.md, recalls no standing intents by itself and "
-    "searches no session transcripts; setup --uninstall brings it back"
+    "searches session transcripts only with ingest.session_days; setup --uninstall brings it back"
 )
 
 
@@ -113,6 +115,8 @@ def _register(run: SetupRun) -> None:
         what = "not there" if run.uninstall else "there already"
         where = f"{planned[0].location}: our entry" if planned else "our plugin"
         run.step(title, f"{where} is {what}; nothing to change")
+        if server is not None:
+            _offer_own_memories(run, title, run.cli.find_workspace())
         return
     for change in changes:
         run.plan(change.location, change.diff)
@@ -126,7 +130,24 @@ def _register(run: SetupRun) -> None:
         change.apply()
         run.step(title, f"{change.location}: {'removed' if run.uninstall else 'written'}")
     run.record["applied"] = True
+    if server is not None:
+        _offer_own_memories(run, title, run.cli.find_workspace())
     run.next_step(changes[0].next_step)
+
+
+def _offer_own_memories(run: SetupRun, title: str, workspace: Path) -> None:
+    """Tell of the notes that the host writes itself and that are not read yet, and how to have them read, or ask."""
+    read = [os.path.realpath(os.path.expanduser(each.path)) for each in run.cli.settings().ingest.extra_paths]
+    for place in own_memories(run.host, (run.project or workspace).absolute()):
+        if os.path.realpath(place) in read or place.resolve().is_relative_to(workspace.resolve() / "memory"):
+            continue
+        command = shell.join([NAME, "-w", str(workspace), "import", "folder", str(place), "--trust", "agent"])
+        run.record["memories"] = [*run.record.get("memories", []), {"path": str(place), "command": command}]
+        run.cli.say(f"\n{title} has notes of its own in {place}.")
+        if run.yes or run.cli.json or run.dry_run or not sys.stdin.isatty():
+            run.cli.say(f"to have them read where they are: {command}")
+        elif click.confirm("Read them where they are?", default=False):
+            read_live(run.cli, place, "agent", ask=False)
 
 
 def _server(cli: CliContext, hooks: bool = False) -> Server:

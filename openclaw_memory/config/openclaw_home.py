@@ -80,6 +80,14 @@ class OpenClawHome:
         """Return the folder of this memory's plugin in the state."""
         return self.state / NAME
 
+    def transcripts(self, agent: str) -> Path:
+        """Return the database with the transcripts of an agent, which may be missing."""
+        return self.state / "agents" / agent_id(agent) / "agent" / "openclaw-agent.sqlite"
+
+    def conversations(self, agent: str) -> Path:
+        """Return the folder of an agent's conversations as notes, which may be missing."""
+        return self.plugin_state / "sessions" / agent_id(agent)
+
     def config(self) -> dict[str, Any]:
         """Return its configuration as written; raises :class:`HostError` when it cannot be read."""
         return read_config(self.config_file)

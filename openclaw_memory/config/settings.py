@@ -49,13 +49,15 @@ def setting(
 class ExtraPath:
     """A folder or file outside the workspace that is read too; shown as ``@name/…``.
 
-    With a ``workspace`` it belongs to that one alone.
+    With a ``workspace`` it belongs to that one alone.  Files of the kind ``session`` are found only by a question that
+    asks for them.
     """
 
     path: str
     name: str
     origin: Literal["owner", "agent", "untrusted"] = "untrusted"
     workspace: str = ""
+    kind: Literal["note", "session"] = "note"
 
     def belongs_to(self, workspace: Path) -> bool:
         """Return true if it is read into ``workspace``."""
@@ -107,7 +109,8 @@ class EmbeddingSettings:
 class IngestSettings:
     """Files to read, and when to embed them."""
 
-    extra_paths: list[ExtraPath] = setting([], "more folders: a list of {path, name, origin, workspace}")
+    extra_paths: list[ExtraPath] = setting([], "more folders: a list of {path, name, origin, workspace, kind}")
+    session_days: int = setting(0, "days of OpenClaw's conversations that can be searched; 0 = none", minimum=0)
     max_file_mb: float = setting(8.0, "a larger file is reported and skipped", minimum=0.001)
     embed: Literal["eager", "lazy", "background"] = setting(
         "eager", "when new text is embedded: at once, on first need, or by a background thread"
@@ -270,10 +273,16 @@ class Settings:
         """Return the settings in force; see :func:`load`."""
         return load(config, overrides, environ)[0]
 
-    def for_workspace(self, workspace: Path) -> Settings:
-        """Return a copy without extra paths of other workspaces."""
+    def for_workspace(self, workspace: Path, conversations: Path | None = None) -> Settings:
+        """Return a copy without extra paths of other workspaces, and with the folder of its agent's ``conversations``.
+
+        Without that folder there are no days of them.
+        """
         extras = [extra for extra in self.ingest.extra_paths if extra.belongs_to(workspace)]
-        return replace(self, ingest=replace(self.ingest, extra_paths=extras))
+        days = self.ingest.session_days if conversations is not None else 0
+        if days:
+            extras.append(ExtraPath(str(conversations), "sessions", kind="session"))
+        return replace(self, ingest=replace(self.ingest, extra_paths=extras, session_days=days))
 
     def with_values(self, values: Mapping[str, Any]) -> Settings:
         """Return a copy with dotted ``values`` changed and validated."""

@@ -39,6 +39,16 @@ def to_nfc(path: str) -> str:
     return path if path.isascii() else unicodedata.normalize("NFC", path)
 
 
+def conversations_of(agent: str, workspace: Path) -> Path | None:
+    """Return the folder of the conversations of OpenClaw's ``agent`` as notes; ``None`` where the workspace is not its.
+
+    It may be missing.
+    """
+    home = OpenClawHome.for_environment()
+    folder = home.workspace(agent)
+    return home.conversations(agent) if folder is not None and folder.resolve() == workspace else None
+
+
 def looks_like_workspace(folder: Path) -> bool:
     """Return true if a folder has an agent's memory files."""
     return (

@@ -167,7 +167,7 @@ def render_note(entry: Entry, source: str, origin: Origin) -> Note:
     title = " ".join(_clean(entry.title).split())
     month = "undated" if entry.day is None else entry.day.isoformat()[:7]
     slug = "-".join(re.findall(r"[^\W\d_]+", unicodedata.normalize("NFC", title).casefold()))[:40].strip("-")
-    lines = list(_body(entry, title))
+    lines = list(render_body(entry, title))
     while lines and not lines[-1]:
         lines.pop()
     text = "\n".join([*_front_matter(entry, source, origin), *lines, ""])
@@ -242,7 +242,7 @@ def _front_matter(entry: Entry, source: str, origin: Origin) -> list[str]:
     return [*lines, "---"]
 
 
-def _body(entry: Entry, title: str) -> Iterator[str]:
+def render_body(entry: Entry, title: str) -> Iterator[str]:
     """Yield the lines below the front matter: the title, and the turns below headings with their days."""
     if title:
         yield from (f"# {title}", "")

@@ -18,6 +18,7 @@ from ..knowledge.linking import Linker
 from ..model import (
     ExtractedFact,
     Grain,
+    Kind,
     Origin,
     ParsedDocument,
     Section,
@@ -162,6 +163,8 @@ class NoteReader:
         sections, units = build_units(
             file.path, parsed, front_matter, self._plugins, linker, cited=cited, analysed=analysed, failures=failures
         )
+        if file.kind is Kind.SESSION:  # what was said in passing makes no concept and no fact
+            units = [unit._replace(mentions=(), facts=()) for unit in units]
         sha256, left_out = raw.sha256, None
         if failures:
             sha256 = hashlib.sha256(f"{sha256} {sorted(failures)}".encode()).hexdigest()

@@ -89,7 +89,7 @@ class Ingestor:
         plugins: Plugins,
         mask: Mask | None = None,
         excluded: Callable[[SourceFile], bool] = lambda file: False,
-        ready: Callable[[], object] = lambda: None,
+        ready: Sequence[Callable[[], object]] = (),
         forgotten: Callable[[StatedFact], bool] = lambda fact: False,
         survey: NoteSurvey | None = None,
     ) -> None:
@@ -134,7 +134,8 @@ class Ingestor:
         :class:`~openclaw_memory.errors.StoreError`; a file that cannot be read is reported instead.
         """
         started = time.monotonic()
-        self._ready()
+        for prepare in self._ready:
+            prepare()
         documents = self._store.documents()
         scan_result, files, unnamed = self._scan(paths, documents)
         # Before the notes, whose mentions are found by the curated concepts of now.

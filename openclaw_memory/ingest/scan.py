@@ -115,6 +115,7 @@ class _Root(NamedTuple):
     real: str
     shown: str
     origin: Origin
+    kind: Kind | None = None
 
     def holds(self, path: str) -> bool:
         return path == self.real or path.startswith(self.real.rstrip(os.sep) + os.sep)
@@ -157,11 +158,11 @@ class _Walk:
         path = os.path.realpath(next(filter(os.path.exists, (literal, *composed)), literal))
         shown = f"@{extra.name}"
         if os.path.isdir(path):
-            self.add(_Root(path, shown, Origin(extra.origin)), path, shown)
+            self.add(_Root(path, shown, Origin(extra.origin), Kind(extra.kind)), path, shown)
         elif os.path.exists(path):
             parent, name = os.path.split(path)
             if self._is_named(f"{shown}/", name):
-                self.add(_Root(parent, shown, Origin(extra.origin)), path, f"{shown}/{name}")
+                self.add(_Root(parent, shown, Origin(extra.origin), Kind(extra.kind)), path, f"{shown}/{name}")
         else:
             self._unreadable(f"{shown}/", f"{extra.path} is not there now; check ingest.extra_paths")
 
@@ -261,8 +262,8 @@ class _Walk:
             limit = human_size(self.max_bytes)
             self._skip(shown, f"{human_size(status.st_size)} is more than ingest.max_file_mb allows ({limit})")
             return
-        size, mtime_ns = status.st_size, status.st_mtime_ns
-        self.files.append(SourceFile(shown, real, size, mtime_ns, _kind(shown), _grain(shown), root.origin, root.real))
+        size, mtime_ns, kind = status.st_size, status.st_mtime_ns, root.kind or _kind(shown)
+        self.files.append(SourceFile(shown, real, size, mtime_ns, kind, _grain(shown), root.origin, root.real))
 
     def _is_ignored(self, root: _Root, real: str, shown: str) -> bool:
         if self.ignored is None:

@@ -49,7 +49,7 @@ _DAY = re.compile(r"\d{4}-(?:\d\d(?:-\d\d)?|[WQ]\d\d?)")
 def select_scope(view: GraphView) -> Scope:
     """Select the rows and concepts of a map, the most salient concepts first; headings are left out."""
     corpus, references = view.corpus, view.index.references
-    rows = ~corpus.rows.heading
+    rows = ~corpus.rows.heading & (corpus.shape.kind != list(Kind).index(Kind.SESSION))
     copies = np.zeros(len(corpus), bool) if view.archive.masks is None else view.archive.masks.copies
     rows, repeats = rows & ~copies, rows & copies
     units = np.bincount(references.concept[rows[references.row]], minlength=len(references.keys)).astype(np.int32)

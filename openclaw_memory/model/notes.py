@@ -24,6 +24,7 @@ class Kind(StrEnum):
     CURATED = "curated"
     DAILY = "daily"
     NOTE = "note"
+    SESSION = "session"
 
 
 class Grain(StrEnum):

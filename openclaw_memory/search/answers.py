@@ -36,13 +36,15 @@ _ANSWERING = 0.65
 class Answer(Generic[H]):
     """Hits, whether they answer the question, and how many rows had no vector.
 
-    ``left_out`` counts the further sections of a listing.
+    ``left_out`` counts the further sections of a listing.  ``machine`` is true if days were asked for of which there is
+    only what programs wrote.
     """
 
     hits: list[H] = field(default_factory=list)
     good_match: bool = False
     missing: int = 0
     left_out: int | None = None
+    machine: bool = False
 
 
 def search(query: Query, index: ResidentIndex) -> Answer[SearchHit]:
@@ -65,7 +67,16 @@ def search(query: Query, index: ResidentIndex) -> Answer[SearchHit]:
             as_of=query.request.as_of,
             successors=ranking.successors,
         )
-        return Answer([hit for hit in shown if hit is not None], good_match, ranking.missing)
+        machine = (bool(ranking.features.days) or _has_range(query.request)) and _is_machine(index, ranges)
+        return Answer([hit for hit in shown if hit is not None], good_match, ranking.missing, machine=machine)
+
+
+def _has_range(request: SearchRequest) -> bool:
+    return request.since is not None or request.until is not None
+
+
+def _is_machine(index: ResidentIndex, ranges: Sequence[Range]) -> bool:
+    return bool(ranges) and all(index.corpus.rows.machine[span.best] for span in ranges)
 
 
 def _rank_current_first(query: Query, index: ResidentIndex) -> Ranking:
@@ -133,7 +144,8 @@ def list_sections(request: SearchRequest, index: ResidentIndex) -> Answer[Search
         )
         scores = Scores(1.0, why="in the range; newest first" if request.explain else None)
         shown = index.display.hits(ranges, [scores] * len(ranges), as_of=request.as_of)
-        return Answer([hit for hit in shown if hit is not None], left_out=left_out)
+        machine = _has_range(request) and _is_machine(index, ranges)
+        return Answer([hit for hit in shown if hit is not None], left_out=left_out, machine=machine)
 
 
 # -- threads ----------------------------------------------------------------------------------------

@@ -29,6 +29,9 @@ _MIN_NAME_SHARE = 0.25
 _ARCHIVE_MARGIN = 0.15
 #: What a section of a chat counts more as one where a question is about how things are now: it says what held then.
 _PASSING = 4.0
+#: How far turns of conversations rank behind notes where both are asked for, as a share of the scores' range.
+_BEHIND_NOTES = 0.25
+_SESSION = list(Kind).index(Kind.SESSION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +144,8 @@ def rank(query: Query, index: ResidentIndex) -> Ranking:
     if adjustment is not None:
         score = adjustment.apply(score, allowed)
     order = demote_outdated(corpus, index.archive, index.superseded(query.request.as_of), score, allowed)
+    if Kind.SESSION in request.kinds:
+        order = order - (corpus.shape.kind == _SESSION) * np.float32(_BEHIND_NOTES) * (order.max() - order.min())
     if is_widened:
         allowed, request = _choose_archived(index, order, allowed, query.request, request)
     return Ranking(
@@ -184,6 +189,8 @@ def filter_rows(request: SearchRequest, index: ResidentIndex) -> Bools | None:
     masks: list[Bools] = []
     if request.kinds:
         masks.append(np.isin(shape.kind, [list(Kind).index(kind) for kind in request.kinds]))
+    elif (sessions := shape.kind == _SESSION).any():
+        masks.append(~sessions)
     if request.grains:
         masks.append(np.isin(shape.grain, [list(Grain).index(grain) for grain in request.grains]))
     if request.since is not None:

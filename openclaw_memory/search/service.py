@@ -40,6 +40,7 @@ log = logging.getLogger("openclaw_memory.search")
 
 #: Units embedded on first need by one lazy search.
 LAZY_CANDIDATES = 256
+_ONLY_MACHINE = "of those days there is only what programs wrote, such as reports of OpenClaw's dreaming"
 
 H = TypeVar("H", SearchHit, RecallHit)
 
@@ -95,7 +96,8 @@ class SearchService:
             call, answer = self._answer(request, deadline, answers.search)
             floor = self.settings.search.min_score if request.min_score is None else request.min_score
             hits = _dated(request, [hit for hit in answer.hits if hit.score >= floor])
-            return SearchResult(tuple(hits), **self._report(call), good_match=answer.good_match and bool(hits))
+            report = self._report(call, answer.machine)
+            return SearchResult(tuple(hits), **report, good_match=answer.good_match and bool(hits))
 
     def recall(self, request: SearchRequest, hops: int) -> RecallResult:
         """Return the thread behind the best hits of ``request``."""
@@ -115,7 +117,8 @@ class SearchService:
             call = self._start(request, deadline, "timeline")
             answer = self._settle(call, lambda index: answers.list_sections(request, index))
         hits = _dated(request, self._plugins.rerank("", answer.hits))
-        return SearchResult(tuple(hits), **self._report(call), left_out=answer.left_out, good_match=bool(hits))
+        report = self._report(call, answer.machine)
+        return SearchResult(tuple(hits), **report, left_out=answer.left_out, good_match=bool(hits))
 
     def grains(self) -> tuple[GrainSize, ...]:
         """Count what the index holds of each grain, finest first; looks at no file."""
@@ -277,7 +280,7 @@ class SearchService:
                 raise
             return False
 
-    def _report(self, call: _Call) -> dict[str, Any]:
+    def _report(self, call: _Call, machine: bool = False) -> dict[str, Any]:
         """Return the fields of a result beside its hits."""
         return {
             "provider": "none" if call.embedder is None else call.embedder.provider,
@@ -287,7 +290,7 @@ class SearchService:
             "took_ms": (time.monotonic() - call.started) * 1000,
             "corrected": call.corrections,
             "stale": call.stale,
-            "warning": joined([*self._store.warnings(), *call.remarks]),
+            "warning": joined([*self._store.warnings(), *call.remarks, *[_ONLY_MACHINE] * machine]),
         }
 
     def _embed_candidates(self, call: _Call, embedder: Embedder, question: Question, missing: int) -> bool:

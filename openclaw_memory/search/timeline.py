@@ -64,20 +64,30 @@ def newest(
 
     A range is about ``tokens`` long at most, and of ``visible`` rows.  They end after ``limit`` of them, or when
     ``budget`` tokens are spent; the last one is cut to the rest.
-    Sections of which no text, file name or front matter states a day come last.
+    Sections of which no text, file name or front matter states a day come last.  Of those of a day that only programs
+    wrote there is one line, behind its other sections.
     """
     anchors = np.flatnonzero(corpus.shape.anchor if allowed is None else corpus.shape.anchor & allowed)
     _, at = np.unique(corpus.shape.section[anchors], return_index=True)
     first = anchors[at]
     rows = corpus.rows
     day = rows.day[first]
+    section = corpus.shape.section
+    machine = (np.bincount(section[anchors], ~rows.machine[anchors]) == 0)[section[first]] & rows.dated[first]
     path = corpus.shape.path_rank[rows.document_id[first]]
     ranges: list[Range] = []
     left = budget
-    for row in first[np.lexsort((rows.start_line[first], path, -day))].tolist():
+    reported: set[int] = set()
+    for at in np.lexsort((rows.start_line[first], path, machine, -day)).tolist():
         if len(ranges) == limit or (left is not None and left < 1 + DAY_TOKENS):
             break
+        row = int(first[at])
         span = section_head(corpus, row, tokens if left is None else min(tokens, left - DAY_TOKENS), visible)
+        if machine[at]:
+            if int(day[at]) in reported:
+                continue
+            reported.add(int(day[at]))
+            span = Range.of_row(row)
         if left is not None:
             span = replace(span, max_tokens=left - DAY_TOKENS)
             left -= token_cost(corpus, span.first, span.last, span.max_tokens) + DAY_TOKENS

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from math import ceil
 from typing import Any, get_type_hints
 
-from ..errors import RequestError
+from ..errors import RequestError, SettingsError
 from ..model import (
     CaptureReport,
     ConsolidateReport,
@@ -26,6 +26,7 @@ from ..model import (
     Grain,
     Heartbeat,
     IngestReport,
+    Kind,
     Origin,
     Page,
     QuotedHits,
@@ -67,8 +68,12 @@ def _search_options(call: Call) -> dict[str, Any]:
     if "maxResults" in call.arguments and "budget" in call.arguments:
         raise RequestError("give maxResults or budget, not both")
     fields = {"maxResults": "max_results", "minScore": "min_score"}
-    options = {fields.get(key, key): value for key, value in call.arguments.items() if key != "hops"}
-    return options | {"deadline": call.until.left()}
+    corpus = call.arguments.get("corpus", "memory")
+    if corpus == "sessions" and not any(extra.kind == "session" for extra in call.memory.settings.ingest.extra_paths):
+        raise SettingsError("no conversations are read here", "ingest.session_days says of how many days they are")
+    kinds = {"memory": (), "sessions": (Kind.SESSION,), "all": tuple(Kind)}[corpus]
+    options = {fields.get(key, key): value for key, value in call.arguments.items() if key not in ("hops", "corpus")}
+    return options | {"kinds": kinds, "deadline": call.until.left()}
 
 
 _BUDGET = integer_schema("Tokens of lines, instead of maxResults.", 1, 100_000)
@@ -77,7 +82,7 @@ _RANGE = {
     "until": day_schema("Only up to this day."),
     "now": day_schema("Day of asking."),
 }
-_CORPUS = "memory and all are these notes; nothing else is part of this memory."
+_CORPUS = "memory: these notes; sessions: what was said in conversations, if the owner has it read; all: both."
 _HITS = integer_schema("Most hits; default 6.", 1, 50)
 
 
@@ -100,6 +105,7 @@ _HITS = integer_schema("Most hits; default 6.", 1, 50)
     "tasks; ask with the words and names that the notes would use. If nothing relevant comes back, say that you "
     "looked.",
     openclaw={"corpus": {"type": "string", "enum": ["memory", "wiki", "all", "sessions"], "description": _CORPUS}},
+    host_arguments={"corpus": {"type": "string", "enum": ["memory", "all", "sessions"], "description": _CORPUS}},
 )
 def memory_search(call: Call) -> SearchResult:
     """Search the agent's long-term memory (MEMORY.md, USER.md, memory/**/*.md) by meaning, exact names,
@@ -294,7 +300,7 @@ def memory_capture(call: Call) -> CaptureReport:
     },
     required=("path",),
     hint="Read around a hit, or in a memory file that you answer from, with memory_get.",
-    openclaw={"corpus": {"type": "string", "enum": ["memory", "wiki", "all"], "description": _CORPUS}},
+    openclaw={"corpus": {"type": "string", "enum": ["memory", "wiki", "all"], "description": "These notes."}},
 )
 def memory_get(call: Call) -> FileText:
     """Read lines of a memory file as they are now, by the path that a search result names. Without `lines` it

@@ -121,7 +121,9 @@ def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
         and behind.lower().split(" ", 1)[0].rstrip(".,;:!?)") in abbreviations["after a day"]
     ):
         return False
-    if re.fullmatch(r"(?:[^\W\d_]\.)*[^\W\d_]", word) and word != "I":
+    # An initial or "e.g."; behind a number it is a unit: "at 14 h. Then …".
+    is_unit = len(words) > 1 and words[-2].isdigit() and word.islower()
+    if re.fullmatch(r"(?:[^\W\d_]\.)*[^\W\d_]", word) and word != "I" and not is_unit:
         return False
     # "1. First item": the marker of a list is no sentence.
     return not (word.isdigit() and match.start() - start <= len(word) + 2)

@@ -454,3 +454,23 @@ def test_what_stands_beside_a_comment_goes_without_it() -> None:
 def test_half_a_comment_is_named(text: str) -> None:
     with pytest.raises(HostError, match="not valid JSON"):
         config_file.load(text, FILE)
+
+
+# -- the host's own memory -----------------------------------------------------------------------------
+
+
+def test_notes_that_a_host_writes_itself_are_offered_until_they_are_read(
+    run: Callable[..., Result], notes: Notes, codex: Path
+) -> None:
+    memories = codex.parent / "memories"
+    memories.mkdir()
+    assert "of its own" not in run("codex", "--yes").output
+    (memories / "MEMORY.md").write_text("- The boat is moored at pier nine.\n")
+    (codex.parent / "AGENTS.md").write_text("- Answer in Dutch.\n")
+    [command, other] = [each["command"] for each in json.loads(run("codex", "--yes", "--json").output)["memories"]]
+    assert str(memories) in command and "AGENTS.md" in other
+    commands.run(*command.split()[1:], "--yes")
+    [left] = json.loads(run("codex", "--yes", "--json").output)["memories"]
+    assert left["command"] == other
+    found = commands.run("-w", str(notes.root), "--set", "embedding.model=none", "search", "boat", "--json")
+    assert json.loads(found.output)["results"][0]["path"] == "@memories/MEMORY.md"

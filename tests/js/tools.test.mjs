@@ -132,13 +132,26 @@ test("reading: found, not found, refused", async (t) => {
   assert.match(refused.error, /outside of the workspace/);
 });
 
-test("corpora that are not ours are unavailable, with the way on", async (t) => {
-  const { made, sent } = await tools(t);
-  for (const corpus of ["sessions", "wiki"]) {
-    const found = await details(made.memory_search.execute("1", { query: "x", corpus }));
+test("what was said in conversations is not shown to others, in groups, or against the host's setting", async (t) => {
+  const elsewhere = [{ stranger: true }, { sessionKey: "agent:main:chat:group:7" }, { cfg: { tools: { sessions: { visibility: "self" } } } }];
+  for (const turn of elsewhere) {
+    const { made, sent } = await tools(t, turn);
+    const found = await details(made.memory_search.execute("1", { query: "x", corpus: "sessions" }));
     assert.equal(found.unavailable, true);
-    assert.match(found.action, /corpus=memory/);
+    assert.equal((await details(made.memory_get.execute("1", { path: "@sessions/2026-03-01-abc.md" }))).status, "not_found");
+    await made.memory_search.execute("1", { query: "x", corpus: "all" });
+    assert.deepEqual((await sent()).map((call) => call.arguments.corpus), [undefined]);
   }
+  const { made, sent } = await tools(t);
+  for (const corpus of ["sessions", "all", "memory"]) await made.memory_search.execute("1", { query: "x", corpus });
+  assert.deepEqual((await sent()).map((call) => call.arguments.corpus), ["sessions", "all", undefined]);
+});
+
+test("a corpus that is not ours is unavailable, with the way on", async (t) => {
+  const { made, sent } = await tools(t);
+  const found = await details(made.memory_search.execute("1", { query: "x", corpus: "wiki" }));
+  assert.equal(found.unavailable, true);
+  assert.match(found.action, /corpus=memory/);
   assert.deepEqual(await details(made.memory_get.execute("1", { path: "x", corpus: "wiki" })), { status: "not_found", path: "x", text: "" });
   assert.deepEqual(await sent(), []);
   const all = await details(made.memory_search.execute("1", { query: "x", corpus: "all" }));

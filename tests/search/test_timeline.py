@@ -69,6 +69,27 @@ def test_a_budget_is_kept_and_what_no_longer_fits_is_cut(memory: Memory, notes: 
     assert shown(memory, budget=1) == []
 
 
+def test_what_dreaming_wrote_takes_one_line_a_day_and_a_day_of_it_alone_is_named(notes: Notes) -> None:
+    report = "# {0}\n\n- Candidate: the boat [score=0.8]\n- Candidate: the shed [score=0.7]\n"
+    for phase in ("light", "rem", "deep"):
+        for day in ("2026-03-07", "2026-03-08"):
+            notes.write(f"memory/dreaming/{phase}/{day}.md", report.format(phase))
+    notes.write("memory/2026-03-08.md", "- a new lamp came\n")
+    with open_memory(notes) as memory:
+        day = {"now": TODAY, "max_results": 10}
+        assert [hit.path for hit in memory.timeline(**day).results] == [
+            "memory/dreaming/deep/2026-03-07.md", "memory/2026-03-08.md", "memory/dreaming/deep/2026-03-08.md",
+        ]  # fmt: skip
+        assert [len(text.splitlines()) for text in shown(memory, max_results=10)] == [1, 1, 1]
+        for ask in (memory.timeline, lambda **range_: memory.search("boat", **range_)):
+            alone = ask(since=date(2026, 3, 7), until=date(2026, 3, 7), **day)
+            assert "only what programs wrote" in (alone.warning or "")
+            assert alone.results
+        assert memory.timeline(since=date(2026, 3, 8), **day).warning is None
+        assert "only what programs" in (memory.search("What happened on 7 March 2026?", now=TODAY).warning or "")
+        assert memory.search("What happened on 8 March 2026?", now=TODAY).warning is None
+
+
 def test_a_long_section_is_shown_from_its_beginning(notes: Notes) -> None:
     notes.write("memory/2026-03-08.md", "".join(f"- line {n} of a long day\n" for n in range(200)))
     with open_memory(notes) as memory:
