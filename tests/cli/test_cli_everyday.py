@@ -61,7 +61,7 @@ def test_a_setting_is_changed_and_the_rest_of_the_file_stays(file: Path) -> None
         ("search.weights", "{bm25_unit: 2}", {"bm25_unit": 2.0}),
         ("retention.plan", "pro", "pro"),
         ("ingest.extra_paths", "[{path: /notes, name: more}]",
-         [{"path": "/notes", "name": "more", "origin": "untrusted", "workspace": ""}]),
+         [{"path": "/notes", "name": "more", "origin": "untrusted", "workspace": "", "kind": "note"}]),
     ],
 )  # fmt: skip
 def test_every_kind_of_value_is_written_so_that_it_is_read_again(

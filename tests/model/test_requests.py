@@ -36,7 +36,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"mode": "nonsense"}, "mode must be one of hybrid, vector, keyword, graph, not 'nonsense'"),
     ({"fusion": "magic"}, "fusion must be one of score, rrf, not 'magic'"),
     ({"kinds": "daily"}, "kinds must be a list, not 'daily'"),
-    ({"kinds": ("dayly",)}, "kinds must be a list of curated, daily, note, not ('dayly',)"),
+    ({"kinds": ("dayly",)}, "kinds must be a list of curated, daily, note, session, not ('dayly',)"),
     ({"grains": (1,)}, "grains must be a list of working, daily, weekly, monthly, quarterly, yearly, not (1,)"),
     ({"concepts": "lamp"}, "concepts must be a list, not 'lamp'"),
     ({"near": [3]}, "near must be a list of names, not [3]"),
