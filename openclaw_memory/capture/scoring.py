@@ -18,8 +18,6 @@ from ..text.withheld import without_block, without_host_additions
 
 #: Longer sentences are pasted or endless; shorter ones (in words) say nothing alone.
 _MOST_CHARS, _FEWEST_WORDS = 480, 3
-#: So many words that mean something say more of a numbered thing than that somebody is at it.
-_MANY_WORDS = 5
 #: Scores of the kinds of markers.
 _MARKERS = {
     "remember": 0.6,
@@ -37,8 +35,6 @@ _PLAIN_MARKS = ".,;:!?'’\"“”()-–—/%€$£&#@+…。，、！？：；�
 #: List markers, quotes, hashes, boxes and fences at the beginning of a line.
 _MARK = re.compile(r">\s*|(?:[-*+•_]+|\d{1,9}[.)]|#{1,6}|\[[ xX]\])(?:\s+|$)|`{3,}|~{3,}")
 _QUOTED = re.compile(r'"[^"]*"|[„“«»][^"“”„«»]*(?:["“”«»]|\Z)|「[^「」]*(?:」|\Z)|『[^『』]*(?:』|\Z)')
-#: A thing that is told from others of its kind by its number, which is no year: "ticket 4711".
-_NUMBERED = re.compile(r"[^\W\d_]{2,} #?(?!(?:19|20)\d\d\b)\d{3,}\b")
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f\x85\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]+")
 
 
@@ -92,9 +88,7 @@ def score_sentence(sentence: str, speaker: str) -> float:
     kinds = speech.phrase_kinds(bare)
     if "remember" in kinds and not speech.asks_to_remember(bare):
         kinds -= {"remember"}
-    terms = len(analysis.query_terms(sentence))
-    is_about_numbered = terms >= _MANY_WORDS and _NUMBERED.search(bare) is not None
-    has_amount = speaker == "user" and (states_amount(bare) or is_about_numbered)
+    has_amount = speaker == "user" and states_amount(bare)
     kinds |= {"detail"} if has_amount else set()
     kinds |= {"dated"} if states_appointment(bare) else set()
     if "forbidden" in kinds or (speaker == "user" and is_prohibition(bare)):
@@ -102,7 +96,7 @@ def score_sentence(sentence: str, speaker: str) -> float:
     unit = Unit(f"User: {sentence}", 1, 1, "turn", "User") if speaker == "user" else Unit(sentence, 1, 1)
     stated = 0.5 if extract(unit, SectionContext()) else 0.0
     score = max([stated, *(points for kind, points in _MARKERS.items() if kind in kinds)])
-    score += 0.1 * (terms >= _FEWEST_WORDS)
+    score += 0.1 * (len(analysis.query_terms(sentence)) >= _FEWEST_WORDS)
     score += 0.1 * (analysis.time_words(bare) > 0)
     score += 0.1 * (has_amount or any(map(str.isdigit, bare)))
     score += 0.1 * min(2, _names(bare))

@@ -128,10 +128,7 @@ def read_live(
     roots = settings.ingest.extra_paths
     own = [each for each in roots if each.belongs_to(workspace)]
     same = [each for each in own if os.path.realpath(os.path.expanduser(each.path)) == folder]
-    before, after = (
-        [_as_written(each) for each in roots if each not in without]
-        for without in ([], same)
-    )
+    before, after = ([_as_written(each) for each in roots if each not in without] for without in ([], same))
     if not undo:
         name = same[-1].name if same else _name(Path(folder), {each.name.casefold() for each in own})
         after.append({"path": folder, "name": name, "origin": trust, "workspace": os.path.realpath(workspace)})
