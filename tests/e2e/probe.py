@@ -10,19 +10,28 @@ from host import Host
 
 VARIABLE = "E2E_PROBE_EVENTS"
 SOURCE = f"""
-import json, os
+import json, os, threading, time
 from openclaw_memory import hookimpl
 
 def note(**event):
     with open(os.environ["{VARIABLE}"], "a") as file:
         file.write(json.dumps(event) + "\\n")
 
-@hookimpl(trylast=True)
-def openclaw_memory_session_start(memory, session):
-    files = memory.status().files  # after the built-in plugin has read the notes
-    note(hook="session_start", agent=session.agent, reason=session.reason, workspace=str(memory.workspace), files=files)
+def note_files(memory, event):
+    files = None
+    for _ in range(120):  # the notes are read after the hooks
+        before, files = files, memory.status().files
+        if files != before:
+            note(**event, files=files)
+        time.sleep(0.5)
 
-@hookimpl(trylast=True)
+@hookimpl
+def openclaw_memory_session_start(memory, session):
+    workspace = str(memory.workspace)
+    event = dict(hook="session_start", agent=session.agent, reason=session.reason, workspace=workspace)
+    threading.Thread(target=note_files, args=[memory, event], daemon=True).start()
+
+@hookimpl
 def openclaw_memory_heartbeat(memory):
     note(hook="heartbeat", agent=memory.agent)
 """

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from host import PLUGIN, Host, running
+from host import PLUGIN, Host, running, wait_for
 
 pytestmark = pytest.mark.e2e
 
@@ -27,7 +27,11 @@ def test_conversations_are_searched_and_the_owner_commands_the_memory(
     with running(host):
         host.turn("Wren keeps the spare key in the blue tin.")
         asked = {"query": "spare key", "minScore": 0}
-        [hit, *_] = host.tool("memory_search", corpus="sessions", **asked)["results"]
+
+        def search() -> list[dict[str, Any]]:
+            return host.tool("memory_search", corpus="sessions", **asked)["results"]
+
+        [hit, *_] = wait_for(search, "the conversation to be read")
         assert "User: Wren keeps the spare key" in hit["snippet"] and hit["corpus"] == hit["source"] == "sessions"
         assert hit["provenance"]["originClass"] == "untrusted"
         assert host.tool("memory_search", **asked)["results"] == []
@@ -37,5 +41,4 @@ def test_conversations_are_searched_and_the_owner_commands_the_memory(
         assert "ferry leaves at nine" in writes(host, "/why When does the ferry leave?")
         assert "This would be forgotten" in writes(host, "/forget spare key")
         assert "Forgotten:" in writes(host, "/forget --yes spare key")
-        left = host.tool("memory_search", corpus="sessions", **asked)["results"]
-        assert not any("blue tin" in hit["snippet"] for hit in left)
+        assert not any("blue tin" in hit["snippet"] for hit in search())
