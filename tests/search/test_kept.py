@@ -279,7 +279,6 @@ from pathlib import Path
 from fakes import open_memory
 class Notes: root = Path(sys.argv[1])
 with open_memory(Notes) as memory:
-    {first or "pass"}
     print(memory.search("who mends the fence?").results[0].snippet)
 """
     children = [python(code, str(notes.root)) for _ in range(4)]
