@@ -17,7 +17,7 @@ from .lines import FENCE, ITEM
 
 #: Halves of what strikes out; code and escaped marks, which are none, come first.
 _MARK = re.compile(
-    r"(?P<code>(?P<ticks>`++)(?:[^`\n]|(?!(?P=ticks)(?!`))`++){1,800}+(?P=ticks)(?!`)|\\[~%`<])"
+    r"(?P<code>(?:(?<!`)|(?<=\\`))(?P<ticks>`++)(?:[^`\n]|(?!(?P=ticks)(?!`))`++){1,800}+(?P=ticks)(?!`)|\\[~%`<])"
     r"|(?P<tilde>(?<!~)~~(?!~))|(?P<percent>%%)|(?P<comment><!--)|(?P<end>-->)"
     r"|<(?P<close>/?)(?P<tag>del|strike|s)(?:\s[^<>\n]*)?>",
     re.IGNORECASE,
