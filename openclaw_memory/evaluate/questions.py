@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date
 from functools import reduce
 from itertools import chain, islice
@@ -13,6 +12,7 @@ import numpy as np
 
 from .. import patterns as re
 from ..model import FactRow, parse_citation
+from ..records import dataclass
 from ..search.resident import ResidentIndex
 from ..store.api import Bools, Ints, batches
 from ..text import analysis, language

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import comb, sqrt
 
 from ..model import EvaluationComparison, EvaluationScores, FoundShares, Share
+from ..records import dataclass
 
 #: Rank of an answer that is not among the hits.
 NOT_FOUND = 11

@@ -13,7 +13,7 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +23,7 @@ from ..config.openclaw_home import OpenClawHome
 from ..config.settings import Settings
 from ..config.workspace import conversations_of
 from ..errors import OpenClawMemoryError
+from ..records import dataclass
 from ..system import atomic
 from ..text import calendar
 from .exports import Entry, ImportedTurn
