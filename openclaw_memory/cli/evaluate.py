@@ -20,7 +20,7 @@ def evaluate(cli: CliContext, questions: int, against: tuple[str, ...]) -> None:
     """Ask the memory questions made from its own notes, and say how many it answers.
 
     No language model makes the questions, and the same notes give the same ones: values of facts, headings with their
-    days, lines by a few of their words, lines by other words of the same meaning, and questions that no note answers.
+    days, lines by a few of their words, and questions that no note answers.
     Only counts are kept. Another model embeds all notes anew in a temporary index, which takes as long as 'ingest'.
 
     \b

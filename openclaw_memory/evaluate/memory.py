@@ -72,7 +72,6 @@ class EvaluatingMemory(ReadingMemory):
 
     def _evaluated(self) -> EvaluatedMemory:
         """Return this memory as an evaluation asks it."""
-        from ..embed.vocabulary import language_coverage
         from .service import EvaluatedMemory
 
         @contextmanager
@@ -81,15 +80,10 @@ class EvaluatingMemory(ReadingMemory):
             with held.reading():
                 yield held
 
-        def knows_language(text: str) -> bool:
-            embedder = self._vectorizer.resolve().embedder
-            return embedder is not None and language_coverage(embedder, text) >= 0.5
-
         return EvaluatedMemory(
             settings=self.settings,
             hold_index=hold_index,
             facts=lambda: self.facts.query().rows,
-            knows_language=knows_language,
             search=self.search_uncounted,
             context=lambda message: self.ambient.context(message, elsewhere=True).text,
         )

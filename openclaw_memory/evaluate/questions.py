@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date
 from functools import reduce
 from itertools import chain, islice
@@ -21,16 +21,11 @@ from ..text.scripts import JOINED_LETTER
 #: A path, its first and its last line.
 Lines = tuple[str, int, int]
 
-PARAPHRASE = "paraphrase"
 #: Least number of terms of a line that is asked for, and of words of a question by words.
 _TERMS, _WORDS = 6, 2
 #: A word is rare in at most so many lines, and so much of all lines; more lines than that with all words of a question
 #: make it ambiguous.
 _RARE, _RARE_SHARE, _AMBIGUOUS = 20, 0.05, 4
-#: Most lines that are compared with all others to find paraphrases, and most cosines that this may take.
-_COMPARED, _COSINES = 400, 10_000_000
-#: Largest share of common terms of a pair, of all terms of both: it would be found by its words.
-_COMMON = 0.4
 #: Lines whose texts are read at once, and lines of a file that show its language.
 _BATCH, _SAMPLE = 64, 60
 _MARKS = re.compile(r"[#*_`~]+")
@@ -38,32 +33,24 @@ _MARKS = re.compile(r"[#*_`~]+")
 
 @dataclass(frozen=True, slots=True)
 class NoteQuestion:
-    """A question, and the lines that answer it: none if nothing does.
-
-    Hits within ``source`` do not count, as the question has the words of those lines.
-    """
+    """A question, and the lines that answer it: none if nothing does."""
 
     kind: str
     language: str
     text: str
     answers: tuple[Lines, ...] = ()
-    source: tuple[Lines, ...] = ()
 
 
-def make_questions(
-    index: ResidentIndex, facts: Sequence[FactRow], knows_language: Callable[[str], bool], most: int
-) -> list[NoteQuestion]:
+def make_questions(index: ResidentIndex, facts: Sequence[FactRow], most: int) -> list[NoteQuestion]:
     """Return about ``most`` questions, the same number of each kind as far as the notes have them.
 
-    ``facts`` are those that hold; ``knows_language`` tells if the model knows that of a text.  The caller holds the
-    index, which must be up to date.
+    ``facts`` are those that hold.  The caller holds the index, which must be up to date.
     """
     notes = _Notes(index)
     kinds = (
         _ask_facts(notes, facts),
         _ask_headings(notes),
         _ask_words(notes),
-        _ask_pairs(notes, knows_language),
         _ask_nothing(notes),
     )
     each = -(-most // len(kinds))
@@ -80,8 +67,6 @@ class _Notes:
         self.visible: Bools = np.ones(len(self._corpus), bool) if masks is None else masks.shown
         no_line = self.rows.heading | self.rows.machine | self.rows.meta | (self.rows.terms < _TERMS)
         self.lines: Bools = self.visible & self.shape.anchor & ~no_line
-        vectors = index.vectors
-        self.with_vectors: Bools = self.lines & (False if vectors is None else vectors.has(self.rows.unit_id))
         self._language: dict[int, str] = {}
         self._documents = {info.path: info.id for info in self._corpus.documents.values()}
 
@@ -146,16 +131,6 @@ class _Notes:
         rows = np.flatnonzero((self.rows.document_id == file) & (self.rows.end_line >= place[1]) & self.visible)
         return int(rows[0]) if len(rows) and self.rows.start_line[rows[0]] <= place[2] else None
 
-    def nearest(self, row: int) -> tuple[int, float] | None:
-        """Return the row of another file whose vector is nearest, and the cosine of both."""
-        vectors, columns = self._index.vectors, self.rows
-        others = self.with_vectors & (columns.document_id != columns.document_id[row])
-        if vectors is None or not others.any():
-            return None
-        cosine = vectors.similarities(vectors.vectors(columns.unit_id[[row]])[0], columns.unit_id)
-        best = int(np.where(others, cosine, -np.inf).argmax())
-        return best, float(cosine[best])
-
     def mixed(self, term: str, row: int) -> int:
         """Return a number that puts the terms of a row in an order which is not that of its text."""
         return analysis.unit_hash(f"{self.rows.hash[row]} {term}")
@@ -199,26 +174,6 @@ def _ask_words(notes: _Notes) -> Iterator[NoteQuestion]:
                 text = " ".join(words[term] for term in rare[:number])
                 yield notes.question("words", row, text, answers=notes.lines_of([row, *same.tolist()]))
                 break
-
-
-def _ask_pairs(notes: _Notes, knows_language: Callable[[str], bool]) -> Iterator[NoteQuestion]:
-    """Ask for a line by the words of another file's line that means about the same, the nearest pairs first.
-
-    To a model that does not know the language, the neighbours of a line are noise, which it would find again.
-    """
-    compared = min(_COMPARED, _COSINES // max(1, len(notes.lines)))
-    pairs = []
-    for batch in batches(notes.spread(notes.with_vectors)[:compared], _BATCH):
-        for row, text in zip(batch, notes.texts(batch), strict=True):
-            nearest = notes.nearest(row) if knows_language(text) else None
-            if nearest is not None:
-                pairs.append((row, *nearest))
-    for row, other, _ in sorted(pairs, key=lambda pair: -pair[2]):
-        text, near = notes.texts([row, other])
-        terms = [set(analysis.query_terms(each)) for each in (text, near)]
-        if len(terms[0] & terms[1]) <= _COMMON * len(terms[0] | terms[1]):
-            words = " ".join(dict.fromkeys(_words(text).values()))
-            yield notes.question(PARAPHRASE, row, words, answers=notes.lines_of([other]), source=notes.lines_of([row]))
 
 
 def _ask_nothing(notes: _Notes) -> Iterator[NoteQuestion]:

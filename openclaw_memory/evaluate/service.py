@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import date
-from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from ..config.settings import Settings
@@ -26,23 +25,19 @@ from ..model import (
 from ..search.resident import ResidentIndex
 from ..store.state import State
 from . import history
-from .questions import PARAPHRASE, Lines, NoteQuestion, make_questions
+from .questions import Lines, NoteQuestion, make_questions
 from .scores import NOT_FOUND, Outcome, compare, summarise
 
-#: Hits that each question asks for: enough for ten where those within its source do not count.
-_HITS = 20
+#: Hits that each question asks for.
+_HITS = 10
 
 
 class EvaluatedMemory(NamedTuple):
-    """A memory as it is asked: its index for the block, its facts, and questions that count as no use.
-
-    ``knows_language`` tells if its model knows the language of a text.
-    """
+    """A memory as it is asked: its index for the block, its facts, and questions that count as no use."""
 
     settings: Settings
     hold_index: Callable[[], AbstractContextManager[ResidentIndex]]
     facts: Callable[[], Sequence[FactRow]]
-    knows_language: Callable[[str], bool]
     search: Callable[[SearchRequest], SearchResult]
     context: Callable[[str], str]
 
@@ -58,8 +53,6 @@ def evaluate(
     """Ask about ``most`` questions, the same of a memory with ``other`` settings, and add the counts to ``state``."""
     started = time.monotonic()
     questions = _questions(memory, most)
-    if other is not None:
-        questions = _fair(questions, _questions(other[1], most))
     total = len(questions) * (1 if other is None else 2)
     outcomes, scores, warning = _ask(memory, questions, progress, 0, total)
     comparison = None
@@ -80,15 +73,7 @@ def _questions(memory: EvaluatedMemory, most: int) -> list[NoteQuestion]:
     memory.search(SearchRequest("memory"))  # brings the index up to date, with the vectors of its model
     facts = memory.facts()
     with memory.hold_index() as index:
-        return make_questions(index, facts, memory.knows_language, most)
-
-
-def _fair(own: Sequence[NoteQuestion], other: Sequence[NoteQuestion]) -> list[NoteQuestion]:
-    """Return own questions, but half of the pairs of the other memory: a model finds those of its own more easily."""
-    pairs = [[question for question in questions if question.kind == PARAPHRASE] for questions in (own, other)]
-    mixed = list(dict.fromkeys(question for both in zip_longest(*pairs) for question in both if question is not None))
-    most = max(map(len, pairs))
-    return [*(question for question in own if question.kind != PARAPHRASE), *mixed[:most]]
+        return make_questions(index, facts, most)
 
 
 def _ask(
@@ -113,13 +98,9 @@ def _ask(
 
 
 def _rank(question: NoteQuestion, hits: Sequence[SearchHit]) -> int:
-    """Return the rank of the first hit that has an answer; hits within the source of the question are not counted."""
-    rank = 0
-    for hit in hits:
-        if any(_overlaps(hit, lines) for lines in question.answers):
-            return min(rank + 1, NOT_FOUND)
-        rank += not any(_overlaps(hit, lines) for lines in question.source)
-    return NOT_FOUND
+    """Return the rank of the first hit that has an answer."""
+    ranks = (at for at, hit in enumerate(hits, 1) if any(_overlaps(hit, lines) for lines in question.answers))
+    return next(ranks, NOT_FOUND)
 
 
 def _overlaps(hit: SearchHit, lines: Lines) -> bool:
