@@ -90,6 +90,13 @@ class ValueChange(NamedTuple):
     before: str
     after: str
 
+    def day_in(self, line: str) -> date | None:
+        """Return the day that a line names beside the values; ``None`` for several days."""
+        rest = calendar_words.plain(line.replace(self.before, " ").replace(self.after, " "))
+        days = {days for mention in find_dates(rest) if mention.year is not None and (days := mention.days())}
+        first, last = days.pop() if len(days) == 1 else (None, None)
+        return first if first == last else None
+
 
 class _Pair(NamedTuple):
     """Two values that may be a change, the text before both, and what joins them.

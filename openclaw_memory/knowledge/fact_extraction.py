@@ -111,7 +111,7 @@ def extract(unit: Unit, context: SectionContext) -> list[ExtractedFact]:
         return []
     if unit.form in ("heading", "title"):
         above, _, heading = context.heading.rpartition(" > ")
-        return [fact for change in changes_in(heading) for fact in _changed(change, above)]
+        return [fact for change in changes_in(heading) for fact in _changed(change, above, heading)]
     topic = context.topic
     if contacts := list(_contacts(unit.text, topic) if unit.form in ("item", "line") else ()):
         return contacts
@@ -362,7 +362,7 @@ def _changing(line: str, path: str) -> Iterator[ExtractedFact]:
     heading, subject = _heading_subject(path)
     if changes := changes_in(line, heading):
         for change in changes:
-            yield from _changed(change, path)
+            yield from _changed(change, path, line)
         return
     if (reached := new_value_in(line)) is not None and shape_of(reached[1]) == ("version", ""):
         yield from _fact(reached[0] or subject, "version", reached[1], "change", 0.8)
@@ -377,15 +377,20 @@ def _changing(line: str, path: str) -> Iterator[ExtractedFact]:
         yield from _fact(subject, label.casefold(), text, "value", 0.6)
 
 
-def _changed(change: ValueChange, path: str) -> Iterator[ExtractedFact]:
-    """Yield the fact of a change below a path of headings: of the subject of its label, or of that of the headings."""
+def _changed(change: ValueChange, path: str, line: str) -> Iterator[ExtractedFact]:
+    """Yield the fact of a change below a path of headings: of the subject of its label, or of that of the headings.
+
+    The day that the ``line`` names stands in brackets behind the new value.
+    """
     _, subject = _heading_subject(path)
     label, (form, _) = change.label, shape_of(change.after) or ("", "")
     keyed = re.search(r"[:：]", label) is not None or kind_of_key(label) is not None or is_label(label)
     about, key = (
         (subject, label) if keyed and subject else (label or subject, "version" if form == "version" else "value")
     )
-    yield from _fact(about, key.casefold(), f"{change.before}{ARROW}{change.after}", "change", 0.8)
+    day = change.day_in(line)
+    values = f"{change.before}{ARROW}{change.after}{f' ({day})' if day else ''}"
+    yield from _fact(about, key.casefold(), values, "change", 0.8)
 
 
 @lru_cache(maxsize=4096)
@@ -421,7 +426,7 @@ def _row(unit: Unit, topic: Topic, path: str) -> Iterator[ExtractedFact]:
     names_entity = named and short_name and not common
     for at, column in enumerate(columns[1:-1], 1):
         if has_formerly(column) and (change := change_between(first, cells[at], cells[at + 1], path)) is not None:
-            yield from _changed(change, path)
+            yield from _changed(change, path, unit.text)
             return
     priced = len(cells) == 2 and short_name and _lists_prices(path)
     for at, (column, cell) in enumerate(zip(columns, cells, strict=True)):

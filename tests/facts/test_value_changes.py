@@ -150,6 +150,26 @@ def test_a_heading_and_columns_state_changes(notes: Notes) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Round of the quay changed from 5 min to 15 min on 2026-03-15",
+        "**Rundgang alle Stunde** — am 15.03.2026 wurde der Rundgang von 5 Minuten auf 15 Minuten verlängert",
+        "**Обход** — с 2026-03-15 интервал увеличен с 5 минут до 15 минут",
+        "巡检间隔从5分钟调整为15分钟（2026-03-15）",
+        "2026年3月15日 巡回間隔を5分から15分に変更",
+    ],
+)
+@pytest.mark.parametrize("path", ["MEMORY.md", "memory/2026-04-02.md"])
+def test_a_change_is_of_the_day_that_its_line_names(notes: Notes, line: str, path: str) -> None:
+    notes.write(path, f"# Quay\n\n- {line}\n")
+    with open_memory(notes) as memory:
+        (change,) = memory.facts.changes(date(2026, 1, 1)).changes
+        (row,) = memory.facts.query(all=True).rows
+    assert change.day == row.valid_from == date(2026, 3, 15)
+    assert "2026" not in change.after.object + row.object
+
+
 def test_the_first_part_of_a_heading_names_what_changed(notes: Notes) -> None:
     text = "## Lamp model switch to Maple 4\n\n- Switched from Birch 3.1 to Maple 4.0\n"
     notes.write("memory/2026-06-05.md", f"# 2026-06-05\n\n{text}")
