@@ -31,6 +31,10 @@ def told(notes: Notes, message: str, budget: int = 200) -> str:
         "绝不卖船。",
         "Лодку нельзя продавать.",
         "ボートは売却禁止。",
+        "Sprints: contraindicated for Mira.",
+        "Keine Sprints (kontraindiziert bei Asthma)",
+        "Sem saltos (contraindicados p/ asma)",
+        "Прыжки противопоказаны при астме.",
     ],
 )
 def test_a_rule_forbids_warns_or_begins_with_always(text: str) -> None:
