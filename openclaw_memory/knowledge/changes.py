@@ -91,10 +91,13 @@ class ValueChange(NamedTuple):
     after: str
 
     def day_in(self, line: str) -> date | None:
-        """Return the day that a line names beside the values; ``None`` for several days."""
-        rest = calendar_words.plain(line.replace(self.before, " ").replace(self.after, " "))
-        days = {days for mention in find_dates(rest) if mention.year is not None and (days := mention.days())}
-        first, last = days.pop() if len(days) == 1 else (None, None)
+        """Return the day that a line names beside the values; ``None`` for several days, or *until* one."""
+        rest = calendar_words.plain(line.replace(self.before, "_").replace(self.after, "_"))
+        dates = [mention for mention in find_dates(rest) if mention.year is not None]
+        days = {days for mention in dates if (days := mention.days())}
+        if len(days) != 1 or any(rest[: each.start].rstrip().endswith(_until()) for each in dates):
+            return None
+        first, last = days.pop()
         return first if first == last else None
 
 
@@ -287,7 +290,8 @@ def _is_stated(pair: _Pair, name: str, first: _Form, last: _Form, told: bool, li
                 # Behind a key either amount may leave out its unit; both may begin with "each".
                 bare = re.fullmatch(_AMOUNT, tidy(pair.before)) is not None and not (first[1] and last[1])
                 alike = bare or first[1][:1] == last[1][:1] > "\u2e80"
-                return (keyed and alike) or (said and pair.joint != "aside" and not (first[1] and not last[1]))
+                spanned = pair.joint == "span" and bool(last[1] or not first[1])
+                return (keyed and alike) or (said and (pair.joint == "arrow" or spanned))
             return said or keyed
     return said
 
@@ -420,6 +424,11 @@ def _since(where: str) -> tuple[str, ...]:
     return tuple(f" {phrase}" if not where and not JOINED_LETTER.match(phrase) else phrase for phrase in phrases) + (
         tuple(f"({phrase}" for phrase in phrases) if not where else ()
     )
+
+
+@cache
+def _until() -> tuple[str, ...]:
+    return tuple(calendar_words.spellings_for("until", calendar_words.known_languages()))
 
 
 @lru_cache(maxsize=64)

@@ -170,6 +170,16 @@ def test_a_change_is_of_the_day_that_its_line_names(notes: Notes, line: str, pat
     assert "2026" not in change.after.object + row.object
 
 
+@pytest.mark.parametrize(
+    "line", ["Lamp model: quay-2 → quay-5 (until 2026-03-20)", "Modell: quay-2 → quay-5 (bis 20.03.2026)"]
+)
+def test_a_change_does_not_begin_with_the_day_of_its_end(notes: Notes, line: str) -> None:
+    notes.write("memory/2026-03-02.md", f"# 2026-03-02\n\n- {line}\n")
+    with open_memory(notes) as memory:
+        (change,) = memory.facts.changes(date(2026, 1, 1)).changes
+    assert change.day == date(2026, 3, 2)
+
+
 def test_the_first_part_of_a_heading_names_what_changed(notes: Notes) -> None:
     text = "## Lamp model switch to Maple 4\n\n- Switched from Birch 3.1 to Maple 4.0\n"
     notes.write("memory/2026-06-05.md", f"# 2026-06-05\n\n{text}")
