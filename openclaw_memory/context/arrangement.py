@@ -10,6 +10,7 @@ from itertools import chain, islice
 import numpy as np
 
 from .. import patterns as re
+from ..knowledge.identifiers import identifiers_in_text
 from ..knowledge.statements import Statement
 from ..model import Kind
 from ..search.current import Timeline, find_successors
@@ -51,7 +52,7 @@ def arrange(index: ResidentIndex, message: RankedMessage, candidates: Sequence[C
     rows = np.array(sorted(current), np.int32)
     best = next(iter(current.values()), None)
     section = message.view.corpus.shape.section
-    about = _rows_about(message, best.row, rows.tolist()) if best is not None else []
+    about = _rows_about(index, message, best.row, rows.tolist()) if best is not None else []
     rules = _find_rules(index, message, about)
     arranged = []
     for row, statement in zip(rows.tolist(), index.statements(rows), strict=True):
@@ -188,7 +189,7 @@ def _add_rules_and_list(index: ResidentIndex, message: RankedMessage, current: d
     beside = np.flatnonzero(np.isin(section, section[[*current]]) & message.allowed).tolist()
     inside = [row for row in beside if section[row] == section[best.row]][: 2 * _ITEMS]
     ranked = islice(ranked_rows(corpus, message.ranking.score, message.allowed), _READ)
-    about = _rows_about(message, best.row, list(dict.fromkeys([*inside, *beside, *ranked])))
+    about = _rows_about(index, message, best.row, list(dict.fromkeys([*inside, *beside, *ranked])))
     rows = list(dict.fromkeys([best.row, *inside, *about]))
     statements = dict(zip(rows, index.statements(np.array(rows, np.int32)), strict=True))
     rules = _find_rules(index, message, [row for row in about if row not in current])
@@ -200,6 +201,8 @@ def _add_rules_and_list(index: ResidentIndex, message: RankedMessage, current: d
     for candidate in _replace_superseded(index, message, added):
         current.setdefault(candidate.row, candidate)
     items = [row for row in inside if _ITEM.match(statements[row].text)]
+    holding = {each.row for each in _replace_superseded(index, message, [best._replace(row=row) for row in items])}
+    items = [row for row in items if row in holding]
     if (
         best.row in items
         and 1 < len(items) <= _ITEMS
@@ -224,10 +227,11 @@ def _find_rules(index: ResidentIndex, message: RankedMessage, rows: Sequence[int
     return rules
 
 
-def _rows_about(message: RankedMessage, best: int, rows: Sequence[int]) -> list[int]:
+def _rows_about(index: ResidentIndex, message: RankedMessage, best: int, rows: Sequence[int]) -> list[int]:
     """Return those of ``rows`` that share with the message much of what the best row does, by the heading too.
 
-    A row of another section must have a word of the message itself.
+    A row of another section must have a word of the message itself, unless a line of its section has an identifier of
+    the message: "never edit it" is about the file that the line above names.
     """
     keyword, section = message.ranking.features.keyword, message.view.corpus.shape.section
     places = np.array([best, *rows], np.int32)
@@ -238,4 +242,8 @@ def _rows_about(message: RankedMessage, best: int, rows: Sequence[int]) -> list[
         shared += weight * (has_term[places] | has_term[section.searchsorted(section[places])])
     counts = message.worded[places] | (section[places] == section[best])
     about = counts & (shared >= _ABOUT * shared[0]) & (shared[0] > 0)
+    if names := identifiers_in_text(message.ranking.query.question.text):
+        texts = index.texts(places)
+        naming = [row for row, text in zip(places.tolist(), texts, strict=True) if any(name in text for name in names)]
+        about |= np.isin(section[places], section[naming])
     return [row for row, is_about in zip(rows, about[1:].tolist(), strict=True) if is_about]

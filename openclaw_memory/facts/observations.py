@@ -45,8 +45,10 @@ def prepare(observations: Iterable[FactObservation], until: date | None = None) 
     prepared = PreparedObservations()
     changes: list[FactObservation] = []
     for seen in observations:
-        since = day_since(seen.object) if seen.rule != "change" and any(map(str.isdigit, seen.object)) else None
-        seen = seen if since is None else replace(seen, day=since, dated=True)
+        since = day_since(seen.object) if any(map(str.isdigit, seen.object)) else None
+        if since is not None:
+            words = seen.object.removesuffix(f" ({since})") if seen.rule == "change" else seen.object
+            seen = replace(seen, day=since, dated=True, object=words)
         if until is None or not seen.dated or seen.day is None or seen.day <= until:
             (changes if ARROW in seen.object and seen.rule == "change" else prepared.rows).append(seen)
     by_value: defaultdict[str, list[FactObservation]] = defaultdict(list)

@@ -43,7 +43,7 @@ _VALUE = rf"(?:{_CODE}|{_HOST}|{_SIZE}|{_VERSION}|{_IDENTIFIER}|{_AMOUNT}|{_SWIT
 #: A name: words with capitals, or an address.
 _NAME = r"[A-ZÀ-ÞА-ЯЁ][\w.-]*\w(?:\s[A-ZÀ-ÞА-ЯЁ0-9][\w.-]*\w){0,2}|[\w-]+(?:[./][\w-]+)+"
 _PLAIN = r"[\w-]+(?:[./][\w-]+)*"
-_FIRST = re.compile(rf"{_VALUE}(?=[\s),.;:!?，。；）(（+'’]|[^\W\da-zA-Z]|\Z)")
+_FIRST = re.compile(rf"{_VALUE}(?=[\s),.;:!?，、。；）(（+'’]|[^\W\da-zA-Z]|\Z)")
 _VALUES = re.compile(rf"(?<![a-zA-ZÀ-ʯ\u0400-\u04ff\d_.:/@-]){_VALUE}(?=[\s),.;:!?，。；）(（+'’|]|[^\W\da-zA-Z]|\Z)")
 _LAST = re.compile(rf"(?<![a-zA-ZÀ-ʯ\u0400-\u04ff\d_.:/@-])({_VALUE})\Z")
 _FIRST_WORD = re.compile(rf"(?:{_NAME})(?=[\s),.;:!?）(（—–]|\Z)|(?:{_PLAIN})(?=\s*(?:[),.;:!?）(（—–]|\Z))")
@@ -59,10 +59,10 @@ _MARKUP = re.compile(r"\*\*|__|~~")
 _BYTES = re.compile(r"[kKMGT]?i?B|[Bb]ytes")
 _MAGNITUDES = frozenset("kKMBGT")
 #: Between the parts of the words before a value.
-_BORDER = re.compile(r"\s[—–|-]\s|[:：;.]\s|[。，]\s?|[✅✓☑]")
+_BORDER = re.compile(r"\s[—–|-]\s|[:：;.]\s|[。，！？]\s?|[✅✓☑]")
 #: Ends of a value: what stands before it, and what follows it.
 _OPENS = re.compile(r".*(?:[:,](?!\d)|[：，、;；(（「|をはが을를은는]|\s[—–=-]\s)")
-_CLOSES = re.compile(r"\s*(?:[,，、;；。!！()（）|✅✓☑❌]|[.:](?:\s|\Z)|：|\s[—–-]\s|\Z)")
+_CLOSES = re.compile(r"\s*(?:,(?!\d)|[，、;；。!！()（）|✅✓☑❌]|[.:](?:\s|\Z)|：|\s[—–-]\s|\Z)")
 _YEAR = re.compile(r"(?<![\w./-])(?:19|20)\d\d(?![\w/-]|\.\d)")
 _CLOCK = re.compile(r"\d{1,2}:\d\d")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -89,6 +89,16 @@ class ValueChange(NamedTuple):
     label: str
     before: str
     after: str
+
+    def day_in(self, line: str) -> date | None:
+        """Return the day that a line names beside the values; ``None`` for several days, or *until* one."""
+        rest = calendar_words.plain(line.replace(self.before, "_").replace(self.after, "_"))
+        dates = [mention for mention in find_dates(rest) if mention.year is not None]
+        days = {days for mention in dates if (days := mention.days())}
+        if len(days) != 1 or any(rest[: each.start].rstrip().endswith(_until()) for each in dates):
+            return None
+        first, last = days.pop()
+        return first if first == last else None
 
 
 class _Pair(NamedTuple):
@@ -230,16 +240,19 @@ def _checked(pair: _Pair, line: str, heading: str) -> ValueChange | None:
         label.count('"') % 2
         or re.search(r"\s=\s|[<>{}]", f"{after} {behind}")
         or _YEAR.search(behind)
+        or label.rstrip().endswith((",", "，", "、"))
         or re.search(r"[+−]\s?\d", label)
     ):
-        return None  # a quotation, a computation, code, a forecast, a difference
+        return None  # a quotation, a computation, code, a forecast, the last of several values, a difference
     if first is None and pair.joint == "arrow" and re.match(r"\W*[:：]\s*\S", behind):
         return None  # a key
     told = pair.told or _says_changed(label)
     name = without_change(without_dates(label))
     if label.strip(" *_`~-") and not name and (not told or _NUMBER.search(label)):
         return None
-    if len(name.split()) > _MOST_WORDS or len(_NUMBER.findall(name)) > 1 or "%" in name or name.endswith("@"):
+    if len(name.split()) > _MOST_WORDS or len(JOINED_LETTER.findall(name)) > 2 * _MOST_WORDS:
+        return None
+    if len(_NUMBER.findall(name)) > 1 or "%" in name or name.endswith("@"):
         return None
     if first is None or last is None:
         stated = pair.told and bool(name) and _is_named(pair, name)
@@ -263,7 +276,8 @@ def _is_stated(pair: _Pair, name: str, first: _Form, last: _Form, told: bool, li
         case "name" if not pair.label.rstrip(" *`").endswith((":", "：")) and _NUMBER.search(_IDENTIFIED.sub("", name)):
             return False  # "31 tasks from board 6 to board 1"
         case "name":
-            return told or above or (pair.joint == "arrow" and bool(name) and (twins or kind_of_key(name) is not None))
+            keyed = twins or kind_of_key(name) not in (None, "repo", "path")
+            return told or above or (pair.joint == "arrow" and bool(name) and keyed)
         case "version" | "switch":
             return said or (pair.joint == "arrow" and bool(name))
         case "amount" if "%" in first[1] + last[1]:
@@ -271,13 +285,14 @@ def _is_stated(pair: _Pair, name: str, first: _Form, last: _Form, told: bool, li
             return said and first[1] == last[1] and (pair.joint == "aside" or begins)
         case "amount":
             closed = _CLOSES.match(re.sub(r"\A\s[^\W\d_]+", "", pair.behind(line))) is not None
-            keyed = keyed and _YEAR.fullmatch(pair.before) is None and closed
+            keyed = (keyed or (not pair.label and bool(first[1]))) and _YEAR.fullmatch(pair.before) is None and closed
             if first[1] != last[1]:
                 # Behind a key either amount may leave out its unit; both may begin with "each".
                 bare = re.fullmatch(_AMOUNT, tidy(pair.before)) is not None and not (first[1] and last[1])
                 alike = bare or first[1][:1] == last[1][:1] > "\u2e80"
-                return (keyed and alike) or (said and not (pair.joint == "span" and first[1] and not last[1]))
-            return said or keyed or (pair.joint == "arrow" and bool(first[1]))
+                spanned = pair.joint == "span" and bool(last[1] or not first[1])
+                return (keyed and alike) or (said and (pair.joint == "arrow" or spanned))
+            return said or keyed
     return said
 
 
@@ -294,6 +309,7 @@ def _is_short(value: str) -> bool:
     """Return true for a value of a few words whose brackets and quotation marks are whole."""
     whole = all(value.count(opening) == value.count(closing) for opening, closing in ("()", "（）", "[]", "“”", "「」"))
     longest = 60 if value.startswith("`") else _LONGEST_VALUE
+    whole = whole and not re.search("[。！？]", value)
     return whole and value.count("`") % 2 == 0 and 0 < len(value) <= longest and len(value.split()) <= 5
 
 
@@ -410,6 +426,11 @@ def _since(where: str) -> tuple[str, ...]:
     )
 
 
+@cache
+def _until() -> tuple[str, ...]:
+    return tuple(calendar_words.spellings_for("until", calendar_words.known_languages()))
+
+
 @lru_cache(maxsize=64)
 def _says_changed(text: str) -> bool:
     """Return true if a text has a word that says that something changed."""
@@ -437,13 +458,14 @@ def _words_of(name: str) -> tuple[frozenset[str], re.Pattern[str]]:
     return single, re.compile("|".join(map(re.escape, sorted(words - single))))
 
 
-def without_change(text: str) -> str:
+def without_change(text: str, heading: bool = False) -> str:
     """Return the words before a value without those that say that it changed, and without signs at their ends.
 
-    Of several parts the last one that names something counts: *Now — sites watchdog bumped from*.
+    Of several parts the last one that names something counts: *Now — sites watchdog bumped from*.  Of a ``heading`` it
+    is the first one: *Model switch to Maple 4*.
     """
     changed, asked, openers = fact_list("changed") | fact_list("done"), fact_list("asked"), _openers()
-    parts: list[list[str]] = [[""]]
+    parts: list[list[str]] = [[]]
     for word in _BORDER.sub(" \0 ", re.sub(r"[(（\[][^()（）\[\]]*\Z", " ", text)).split():
         if word == "\0" or word.casefold().strip(":,*`") in changed:
             parts.append([])
@@ -451,7 +473,7 @@ def without_change(text: str) -> str:
             parts = [[]]  # who asked for it is not what changed
         else:
             parts[-1].append(word)
-    for words in reversed(parts):
+    for words in parts if heading else reversed(parts):
         while words and (words[0].casefold() in openers or words[0].casefold() in fact_list("adverbs")):
             words.pop(0)
         while words and (words[-1].casefold() in openers or (_is_particle(words[-1]) and len(words) > 1)):

@@ -33,6 +33,7 @@ from .changes import (
     ValueChange,
     change_between,
     changes_in,
+    day_since,
     has_formerly,
     is_price,
     leading_shape,
@@ -110,7 +111,7 @@ def extract(unit: Unit, context: SectionContext) -> list[ExtractedFact]:
         return []
     if unit.form in ("heading", "title"):
         above, _, heading = context.heading.rpartition(" > ")
-        return [fact for change in changes_in(heading) for fact in _changed(change, above)]
+        return [fact for change in changes_in(heading) for fact in _changed(change, above, heading)]
     topic = context.topic
     if contacts := list(_contacts(unit.text, topic) if unit.form in ("item", "line") else ()):
         return contacts
@@ -128,9 +129,11 @@ def extract(unit: Unit, context: SectionContext) -> list[ExtractedFact]:
     text = text[dated.end() :] if (dated := _DATED.match(text)) is not None else text
     if unit.speaker and kind_of_key(unit.speaker) is None:
         return list(dict.fromkeys(_turn(unit.speaker, " ".join(text.split()))))
-    facts = list(_priced(text, context.heading)) or [fact for line in _lines(text) for fact in _line(line, unit, topic)]
+    heading = f"{context.heading} > {_title_of(parent)}" if parent else context.heading
+    facts = list(_priced(text, context.heading)) or [
+        fact for line in _lines(text) for fact in _line(line, unit, topic, heading)
+    ]
     if not facts:
-        heading = f"{context.heading} > {_title_of(parent)}" if parent else context.heading
         facts = [fact for line in text.splitlines() for fact in _changing(" ".join(line.split()), heading)]
     return list(dict.fromkeys(facts))
 
@@ -231,10 +234,10 @@ def _turn(speaker: str, body: str) -> Iterator[ExtractedFact]:
 # -- keys and entries -----------------------------------------------------------------------------
 
 
-def _line(body: str, unit: Unit, topic: Topic) -> Iterator[ExtractedFact]:
+def _line(body: str, unit: Unit, topic: Topic, path: str) -> Iterator[ExtractedFact]:
     if len(pairs := _PAIRS.split(body)) > 1:
         for pair in pairs:
-            yield from _line(pair, unit, topic)
+            yield from _line(pair, unit, topic, path)
         return
     match = _KEYED.match(body)
     if match is None or match["value"].startswith("//"):
@@ -244,7 +247,10 @@ def _line(body: str, unit: Unit, topic: Topic) -> Iterator[ExtractedFact]:
         return
     label, value = tidy(match["bold"] or match["label"]), match["value"]
     kind = kind_of_key(label)
-    if kind is not None:
+    if normalise(label) == "decided":
+        title, _, below = path.partition(" > ")  # the title of a file is about everything in it
+        yield from _decision(_heading_subject(below or title)[1] or "we", value, "key")
+    elif kind is not None:
         yield from _key(label, kind, value, topic, "key", 0.9 if match["mark"] else 0.8)
     elif topic.relation and topic.person and len(label.split()) < 3 and not is_label(label):
         if (thing := value_of(value, "text")) is not None:
@@ -265,15 +271,16 @@ def _item(body: str, topic: Topic) -> Iterator[ExtractedFact]:
     denied = relation != "prefers" and negations(body)  # "No onions" is ambiguous below Likes and Dislikes
     if thing is None or denied or not body[0].isalnum() or body.rstrip("*_").endswith((":", "：")):
         return
-    # Two characters of a script without spaces count as a word.
-    if len(thing.split()) <= 5 and len(_UNSPACED.findall(thing)) <= 10:
+    if _is_short(thing):
         yield from _fact(topic.person, relation, thing, "key", 0.8)
 
 
+def _is_short(text: str) -> bool:
+    """Return true for at most five words; two characters of a script without spaces count as one."""
+    return len(text.split()) <= 5 and len(_UNSPACED.findall(text)) <= 10
+
+
 def _key(label: str, kind: str, value: str, topic: Topic, rule: str, confidence: float) -> Iterator[ExtractedFact]:
-    if normalise(label) == "decided":
-        yield from _decision("we", value, rule)
-        return
     thing = value_of(value, kind)
     subject = topic.person if has_flag(label, "person") and topic.person else topic.name
     if thing is None or subject is None or (has_flag(label, "self") and topic.person is None):
@@ -355,7 +362,7 @@ def _changing(line: str, path: str) -> Iterator[ExtractedFact]:
     heading, subject = _heading_subject(path)
     if changes := changes_in(line, heading):
         for change in changes:
-            yield from _changed(change, path)
+            yield from _changed(change, path, line)
         return
     if (reached := new_value_in(line)) is not None and shape_of(reached[1]) == ("version", ""):
         yield from _fact(reached[0] or subject, "version", reached[1], "change", 0.8)
@@ -366,19 +373,24 @@ def _changing(line: str, path: str) -> Iterator[ExtractedFact]:
     label, value = tidy(match["bold"] or match["label"]), match["value"]
     text = tidy(_MIDDLE.split(value, maxsplit=1)[0])
     form, unit = leading_shape(value) or ("", "")
-    if form and (form != "amount" or unit) and len(label.split()) < 5 and len(ASIDE.sub(" ", text).split()) < 6:
+    if form and (form != "amount" or unit) and len(label.split()) < 5 and _is_short(ASIDE.sub(" ", text)):
         yield from _fact(subject, label.casefold(), text, "value", 0.6)
 
 
-def _changed(change: ValueChange, path: str) -> Iterator[ExtractedFact]:
-    """Yield the fact of a change below a path of headings: of the subject of its label, or of that of the headings."""
+def _changed(change: ValueChange, path: str, line: str) -> Iterator[ExtractedFact]:
+    """Yield the fact of a change below a path of headings: of the subject of its label, or of that of the headings.
+
+    The day that the ``line`` names stands in brackets behind the new value.
+    """
     _, subject = _heading_subject(path)
     label, (form, _) = change.label, shape_of(change.after) or ("", "")
     keyed = re.search(r"[:：]", label) is not None or kind_of_key(label) is not None or is_label(label)
     about, key = (
         (subject, label) if keyed and subject else (label or subject, "version" if form == "version" else "value")
     )
-    yield from _fact(about, key.casefold(), f"{change.before}{ARROW}{change.after}", "change", 0.8)
+    day = change.day_in(line)
+    values = f"{change.before}{ARROW}{change.after}{f' ({day})' if day else ''}"
+    yield from _fact(about, key.casefold(), values, "change", 0.8)
 
 
 @lru_cache(maxsize=4096)
@@ -386,8 +398,10 @@ def _heading_subject(path: str) -> tuple[str, str]:
     """Return the last heading that names a subject, and that subject; the last one of all where none does."""
     headings = path.split(" > ")
     # Below "Session notes > Model change" a line without a subject is about the model.
-    heading = next((text for text in reversed(headings) if names_subject(text)), headings[-1])
-    return heading, without_change(SIGNS.sub(" ", dateless(ASIDE.sub(" ", heading))).strip(" -#/"))
+    for heading in filter(names_subject, reversed(headings)):
+        if subject := without_change(SIGNS.sub(" ", dateless(ASIDE.sub(" ", heading))).strip(" -#/"), heading=True):
+            return heading, subject
+    return headings[-1], ""
 
 
 # -- tables ---------------------------------------------------------------------------------------
@@ -412,7 +426,7 @@ def _row(unit: Unit, topic: Topic, path: str) -> Iterator[ExtractedFact]:
     names_entity = named and short_name and not common
     for at, column in enumerate(columns[1:-1], 1):
         if has_formerly(column) and (change := change_between(first, cells[at], cells[at + 1], path)) is not None:
-            yield from _changed(change, path)
+            yield from _changed(change, path, unit.text)
             return
     priced = len(cells) == 2 and short_name and _lists_prices(path)
     for at, (column, cell) in enumerate(zip(columns, cells, strict=True)):
@@ -420,7 +434,9 @@ def _row(unit: Unit, topic: Topic, path: str) -> Iterator[ExtractedFact]:
         if kind is None or (at == own and names_entity):
             continue
         if normalise(column) == "decided":
-            yield from _decision(first if cell != cells[0] and short_name else "we", cell, "table")
+            subject = first if cell != cells[0] and short_name else "we"
+            day = next((f" ({each})" for each in cells if day_since(f"({each})")), "")
+            yield from _decision(subject, f"{cell}{day}", "table")
         elif (names_entity or (priced and is_price(cell))) and (thing := value_of(cell, kind)) is not None:
             yield from _fact(first, column, thing, "table", 0.85)
 

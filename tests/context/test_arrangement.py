@@ -31,6 +31,10 @@ def told(notes: Notes, message: str, budget: int = 200) -> str:
         "绝不卖船。",
         "Лодку нельзя продавать.",
         "ボートは売却禁止。",
+        "Sprints: contraindicated for Mira.",
+        "Keine Sprints (kontraindiziert bei Asthma)",
+        "Sem saltos (contraindicados p/ asma)",
+        "Прыжки противопоказаны при астме.",
     ],
 )
 def test_a_rule_forbids_warns_or_begins_with_always(text: str) -> None:
@@ -49,6 +53,23 @@ def test_a_rule_forbids_warns_or_begins_with_always(text: str) -> None:
 )
 def test_what_recurs_is_no_rule(text: str) -> None:
     assert not is_rule(text)
+
+
+@pytest.mark.parametrize(
+    ("incident", "lesson", "rule", "message"),
+    [
+        ("`~/quay/lamp.env` lost an entry", "Treat `lamp.env` as precious", "Never edit it in place", "edit lamp.env"),
+        ("`~/quay/lamp.env` verlor einen Eintrag", "`lamp.env` ist heikel", "Niemals direkt ändern", "ändere lamp.env"),
+        ("В `~/quay/lamp.env` пропала запись", "`lamp.env` важен", "Никогда не править на месте", "исправь lamp.env"),
+        ("`~/quay/lamp.env` 丢了一条记录", "`lamp.env` 很重要", "绝不直接修改", "修改 lamp.env"),
+    ],
+)  # fmt: skip
+def test_a_rule_beside_the_line_that_names_a_file_is_about_it(
+    notes: Notes, incident: str, lesson: str, rule: str, message: str
+) -> None:
+    text = f"## Incident\n\n- {incident}\n\n## Lesson\n\n- {lesson}\n- {rule}\n"
+    notes.write("memory/2026-02-05.md", f"# 2026-02-05\n\n{text}")
+    assert rule in told(notes, message)
 
 
 @pytest.mark.parametrize(
@@ -242,6 +263,13 @@ def test_a_list_is_told_whole_or_the_rest_is_counted(notes: Notes, heading: str,
     short = told(notes, message, budget=36)
     left = sum(item not in short.casefold() for item in items)
     assert 0 < left < len(items) and f"(and {left} more: memory/2026-03-02.md)" in short
+
+
+def test_of_a_list_only_what_holds_is_told(notes: Notes) -> None:
+    notes.write("memory/2026-02-05.md", "# 2026-02-05\n\n## Plate picking\n- Today watch 0418\n- Show me new plates\n")
+    notes.write("memory/2026-02-09.md", "# 2026-02-09\n\n## Plate picking\n- **Status:** done\n")
+    text = told(notes, "Show me new plates for the plate picking")
+    assert "0418" not in text and "done" in text
 
 
 @pytest.mark.parametrize("remark", ["wrong", "falsch", "descartada", "错误"])

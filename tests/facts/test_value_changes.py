@@ -61,6 +61,13 @@ from openclaw_memory.serve.tool import Call, check_arguments
         ("待办：8 → 2", ("待办", "8", "2")),
         ("2026-03-15 round changed from 5 min to 15 min", ("round", "5 min", "15 min")),
         ("2026-03-15 обход увеличен с 5 минут до 1 часа", ("обход", "5 минут", "1 часа")),
+        ("灯塔大修完成！亮度: 14 → 15", ("亮度", "14", "15")),
+        ("LAMP.md短縮（1,239語 → 479語、61%減）", ("LAMP.md", "1,239語", "479語")),
+        (
+            "LAMP.md reviewed and compressed: reduced from 48,686 bytes to 46,126 bytes",
+            ("LAMP.md", "48,686 bytes", "46,126 bytes"),
+        ),
+        ("**Reemplazado `Muelle.jsx`** → `Puerto.jsx`", ("", "Muelle.jsx", "Puerto.jsx")),
     ],
 )
 def test_a_line_with_an_old_and_a_new_value_states_a_change(line: str, change: tuple[str, str, str]) -> None:
@@ -96,6 +103,19 @@ def test_a_line_with_an_old_and_a_new_value_states_a_change(line: str, change: t
         "Meta: 125 → 110 em 6 meses",
         "Ziel: 49 → 37 Lampen",
         "灯塔体验：2024 → 2026",
+        "A mini lamp needs a 12V→19V converter",
+        "Crate of 2018, 180 cm, 63 kg→85 kg, oak",
+        "🔴 Água 1-2L → 3L+!",
+        "Lamp goes from red, 31GB → 4GB of glass",
+        "Joined the lamps: #453, #465, #466 → **#453**",
+        "`low_tide`, `high_tide` → `tide`",
+        "**Result:** 46,850 → 47,443 bytes after a round of painting + new lamps. 2.5 KB left.",
+        "**関連:** 灯台。港町出身の囁き声から始まった小さな灯りの物語へ移行する前の作品。",
+        "「港」という題は今日の五つの中で一番好きだ——船を数えて六十六日、見えたのは岸だけで2020→2021に移行した",
+        "Crew 4x 1h (REDUCED from 6x 2h+)",
+        "Successfully moved from Harbour Host to Quay Cloud",
+        "3→5 lamps!",
+        "Git repo: `~/quay` → `github.com/quay/lamp.git`",
     ],
 )
 def test_steps_ranges_forecasts_and_wishes_are_no_change(line: str) -> None:
@@ -128,6 +148,56 @@ def test_a_heading_and_columns_state_changes(notes: Notes) -> None:
         ("Paint", "old", "rust"),
         ("表示件数", "10件", "25件"),
     }
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Round of the quay changed from 5 min to 15 min on 2026-03-15",
+        "**Rundgang alle Stunde** — am 15.03.2026 wurde der Rundgang von 5 Minuten auf 15 Minuten verlängert",
+        "**Обход** — с 2026-03-15 интервал увеличен с 5 минут до 15 минут",
+        "巡检间隔从5分钟调整为15分钟（2026-03-15）",
+        "2026年3月15日 巡回間隔を5分から15分に変更",
+    ],
+)
+@pytest.mark.parametrize("path", ["MEMORY.md", "memory/2026-04-02.md"])
+def test_a_change_is_of_the_day_that_its_line_names(notes: Notes, line: str, path: str) -> None:
+    notes.write(path, f"# Quay\n\n- {line}\n")
+    with open_memory(notes) as memory:
+        (change,) = memory.facts.changes(date(2026, 1, 1)).changes
+        (row,) = memory.facts.query(all=True).rows
+    assert change.day == row.valid_from == date(2026, 3, 15)
+    assert "2026" not in change.after.object + row.object
+
+
+@pytest.mark.parametrize(
+    "line", ["Lamp model: quay-2 → quay-5 (until 2026-03-20)", "Modell: quay-2 → quay-5 (bis 20.03.2026)"]
+)
+def test_a_change_does_not_begin_with_the_day_of_its_end(notes: Notes, line: str) -> None:
+    notes.write("memory/2026-03-02.md", f"# 2026-03-02\n\n- {line}\n")
+    with open_memory(notes) as memory:
+        (change,) = memory.facts.changes(date(2026, 1, 1)).changes
+    assert change.day == date(2026, 3, 2)
+
+
+def test_the_first_part_of_a_heading_names_what_changed(notes: Notes) -> None:
+    text = "## Lamp model switch to Maple 4\n\n- Switched from Birch 3.1 to Maple 4.0\n"
+    notes.write("memory/2026-06-05.md", f"# 2026-06-05\n\n{text}")
+    with open_memory(notes) as memory:
+        (change,) = memory.facts.changes(date(2026, 1, 1)).changes
+    assert change.subject == "Lamp model"
+
+
+def test_a_decision_has_its_heading_and_the_day_of_its_row(notes: Notes) -> None:
+    table = "| Datum | Entscheidung | Grund |\n|---|---|---|\n| 2026-03-26 | Kleine Boote zuerst holen | Sturm |\n"
+    text = f"## Steg\n\n{table}\n## Quay Lamp — glass\n\n- **Decision:** Keep the old green glass for now.\n"
+    notes.write("memory/2026-06-05.md", f"# 2026-06-05\n\n{text}")
+    with open_memory(notes) as memory:
+        changes = memory.facts.changes(date(2026, 1, 1)).changes
+    assert [(each.subject, each.after.object, each.day) for each in changes] == [
+        ("we", "Kleine Boote zuerst holen (2026-03-26)", date(2026, 3, 26)),
+        ("Quay Lamp glass", "Keep the old green glass for now", date(2026, 6, 5)),
+    ]
 
 
 def test_of_one_day_the_later_section_holds(notes: Notes) -> None:

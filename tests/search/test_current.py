@@ -46,6 +46,34 @@ def test_a_later_value_leads_and_the_older_one_names_it(notes: Notes, question: 
 
 
 @pytest.mark.parametrize(
+    ("question", "heading", "older", "status"),
+    [
+        ("What is up with the plate picking?", "Plate picking", "Today watch 0418 and 0933", "**Status:** done (2026-05-03)"),
+        ("What is up with the plate picking?", "Plate picking", "Watch 0418 and 0933", "Status: cancelled (2026-05-03)"),
+        ("Wie steht es um die Kennzeichenwahl?", "Kennzeichenwahl", "Heute 0418 im Blick behalten", "**Status:** erledigt (3.5.2026)"),
+        ("¿Cómo va la elección de matrícula?", "Elección de matrícula", "Hoy vigilar 0418", "**Estado**: terminado (2026-05-03)"),
+        ("Как выбор номера?", "Выбор номера", "Сегодня следить за 0418", "**Статус**: готово (2026-05-03)"),
+        ("车牌选号怎么样了？", "车牌选号", "今日盯紧号段：0418、0933", "**状态**：已完成（2026-05-03 已选好号）"),
+        ("ナンバー選びはどうなった？", "ナンバー選び", "今日は0418を見張る", "**ステータス**: 完了（2026-05-03）"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("path", ["MEMORY.md", "memory/2026-05-03.md"])
+def test_a_status_ends_what_was_to_do(
+    notes: Notes, question: str, heading: str, older: str, status: str, path: str
+) -> None:
+    notes.write("memory/2026-03-02.md", f"# 2026-03-02\n\n## {heading}\n- {older}\n")
+    notes.write(path, f"# Notes\n\n## {heading}\n- {status}\n")
+    first, successors = first_and_successor(notes, question)
+    assert (first, successors) == (path, {"memory/2026-03-02.md": path})
+
+
+def test_a_status_does_not_end_what_is_known(notes: Notes) -> None:
+    notes.write("memory/2026-03-02.md", "# 2026-03-02\n\n## Plate picking\n- The office is in Mill Lane\n")
+    notes.write("MEMORY.md", "# Notes\n\n## Plate picking\n- **Status:** done (2026-05-03)\n")
+    assert not first_and_successor(notes, "Where is the office for plate picking?")[1]
+
+
+@pytest.mark.parametrize(
     ("question", "older", "newer"),
     [
         ("How often does the lamp check run?", "The lamp check can run every 2 min", "- Lamp check bumped from 3min → 5min a run"),
