@@ -6,7 +6,7 @@ import unicodedata
 from functools import cache, lru_cache
 
 from .. import patterns as re
-from . import language, word_lists
+from . import calendar_words, language, word_lists
 from .scripts import UNSPACED
 
 #: Words; of scripts that put no spaces between them, single characters.
@@ -74,8 +74,7 @@ def _silent(heading: str) -> frozenset[str]:
     return frozenset(atom for word in stops for atom in _atoms(word))
 
 
+@cache
 def _days() -> frozenset[str]:
-    """Return the names of months and weekdays."""
-    from .dates import MONTH_NUMBERS, WEEKDAY_SPELLINGS
-
-    return frozenset({*MONTH_NUMBERS, *WEEKDAY_SPELLINGS})
+    """Return the words of time of all languages, as the names of months and weekdays."""
+    return frozenset(atom for word in calendar_words.time_words() for atom in _atoms(word))
