@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..index.corpus import Corpus, Splice
 from ..knowledge.concept_keys import concept_key, concepts_by_key, slug
 from ..records import dataclass
-from ..store.api import RULES, Bools, CuratedRow, Floats, Ints, MentionName, MentionRows, OntologyRows, Store
+from ..store.api import RULES, Bools, CuratedRow, Floats, Ints, MentionName, MentionRows, OntologyRows, Store, distinct
 from ..system.mapped import Table
 from . import evidence
 from .sorting import stable_order
@@ -282,13 +282,13 @@ class ConceptIndex:
         # A text counts once, apart from its days and times.
         _, text = np.unique(corpus.rows.likeness, return_inverse=True)
         pairs = np.unique(references.concept.astype(np.int64) * max(len(corpus), 1) + text[references.row])
-        distinct = np.bincount(pairs // max(len(corpus), 1), minlength=len(references.keys))
-        distinct = np.minimum(distinct, references.units)
-        return evidence.salience(references.counts, distinct, references.documents, len(self._generations), names)
+        texts = np.bincount(pairs // max(len(corpus), 1), minlength=len(references.keys))
+        texts = np.minimum(texts, references.units)
+        return evidence.salience(references.counts, texts, references.documents, len(self._generations), names)
 
     def of_rows(self, first: int, last: int) -> list[int]:
         """Return the concepts that rows ``first..last`` mention, the one that fewest units mention first."""
-        concepts = np.unique(self._place[self._mentions.key[self._mentions.within(first, last)]])
+        concepts = distinct(self._place[self._mentions.key[self._mentions.within(first, last)]])
         concepts = concepts[concepts >= 0]
         ordered: list[int] = concepts[np.argsort(self.references.units[concepts], kind="stable")].tolist()
         return ordered
@@ -296,7 +296,7 @@ class ConceptIndex:
     def rows_of(self, concepts: Sequence[int]) -> Ints:
         """Return the rows that mention any of ``concepts``, ascending."""
         parts = [self.references.rows(concept) for concept in concepts]
-        return np.unique(np.concatenate(parts)) if parts else np.zeros(0, np.int32)
+        return distinct(np.concatenate(parts)) if parts else np.zeros(0, np.int32)
 
     # -- names ----------------------------------------------------------------------------------------
 
