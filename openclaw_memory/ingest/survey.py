@@ -129,7 +129,7 @@ class NoteSurvey:
 
     def _load(self) -> dict[str, _Row]:
         """Return the rows of the file, read again if another process has replaced it."""
-        with suppress(OSError, ValueError, AttributeError):
+        with suppress(OSError, ValueError, TypeError, AttributeError):
             if self._file is not None and (version := self._file.stat().st_mtime_ns) != self._kept[0]:
                 rows = json.loads(self._file.read_bytes())
                 self._kept = version, {path: row for path, row in rows.items() if len(row) == 8}
