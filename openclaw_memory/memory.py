@@ -179,7 +179,18 @@ class Memory(EvaluatingMemory):
         """Remarks on the notes that were read."""
         from .ingest.survey import SURVEY_SUFFIX, NoteSurvey
 
-        return NoteSurvey(self.store.sidecar(SURVEY_SUFFIX), max_bytes(self.settings.ingest))
+        file = self._beside_index(SURVEY_SUFFIX)
+        return NoteSurvey(file, max_bytes(self.settings.ingest), self.plugins.redaction_rules())
+
+    def _beside_index(self, suffix: str) -> Path | None:
+        """Return the path of a file beside the index, which is not opened; ``None`` on a server."""
+        if "store" in self._parts:
+            return self.store.sidecar(suffix)
+        from .index.opening import index_file, url_of
+
+        if url_of(self.settings, self._place):
+            return None
+        return Path(f"{index_file(self.workspace, self.agent, self.settings, self._place)}{suffix}")
 
     @Part
     def _ingestor(self) -> Ingestor:

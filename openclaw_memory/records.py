@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from dataclasses import FrozenInstanceError, fields
+from dataclasses import MISSING, FrozenInstanceError, fields
 from typing import TYPE_CHECKING, Any
 
+#: Objects that take less time to fill than a method takes to write.
+_FILLED = 16
 _WRITTEN = ("__init__", "__repr__", "__eq__", "__hash__")
 
 
@@ -26,14 +28,45 @@ def _setstate(self: Any, state: list[Any]) -> None:
         object.__setattr__(self, each.name, value)
 
 
+def _fill(self: Any, args: tuple[Any, ...], values: dict[str, Any]) -> bool:
+    """Set the fields of an object; return false where the method of the standard library says what is wrong."""
+    names = [each.name for each in fields(self) if each.init]
+    given = dict(zip(names, args, strict=False)) | values
+    if len(given) != len(args) + len(values) or not given.keys() <= {*names}:
+        return False
+    for each in fields(self):
+        if each.name in given:
+            value = given[each.name]
+        elif each.default_factory is not MISSING:
+            value = each.default_factory()
+        elif each.default is not MISSING:
+            value = each.default
+        elif each.init:
+            return False
+        else:
+            continue
+        object.__setattr__(self, each.name, value)
+    if hasattr(self, "__post_init__"):
+        self.__post_init__()
+    return True
+
+
 def _on_first_use(cls: type, name: str, frozen: bool) -> Callable[..., Any]:
-    """Return a method that puts the one of the standard library in its place, and calls that."""
+    """Return a method that puts the one of the standard library in its place, and calls that.
+
+    The first objects of a class, which are often all, are filled without it.
+    """
+    filled = 0
 
     def method(self: Any, *args: Any, **values: Any) -> Any:
+        nonlocal filled
+        filled += 1
+        if name == "__init__" and filled <= _FILLED and _fill(self, args, values):
+            return None
         twin = dataclasses.make_dataclass(
             cls.__name__,
             [(each.name, each.type, each) for each in fields(cls)],
-            namespace={"__post_init__": None} if hasattr(cls, "__post_init__") else {},
+            namespace={"__doc__": "-"} | ({"__post_init__": None} if hasattr(cls, "__post_init__") else {}),
             init=name == "__init__",
             repr=name == "__repr__",
             eq=name in ("__eq__", "__hash__"),

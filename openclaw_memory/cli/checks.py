@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, field
 from functools import partial
-from importlib import metadata
 from pathlib import Path
 
 from ..config.settings import Settings
@@ -84,6 +83,8 @@ def invalid_values(settings: Settings) -> Iterator[SettingsError]:
 
 def _namesake() -> Iterator[Check]:
     """Name the other project's package that is called like our command."""
+    from importlib import metadata
+
     with suppress(metadata.PackageNotFoundError):
         other = f"{NAME} {metadata.version(NAME)}"
         what = f"{other} is installed beside {DISTRIBUTION}, and is another project's"

@@ -13,7 +13,6 @@ from ..model import Grain, Kind, RecallHit, SearchHit, SearchRequest, SearchResu
 from ..system.serialize import to_json
 from ..text import calendar
 from .context import DATE, SINCE, UNTIL, CliContext, F, common_options, failure, has_styles, say, wrong_usage
-from .open import save_hits
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -119,6 +118,8 @@ def search(cli: CliContext, query: tuple[str, ...], explain: bool, full: bool, *
       openclaw-memory search dentist --since 2026-01-01 -n 3
       openclaw-memory search "what runs on the NAS" --explain --json
     """
+    from .open import save_hits
+
     text = question_text(query)
     request = build_request(cli, text, {**options, "explain": explain})
     with cli.memory() as memory:
@@ -200,6 +201,8 @@ def timeline(cli: CliContext, query: tuple[str, ...], **options: Any) -> None:
     Without QUERY: the newest sections of the range, one hit each.  Sections whose file name, heading or
     front matter states a day come before those that have only the day of the file's last change.
     """
+    from .open import save_hits
+
     text = " ".join(query).strip()
     request = build_request(cli, text, options)
     with cli.memory() as memory:

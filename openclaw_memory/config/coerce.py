@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
@@ -48,9 +47,16 @@ def check_key(settings: Any, key: str) -> tuple[str, str]:
         if isinstance(value, dict) and entry not in (key, "") and (not meta["entries"] or entry in meta["entries"]):
             return each, entry
     names = [*(group.name for group in fields(settings)), *all_keys(settings)]
-    closest = difflib.get_close_matches(key, names, n=1, cutoff=0.7)
-    step = f"did you mean '{closest[0]}'?" if closest else "see: openclaw-memory config show"
+    closest = find_closest(key, names, 0.7)
+    step = f"did you mean '{closest}'?" if closest else "see: openclaw-memory config show"
     raise UnknownSettingError(f"unknown key '{key}'", step)
+
+
+def find_closest(name: str, names: Iterable[str], cutoff: float) -> str | None:
+    """Return the one of ``names`` that is most like ``name``, if any is as much as ``cutoff``, in [0, 1]."""
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(name, list(names), n=1, cutoff=cutoff)), None)
 
 
 def value_of(settings: Any, key: str) -> Any:
@@ -119,8 +125,8 @@ def _convert(hint: Any, value: Any, key: str) -> Any:
     if origin is Literal:
         if str(value) in arguments:
             return str(value)
-        match = difflib.get_close_matches(str(value), arguments, n=1, cutoff=0.5)
-        closest = f" (did you mean '{match[0]}'?)" if match else ""
+        match = find_closest(str(value), arguments, 0.5)
+        closest = f" (did you mean '{match}'?)" if match else ""
         raise _mismatch(f"one of {', '.join(arguments)}{closest}", value, key)
     if hint is bool:
         word = str(value).lower()
@@ -153,8 +159,8 @@ def _convert(hint: Any, value: Any, key: str) -> Any:
         raise _mismatch(f"a mapping of {', '.join(hints)}", value, key)
     for name in value:
         if name not in hints:
-            close = difflib.get_close_matches(str(name), hints, n=1, cutoff=0.5)
-            step = f"did you mean '{close[0]}'?" if close else f"valid are {', '.join(hints)}"
+            close = find_closest(str(name), hints, 0.5)
+            step = f"did you mean '{close}'?" if close else f"valid are {', '.join(hints)}"
             raise SettingsError(f"unknown key '{key}.{name}'", step)
     try:
         return hint(**{name: _convert(hints[name], inner, f"{key}.{name}") for name, inner in value.items()})

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import Problem, SettingsError
 from ..records import dataclass
-from .coerce import all_keys, assign
+from .coerce import all_keys, assign, find_closest
 from .coerce import check_key as check_key
 from .coerce import value_of as value_of
 from .coerce import walk as walk
@@ -415,10 +415,8 @@ def _from_environment(environ: Mapping[str, str]) -> tuple[list[_Source], list[P
         mapping = next((each for each in mappings if name.startswith(f"{each}_")), None)
         key = keys.get(name) or (mapping and f"{mappings[mapping]}.{name[len(mapping) + 1 :].lower()}")
         if key is None:
-            from difflib import get_close_matches
-
-            close = get_close_matches(name, keys, n=1, cutoff=0.8)
-            step = f"did you mean '{ENV_PREFIX}{close[0]}'?" if close else None
+            close = find_closest(name, keys, 0.8)
+            step = f"did you mean '{ENV_PREFIX}{close}'?" if close else None
             unknown.append(Problem(f"'{variable}' is no setting and changes nothing", step, "environment"))
         elif environ[variable].strip():  # containers and scripts write "not set" as an empty text
             rows.append((key, environ[variable], f"environment {variable}"))

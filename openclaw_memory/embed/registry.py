@@ -7,12 +7,12 @@ import re
 import tomllib
 from dataclasses import replace
 from functools import cache
-from importlib.metadata import entry_points
-from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 
+from ..plugins.manager import find_entry_points
 from ..records import dataclass
+from ..text import word_lists
 
 log = logging.getLogger("openclaw_memory")
 
@@ -80,7 +80,7 @@ def _parse(text: str) -> tuple[ModelEntry, ...]:
     )
 
 
-_TABLES = _parse(files(__package__).joinpath("models.toml").read_text(encoding="utf-8"))
+_TABLES = _parse(word_lists.read_text(__package__, "models.toml"))
 ENTRIES = tuple(entry for entry in _TABLES if entry.source)
 #: What models have in common whose names begin so.
 _FAMILIES = tuple(entry for entry in _TABLES if not entry.source)
@@ -95,7 +95,7 @@ AUTO = "auto"
 def find_packaged() -> tuple[ModelEntry, ...]:
     """Return the models in installed packages, with the paths of their files; imports none of the packages."""
     found: list[ModelEntry] = []
-    for point in entry_points(group=ENTRY_POINTS):
+    for point in find_entry_points(ENTRY_POINTS):
         try:
             spec = find_spec(point.value)
             folder = Path(next(iter((spec and spec.submodule_search_locations) or ())))

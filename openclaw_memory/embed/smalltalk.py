@@ -15,7 +15,6 @@ from __future__ import annotations
 from contextlib import suppress
 from functools import cache
 from hashlib import blake2b
-from importlib.resources import files
 from math import ceil
 from typing import NamedTuple
 
@@ -25,6 +24,7 @@ from ..config.settings import cache_dir
 from ..model import script_of
 from ..model.embedder import Embedder, LocalModel, Vectors
 from ..system import atomic
+from ..text import word_lists
 from .vocabulary import language_coverage
 
 
@@ -56,7 +56,7 @@ class Cohort(NamedTuple):
 def read_texts(file: str = "smalltalk.txt") -> dict[str, tuple[str, ...]]:
     """Return the texts of each section, which is mostly a language."""
     texts: dict[str, list[str]] = {}
-    for line in files(__package__).joinpath(file).read_text(encoding="utf-8").splitlines():
+    for line in word_lists.read_text(__package__, file).splitlines():
         if line.startswith("["):
             section = texts.setdefault(line.strip("[]"), [])
         elif line and not line.startswith("#"):

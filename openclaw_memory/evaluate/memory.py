@@ -6,7 +6,6 @@ import copy
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ModelError
@@ -91,6 +90,8 @@ class EvaluatingMemory(ReadingMemory):
     @contextmanager
     def _with_settings(self, values: Mapping[str, Any], progress: Progress) -> Iterator[EvaluatingMemory]:
         """Yield this memory with other settings: on the same index, or on a temporary one where that is another."""
+        from tempfile import TemporaryDirectory
+
         variant = copy.copy(self)
         variant.settings = self.settings.with_values(values)
         with TemporaryDirectory(prefix="openclaw-memory-") as folder, ExitStack() as stack:

@@ -14,10 +14,10 @@ from ..records import dataclass
 from ..store.state import State, StateError
 from ..store.state.database import Transaction, now
 from ..store.state.location import key_id
-from .words import DISTINCTIVE_WEIGHT, SENTENCE_WEIGHT, Words, split_words, weight
 
 if TYPE_CHECKING:
     from ..store.api import StatedFact
+    from .words import Words
 
 log = logging.getLogger("openclaw_memory")
 
@@ -71,6 +71,8 @@ class Matcher:
 
     def tombstone_of_text(self, text: str, path: str) -> str:
         """Return the record of the whole text of a file."""
+        from .words import split_words
+
         words = split_words(text).folded
         return f"{_CODE['text']}{max(1, len(words))}.0000.{self._text(words, path).hex()}"
 
@@ -172,6 +174,8 @@ class Matcher:
         return self.digest(_CODE["text"], words, path if len(words) < 20 else "")
 
     def _match(self, words: Words, path: str, code: str, at: int, length: int) -> Match | None:
+        from .words import DISTINCTIVE_WEIGHT, weight
+
         run = words.folded[at : at + length]
         digest = self.digest(code, run, path)
         if digest not in self.digests:
@@ -258,6 +262,8 @@ class Tombstones:
 
     def covers(self, text: str, least: float = 0) -> bool:
         """Return true if ``text`` holds ``least`` words or more that were forgotten in every file."""
+        from .words import split_words, weight
+
         matcher = self.matcher
         words = split_words(text) if matcher else None
         return words is not None and any(
@@ -273,4 +279,6 @@ class Tombstones:
 
     def covers_name(self, text: str) -> bool:
         """Return true if ``text`` contains a forgotten sentence, not merely a few words that other texts share."""
+        from .words import SENTENCE_WEIGHT
+
         return self.covers(text, SENTENCE_WEIGHT)

@@ -6,7 +6,7 @@ in which files were read.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from ..index.corpus import Corpus, Splice
 from ..knowledge.concept_keys import concept_key, concepts_by_key, slug
 from ..records import dataclass
-from ..store.api import RULES, Bools, CuratedRow, Floats, Ints, MentionName, MentionRows, OntologyRows, Store
+from ..store.api import RULES, Bools, CuratedRow, Floats, Ints, MentionName, MentionRows, OntologyRows, Store, distinct
 from ..system.mapped import Table
 from . import evidence
 from .sorting import stable_order
 
+_META = RULES.index("meta")
 #: Weight of a mention by its rule.
 _WEIGHTS = np.array([{
     "curated": 1.0, "link": 1.0, "tag": 1.0, "meta": 0.9, "name": 1.0, "code": 1.0, "quoted": 0.8, "phrase": 0.7,
@@ -107,10 +108,10 @@ class _Mentions:
         self.rule = np.zeros(0, np.int8)
         self._document = np.zeros(0, np.int32)
 
-    def keys_of(self, documents: Sequence[int]) -> set[int]:
-        """Return the keys that documents mention."""
-        mentioned = np.isin(self._document, np.asarray(documents, np.int32))
-        return set(self.keys[np.unique(self.key[mentioned])].tolist())
+    def in_documents(self, documents: Sequence[int]) -> set[tuple[int, int, int]]:
+        """Return key, unit and rule of each mention in documents."""
+        at = np.flatnonzero(np.isin(self._document, np.asarray(documents, np.int32)))
+        return set(zip(self.keys[self.key[at]].tolist(), self.unit[at].tolist(), self.rule[at].tolist(), strict=True))
 
     def within(self, first: int, last: int) -> slice:
         """Return the mentions of rows ``first..last``."""
@@ -127,7 +128,9 @@ class _Mentions:
         strongest[1:] = (row[1:] != row[:-1]) | (key[1:] != key[:-1])
         order = order[strongest & (row >= 0)]
         splice = Splice(self._document, new.document_id[order], gone)
-        keys = np.union1d(self.keys, new.key[order])
+        unknown = distinct(new.key[order])
+        unknown = unknown[~np.isin(unknown, self.keys, assume_unique=True)]
+        keys = np.insert(self.keys, np.searchsorted(self.keys, unknown), unknown)
         old_places, new_places = (np.searchsorted(keys, each).astype(np.int32) for each in (self.keys, new.key[order]))
         places = splice(old_places[self.key], new_places)
         mentioned = np.zeros(len(keys), bool)
@@ -137,15 +140,20 @@ class _Mentions:
         self._document = splice(self._document, new.document_id[order])
         self.row = corpus.rows_of(self.unit).astype(np.int32, copy=False)
 
-    def counts(self, copies: Bools | None) -> tuple[Ints, Ints]:
-        """Count the units of each key by rule, ``int[k, rules]``, and its documents, without ``copies``."""
-        counted = slice(None) if copies is None else ~copies[self.row]
-        key, rule, document = self.key[counted], self.rule[counted], self._document[counted]
+    def counts(self, copies: Bools | None, places: NDArray[np.intp]) -> tuple[Ints, Ints]:
+        """Count the units of each key at ``places`` by rule, ``int[k, rules]``, and its documents; no ``copies``."""
+        number = np.full(len(self.keys), -1, np.int32)
+        number[places] = np.arange(len(places), dtype=np.int32)
+        key = number[self.key]
+        counted = key >= 0
+        if copies is not None:
+            counted &= ~copies[self.row]
+        key, rule, document = key[counted], self.rule[counted], self._document[counted]
         order = stable_order(key)
         first = np.ones(len(key), bool)
         same = (key[order][1:] == key[order][:-1]) & (document[order][1:] == document[order][:-1])
         first[order[1:][same]] = False
-        n = len(self.keys)
+        n = len(places)
         counts = np.bincount(key * np.intp(len(RULES)) + rule, minlength=n * len(RULES)).reshape(n, len(RULES))
         return counts.astype(np.int32), np.bincount(key[first], minlength=n).astype(np.int32)
 
@@ -169,8 +177,12 @@ class ConceptIndex:
         self._curated: dict[int, CuratedRow] = {}
         self._aliases: Mapping[int, int] = {}
         self._nesting = evidence.Nesting.build(())
-        #: The spellings of each concept when they were last looked at.
+        #: The keys of :class:`evidence.Nesting`, and the spellings of each concept when they were last looked at.
+        self._named = np.zeros(0, np.int64)
         self._spellings: dict[int, tuple[str, ...]] = {}
+        #: Keys, their units by rule and their documents as they were last counted, and the copies that did not count.
+        nothing = np.zeros(0, np.int32)
+        self._counted: tuple[NDArray[np.int64], Ints, Ints, Ints] = self._named, nothing, nothing, nothing
         #: Grows with every change of the references.
         self.version = 0
         #: Grows when a concept is added or removed, or its name changes.
@@ -184,6 +196,7 @@ class ConceptIndex:
         """
         now = {info.id: info.generation for info in corpus.documents.values()}
         ontology = store.ontology()
+        changed: set[int] | None = None
         if ontology.version != self.ontology.version or not self._generations:
             self._take_ontology(ontology)
             self._kept_labels = Table(())
@@ -194,14 +207,17 @@ class ConceptIndex:
             fresh = [i for i, generation in now.items() if self._generations.get(i) != generation]
             if not gone and not fresh:
                 return
-            touched = self._mentions.keys_of(gone)
+            before = self._mentions.in_documents(gone)
             self._mentions.replace(gone, self._canonical_mentions(store.mention_rows(fresh)), corpus)
-            touched |= self._mentions.keys_of(fresh)
-            self._relabelled |= touched
-            self._labels = {key: label for key, label in self._labels.items() if key not in touched or label.curated}
+            after = self._mentions.in_documents(fresh)
+            # A unit that stays mentions the same in the same words, but for those of the front matter.
+            changed = {key for key, _, _ in before ^ after} | {key for key, _, rule in after if rule == _META}
+            self._relabelled |= changed
+            for key in changed - self._curated.keys():
+                self._labels.pop(key, None)
         self._generations = now
-        total = len(corpus) if copies is None else len(corpus) - int(copies.sum())
-        self._decide(store, corpus, copies, total)
+        self._decide(store, corpus, copies, changed)
+        total = self._total(corpus, copies)
         most = np.float32(max(total, 1))
         self.rarity = np.log1p(most / np.maximum(self.references.units, 1)) / np.log1p(most)
         self.version += 1
@@ -242,35 +258,65 @@ class ConceptIndex:
         at = np.minimum(np.searchsorted(old, mentions.key), len(old) - 1)
         return replace(mentions, key=np.where(old[at] == mentions.key, new[at], mentions.key))
 
-    def _decide(self, store: Store, corpus: Corpus, copies: Bools | None, total: int) -> None:
-        """Decide which keys are concepts, and build the references to them; ``total`` rows are no copies."""
+    @staticmethod
+    def _total(corpus: Corpus, copies: Bools | None) -> int:
+        return len(corpus) if copies is None else len(corpus) - int(copies.sum())
+
+    def _count(self, corpus: Corpus, copies: Bools | None, changed: set[int] | None) -> tuple[Ints, Ints]:
+        """Count the units of each key by rule and its documents: of keys that have not ``changed`` as they were."""
+        keys = self._mentions.keys
+        copied = np.zeros(0, np.int32) if copies is None else corpus.rows.unit_id[copies]
+        places = np.arange(len(keys))
+        counts, documents = np.zeros((len(keys), len(RULES)), np.int32), np.zeros(len(keys), np.int32)
+        if changed is not None and len(self._counted[0]) and np.array_equal(copied, self._counted[3]):
+            old_keys, old_counts, old_documents, _ = self._counted
+            at = np.minimum(np.searchsorted(old_keys, keys), len(old_keys) - 1)
+            counts, documents = old_counts[at], old_documents[at]
+            places = _places_of(changed, keys)
+        counts[places], documents[places] = self._mentions.counts(copies, places)
+        self._counted = keys, counts, documents, copied
+        return counts, documents
+
+    def _decide(self, store: Store, corpus: Corpus, copies: Bools | None, changed: set[int] | None) -> None:
+        """Decide which keys are concepts, and build the references to them; ``None`` have ``changed`` where all may."""
         mentions = self._mentions
         keys = mentions.keys
-        counts, documents = mentions.counts(copies)
-        chosen = evidence.decide(counts, documents, total, len(corpus.documents))
+        counts, documents = self._count(corpus, copies, changed)
+        chosen = evidence.decide(counts, documents, self._total(corpus, copies), len(corpus.documents))
         chosen &= ~np.isin(keys, np.array(self.ontology.ignored, np.int64))
         curated = np.isin(keys, np.fromiter(self._curated, np.int64, len(self._curated)))
         chosen |= curated
-        chosen[chosen] = ~self._nested(store, keys[chosen], counts[chosen], curated[chosen])
+        chosen[chosen] = ~self._nested(store, keys[chosen], counts[chosen], curated[chosen], changed)
         self._place = np.where(chosen, np.cumsum(chosen, dtype=np.int32) - 1, np.int32(-1))
         concept = self._place[mentions.key]
         at = np.flatnonzero(concept >= 0)
         at = at[stable_order(concept[at])]  # rows ascend already
         offset = np.concatenate([[0], np.cumsum(np.bincount(concept[at], minlength=int(chosen.sum())))])
         units = counts[chosen].sum(axis=1).astype(np.int32)
+        before = self.references.keys
         self.references = References(
             keys[chosen], mentions.unit[at], _WEIGHTS[mentions.rule[at]], units, offset, counts[chosen],
             documents[chosen], corpus.shape.row_of,
         )  # fmt: skip
-        spellings = {key: self._labels[key].spellings for key in self.references.keys.tolist()}
+        named, spellings = self.references.keys.tolist(), dict[int, tuple[str, ...]]()
+        if changed is not None and np.array_equal(self.references.keys, before):
+            named, spellings = [key for key in changed if key in self._spellings], self._spellings
+        spellings = spellings | {key: self._labels[key].spellings for key in named}
         if spellings != self._spellings:
             self._spellings = spellings
             self.names_version += 1
 
-    def _nested(self, store: Store, keys: NDArray[np.int64], counts: Ints, curated: Bools) -> Bools:
+    def _nested(
+        self, store: Store, keys: NDArray[np.int64], counts: Ints, curated: Bools, changed: set[int] | None
+    ) -> Bools:
         """Return which of these concepts are only a part of others."""
-        names = tuple(label.slug for label in self._labels_of(store, keys.tolist()))
-        if names != self._nesting.names:
+        places, names = np.arange(len(keys)), [""] * len(keys)
+        if changed is not None and np.array_equal(keys, self._named):
+            places, names = _places_of(changed, keys), [*self._nesting.names]
+        for place, label in zip(places.tolist(), self._labels_of(store, keys[places].tolist()), strict=True):
+            names[place] = label.slug
+        self._named = keys
+        if tuple(names) != self._nesting.names:
             self._nesting = evidence.Nesting.build(names)
         explicit = counts[:, evidence.columns(*evidence.EXPLICIT)].sum(axis=1) > 0
         return self._nesting.nested(counts.sum(axis=1), explicit | curated)
@@ -282,13 +328,13 @@ class ConceptIndex:
         # A text counts once, apart from its days and times.
         _, text = np.unique(corpus.rows.likeness, return_inverse=True)
         pairs = np.unique(references.concept.astype(np.int64) * max(len(corpus), 1) + text[references.row])
-        distinct = np.bincount(pairs // max(len(corpus), 1), minlength=len(references.keys))
-        distinct = np.minimum(distinct, references.units)
-        return evidence.salience(references.counts, distinct, references.documents, len(self._generations), names)
+        texts = np.bincount(pairs // max(len(corpus), 1), minlength=len(references.keys))
+        texts = np.minimum(texts, references.units)
+        return evidence.salience(references.counts, texts, references.documents, len(self._generations), names)
 
     def of_rows(self, first: int, last: int) -> list[int]:
         """Return the concepts that rows ``first..last`` mention, the one that fewest units mention first."""
-        concepts = np.unique(self._place[self._mentions.key[self._mentions.within(first, last)]])
+        concepts = distinct(self._place[self._mentions.key[self._mentions.within(first, last)]])
         concepts = concepts[concepts >= 0]
         ordered: list[int] = concepts[np.argsort(self.references.units[concepts], kind="stable")].tolist()
         return ordered
@@ -296,7 +342,7 @@ class ConceptIndex:
     def rows_of(self, concepts: Sequence[int]) -> Ints:
         """Return the rows that mention any of ``concepts``, ascending."""
         parts = [self.references.rows(concept) for concept in concepts]
-        return np.unique(np.concatenate(parts)) if parts else np.zeros(0, np.int32)
+        return distinct(np.concatenate(parts)) if parts else np.zeros(0, np.int32)
 
     # -- names ----------------------------------------------------------------------------------------
 
@@ -355,6 +401,11 @@ class ConceptIndex:
     def canonical(self, key: int) -> int:
         """Return the key of the curated concept of which ``key`` is an alias, else ``key``."""
         return self._aliases.get(key, key)
+
+
+def _places_of(some: Collection[int], keys: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Return the places of ``some`` keys among ``keys``, ascending."""
+    return np.flatnonzero(np.isin(keys, np.fromiter(some, np.int64, len(some))))
 
 
 def _no_references() -> References:

@@ -27,7 +27,6 @@ from ..records import dataclass
 from ..system import atomic
 from ..text import calendar
 from .exports import Entry, ImportedTurn
-from .writer import render_body
 
 log = logging.getLogger("openclaw_memory")
 
@@ -158,6 +157,8 @@ class SessionNotes:
         return calendar.now_in(self._zone, datetime.fromtimestamp(at / 1000, UTC))
 
     def _write(self, file: Path, day: str, messages: list[_Message]) -> None:
+        from .writer import render_body
+
         lines = ["---", "origin: untrusted", "---", f"# Conversation on {day}", ""]
         before, size = 0, 0
         for at, speaker, text in messages:

@@ -49,9 +49,13 @@ def open_index(workspace: Path, agent: str, settings: Settings, db: str | Path |
         files += [expand_home(settings.store.path).absolute()] if settings.store.path else []
         beside = default_path(workspace, agent, settings.store.folder)
         return PostgresStore(url, agent, workspace_name(workspace, settings), *options, files=files, beside=beside)
+    return DuckStore(index_file(workspace, agent, settings, db), *options)
+
+
+def index_file(workspace: Path, agent: str, settings: Settings, db: str | Path | None = None) -> Path:
+    """Return the file of an index that is on no server."""
     named = db or settings.store.path
-    path = expand_home(named).absolute() if named else default_path(workspace, agent, settings.store.folder)
-    return DuckStore(path, *options)
+    return expand_home(named).absolute() if named else default_path(workspace, agent, settings.store.folder)
 
 
 def server_of(workspace: Path, agent: str, settings: Settings, db: str | Path | None = None) -> ServerWorkspace | None:

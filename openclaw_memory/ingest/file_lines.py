@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import unicodedata
 from collections.abc import Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,6 +56,8 @@ def read_lines(
 
 def _nearest(paths: Sequence[str], path: str) -> tuple[str, ...]:
     """Return the three paths most like ``path``, whose name counts as much as the whole."""
+    from difflib import get_close_matches
+
     place = parse_citation(path)
     stem = os.path.splitext(path if place is None else place[0])[0].casefold()
     by_key: dict[str, list[str]] = {}

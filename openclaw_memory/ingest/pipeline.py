@@ -221,7 +221,7 @@ class Ingestor:
             progress("read", done, len(work))
             try:
                 note = self.reader.text(file)
-                self._survey.note(file, note.raw)
+                self._survey.note(file, note)
                 self._redact_capture(file, note)
                 change = self._planned(file, row, note, run)
             except RedactionError as problem:

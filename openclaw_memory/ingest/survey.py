@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import threading
 from collections.abc import Mapping, Sequence
@@ -9,7 +10,7 @@ from contextlib import suppress
 from dataclasses import field, replace
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..model import Grain, Origin, SourceFile
 from ..records import dataclass
@@ -17,7 +18,7 @@ from ..system import atomic
 from .scan import Unreadable
 
 if TYPE_CHECKING:
-    from .notes import RawNote
+    from .notes import NoteText, RawNote
 
 #: Suffix of the file beside the index.
 SURVEY_SUFFIX = ".notes.json"
@@ -55,33 +56,39 @@ def remarks_on(file: SourceFile, note: RawNote) -> NoteRemarks:
 
 
 _FIELDS = attrgetter("private_lines", "untrusted", "guessed", "languages", "skipped")
-#: Size and time of a note's version, and the remarks on it.
-_Entry = tuple[int, int, NoteRemarks]
+#: Size and time of a note's version, the fields of the remarks on it, and the identity of a text that is all readable.
+_Row = Sequence[Any]
 
 
 class NoteSurvey:
     """Remarks on the notes of a workspace by path, each with the size and time of the version that they are on.
 
-    ``file`` is the file that keeps them; on a server there is none.  Safe to use from several threads.
+    ``file`` is the file that keeps them; on a server there is none.  ``rules`` identify what takes secrets out of
+    notes, ``None`` where that is not known.  Safe to use from several threads.
     """
 
-    def __init__(self, file: Path | None, max_bytes: int) -> None:
+    def __init__(self, file: Path | None, max_bytes: int, rules: str | None = None) -> None:
         self._file = file
         self._max_bytes = max_bytes
-        self._changed: dict[str, _Entry] = {}
-        self._kept: tuple[int, dict[str, _Entry]] = (0, {})
+        self._rules = rules
+        self._changed: dict[str, _Row] = {}
+        self._kept: tuple[int, dict[str, _Row]] = (0, {})
         self._lock = threading.Lock()
 
-    def note(self, file: SourceFile, note: RawNote) -> None:
+    def note(self, file: SourceFile, note: NoteText) -> None:
         """Take the remarks on a note that was read."""
-        with self._lock:
-            self._changed[file.path] = file.size, file.mtime_ns, remarks_on(file, note)
+        readable = list(note.lines) == list(note.raw.lines)
+        self._take(file, remarks_on(file, note.raw), self._identity(note.raw.sha256) if readable else "")
 
     def skip(self, file: SourceFile, reason: str) -> None:
         """Take the reason why a note is not in the index."""
         with self._lock:
-            *_, remarks = self._changed.get(file.path, (0, 0, NoteRemarks()))
-            self._changed[file.path] = file.size, file.mtime_ns, replace(remarks, skipped=reason)
+            row = self._changed.get(file.path)
+        self._take(file, replace(NoteRemarks() if row is None else _remarks(row), skipped=reason))
+
+    def _take(self, file: SourceFile, remarks: NoteRemarks, identity: str = "") -> None:
+        with self._lock:
+            self._changed[file.path] = file.size, file.mtime_ns, *_FIELDS(remarks), identity
 
     def save(self, files: Sequence[SourceFile]) -> None:
         """Write the new remarks down, and drop those on notes that are not among ``files``."""
@@ -89,21 +96,18 @@ class NoteSurvey:
             paths, kept = {file.path for file in files}, self._load()
             if self._file is None or not (self._changed or kept.keys() - paths):
                 return
-            entries = {path: entry for path, entry in (kept | self._changed).items() if path in paths}
-            rows = {path: [size, mtime_ns, *_FIELDS(remarks)] for path, (size, mtime_ns, remarks) in entries.items()}
+            rows = {path: row for path, row in (kept | self._changed).items() if path in paths}
             with suppress(OSError):  # an index in a folder that cannot be written
                 atomic.write_bytes(self._file, json.dumps(rows).encode(), 0o600)
                 self._changed.clear()
 
     def remarks(self, files: Sequence[SourceFile]) -> Mapping[str, NoteRemarks]:
         """Return the remarks on these versions by path.  Opens no note, unless there is no file that keeps them."""
-        with self._lock:
-            entries = self._load() | self._changed
+        rows = self._rows()
         current: dict[str, NoteRemarks] = {}
         for file in files:
-            size, mtime_ns, remarks = entries.get(file.path, (-1, -1, NoteRemarks()))
-            if (size, mtime_ns) == (file.size, file.mtime_ns):
-                current[file.path] = remarks
+            if (row := rows.get(file.path)) is not None and (row[0], row[1]) == (file.size, file.mtime_ns):
+                current[file.path] = _remarks(row)
             elif self._file is None:
                 from .notes import RawNote
 
@@ -111,15 +115,28 @@ class NoteSurvey:
                     current[file.path] = remarks_on(file, RawNote.read(file, self._max_bytes))
         return current
 
-    def _load(self) -> dict[str, _Entry]:
-        """Return the entries of the file, read again if another process has replaced it."""
+    def is_readable(self, path: str, text: str) -> bool:
+        """Return true if nothing of the ``text`` of a note is private or a secret, as was seen when it was ingested."""
+        identity = self._identity(hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest())
+        return identity != "" and self._rows().get(path, ())[-1:] == [identity]
+
+    def _identity(self, sha256: str) -> str:
+        return "" if self._rules is None else hashlib.sha256(f"{self._rules}\0{sha256}".encode()).hexdigest()
+
+    def _rows(self) -> dict[str, _Row]:
+        with self._lock:
+            return self._load() | self._changed
+
+    def _load(self) -> dict[str, _Row]:
+        """Return the rows of the file, read again if another process has replaced it."""
         with suppress(OSError, ValueError, TypeError, AttributeError):
             if self._file is not None and (version := self._file.stat().st_mtime_ns) != self._kept[0]:
                 rows = json.loads(self._file.read_bytes())
-                entries = {
-                    path: (size, mtime_ns, NoteRemarks(private, untrusted, tuple(guessed), languages, skipped))
-                    for path, (size, mtime_ns, private, untrusted, guessed, languages, skipped) in rows.items()
-                }
-                self._kept = version, entries
+                self._kept = version, {path: row for path, row in rows.items() if len(row) == 8}
             return self._kept[1]
         return {}
+
+
+def _remarks(row: _Row) -> NoteRemarks:
+    private, untrusted, guessed, languages, skipped = row[2:7]
+    return NoteRemarks(private, untrusted, tuple(guessed), languages, skipped)

@@ -50,7 +50,7 @@ class Plugins:
             from .redact import Redaction
 
             self.manager.register(Redaction(allow), REDACTION)
-        for point in _entry_points() if entry_points else ():
+        for point in find_entry_points() if entry_points else ():
             if point.name not in disabled and not self.manager.has_plugin(point.name):
                 try:
                     self._register(point.load(), point.name)
@@ -88,8 +88,15 @@ class Plugins:
 
     def blocked(self) -> list[str]:
         """Return the names of the plugins that are installed and disabled."""
-        installed = {REDACTION, *(point.name for point in _entry_points())}
+        installed = {REDACTION, *(point.name for point in find_entry_points())}
         return sorted(name for name in installed if self.manager.is_blocked(name))
+
+    def redaction_rules(self) -> str | None:
+        """Return an identity of what the redaction takes out; ``None`` if a plugin of others changes lines too."""
+        hooks = self.manager.hook.openclaw_memory_prepare_lines.get_hookimpls()
+        redaction = self.manager.get_plugin(REDACTION)
+        others = any(each.plugin is not redaction for each in hooks)
+        return None if others or redaction is None else str(redaction.rules)
 
     def has_any(self, hook: str) -> bool:
         """Return true if a plugin implements ``hook``, so that hot loops can skip the call."""
@@ -216,21 +223,21 @@ def _checked_hits(changed: Any, hits: tuple[SearchHit, ...]) -> tuple[SearchHit,
     return ordered
 
 
-def _entry_points() -> Iterable[EntryPoint]:
-    """Return the plugins that other packages install.
+def find_entry_points(group: str = hookspecs.PROJECT) -> Iterable[EntryPoint]:
+    """Return the entry points of a ``group`` that other packages install, the plugins by default.
 
     The standard library parses what all packages install, which takes longer than most commands: here it does only
     where one of them names our group.
     """
-    group = f"[{hookspecs.PROJECT}]"
+    title = f"[{group}]"
     for folder in map(Path, dict.fromkeys(sys.path)):
         if folder.is_file():  # an archive, whose members are not looked at
             break
         with suppress(OSError):
-            if any(group in file.read_text("utf-8", "replace") for file in folder.glob("*-info/entry_points.txt")):
+            if any(title in file.read_text("utf-8", "replace") for file in folder.glob("*-info/entry_points.txt")):
                 break
     else:
         return ()
     from importlib.metadata import entry_points
 
-    return entry_points(group=hookspecs.PROJECT)
+    return entry_points(group=group)

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..index.corpus import RADIUS, Corpus, Shape
 from ..records import dataclass
-from ..store.api import Bools, Floats, Ints, KeywordIndex
+from ..store.api import Bools, Floats, Ints, KeywordIndex, distinct
 
 
 class Parameters(NamedTuple):
@@ -194,7 +194,7 @@ def _spread(rows: Ints, tf: Floats, shape: Shape, scratch: Floats) -> tuple[Ints
             near = rows[reached] + step * d
             scratch[near] += tf[reached]
             touched.append(near)
-    held = np.unique(np.concatenate(touched))
+    held = distinct(np.concatenate(touched))
     frequency: Floats = scratch[held]
     scratch[held] = 0
     return held, frequency

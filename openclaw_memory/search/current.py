@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import patterns as re
 from ..knowledge.statements import Statement, replaces
-from ..store.api import Bools, Floats, Ints
+from ..store.api import Bools, Floats, Ints, distinct
 from .hits import ranked_rows
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def find_successors(
     for row, statement in statements.items():
         alike = _alike_rows(len(eligible), statement.identifying, weights, holders)
         below = _below_headings(index, statement.subject, holders)
-        candidates = np.unique(np.concatenate([others, alike, below]))
+        candidates = distinct(np.concatenate([others, alike, below]))
         candidates = candidates[eligible[candidates] & _as_trusted(index, row, candidates)]
         later[row] = timeline.later(row, candidates).tolist()
     read = np.array(sorted(set(chain.from_iterable(later.values()))), np.int32)

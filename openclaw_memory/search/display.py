@@ -14,7 +14,7 @@ from ..graph.view import GraphView
 from ..index.archive import Archive
 from ..index.corpus import Corpus
 from ..model import DatedLines, SearchHit, chars_of, citation, tokens_of
-from ..store.api import Ints, SectionText, Store
+from ..store.api import Ints, SectionText, Store, distinct
 from ..system.mapped import Table
 from ..text import analysis
 from .hits import Range, Scores, line_range
@@ -135,9 +135,9 @@ class Display:
         the rows that replaced others; statements are superseded as on the day ``as_of``.
         """
         rows = self._corpus.rows
-        ids = [np.unique(rows.section_id[span.first : span.last + 1]) for span in ranges]
+        ids = [distinct(rows.section_id[span.first : span.last + 1]) for span in ranges]
         if sections is None:
-            sections = self.sections.get(np.unique(np.concatenate(ids)).tolist() if ids else [])
+            sections = self.sections.get(distinct(np.concatenate(ids)).tolist() if ids else [])
         concepts = self._graph.names_in([(span.first, span.last) for span in ranges])
         superseded = self._superseded(as_of)
         return [
@@ -234,7 +234,7 @@ class Display:
     def texts(self, rows: Ints) -> list[tuple[str, str]]:
         """Return the text of each row, and the headings above it; empty ones where it is gone from the store."""
         columns, shown = self._corpus.rows, list[tuple[str, str]]()
-        sections = self.sections.get(np.unique(columns.section_id[rows]).tolist())
+        sections = self.sections.get(distinct(columns.section_id[rows]).tolist())
         for row in rows.tolist():
             section, place = sections.get(int(columns.section_id[row])), self._place(row)
             if section is None:

@@ -17,7 +17,7 @@ from ..embed import registry
 from ..index.corpus import RADIUS, Corpus
 from ..model import Grain
 from ..records import dataclass
-from ..store.api import Bools, Floats, Ints, VectorIndex
+from ..store.api import Bools, Floats, Ints, VectorIndex, distinct
 from ..text import analysis
 from ..text.turns import roles
 from .bm25 import KeywordScores
@@ -173,10 +173,10 @@ def collect_features(
     values["heading"] = rows.heading.astype(np.float32)
     if shape.speakers.any():
         # What a chat with a machine says was not written to be kept.
-        chats = np.isin(shape.speakers, _role_keys())
+        chats = np.isin(shape.speakers, _role_keys(), assume_unique=True)
         values["transcript"] = chats.astype(np.float32).take(shape.speaker)
-        keys = np.array([analysis.unit_hash(name) for name in question.speakers], np.int64)
-        speaks = np.isin(shape.speakers, keys)
+        keys = distinct(np.array([analysis.unit_hash(name) for name in question.speakers], np.int64))
+        speaks = np.isin(shape.speakers, keys, assume_unique=True)
         if speaks.any():
             values["speaker"] = speaks.astype(np.float32).take(shape.speaker)
     if question.days:
@@ -190,9 +190,9 @@ def collect_features(
 
 @cache
 def _role_keys() -> NDArray[np.int64]:
-    """Return the keys of the parts in a chat with a machine, in all languages, as rows have those of speakers."""
+    """Return the different keys of the parts in a chat with a machine, in all languages, as of speakers of rows."""
     names = frozenset().union(*roles().values())
-    return np.array([analysis.unit_hash(analysis.name_key(name)) for name in sorted(names)], np.int64)
+    return distinct(np.array([analysis.unit_hash(analysis.name_key(name)) for name in names], np.int64))
 
 
 # -- days -------------------------------------------------------------------------------------------
@@ -278,7 +278,7 @@ def cosines(corpus: Corpus, index: VectorIndex, vector: Floats, keyword: Keyword
     rows = np.concatenate([rows, np.arange(len(unit_ids), dtype=np.int32)[_sample(len(unit_ids))]])
     # The windows of these need the scores of their neighbours.
     around = (rows[:, None] + np.arange(-RADIUS, RADIUS + 1)).ravel()
-    rows = np.unique(around[(around >= 0) & (around < len(unit_ids))])
+    rows = distinct(around[(around >= 0) & (around < len(unit_ids))])
     out = np.full(len(unit_ids), np.nan, np.float32)
     out[rows] = index.similarities(vector, unit_ids[rows])
     scored = ~np.isnan(out)

@@ -115,7 +115,11 @@ class ResidentIndex:
             self.corpus.refresh(self._store)
             self.names.refresh(self.corpus.documents)
             self.archive.refresh(self._store, self.corpus)
+            if self._state is None:
+                self._store.give_back_memory()  # as much as what comes next takes
             self.graph.refresh(self.corpus, self.archive)
+            if self._state is None:
+                self._store.give_back_memory()
             self.keyword.refresh()
             self.display.refresh()
             if model is not None:

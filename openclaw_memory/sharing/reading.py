@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from ..context.service import ContextService
     from ..forget.operations import Forgetter
     from ..forget.tombstones import Tombstones
+    from ..ingest.survey import NoteSurvey
     from ..model import ContextResult, FactRow
     from ..search.service import SearchService
 
@@ -75,6 +76,7 @@ class ReadingMemory:
     plugins: Plugins
     usage: Usage
     forgotten: Tombstones
+    survey: NoteSurvey
     ambient: ContextService
     others: OtherMemories
     _questions: SearchService
@@ -244,11 +246,13 @@ class ReadingMemory:
         from ..text.withheld import READ_MARK, without_private
 
         def readable(path: str, text: str) -> str:
-            text = without_private(text, READ_MARK)
+            shown = without_private(text, READ_MARK)
             self.forgotten.check()
             if self.forgotten.matcher:
-                text = self._forgetter.readable(path, text)
-            return self.plugins.redact_text(path, text)
+                shown = self._forgetter.readable(path, shown)
+            if shown == text and self.survey.is_readable(path, text):
+                return text  # the words of redaction take longer to load than all else
+            return self.plugins.redact_text(path, shown)
 
         return read_lines(self.workspace, self.settings.ingest, path, from_line, lines, readable)
 

@@ -38,5 +38,6 @@ from .rows import VectorModel as VectorModel
 from .rows import VectorStates as VectorStates
 from .rows import WorkspaceFile as WorkspaceFile
 from .rows import batches as batches
+from .rows import distinct as distinct
 from .tables.store import Store as Store
 from .tables.vectors import VectorIndex as VectorIndex

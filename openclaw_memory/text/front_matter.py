@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import textwrap
-import tomllib
 import unicodedata
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
@@ -131,6 +130,8 @@ def _parse_mapping(lines: Sequence[str], fence: str = "---", first: int = 1) -> 
     text = "\n".join(lines)
     if len(text) > _MAX_CHARS:
         raise _Invalid(f"more than {_MAX_CHARS} characters; put what is no data of the note below it")
+    import tomllib
+
     import yaml
 
     data: Any

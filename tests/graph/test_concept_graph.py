@@ -142,6 +142,16 @@ def test_front_matter_tags_hold_for_every_section(notes: Notes) -> None:
     assert "second" in hits[0].snippet
 
 
+def test_a_tag_of_another_spelling_renames_its_concept(notes: Notes) -> None:
+    text = "---\ntitle: Water\ntags: [{}]\n---\n\n- The first line.\n\n# Two\n\n- The second line.\n"
+    notes.write("memory/a.md", text.format("valve"))
+    with ingested(notes) as memory:
+        assert picture(memory)["names"] == {"valve": "valve"}
+        notes.write("memory/a.md", text.format("Valves"))
+        memory.ingest()
+        assert picture(memory)["names"] == {"valves": "Valves"}
+
+
 WORDS = st.sampled_from([*NAMES, "the rain fell", "we met", "`pump_rate`", "[[Harbour Street]]", "#wobble"])
 LINES = st.lists(WORDS, min_size=1, max_size=4).map(lambda words: "- and then " + " and ".join(words))
 BODIES = st.lists(LINES, min_size=1, max_size=4).map(lambda lines: "# Day\n\n" + "\n".join(lines) + "\n")

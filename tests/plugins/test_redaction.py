@@ -21,7 +21,8 @@ from tables import table
 from benchmarks import redaction
 from openclaw_memory import example
 from openclaw_memory.model import Unit
-from openclaw_memory.plugins.redact import Redaction, redact_lines, redact_text, rules, seeds
+from openclaw_memory.plugins.redact import Redaction, redact_lines, redact_text, seeds
+from openclaw_memory.plugins.redact.shapes import rules
 
 
 def letters(n: int) -> str:

@@ -130,6 +130,36 @@ def test_a_change_of_what_is_allowed_has_files_read_again(notes: Notes) -> None:
         assert "swordfish" not in everything(memory)
 
 
+def test_a_note_that_was_seen_to_hold_no_secret_is_read_without_looking_again(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes.write("memory/a.md", "- The harbour is closed.\n")
+    notes.write("memory/b.md", "- The harbour password: swordfish\n")
+    looked: list[str] = []
+    redact_lines = redact.redact_lines
+
+    def noted(lines: Any, *allow: Any) -> list[str]:
+        looked.extend(lines)
+        return redact_lines(lines, *allow)
+
+    with ingested(notes):
+        pass
+    monkeypatch.setattr(redact, "redact_lines", noted)
+    with open_memory(notes) as memory:
+        assert memory.get("memory/a.md").text == "- The harbour is closed."
+        assert looked == []
+        assert memory.get("memory/b.md").text == "- The harbour password: [redacted:password]"
+        notes.write("memory/a.md", "- The harbour password: swordfish\n")
+        assert memory.get("memory/a.md").text == "- The harbour password: [redacted:password]"
+        assert len(looked) > 1
+    looked.clear()
+    notes.write("memory/a.md", "- The harbour is closed.\n")
+    monkeypatch.setattr(redact, "VERSION", redact.VERSION + 1)
+    with open_memory(notes) as memory:
+        assert memory.get("memory/a.md").text == "- The harbour is closed."
+    assert looked  # by the rules of another version
+
+
 def test_summaries_are_made_again_by_another_redaction(monkeypatch: Any) -> None:
     before = fingerprints(Settings())
     assert fingerprints(Settings().with_values({"redaction.allow": ["swordfish"]})) != before

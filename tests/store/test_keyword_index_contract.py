@@ -23,6 +23,7 @@ from benchmarks import corpus as generated
 from openclaw_memory.index.corpus import RADIUS, Corpus
 from openclaw_memory.search import bm25
 from openclaw_memory.store.api import KeywordIndex
+from openclaw_memory.store.duckdb import database
 from openclaw_memory.store.duckdb.store import DuckStore
 from openclaw_memory.text import analysis
 
@@ -114,7 +115,10 @@ class Histories(RuleBasedStateMachine):
 
 
 @pytest.mark.parametrize(("kind", "number", "steps"), [("postings", 4, 12), ("fts", 1, 5)])
-def test_postings_equal_the_texts_after_any_history(kind: str, number: int, steps: int) -> None:
+def test_postings_equal_the_texts_after_any_history(
+    kind: str, number: int, steps: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "_POSTINGS_AT_ONCE", 3)  # several ranges of terms
     machine = type("Of", (Histories,), {"kind": kind})
     run_state_machine_as_test(machine, settings=settings(examples(number), stateful_step_count=steps))
 

@@ -18,9 +18,6 @@ from dataclasses import replace
 
 from ...hookspecs import hookimpl
 from ...model import Unit
-from . import seeds
-from .document import Document, candidates
-from .shapes import rules as rules
 
 #: Grows when more or less is redacted: an index of another version is read again.
 VERSION = 11
@@ -32,6 +29,8 @@ def redact_lines(lines: Iterable[str], allow: Collection[str] = ()) -> list[str]
     Works on a whole document because a private key, the header of a table, or a value below its label spans lines.
     What was hidden beside a secret shows once that is gone, so the document is read again until nothing changes.
     """
+    from .document import Document
+
     raw = list(lines)
     flat = before = [line.replace("\n", " ") for line in raw]
     for _ in range(16):  # a note takes two; more are needed only where secrets are glued to one another
@@ -45,6 +44,9 @@ def redact_lines(lines: Iterable[str], allow: Collection[str] = ()) -> list[str]
 
 def redact_text(text: str, allow: Collection[str] = ()) -> str:
     """Return ``text`` with its secrets replaced and its line feeds where they were."""
+    from . import seeds
+    from .document import candidates
+
     lines = text.split("\n")
     if "PRIVATE KEY" in text or "Private-Lines" in text or candidates(text) or any(seeds.find_blocks(lines)):
         return "\n".join(redact_lines(lines, allow) if allow else redact_lines(lines))
@@ -56,6 +58,8 @@ class Redaction:
 
     def __init__(self, allow: Collection[str] = ()) -> None:
         self._allow = (frozenset(allow),) if allow else ()
+        #: Identity of what is taken out.
+        self.rules = repr((VERSION, *sorted(allow)))
         self._file = threading.local()
 
     def redact(self, text: str) -> str:

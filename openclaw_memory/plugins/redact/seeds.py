@@ -10,7 +10,6 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cache
-from importlib.resources import files
 from itertools import groupby
 
 from ... import patterns as re
@@ -23,6 +22,8 @@ _AROUND = " \t0123456789.,;:()[]{}<>|*_`\"'“”„«»「」、，。#>+-–�
 @cache
 def _lists() -> tuple[frozenset[str], ...]:
     """Return the words of each list, with their accents and without."""
+    from importlib.resources import files
+
     lists = []
     for file in files("mnemonic").joinpath("wordlist").iterdir():
         text = file.read_text(encoding="utf-8")

@@ -8,10 +8,8 @@ people cut them.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
 from functools import cache
-from importlib.resources import files
 from typing import Any, NamedTuple
 
 from ... import patterns as re
@@ -72,7 +70,9 @@ def rules() -> tuple[Rule, ...]:
 
 
 def _gitleaks_rules() -> Iterator[Rule]:
-    text = files(__package__).joinpath("gitleaks.toml").read_text(encoding="utf-8")
+    import tomllib
+
+    text = word_lists.read_text(__package__, "gitleaks.toml")
     for table in text.split("[[rules]]")[1:]:
         pattern = table.partition("\nregex = ")[2].partition("\n")[0]
         # What spans lines, begins with anything at all, or is a mere hash is looked for elsewhere.

@@ -23,7 +23,7 @@ from ...errors import StoreError, TextRefused
 from ...system import atomic
 from ..rows import batches
 from ..tables.base import COLUMNS, COUNTERS, VERSION, Database, count
-from ..tables.keywords import Columns, Loaded, posting_columns
+from ..tables.keywords import Base, Columns, Loaded, posting_columns, run_lengths
 from .lease import Lease, Stamp, is_conflict, is_read_only
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("openclaw_memory.store")
 
+#: Postings that are read at once: 20 MB.
+_POSTINGS_AT_ONCE = 1 << 20
 #: Columns of the tables of postings.
 _POSTINGS = "term BIGINT, unit_id INTEGER, tf SMALLINT"
 
@@ -235,11 +237,26 @@ class DuckDatabase(Database):
             reached, highest = (int(self.counters()[name]) for name in ("compaction", "unit"))
             base = None
             if reached != compaction:
-                unit, base = 0, self._postings("postings", 0, "ORDER BY term")
-            return base, self._postings("postings_delta", unit), highest, reached
+                unit, base = 0, self._load_base()
+            return base, self._postings(f"postings_delta WHERE unit_id > {unit:d}"), highest, reached
 
-    def _postings(self, table: str, unit: int, order: str = "") -> Columns:
-        term, unit_id, tf = self.columns(f"SELECT term, unit_id, tf FROM {table} WHERE unit_id > {unit:d} {order}")
+    def _load_base(self) -> Base:
+        """Read the base range by range of its terms, which are hashes: at once it takes several times its size."""
+        n = int(self.rows("SELECT count(*) FROM postings")[0][0])
+        ranges = n // _POSTINGS_AT_ONCE + 1
+        unit_ids, tfs, runs, at = np.empty(n, np.int32), np.empty(n, np.int16), [], 0
+        ends = [(1 << 63) * number // ranges for number in range(ranges + 1)]
+        for first, last in itertools.pairwise(ends):
+            where = f"postings WHERE term BETWEEN {first} AND {last - 1} ORDER BY term"
+            term, unit_id, tf = self._postings(where)
+            unit_ids[at : at + len(term)], tfs[at : at + len(term)] = unit_id, tf
+            runs.append(run_lengths(term))
+            at += len(term)
+        terms, lengths = map(np.concatenate, zip(*runs, strict=True))
+        return terms, lengths, unit_ids, tfs
+
+    def _postings(self, part: str) -> Columns:
+        term, unit_id, tf = self.columns(f"SELECT term, unit_id, tf FROM {part}")
         return (
             term.astype(np.int64, copy=False),
             unit_id.astype(np.int32, copy=False),

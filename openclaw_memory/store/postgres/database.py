@@ -16,7 +16,7 @@ from ...errors import StoreError
 from ...system.deadline import Deadline
 from ..rows import batches
 from ..tables.base import Database, count
-from ..tables.keywords import Columns, Loaded, posting_columns
+from ..tables.keywords import Columns, Loaded, posting_columns, run_lengths
 from .connections import Server, memory_id
 from .schema import INDEX, INDEX_TABLES, SCHEMA, postgres_types
 
@@ -339,7 +339,8 @@ class PostgresDatabase(Database):
             highest, reached = (int(self.counters()[name]) for name in ("unit", "compaction"))
             base = None
             if reached != compaction:
-                unit, base = 0, self.term_postings(c)
+                term, unit_id, tf = self.term_postings(c)
+                unit, base = 0, (*run_lengths(term), unit_id, tf)
             return base, self.new_postings(c, unit), highest, reached
 
     def sizes(self, c: Session) -> tuple[int, int]:

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from ...system.mapped import Kept
 from ..rows import Ints, Postings
 
+Frequencies = NDArray[np.int16]
+
 #: Largest value of a SMALLINT column.
 MOST = 32_767
 
@@ -31,18 +33,25 @@ def posting_columns(units: Sequence[tuple[int, Mapping[str, int]]]) -> tuple[lis
     )
 
 
+def run_lengths(sorted_terms: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the different terms, and how often each stands there."""
+    terms, lengths = np.unique(sorted_terms, return_counts=True)
+    return terms, lengths
+
+
 class _Segment:
     """Postings sorted by term: unique ``terms`` and, per term, a slice of ``unit_id`` and ``tf``."""
 
-    def __init__(self, term: NDArray[np.int64], unit_id: Ints, tf: NDArray[np.int16], ordered: bool) -> None:
-        if not ordered:
-            order = np.argsort(term, kind="stable")
-            term, unit_id, tf = term[order], unit_id[order], tf[order]
-        starts = np.flatnonzero(np.r_[True, term[1:] != term[:-1]]) if len(term) else np.zeros(0, np.int64)
-        self.terms = term[starts]
-        self.offsets = np.append(starts, len(term))
+    def __init__(self, terms: NDArray[np.int64], lengths: NDArray[np.int64], unit_id: Ints, tf: Frequencies) -> None:
+        self.terms = terms
+        self.offsets = np.concatenate([[0], np.cumsum(lengths)])
         self.unit_id = unit_id
         self.tf = tf
+
+    @classmethod
+    def of_columns(cls, term: NDArray[np.int64], unit_id: Ints, tf: Frequencies) -> _Segment:
+        order = np.argsort(term, kind="stable")
+        return cls(*run_lengths(term[order]), unit_id[order], tf[order])
 
     def span(self, key: int) -> slice | None:
         at = int(np.searchsorted(self.terms, key))
@@ -54,10 +63,12 @@ class _Segment:
         return np.repeat(self.terms, np.diff(self.offsets))
 
 
-Columns = tuple[NDArray[np.int64], Ints, NDArray[np.int16]]
-#: The base sorted by term, after a new compaction and else ``None``; the delta, then of all units, else of those above
-#: the requested one; the highest unit id, and the number of the last compaction.
-Loaded = tuple[Columns | None, Columns, int, int]
+Columns = tuple[NDArray[np.int64], Ints, Frequencies]
+#: The terms of a base, ascending, the number of postings of each, and these in order.
+Base = tuple[NDArray[np.int64], NDArray[np.int64], Ints, Frequencies]
+#: The base after a new compaction and else ``None``; the delta, then of all units, else of those above the requested
+#: one; the highest unit id, and the number of the last compaction.
+Loaded = tuple[Base | None, Columns, int, int]
 #: ``load(unit, compaction)`` returns what is new to an index that has the units up to ``unit`` of that ``compaction``.
 Load = Callable[[int, int], Loaded]
 
@@ -82,9 +93,9 @@ class PostingsIndex(Kept):
         """Take over the postings of units that were added since the last call."""
         base, delta, self._unit, self._compaction = self._load(self._unit, self._compaction)
         if base is not None:
-            self._segments = [_Segment(*base, ordered=True)] if len(base[0]) else []
+            self._segments = [_Segment(*base)] if len(base[0]) else []
         if len(delta[0]):
-            self._segments.append(_Segment(*delta, ordered=False))
+            self._segments.append(_Segment.of_columns(*delta))
         if len(self._segments) > 8:
             self._merge()
 
@@ -94,11 +105,10 @@ class PostingsIndex(Kept):
         keep = [self._segments[0]]
         if sum(len(s.unit_id) for s in rest) > len(keep[0].unit_id) // 4:
             keep, rest = [], self._segments
-        merged = _Segment(
+        merged = _Segment.of_columns(
             np.concatenate([s.expanded() for s in rest]),
             np.concatenate([s.unit_id for s in rest]),
             np.concatenate([s.tf for s in rest]),
-            ordered=False,
         )
         self._segments = [*keep, merged]
 
