@@ -23,7 +23,15 @@ register_profiles()
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark before ``-m`` chooses."""
+    """Mark before ``-m`` chooses; leave out what a server does alike, as it has one index of each sort."""
+    items[:] = [
+        item
+        for item in items
+        if not isinstance(item, pytest.Function)
+        or (given := getattr(item, "callspec", None)) is None
+        or given.params.get("over_both") != "server"
+        or given.params.get("kind") not in ("fts", "vss")
+    ]
     markers.mark(items)
 
 
