@@ -126,15 +126,15 @@ COMMANDS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("as_json", [False, True])
-def test_no_command_moves_a_terminal(hostile: Notes, command: str, as_json: bool) -> None:
-    arguments = [*options(hostile), *["--json"] * as_json, *command.split(" ")]
-    done = CliRunner().invoke(cli, arguments, env={"FORCE_COLOR": ""})
-    assert done.output and sanitize(done.output) == done.output
-    if as_json and done.exit_code == 0:
-        json.loads(done.stdout)
-        assert not any(marker in done.output for marker in MARKERS)
+def test_no_command_moves_a_terminal(hostile: Notes, as_json: bool) -> None:
+    for command in COMMANDS:
+        arguments = [*options(hostile), *["--json"] * as_json, *command.split(" ")]
+        done = CliRunner().invoke(cli, arguments, env={"FORCE_COLOR": ""})
+        assert done.output and sanitize(done.output) == done.output, command
+        if as_json and done.exit_code == 0:
+            json.loads(done.stdout)
+            assert not any(marker in done.output for marker in MARKERS), command
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
@@ -164,7 +164,6 @@ def test_sql_is_inert_for_people_and_faithful_for_machines(hostile: Notes) -> No
     assert "Albatross" in shown and sanitize(shown) == shown
     found = runner.invoke(cli, [*options(hostile), "--json", "sql", query]).stdout
     assert sanitize(found) == found and HOSTILE in json.loads(found)["rows"][0][0]
-    assert HOSTILE in runner.invoke(cli, [*options(hostile), "sql", "--csv", query]).stdout
 
 
 def walked(value: object) -> Iterator[str]:
