@@ -141,15 +141,15 @@ def test_note_written_between_two_sessions_is_found_in_the_second(host: Host) ->
 def test_session_start_reads_the_notes(host: Host, probe: Probe) -> None:
     write(host.workspace, "memory/2026-03-06.md", "- The ferry leaves at 06:40.\n")
     host.client_turn("hello", session="fresh")
-    event = wait_for(lambda: probe.reading(host.workspace), "session_start to read the note")
-    assert (event["agent"], event["reason"]) == ("main", "start")
+    event = wait_for(lambda: probe.reading(host.workspace, "start"), "session_start to read the note")
+    assert event["agent"] == "main"
 
 
 def test_new_reads_the_notes(host: Host, probe: Probe) -> None:
     host.turn("hello")
     write(host.workspace, "memory/2026-03-07.md", "- The spare key hangs behind the barometer.\n")
     host.client_turn("/new")
-    event = wait_for(lambda: probe.reading(host.workspace), "/new to read the note")
+    event = wait_for(lambda: probe.reading(host.workspace, "new"), "/new to read the note")
     assert event["agent"] == "main"
 
 
@@ -158,8 +158,8 @@ def test_compaction_reads_the_notes(host: Host, probe: Probe) -> None:
         host.turn("tell me more " * 50)
     write(host.workspace, "memory/2026-03-08.md", "- The plumber comes on Thursday.\n")
     assert host.call("sessions.compact", key="agent:main:main")["compacted"]
-    event = wait_for(lambda: probe.reading(host.workspace), "the compaction to read the note")
-    assert (event["agent"], event["reason"]) == ("main", "compaction")
+    event = wait_for(lambda: probe.reading(host.workspace, "compaction"), "the compaction to read the note")
+    assert event["agent"] == "main"
 
 
 def test_commands_answer_without_a_model_and_change_memory_for_the_owner_only(host: Host, model: ScriptedModel) -> None:
