@@ -23,8 +23,14 @@ register_profiles()
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark before ``-m`` chooses."""
+    """Mark before ``-m`` chooses; leave out what a server does alike, as it has one index of each sort."""
+    items[:] = [item for item in items if not _is_alike(item)]
     markers.mark(items)
+
+
+def _is_alike(item: pytest.Item) -> bool:
+    given = item.callspec.params if hasattr(item, "callspec") else {}
+    return given.get("over_both") == "server" and given.get("kind") in ("fts", "vss")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -130,10 +130,10 @@ def test_a_snippet_is_the_text_of_its_lines(memory: Memory, notes: Notes) -> Non
         assert memory.get(hit.citation).text == hit.snippet
 
 
-@pytest.mark.parametrize("query", ["", "   ", "???", "\0", "\ud800", "a" * 100_000, "🦜", "' OR 1=1 --", "%s"])
-def test_odd_questions_are_answered(memory: Memory, query: str) -> None:
-    result = memory.search(query)
-    assert all(0 <= hit.score <= 1 for hit in result.results)
+def test_odd_questions_are_answered(memory: Memory) -> None:
+    for query in ("", "   ", "???", "\0", "\ud800", "a" * 100_000, "🦜", "' OR 1=1 --", "%s"):
+        result = memory.search(query)
+        assert all(0 <= hit.score <= 1 for hit in result.results)
 
 
 def test_a_weight_of_no_feature_is_named_and_changes_nothing(notes: Notes, caplog: pytest.LogCaptureFixture) -> None:
@@ -200,19 +200,18 @@ def test_get_takes_the_names_that_people_and_programs_write(memory: Memory, note
     assert memory.get("memory/back\\slash.md").text == "- slash"
 
 
-@pytest.mark.parametrize(
-    "given",
-    ["", ".", "/", "nope.md", "../secret.md", "memory/../../secret.md", "/etc/passwd", "memory", "memory/",
-     "secret.md", ".env.md", "memory/.hidden.md", "memory/link.md", "memory/out/secret.md", "@x/../secret.md",
-     "memory/a.txt", "..\\secret.md", "a\0b", "~/secret.md", "memory/2026-02-13.md/..", "file:///etc/passwd"],
-)  # fmt: skip
-def test_get_gives_nothing_but_memory_files(memory: Memory, notes: Notes, given: str) -> None:
+def test_get_gives_nothing_but_memory_files(memory: Memory, notes: Notes) -> None:
     for name in ("../secret.md", "secret.md", ".env.md", "memory/.hidden.md", "memory/a.txt"):
         notes.write(name, "secret\n")
     (notes.root / "memory" / "link.md").symlink_to("../../secret.md")
     (notes.root / "memory" / "out").symlink_to("../..")
-    page = memory.get(given)
-    assert (page.status, page.text, page.path) == ("not_found", "", given)
+    for given in (
+        "", ".", "/", "nope.md", "../secret.md", "memory/../../secret.md", "/etc/passwd", "memory", "memory/",
+        "secret.md", ".env.md", "memory/.hidden.md", "memory/link.md", "memory/out/secret.md", "@x/../secret.md",
+        "memory/a.txt", "..\\secret.md", "a\0b", "~/secret.md", "memory/2026-02-13.md/..", "file:///etc/passwd",
+    ):  # fmt: skip
+        page = memory.get(given)
+        assert (page.status, page.text, page.path) == ("not_found", "", given)
 
 
 def test_get_says_what_is_wrong_with_a_file_or_its_lines(memory: Memory, notes: Notes) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 import sys
@@ -15,7 +13,7 @@ from typing import Any
 import click
 
 from ..model import QueryResult, counted
-from ..system.sanitize import escape_json, sanitize
+from ..system.sanitize import escape_json
 from .context import CliContext, common_options, ingest_progress, say
 
 #: Default number of rows for people.
@@ -24,13 +22,12 @@ _ROWS = 100
 
 @click.command()
 @click.argument("query", required=False)
-@click.option("--csv", "as_csv", is_flag=True, help="Print comma-separated values with a header line.")
 @click.option("--limit", "-n", type=click.IntRange(min=1), metavar="N",
-              help=f"At most N rows; default {_ROWS} for people, all of them as JSON and CSV.")  # fmt: skip
+              help=f"At most N rows; default {_ROWS} for people, all of them as JSON.")  # fmt: skip
 @click.option("--timeout", type=click.FloatRange(0, min_open=True), default=20.0, show_default=True, metavar="SECONDS",
               help="Stop a query after this long: nobody else can use the index meanwhile.")  # fmt: skip
 @common_options
-def sql(cli: CliContext, query: str | None, as_csv: bool, limit: int | None, timeout: float) -> None:
+def sql(cli: CliContext, query: str | None, limit: int | None, timeout: float) -> None:
     """Ask the index with SQL; QUERY is read from standard input when it is not given, or is "-".
 
     Tables: memories, documents, concepts, edges, facts, usage.
@@ -41,21 +38,13 @@ def sql(cli: CliContext, query: str | None, as_csv: bool, limit: int | None, tim
 
     Nothing can be written, and no other file can be read.
     """
-    if as_csv and cli.json:
-        raise click.UsageError("give --csv or --json, not both")
     text = _text(query)
-    machine = as_csv or cli.json
     with cli.memory() as memory:
-        result = memory.sql(text, limit=limit if limit is not None or machine else _ROWS, timeout=timeout)
+        result = memory.sql(text, limit=limit if limit is not None or cli.json else _ROWS, timeout=timeout)
     if cli.json:
         say(_json(result))
         return
-    if as_csv:
-        # A program must get every character; a terminal would obey control characters.
-        rows = _csv(result)
-        click.echo(sanitize(rows) if sys.stdout.isatty() else rows, nl=False, color=True)  # noqa: TID251
-    else:
-        _show(cli, result)
+    _show(cli, result)
     if result.truncated:
         cli.remark(f"there are more than {len(result.rows)} rows; give --limit")
     cli.remark_on(result)
@@ -100,15 +89,6 @@ def _json(result: QueryResult) -> str:
     if result.warning:
         out["warning"] = result.warning
     return escape_json(json.dumps(out, ensure_ascii=False))
-
-
-def _csv(result: QueryResult) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(result.columns)
-    for row in result.rows:
-        writer.writerow(_cell(_plain(value)) for value in row)
-    return text.getvalue()
 
 
 def _cell(plain: Any) -> Any:

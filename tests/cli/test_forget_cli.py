@@ -78,9 +78,8 @@ def test_help_says_that_there_is_no_undo(run: Run) -> None:
     assert "There is no undo" in " ".join(run("forget", "--help").stdout.split())
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
+def test_wrong_usage_is_said_on_one_line(run: Run, notes: Notes) -> None:
+    for arguments, said in (
         ([], "name one thing to forget"),
         (["--query", "a", "--path", "b"], "path and query was named"),
         (["--query", "zebra"], "give --yes, or --dry-run"),
@@ -91,16 +90,14 @@ def test_help_says_that_there_is_no_undo(run: Run) -> None:
         (["--query", "of the", "--yes"], "no word to look for"),
         (["--since", "2026-03-01", "--until", "2026-02-01", "--yes"], "is before since"),
         (["--since", "soon", "--yes"], "is not a day"),
-    ],
-)
-def test_wrong_usage_is_said_on_one_line(run: Run, notes: Notes, arguments: list[str], said: str) -> None:
-    result = run("forget", *arguments, code=2)
-    assert said in result.stderr and len(result.stderr.strip().splitlines()) == 1
-    if "--json" in arguments:
-        assert said in json.loads(result.stdout)["error"]["message"]
-    else:
-        assert result.stdout == ""
-    assert not (notes.root / ".openclaw-memory" / "id").exists()  # nothing was forgotten
+    ):
+        result = run("forget", *arguments, code=2)
+        assert said in result.stderr and len(result.stderr.strip().splitlines()) == 1
+        if "--json" in arguments:
+            assert said in json.loads(result.stdout)["error"]["message"]
+        else:
+            assert result.stdout == ""
+        assert not (notes.root / ".openclaw-memory" / "id").exists()  # nothing was forgotten
 
 
 @pytest.mark.parametrize(("answer", "forgets"), [("y", True), ("n", False), ("", False)])

@@ -9,7 +9,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,6 +21,9 @@ from model import NAME as MODEL
 from model import ScriptedModel
 
 T = TypeVar("T")
+
+#: Without what the environment says, and without reading certificates for each request, as there are none.
+HTTP: Any = {"trust_env": False, "verify": False}
 
 ROOT = Path(__file__).resolve().parents[2]
 PLUGIN = "openclaw-memory"
@@ -36,7 +40,7 @@ def wait_for(look: Callable[[], T | None], what: str, seconds: float = 60.0) -> 
     until = time.monotonic() + seconds
     while not (seen := look()):
         assert time.monotonic() < until, f"waited {seconds:g} s for {what}"
-        time.sleep(0.05)
+        time.sleep(0.2)  # looking at all processes takes a tenth of that
     return seen
 
 
@@ -54,6 +58,7 @@ class Host:
         self.state = self.home / ".openclaw"
         self.workspace = folder / "workspace"
         self.gateway: subprocess.Popen[bytes] | None = None
+        self._client: subprocess.Popen[str] | None = None
         self.log = folder / "gateway.log"
         self._port = _free_port()
         for made in (self.state, self.workspace, folder / "tmp", folder / "bin"):
@@ -199,10 +204,9 @@ class Host:
         answer = self.run_json("agent", "--local", "--agent", agent, "--message", message)
         return _answer(answer)
 
-    def cli_turn(self, message: str, agent: str = "main", session: str = "main") -> str:
-        """One turn as a person types it, through the gateway; the agent's answer.  The host tells plugins of a new session."""
-        key = f"agent:{agent}:{session}"
-        return _answer(self.run_json("agent", "--agent", agent, "--session-key", key, "--message", message)["result"])
+    def cli_turn(self, message: str) -> str:
+        """One turn of the main session as a person types it, through the gateway; the agent's answer."""
+        return _answer(self.run_json("agent", "--session-key", "agent:main:main", "--message", message)["result"])
 
     # -- the gateway --------------------------------------------------------------------------------------------------
 
@@ -228,7 +232,7 @@ class Host:
         if self.gateway.poll() is not None:
             raise AssertionError(self._report(f"the gateway ended with {self.gateway.returncode}"))
         try:
-            return httpx.get(f"{self._url}/ready", timeout=5, trust_env=False).status_code == 200
+            return httpx.get(f"{self._url}/ready", timeout=5, **HTTP).status_code == 200
         except httpx.HTTPError:
             return False
 
@@ -236,6 +240,7 @@ class Host:
         """Stop the gateway as a service manager would; nothing that it started may be left."""
         if self.gateway is None:
             return
+        self._end_client()
         self.gateway.terminate()
         try:
             self.gateway.wait(60)
@@ -248,6 +253,7 @@ class Host:
     def kill_gateway(self) -> None:
         """End the gateway as a crash would, with no chance to clean up."""
         assert self.gateway is not None
+        self._end_client()
         self.gateway.kill()
         self.gateway.wait(10)
         self.gateway = None
@@ -261,7 +267,7 @@ class Host:
             "authorization": f"Bearer {TOKEN}",
             **{name.replace("_", "-"): value for name, value in headers.items()},
         }
-        answer = httpx.post(f"{self._url}{path}", json=body, headers=sent, timeout=COMMAND_TIMEOUT, trust_env=False)
+        answer = httpx.post(f"{self._url}{path}", json=body, headers=sent, timeout=COMMAND_TIMEOUT, **HTTP)
         if answer.status_code != 200:
             raise AssertionError(self._report(f"{path} answered {answer.status_code}: {answer.text}"))
         return answer.json()
@@ -272,6 +278,39 @@ class Host:
         answer = self._post("/v1/chat/completions", body, x_openclaw_session_key=f"agent:{agent}:{session}")
         return str(answer["choices"][0]["message"]["content"])
 
+    def call(self, method: str, *, scopes: Sequence[str] | None = None, final: bool = False, **params: object) -> Any:
+        """Call a method of the gateway as OpenClaw's commands do; its result, the final one of a turn.
+
+        One process makes all calls, as each command takes seconds to start.
+        """
+        if self._client is None:
+            client = [self.openclaw.parent / "node", Path(__file__).with_name("client.mjs"), self.openclaw.parents[1]]
+            self._client = subprocess.Popen(
+                client, env=self.env, cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            )
+        assert self._client.stdin is not None and self._client.stdout is not None
+        asked = {"method": method, "params": params, "expectFinal": final, **({"scopes": scopes} if scopes else {})}
+        print(json.dumps(asked), file=self._client.stdin, flush=True)
+        answer = json.loads(self._client.stdout.readline())
+        assert "error" not in answer, self._report(f"{method} answered {answer}")
+        return answer["result"]
+
+    def _end_client(self) -> None:
+        if self._client is not None:
+            self._client.kill()
+            self._client.communicate()
+            self._client = None
+
+    def client_turn(self, message: str, session: str = "main") -> str:
+        """One turn as :meth:`cli_turn` makes one; the host tells plugins of a new session."""
+        sent = {"message": message, "agentId": "main", "sessionKey": f"agent:main:{session}", "deliver": False}
+        turn = {**sent, "idempotencyKey": str(uuid.uuid4())}
+        return _answer(self.call("agent", scopes=["operator.admin"], final=True, **turn)["result"])
+
+    def heartbeat(self, text: str) -> None:
+        """Have a heartbeat now, with this text."""
+        self.call("wake", mode="now", text=text)
+
     def tool(self, name: str, agent: str = "main", **arguments: object) -> dict[str, Any]:
         """Call a tool through the gateway, without a model; its result."""
         body = {"tool": name, "args": arguments, "sessionKey": f"agent:{agent}:main"}
@@ -280,9 +319,7 @@ class Host:
 
     def page(self, path: str, token: str = TOKEN) -> httpx.Response:
         """Get a page of the gateway."""
-        return httpx.get(
-            f"{self._url}{path}", headers={"authorization": f"Bearer {token}"}, timeout=60, trust_env=False
-        )
+        return httpx.get(f"{self._url}{path}", headers={"authorization": f"Bearer {token}"}, timeout=60, **HTTP)
 
     def events(self) -> str:
         """What the gateway has written so far."""
@@ -322,6 +359,7 @@ class Host:
 
     def kill_all(self) -> None:
         """End whatever is left, after a failure."""
+        self._end_client()
         left = self.processes()
         for process in left:
             _kill(process)
@@ -337,10 +375,14 @@ def cache_folder() -> Path:
 
 
 def _pip() -> dict[str, str]:
-    """Where pip of whoever runs the tests finds its configuration and its cache, which another HOME would hide."""
+    """Where pip of whoever runs the tests finds its configuration and its cache, which another HOME would hide.
+
+    It compiles nothing (so this odd setting says): what is used is compiled when it is first imported.
+    """
     config = Path(ENVIRON.get("XDG_CONFIG_HOME") or Path(ENVIRON["HOME"], ".config"), "pip", "pip.conf")
     found = {
         "PIP_CACHE_DIR": str(cache_folder() / "pip"),
+        "PIP_NO_COMPILE": "0",
         **({"PIP_CONFIG_FILE": str(config)} if config.is_file() else {}),
     }
     return {name: value for name, value in found.items() if name not in ENVIRON}

@@ -57,10 +57,10 @@ class Probe:
         calls = [json.loads(line) for line in self._events.read_text().splitlines()]
         return [call for call in calls if (wanted | {"hook": hook}).items() <= call.items()]
 
-    def reading(self, workspace: Path) -> dict[str, Any] | None:
-        """The session_start after which every note that the workspace now has was in the index."""
+    def reading(self, workspace: Path, reason: str) -> dict[str, Any] | None:
+        """The session_start for this reason after which every note that the workspace now has was in the index."""
         notes = len(list(workspace.rglob("*.md")))
-        calls = self.events("session_start", workspace=str(workspace))
+        calls = self.events("session_start", workspace=str(workspace), reason=reason)
         return next((call for call in calls if call["files"] == notes), None)
 
 

@@ -1,20 +1,20 @@
-"""What memory adds of itself to a turn, and the tools over graph and facts, in a gateway with a real agent loop."""
+"""What memory adds of itself to a turn, the tools over graph and facts, sub-agents and conversations, with a real agent loop."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import psutil
 import pytest
 from host import PLUGIN, Host, running, wait_for
-from model import Request, ScriptedModel, call
+from model import Request, ScriptedModel, ask, call
 from probe import write
 
 pytestmark = pytest.mark.e2e
 
 TAG = "<openclaw_memory"
+OWNER = ["operator.admin", "operator.read", "operator.write"]
 QUESTION = "Shall I call Wren about the boat?"
 CONCEPTS = """\
 concepts:
@@ -41,10 +41,20 @@ def host(new_host: Callable[[str], Host], plugin: Callable[..., Mapping[str, Any
     for workspace in agents.values():
         for name, text in NOTES.items():
             write(workspace, name, text)
+    agents["helper"] = host.folder / "helper"
+    write(agents["helper"], "memory/2026-03-03.md", "# 2026-03-03\n\n- The helper looks for keys.\n")
     # A deadline as on a machine with nothing else to do is not what these tests are about.
     own = {"quiet": {"enabled": False}, "open": {"turns": "private"}}
-    settings = {"contextTimeoutMs": 5000, "contextAgents": own, "settings": {"context.deadline_ms": 5000}}
-    host.configure(plugin(), {"plugins": {"entries": {PLUGIN: {"config": settings}}}}, agents=agents)
+    settings = {"context.deadline_ms": 5000, "sharing.read_from": ["parent"], "ingest.session_days": 30}
+    config = {"contextTimeoutMs": 5000, "contextAgents": own, "settings": settings}
+    host.configure(
+        plugin(),
+        {
+            "plugins": {"entries": {PLUGIN: {"config": config}}},
+            "agents": {"entries": {"main": {"subagents": {"allowAgents": ["helper"]}}}},
+        },
+        agents=agents,
+    )
     with running(host):
         for agent in agents:
             host.tool("memory_search", agent=agent, query="boat")  # reads the notes
@@ -71,15 +81,15 @@ def test_what_was_added_is_not_kept_in_the_conversation(host: Host, model: Scrip
     assert added(model.last) == []
 
 
-def test_turn_of_a_person_at_the_command_line_has_it_too(host: Host, model: ScriptedModel) -> None:
-    host.cli_turn(QUESTION, session="typed")
+def test_turn_of_a_client_has_it_too(host: Host, model: ScriptedModel) -> None:
+    host.client_turn(QUESTION, session="typed")
     assert added(model.last)
 
 
 def test_after_new_the_agent_is_given_it_again(host: Host, model: ScriptedModel) -> None:
     asked = []
     for message in (QUESTION, f"Once more: {QUESTION}", "/new", QUESTION):
-        host.cli_turn(message, session="renewed")
+        host.client_turn(message, session="renewed")
         asked.append(bool(added(model.last)))
     assert [asked[0], asked[1], asked[3]] == [True, False, True]
 
@@ -93,11 +103,11 @@ def test_agent_that_has_it_off_gets_nothing_and_searches_all_the_same(host: Host
 
 def test_turns_that_are_not_the_owners_own_get_nothing(host: Host, model: ScriptedModel) -> None:
     before = len(model.requests)
-    host.cli_turn(QUESTION, session="telegram:group:77")
+    host.client_turn(QUESTION, session="telegram:group:77")
     assert added(model.last) == []
     host.turn(call("sessions_spawn", task=QUESTION))
     wait_for(lambda: _asked(model, before, "[Subagent Context]"), "the sub-agent's turn")
-    host.run("system", "event", "--text", QUESTION, "--mode", "now")
+    host.heartbeat(QUESTION)
     wait_for(lambda: _asked(model, before, "heartbeat"), "the heartbeat's turn")
     for request in model.requests[before:]:
         assert not [text for text in added(request) if "CALL" not in text]
@@ -107,7 +117,7 @@ def test_client_without_an_administrators_rights_counts_as_somebody_else(host: H
     for agent, expected in (("main", False), ("open", True)):
         before = len(model.requests)
         message = {"sessionKey": f"agent:{agent}:client", "message": QUESTION, "idempotencyKey": agent}
-        host.run("gateway", "call", "chat.send", "--params", json.dumps(message))
+        host.call("chat.send", **message)
         wait_for(lambda since=before: _asked(model, since, QUESTION), "the client's turn")
         assert bool(added(model.last)) == expected
 
@@ -171,3 +181,54 @@ def test_turn_does_not_wait_for_a_server_that_hangs(host: Host, model: ScriptedM
     assert added(model.last) == []
     host.turn(QUESTION, session="no longer hanging")
     assert added(model.last)
+
+
+def test_the_parent_is_read_by_its_sub_agent_only(host: Host, model: ScriptedModel) -> None:
+    before = len(model.requests)
+    host.turn(ask("spare boat key"), agent="helper", session="alone")
+    assert "blue tin" not in str([request.messages for request in model.requests[before:]]), "nobody has started it"
+    # Written so that only the sub-agent takes it for a command.
+    task = call("sessions_spawn", task="TASK", agentId="helper").replace(
+        "TASK", ask("spare boat key").replace('"', '\\"')
+    )
+    host.turn(task.replace("CALL memory", "\\u0043ALL memory"), session="parent")
+
+    def hits() -> list[dict[str, Any]]:
+        found = [result for result in model.tool_results() if isinstance(result, dict) and "results" in result]
+        return [hit for hit in found[-1]["results"] if hit.get("memory") == "parent"]
+
+    [hit] = wait_for(hits, "the sub-agent's search")
+    assert "blue tin" in hit["snippet"] and hit["path"] == "@parent/memory/2026-03-02.md"
+    assert hit["provenance"]["originClass"] == "agent"
+
+
+def test_conversations_are_searched_and_the_owner_commands_the_memory(host: Host) -> None:
+    host.turn("The tent is lent to Juno until June.", agent="quiet", session="owner")
+    asked = {"query": "who has the tent?", "minScore": 0}
+
+    def search() -> list[dict[str, Any]]:
+        found = host.tool("memory_search", agent="quiet", corpus="sessions", **asked)["results"]
+        return [hit for hit in found if "tent" in hit["snippet"]]
+
+    [hit, *_] = wait_for(search, "the conversation to be read")
+    assert "User: The tent is lent to Juno" in hit["snippet"] and hit["corpus"] == hit["source"] == "sessions"
+    assert hit["provenance"]["originClass"] == "untrusted"
+    assert "tent" not in str(host.tool("memory_search", agent="quiet", **asked)["results"])
+    assert "Juno" in host.tool("memory_get", agent="quiet", path=hit["path"])["text"]
+
+    def writes(message: str) -> str:
+        """The owner's client sends a message; the answer."""
+        host.call("chat.send", scopes=OWNER, sessionKey="agent:quiet:owner", message=message, idempotencyKey=message)
+
+        def answer() -> str:
+            messages = host.call("chat.history", scopes=OWNER, sessionKey="agent:quiet:owner")["messages"]
+            sent = [n for n, each in enumerate(messages) if each["role"] == "user" and message in str(each)]
+            return str([each for each in messages[max(sent) :] if each["role"] == "assistant"] or "") if sent else ""
+
+        return wait_for(answer, f"the answer to {message}")
+
+    assert "Kept in memory/captures/" in writes("/remember The ferry leaves at nine on Sundays.")
+    assert "ferry leaves at nine" in writes("/why When does the ferry leave?")
+    assert "This would be forgotten" in writes("/forget lent to Juno")
+    assert "Forgotten:" in writes("/forget --yes lent to Juno")
+    assert not any("Juno until" in hit["snippet"] for hit in search())

@@ -33,9 +33,9 @@ def test_hook_pack_reads_the_notes_when_the_gateway_starts(host: Host) -> None:
 
 
 def test_hook_pack_reads_the_notes_on_new(host: Host) -> None:
-    host.cli_turn("hello")
+    host.client_turn("hello")
     write(host.workspace, "memory/2026-03-04.md", "- The ferry leaves at 06:40.\n")
-    host.cli_turn("/new")
+    host.client_turn("/new")
     wait_for(lambda: f"[{PACK}] main: 2 files, " in host.events(), "the line of the ingest after /new")
 
 

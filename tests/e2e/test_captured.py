@@ -1,11 +1,13 @@
-"""What is kept of the turns of a real agent loop, and what never is."""
+"""What is kept of the turns of a real agent loop, also where a conversation is cut off, and what never is."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from host import PLUGIN, Host, running, wait_for
 from model import ScriptedModel, call
@@ -16,6 +18,14 @@ pytestmark = pytest.mark.e2e
 NOTES = {
     "memory/2026-03-02.md": "# 2026-03-02\n\n- Wren keeps the spare boat key in the blue tin.\n",
     "concepts.yaml": "concepts:\n  wren: {name: Wren, kind: person}\n",
+}
+
+COMPACTION = {
+    "mode": "default",
+    "keepRecentTokens": 1,
+    "recentTurnsPreserve": 0,
+    "qualityGuard": {"enabled": False},
+    "memoryFlush": {"enabled": False},
 }
 
 
@@ -37,10 +47,35 @@ def host(new_host: Callable[[str], Host], plugin: Callable[..., Mapping[str, Any
     host = new_host("capture")
     for name, text in NOTES.items():
         write(host.workspace, name, text)
-    host.configure(plugin(), setting(True), agents={"main": host.workspace})
+    host.configure(
+        plugin(),
+        setting(True),
+        {"agents": {"defaults": {"compaction": COMPACTION}}},
+        agents={"main": host.workspace},
+    )
     with running(host):
         host.tool("memory_search", query="boat")  # reads the notes
         yield host
+
+
+def waiting(host: Host) -> list[Path]:
+    return sorted((host.state / "openclaw-memory" / "waiting").glob("*.json"))
+
+
+def kept(host: Host, sentence: str) -> bool:
+    files = (host.workspace / "memory" / "captures").glob("*.md")
+    return any(sentence in file.read_text() for file in files) and not waiting(host)
+
+
+def stopped_server(host: Host) -> psutil.Process:
+    """The server, which answers nothing from now on."""
+    [server] = wait_for(host.servers, "the server to start")
+    server.suspend()
+    return server
+
+
+def said_last(model: ScriptedModel) -> str:
+    return next(text for role, text in reversed(model.last.messages) if role == "user")
 
 
 def keeps(host: Host, sentence: str, session: str = "main") -> None:
@@ -61,7 +96,7 @@ def test_what_the_owner_states_is_kept_and_found_in_another_session(host: Host) 
 def test_the_same_again_is_not_kept_twice(host: Host) -> None:
     keeps(host, "We decided to paint the shed green on Sunday.")
     host.turn("We decided to paint the shed green on Sunday.")
-    host.cli_turn("We decided to paint the shed green on Sunday.", session="again")
+    host.client_turn("We decided to paint the shed green on Sunday.", session="again")
     keeps(host, "We decided to keep the oars in the attic.")
     assert [line for line in captured(host) if "shed" in line] == [
         "User: We decided to paint the shed green on Sunday."
@@ -81,7 +116,7 @@ def test_what_memory_gave_never_comes_back(host: Host, model: ScriptedModel) -> 
 
 def test_heartbeat_is_never_kept(host: Host, model: ScriptedModel) -> None:
     before = len(model.requests)
-    host.run("system", "event", "--text", "We decided to sell the house on Monday.", "--mode", "now")
+    host.heartbeat("We decided to sell the house on Monday.")
     wait_for(lambda: _asked(model, before, "heartbeat"), "the heartbeat's turn")
     keeps(host, "We decided to move the piano on Tuesday.")
     assert not any("house" in line for line in captured(host) + captured(host, untrusted=True))
@@ -93,7 +128,7 @@ def test_what_somebody_else_says_stands_apart_and_is_untrusted(host: Host) -> No
         "message": "The ferry was moved to pier 47 on Friday.",
         "idempotencyKey": "a",
     }
-    host.run("gateway", "call", "chat.send", "--params", json.dumps(message))
+    host.call("chat.send", **message)
     wait_for(lambda: any("ferry" in line for line in captured(host, untrusted=True)), "it to be captured")
     assert not any("ferry" in line for line in captured(host))
     hits = host.tool("memory_search", query="ferry", minScore=0)["results"]
@@ -110,6 +145,38 @@ def test_off_nothing_is_kept(host: Host) -> None:
     wait_for(lambda: not server.is_running(), "the plugin to be replaced")
     keeps(host, "We decided to sell the bicycle on Thursday.")
     assert not any("car" in line for line in captured(host) + captured(host, untrusted=True))
+
+
+def test_after_a_compaction_the_next_turn_is_told_what_was_said(host: Host, model: ScriptedModel) -> None:
+    host.turn("We decided to sell the boat to Quill for 4,300 euros.")
+    for _ in range(4):
+        host.turn("tell me more " * 50)
+    assert host.call("sessions.compact", key="agent:main:main")["compacted"]
+    assert kept(host, "sell the boat to Quill"), "before it is compacted"
+    host.turn("go on")
+    assert not any("Quill" in text for role, text in model.last.messages[:-1] if role != "system"), "it is compacted"
+    assert "sell the boat to Quill for 4,300 euros" in said_last(model)
+    host.turn("go on")
+    assert "Quill" not in said_last(model), "once"
+
+
+def test_what_was_said_outlives_a_gateway_that_is_killed(host: Host) -> None:
+    server = stopped_server(host)
+    host.turn("We decided to mend the fence on Saturday.")
+    assert json.loads(waiting(host)[0].read_text())["parts"][0]["messages"][0]["text"].startswith("We decided")
+    host.kill_gateway()
+    server.kill()
+    host.assert_nothing_runs()
+    host.start_gateway()
+    wait_for(lambda: kept(host, "mend the fence"), "it to be captured", 180)
+
+
+def test_what_was_said_before_new_is_kept_though_the_server_dies(host: Host) -> None:
+    server = stopped_server(host)
+    host.turn("We decided to repair the pump in October.")
+    server.kill()
+    host.client_turn("/new")
+    wait_for(lambda: kept(host, "repair the pump"), "it to be captured")
 
 
 def test_turn_without_a_gateway_is_kept_too(host: Host) -> None:

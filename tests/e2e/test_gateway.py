@@ -135,21 +135,21 @@ def test_every_tool_of_the_registry_answers_with_its_own_arguments(host: Host, m
 def test_note_written_between_two_sessions_is_found_in_the_second(host: Host) -> None:
     host.turn(ask("where is the piano?"), session="first")
     write(host.workspace, "memory/2026-03-05.md", "- Zoë moved the piano to the attic.\n")
-    assert "attic" in host.cli_turn(ask("where is the piano?"), session="second")
+    assert "attic" in host.client_turn(ask("where is the piano?"), session="second")
 
 
 def test_session_start_reads_the_notes(host: Host, probe: Probe) -> None:
     write(host.workspace, "memory/2026-03-06.md", "- The ferry leaves at 06:40.\n")
-    host.cli_turn("hello", session="fresh")
-    event = wait_for(lambda: probe.reading(host.workspace), "session_start to read the note")
-    assert (event["agent"], event["reason"]) == ("main", "start")
+    host.client_turn("hello", session="fresh")
+    event = wait_for(lambda: probe.reading(host.workspace, "start"), "session_start to read the note")
+    assert event["agent"] == "main"
 
 
 def test_new_reads_the_notes(host: Host, probe: Probe) -> None:
     host.turn("hello")
     write(host.workspace, "memory/2026-03-07.md", "- The spare key hangs behind the barometer.\n")
-    host.cli_turn("/new")
-    event = wait_for(lambda: probe.reading(host.workspace), "/new to read the note")
+    host.client_turn("/new")
+    event = wait_for(lambda: probe.reading(host.workspace, "new"), "/new to read the note")
     assert event["agent"] == "main"
 
 
@@ -157,22 +157,19 @@ def test_compaction_reads_the_notes(host: Host, probe: Probe) -> None:
     for _ in range(4):
         host.turn("tell me more " * 50)
     write(host.workspace, "memory/2026-03-08.md", "- The plumber comes on Thursday.\n")
-    assert host.run_json("sessions", "compact", "agent:main:main")["compacted"]
-    event = wait_for(lambda: probe.reading(host.workspace), "the compaction to read the note")
-    assert (event["agent"], event["reason"]) == ("main", "compaction")
+    assert host.call("sessions.compact", key="agent:main:main")["compacted"]
+    event = wait_for(lambda: probe.reading(host.workspace, "compaction"), "the compaction to read the note")
+    assert event["agent"] == "main"
 
 
 def test_commands_answer_without_a_model_and_change_memory_for_the_owner_only(host: Host, model: ScriptedModel) -> None:
     before = len(model.requests)
     for message in ("/remember The cello is lent to Ilse.", "/why deploy passphrase"):
-        sent = {"sessionKey": "agent:main:commands", "message": message, "idempotencyKey": message}
-        host.run(
-            "gateway", "call", "chat.send", "--timeout", "60000", "--params", json.dumps(sent)
-        )  # by a client that may only write
+        # by a client that may only write
+        host.call("chat.send", sessionKey="agent:main:commands", message=message, idempotencyKey=message)
 
     def answers() -> str:
-        asked = json.dumps({"sessionKey": "agent:main:commands"})
-        said = host.run("gateway", "call", "chat.history", "--json", "--timeout", "60000", "--params", asked)
+        said = json.dumps(host.call("chat.history", sessionKey="agent:main:commands"))
         return said if "blue bunny" in said else ""
 
     assert "requires gateway scope: operator.admin" in wait_for(answers, "the answers", 180)
@@ -186,7 +183,7 @@ def test_the_doctor_of_openclaw_asks_for_no_embedding_key(host: Host) -> None:
 
 def test_heartbeat_does_maintenance(host: Host, probe: Probe, model: ScriptedModel) -> None:
     before = len(model.requests)
-    host.run("system", "event", "--text", "look around", "--mode", "now")
+    host.heartbeat("look around")
     wait_for(lambda: probe.events("heartbeat", agent="main"), "the heartbeat to reach Python")
     wait_for(lambda: len(model.requests) > before, "the heartbeat's turn")
 

@@ -98,9 +98,8 @@ def test_a_long_section_is_shown_from_its_beginning(notes: Notes) -> None:
         assert hit.snippet.startswith("[2026-03-08] - line 0 of a long day\n- line 1")
 
 
-@pytest.mark.parametrize(
-    ("options", "days"),
-    [
+def test_a_range_and_filters(memory: Memory) -> None:
+    for options, days in (
         ({"since": date(2026, 3, 1)}, ["2026-03-01"] * 3 + ["2026-03-08"]),
         ({"until": date(2026, 2, 1)}, ["2025-12-24"]),
         ({"maximum_days_ago": 2}, ["2026-03-08"]),
@@ -112,31 +111,26 @@ def test_a_long_section_is_shown_from_its_beginning(notes: Notes) -> None:
         ({"kinds": (Kind.CURATED,)}, ["None"]),
         ({"grains": (Grain.WEEKLY,)}, ["2026-03-01"]),
         ({"kinds": (Kind.CURATED,), "since": date(2026, 1, 1)}, []),
-    ],
-)  # fmt: skip
-def test_a_range_and_filters(memory: Memory, options: dict[str, Any], days: list[str]) -> None:
-    hits = memory.timeline(now=TODAY, max_results=10, **options).results
-    assert [str(hit.date) for hit in hits] == days
-    if days:
-        about = memory.timeline("lamp", now=TODAY, max_results=10, **options).results
-        assert {str(hit.date) for hit in about if "lamp" in hit.snippet} == {
-            day for hit, day in zip(hits, days, strict=True) if "lamp" in hit.snippet
-        }
+    ):
+        hits = memory.timeline(now=TODAY, max_results=10, **options).results
+        assert [str(hit.date) for hit in hits] == days
+        if days:
+            about = memory.timeline("lamp", now=TODAY, max_results=10, **options).results
+            assert {str(hit.date) for hit in about if "lamp" in hit.snippet} == {
+                day for hit, day in zip(hits, days, strict=True) if "lamp" in hit.snippet
+            }
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_a_range_without_a_day_is_refused_in_words(memory: Memory) -> None:
+    for options, message in (
         ({"minimum_days_ago": 9, "maximum_days_ago": 2}, "at least 9 and at most 2 days ago"),
         ({"since": date(2026, 3, 2), "until": date(2026, 3, 1)}, r"since \(2026-03-02\) is after until \(2026-03-01\)"),
         ({"since": date(2026, 3, 9), "minimum_days_ago": 5}, "from 2026-03-09 to 2026-03-05, counted from 2026-03-10"),
         ({"until": date(2026, 1, 1), "maximum_days_ago": 5}, "leave none"),
-    ],
-)  # fmt: skip
-def test_a_range_without_a_day_is_refused_in_words(memory: Memory, options: dict[str, Any], message: str) -> None:
-    for query in ("", "lamp"):
-        with pytest.raises(RequestError, match=message):
-            memory.timeline(query, now=TODAY, **options)
+    ):
+        for query in ("", "lamp"):
+            with pytest.raises(RequestError, match=message):
+                memory.timeline(query, now=TODAY, **options)
 
 
 _DAYS = st.dates(date(2000, 1, 1), date(2030, 1, 1))

@@ -135,15 +135,15 @@ def test_the_setting_chooses_the_index(store: DuckStore, kind: str) -> None:
     assert store.keyword_index().name == kind
 
 
-@pytest.mark.parametrize(("text", "query", "wanted"), table("store.tsv", "keywords"))
-def test_digits_scripts_and_identifiers_are_found(store: DuckStore, text: str, query: str, wanted: str) -> None:
-    put(store, {"a.md": [["something else entirely", text]]})
+def test_digits_scripts_and_identifiers_are_found(store: DuckStore) -> None:
     index = store.keyword_index()
-    index.refresh()
-    terms = wanted.split()
-    assert set(terms) <= set(analysis.query_terms(query))
-    found = living(store, index, terms)
-    assert [len(found[term]) for term in terms] == [1] * len(terms)
+    for text, query, wanted in table("store.tsv", "keywords"):
+        put(store, {"a.md": [["something else entirely", text]]})
+        index.refresh()
+        terms = wanted.split()
+        assert set(terms) <= set(analysis.query_terms(query))
+        found = living(store, index, terms)
+        assert [len(found[term]) for term in terms] == [1] * len(terms), text
 
 
 def test_repeated_terms_are_counted_and_unknown_ones_keep_their_place(store: DuckStore) -> None:
@@ -232,17 +232,17 @@ def scored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[DuckStore
 QUERIES = [query.text for query in generated.queries(20, within=1400)] + ["fox another line", "nosuchword fox"]
 
 
-@pytest.mark.parametrize("query", QUERIES)
-def test_unit_scores_equal_those_of_bm25s(scored: tuple[DuckStore, Corpus, KeywordIndex], query: str) -> None:
+@file_only
+def test_unit_scores_equal_those_of_bm25s(scored: tuple[DuckStore, Corpus, KeywordIndex]) -> None:
     store, corpus, index = scored
-    terms = analysis.query_terms(query)
-    mine = bm25.score(corpus, index, terms).unit
     texts = texts_of(store)
-    documents = [analysis.terms(texts[int(i)]) for i in corpus.rows.unit_id]
     other = bm25s.BM25(method="lucene", k1=bm25.UNIT.k1, b=bm25.UNIT.b)
-    other.index(documents, show_progress=False)
-    theirs = other.get_scores([t for t in terms if t in other.vocab_dict])
-    np.testing.assert_allclose(mine, theirs * (bm25.UNIT.k1 + 1), rtol=2e-4, atol=1e-4)
+    other.index([analysis.terms(texts[int(i)]) for i in corpus.rows.unit_id], show_progress=False)
+    for query in QUERIES:
+        terms = analysis.query_terms(query)
+        mine = bm25.score(corpus, index, terms).unit
+        theirs = other.get_scores([t for t in terms if t in other.vocab_dict])
+        np.testing.assert_allclose(mine, theirs * (bm25.UNIT.k1 + 1), rtol=2e-4, atol=1e-4, err_msg=query)
 
 
 def plain_bm25(bags: list[Counter[str]], terms: list[str], p: bm25.Parameters) -> list[float]:
@@ -259,11 +259,9 @@ def plain_bm25(bags: list[Counter[str]], terms: list[str], p: bm25.Parameters) -
     return scores
 
 
-@pytest.mark.parametrize("query", QUERIES[::3])
-def test_window_scores_equal_those_of_their_texts(scored: tuple[DuckStore, Corpus, KeywordIndex], query: str) -> None:
+@file_only
+def test_window_scores_equal_those_of_their_texts(scored: tuple[DuckStore, Corpus, KeywordIndex]) -> None:
     store, corpus, index = scored
-    terms = analysis.query_terms(query)
-    mine = bm25.score(corpus, index, terms)
     texts = texts_of(store)
     rows = [Counter(analysis.terms(texts[int(i)])) for i in corpus.rows.unit_id]
     section = corpus.rows.section_id.tolist()
@@ -271,11 +269,15 @@ def test_window_scores_equal_those_of_their_texts(scored: tuple[DuckStore, Corpu
     for at in range(len(rows)):
         near = [i for i in range(max(0, at - RADIUS), min(len(rows), at + RADIUS + 1)) if section[i] == section[at]]
         windows.append(sum((rows[i] for i in near), Counter[str]()))
-    np.testing.assert_allclose(mine.window, plain_bm25(windows, terms, bm25.WINDOW), rtol=1e-4, atol=1e-4)
-    for at, term in enumerate(terms):
-        assert mine.windows[at].tolist() == [i for i, bag in enumerate(windows) if bag[term]]
+    for query in QUERIES[::3]:
+        terms = analysis.query_terms(query)
+        mine = bm25.score(corpus, index, terms)
+        np.testing.assert_allclose(mine.window, plain_bm25(windows, terms, bm25.WINDOW), rtol=1e-4, atol=1e-4)
+        for at, term in enumerate(terms):
+            assert mine.windows[at].tolist() == [i for i, bag in enumerate(windows) if bag[term]], query
 
 
+@file_only
 def test_coverage_is_a_share_of_the_idf(scored: tuple[DuckStore, Corpus, KeywordIndex]) -> None:
     _, corpus, index = scored
     found = bm25.score(corpus, index, ["fox", "nosuchword"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import csv
 import hashlib
 import io
 import json
@@ -373,14 +372,6 @@ def test_json_keeps_numbers_and_types(run: Callable[..., Result]) -> None:
     assert row[:6] == [0.000012345, 1.5, None, "2026-02-03", "2026-02-03T04:05:06", "1 day, 0:00:00"]
     assert row[6:10] == ["6162", True, ["2026-02-03"], {"a": None}]
     assert row[11] == "04:05:00"
-
-
-def test_csv(run: Callable[..., Result]) -> None:
-    found = run("sql", QUERY, "--csv").stdout
-    assert found == 'line,text\n3,- a green lamp by the door\n4,"- a red, old lamp in the hall"\n'
-    [_, row] = csv.reader(io.StringIO(run("sql", "SELECT NULL, true, [1], 'a\nb'", "--csv").stdout))
-    assert row == ["", "true", "[1]", "a\nb"]
-    run("sql", QUERY, "--csv", "--json", code=2)
 
 
 def test_a_query_on_standard_input(run: Callable[..., Result]) -> None:

@@ -43,7 +43,6 @@ READABLE = [
     "葛󠄀城 漢字 ひらがな 한국어",
     "ᠮᠣᠩᠭᠣᠯ ᠤᠨ ไทย မြန်မာ",
 ]
-SUSPECTS = [chr(code) for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code)) in ("Cc", "Cf")]
 #: Signs of Arabic and other scripts that are written, and controls of hieroglyphs and shorthand within those.
 WRITTEN = {*map(chr, range(0x600, 0x606)), "\u06dd", "\u070f", "\u0890", "\u0891", "\u08e2", "\U000110bd", "\U000110cd"}
 WRITTEN |= {*map(chr, range(0x13430, 0x13440)), "\n", "\t"}
@@ -58,7 +57,7 @@ def test_what_is_a_part_of_writing_stays(text: str) -> None:
 
 
 def test_no_control_and_no_invisible_character_is_left_between_letters() -> None:
-    for suspect in SUSPECTS:
+    for suspect in filter(lambda sign: unicodedata.category(sign) in ("Cc", "Cf"), map(chr, range(sys.maxunicode + 1))):
         shown = sanitize(f"a{suspect}b")
         assert suspect in WRITTEN or suspect not in shown, hex(ord(suspect))
         assert suspect in WRITTEN or suspect not in escape_json(json.dumps(f"a{suspect}b", ensure_ascii=False))
@@ -126,15 +125,15 @@ COMMANDS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("as_json", [False, True])
-def test_no_command_moves_a_terminal(hostile: Notes, command: str, as_json: bool) -> None:
-    arguments = [*options(hostile), *["--json"] * as_json, *command.split(" ")]
-    done = CliRunner().invoke(cli, arguments, env={"FORCE_COLOR": ""})
-    assert done.output and sanitize(done.output) == done.output
-    if as_json and done.exit_code == 0:
-        json.loads(done.stdout)
-        assert not any(marker in done.output for marker in MARKERS)
+def test_no_command_moves_a_terminal(hostile: Notes, as_json: bool) -> None:
+    for command in COMMANDS:
+        arguments = [*options(hostile), *["--json"] * as_json, *command.split(" ")]
+        done = CliRunner().invoke(cli, arguments, env={"FORCE_COLOR": ""})
+        assert done.output and sanitize(done.output) == done.output, command
+        if as_json and done.exit_code == 0:
+            json.loads(done.stdout)
+            assert not any(marker in done.output for marker in MARKERS), command
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
@@ -164,7 +163,6 @@ def test_sql_is_inert_for_people_and_faithful_for_machines(hostile: Notes) -> No
     assert "Albatross" in shown and sanitize(shown) == shown
     found = runner.invoke(cli, [*options(hostile), "--json", "sql", query]).stdout
     assert sanitize(found) == found and HOSTILE in json.loads(found)["rows"][0][0]
-    assert HOSTILE in runner.invoke(cli, [*options(hostile), "sql", "--csv", query]).stdout
 
 
 def walked(value: object) -> Iterator[str]:
