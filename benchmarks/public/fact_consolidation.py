@@ -80,7 +80,7 @@ def notes_of(facts: Sequence[str]) -> dict[str, str]:
 
 
 def versions(question: str, answers: Sequence[str], facts: Sequence[str]) -> tuple[str, list[str]]:
-    """Return the last fact about the question that states an answer, and those of the same beginning before it."""
+    """Return the last fact about the question that states an answer, and others of the same beginning."""
     words = set(re.findall(r"\w+", question.casefold()))
     ending = [(fact, answer) for fact in facts for answer in answers if fact.endswith(f" {answer}.")]
     current, answer = max(reversed(ending), key=lambda pair: len(words & set(re.findall(r"\w+", pair[0].casefold()))))
