@@ -8,11 +8,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from benchmarks import workspaces
 from benchmarks.public import __main__ as public
-from benchmarks.public import brainbench, harness, locomo, longmemeval, retrieval
+from benchmarks.public import brainbench, fact_consolidation, halumem, harness, locomo, longmemeval, retrieval
 from benchmarks.public.notes import Session, Turn, write_sessions
 from benchmarks.real import Span
 from openclaw_memory import Settings
@@ -194,6 +195,60 @@ def test_the_adapter_of_the_harness_answers_with_the_documents_of_the_user(tmp_p
         write(tmp_path / "data" / split / "queries.json.gz", [query])
     table = harness.run(tmp_path, SETTINGS, None)
     assert "| locomo/locomo10 | 1 | 1.000 |" in table and "| personamem/32k | 1 | - |" in table
+
+
+def test_halumem_asks_for_the_sessions_that_state_what_changed(tmp_path: Path) -> None:
+    def point(content: str, *, update: bool = False, source: str = "primary") -> dict[str, Any]:
+        return {"memory_content": content, "is_update": str(update), "memory_source": source}
+
+    def session(day: int, text: str, *points: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "start_time": f"Mar {day:02}, 2026, 09:00:00", "end_time": f"Mar {day:02}, 2026, 10:00:00",
+            "dialogue": [{"role": "user", "content": text}], "memory_points": points,
+        }  # fmt: skip
+
+    old, new = point("Ilse's winch lifts two tonnes"), point("Ilse's winch lifts three tonnes", update=True)
+    question = {"question": "How much does it lift?", "answer": "three", "question_type": "Dynamic Update",
+                "evidence": [new]}  # fmt: skip
+    sessions = [
+        session(1, "My winch lifts two tonnes.", old),
+        session(2, "Now it lifts three.", new, point("four", update=True, source="interference")) | {
+            "questions": [question, question | {"evidence": []}]
+        },
+    ]  # fmt: skip
+    row = {"uuid": "ilse", "persona_info": "", "sessions": sessions}
+    (tmp_path / "people.jsonl").write_text(f"{json.dumps(row)}\n{json.dumps(row)}\n")
+    (workspace,) = halumem.read(tmp_path)
+    assert [(one.category, one.evidence["session"]) for one in workspace.questions] == [
+        ("Dynamic Update", {"1"}), ("update", {"1"}),
+    ]  # fmt: skip
+    assert workspace.build().files["memory/2026-03-02.md"][4] == "User: Now it lifts three."
+
+
+def test_of_facts_that_contradict_each_other_the_last_one_has_to_come_first(tmp_path: Path) -> None:
+    facts = ["The winch of Vorland is a Kestrel.", "The crane of Vorland is a Kestrel.", "Odd paints boats.",
+             "The winch of Vorland is a Merlin."]  # fmt: skip
+    question = "What is the winch of Vorland?"
+    assert fact_consolidation.versions(question, ["Merlin"], facts) == (facts[3], [facts[0]])
+    assert fact_consolidation.versions(question, ["a Kestrel"], facts) == (facts[0], [facts[3]])
+    assert [fact_consolidation.first_of(text, facts[3], facts[:1]) for text in ("\n".join(facts), facts[3], "")] == [
+        "one that it replaced", "the fact that holds", "neither",
+    ]  # fmt: skip
+    row = {
+        "context": "Here is a list of facts:\n" + "".join(f"{at}. {fact}\n" for at, fact in enumerate(facts)),
+        "questions": [question], "answers": [["Merlin"]], "metadata": {"source": "factconsolidation_sh_6k"},
+    }  # fmt: skip
+    write(tmp_path / "fixture.json", {"data": [row, row | {"metadata": {"source": "factconsolidation_mh_6k"}}]})
+    assert "| search, factconsolidation_sh_6k | 4 | 1 |" in fact_consolidation.run(tmp_path, SETTINGS, None)
+    rows = tmp_path / "fixture.json"
+    duckdb.sql(f"select unnest(data, max_depth := 2) from '{rows}'").to_parquet(
+        str(tmp_path / "Conflict_Resolution-0.parquet")
+    )
+    rows.unlink()
+    assert [one["metadata"]["source"][-5:] for one in fact_consolidation.rows_of(tmp_path)] == ["sh_6k", "mh_6k"]
+    (tmp_path / "Conflict_Resolution-0.parquet").unlink()
+    with pytest.raises(FileNotFoundError):
+        fact_consolidation.run(tmp_path, SETTINGS, None)
 
 
 def test_without_a_name_the_data_sets_are_listed_and_a_wrong_folder_is_an_error(

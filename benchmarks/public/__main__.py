@@ -30,7 +30,7 @@ from openclaw_memory import Settings
 from openclaw_memory.embed.manager import choose_embedder
 from openclaw_memory.model.embedder import Embedder
 
-from . import brainbench, harness, locomo, longmemeval, precision, retrieval
+from . import brainbench, fact_consolidation, halumem, harness, locomo, longmemeval, precision, retrieval
 from .notes import Workspace, write_workspaces
 
 #: Runs a benchmark on a folder and returns its table.
@@ -88,6 +88,17 @@ DATA_SETS = {
     ),
     "harness": DataSet("vectorize-io/agent-memory-benchmark", "none stated", run=harness.run),
     "brainbench": DataSet("evals/brainbench of garrytan/gbrain", "MIT", run=brainbench.run),
+    "factconsolidation": DataSet(
+        "Conflict_Resolution of ai-hyz/MemoryAgentBench, or fixtures of syntarus12/evals (6k and 32k)",
+        "MIT",
+        run=fact_consolidation.run,
+    ),
+    "halumem": DataSet(
+        "HaluMem-Medium.jsonl of IAAR-Shanghai/HaluMem, or data/pilot_slices of 77samuel/HaluMem (3 of 20 people)",
+        "CC BY-NC-ND 4.0",
+        halumem.read,
+        measures={"session": ("R@1", "R@5", "R@10", "all@10", "nDCG@10", "MRR")},
+    ),
 }
 
 

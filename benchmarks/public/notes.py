@@ -103,7 +103,7 @@ def write_workspaces(workspaces: Iterable[Workspace], folder: Path) -> int:
             (folder / workspace.name / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / workspace.name / path).write_text("\n".join(lines) + "\n", encoding="utf-8")
         for one in workspace.questions:
-            spans = [notes.passages["turn"][key] for key in sorted(one.evidence["turn"])]
+            spans = [notes.passages["turn"][key] for key in sorted(one.evidence.get("turn", ()))]
             rows.append({
                 "id": one.id, "workspace": workspace.name, "question": one.text, "category_name": one.category,
                 "date_asked": str(one.asked), "answer": one.answer,

@@ -1,8 +1,9 @@
-"""Find the only person of the notes who has the first name, or the name, that a message gives."""
+"""Find the only person of the notes who has the first, the last or the whole name that a message gives."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 
 import numpy as np
 
@@ -22,6 +23,7 @@ _READ = 60
 _ASKED = ("courtesy", "request", "asking", "thanks")
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _LABELLED = re.compile("[:：]")
+_SIGNS = re.compile(r"[\W_]+")
 _CAPITAL = rf"[{UPPER}][^\W\d_]+(?:['’-][^\W\d_]+)*"
 #: Two words with capitals; and a heading, or a label before a colon, of nothing but these and a remark.
 _FULL_NAME = re.compile(rf"(?<!\w){_CAPITAL} {_CAPITAL}")
@@ -29,9 +31,9 @@ _PERSON = re.compile(rf"\W*(?P<name>{_CAPITAL} {_CAPITAL})\s*(?:\(.*\))?(?:[:：
 
 
 def find_people(index: ResidentIndex, message: str) -> dict[str, Ints]:
-    """Return by name the rows about each person whom a message names: what stands below the heading, or the line.
+    """Return by name the rows about each person whom a message names: below the heading, in the line, or in the file.
 
-    Nobody is returned for a first name that several persons of the notes have.  The caller holds the index.
+    Nobody is returned for a part of a name that several persons of the notes have.  The caller holds the index.
     """
     if index.keyword is None:
         return {}
@@ -45,26 +47,31 @@ def find_people(index: ResidentIndex, message: str) -> dict[str, Ints]:
         rows = rows[rows >= 0]
         if 0 < len(rows) <= _READ:
             bearers = _bearers(index, rows, term)
-            # With the last name, or a part of it, the message says which one.
-            bearers = {name: about for name, about in bearers.items() if _term(name.split()[-1]) in terms} or bearers
+            # With the first and the last name the message says which one.
+            bearers = {name: about for name, about in bearers.items() if set(_parts(name)) <= set(terms)} or bearers
             people |= {name: about for name, about in bearers.items() if len(bearers) == 1 and len(about)}
     return people
 
 
 def _bearers(index: ResidentIndex, rows: Ints, term: str) -> dict[str, Ints]:
-    """Return the full names that begin with ``term`` in ``rows``, each with the rows about it.
+    """Return the full names with ``term`` in ``rows``, each with the rows about it.
 
     A name that is only mentioned has none; it shows that the first name alone is not clear.
     """
     section, heading = index.corpus.shape.section, index.corpus.rows.heading
+    document = index.corpus.rows.document_id
     bearers: dict[str, Ints] = {}
     for row, (text, headings) in zip(rows.tolist(), index.display.texts(rows), strict=True):
         text = plain(headings.rpartition(" > ")[2] if heading[row] else text)
         match = _PERSON.fullmatch(text)
-        names = [name for name in _FULL_NAME.findall(text) if _term(name.split()[0]) == term]
-        for name in names:
-            bearers.setdefault(name, np.zeros(0, np.int32))
-        if match is not None and match["name"] in names and (heading[row] or _LABELLED.search(text)):
+        file = _parts(_SIGNS.sub(" ", PurePosixPath(index.corpus.documents[int(document[row])].path).stem))
+        for name in _FULL_NAME.findall(text):
+            parts = _parts(name)
+            # The last name alone may be that of a thing, unless a note is named after its bearer.
+            if parts[0] == term or (parts == file and term in parts):
+                whole = np.flatnonzero((document == document[row]) & ~heading) if parts == file else ()
+                bearers[name] = np.union1d(bearers.get(name, ()), whole).astype(np.int32)
+        if match is not None and match["name"] in bearers and (heading[row] or _LABELLED.search(text)):
             first, end = np.searchsorted(section, [section[row], section[row] + 1]).tolist()
             below = np.arange(first, end, dtype=np.int32) if heading[row] else np.array([row], np.int32)
             bearers[match["name"]] = np.union1d(bearers[match["name"]], below[~heading[below]])
@@ -88,6 +95,10 @@ def _capitalised_words(message: str) -> Iterator[str]:
                     or (spoken == language.CAPITAL_NOUNS and is_german_noun(low))
                 ):  # fmt: skip
                     yield word[0]
+
+
+def _parts(name: str) -> list[str]:
+    return [_term(word) for word in name.split()]
 
 
 def _term(word: str) -> str:

@@ -113,3 +113,20 @@ def test_front_matter_is_found_and_never_told(notes: Notes) -> None:
         text = memory.context("what does the kiln Vesuvius need?", now=NOW).text
         assert "its own fuse" in text and "aliases" not in text
         assert memory.search("aliases oven").results[0].path == "memory/kiln.md"
+
+
+@pytest.mark.parametrize(
+    "message", ["I'm meeting Ilse tomorrow, what should I remember?", "Did Vorland ever write back?"]
+)
+def test_the_note_that_is_named_after_a_person_tells_about_the_first_and_the_last_name(
+    notes: Notes, message: str
+) -> None:
+    notes.write("memory/people/ilse-vorland.md", "Ilse Vorland casts bells in Ghent.\n\nShe wants oak, and no elm.\n")
+    notes.write("memory/companies/kestrel.md", "Kestrel was founded by Ilse Vorland in 2019.\n")
+    with memory_of(notes) as memory:
+        found = memory.context(message, now=NOW)
+        assert "no elm" in found.text and "2019" not in found.text
+        for first, last in (("Ilse", "Odd"), ("Odd", "Vorland")):
+            notes.write(f"memory/people/{first}-{last}.md".lower(), f"{first} {last} sells paint.\n")
+        memory.ingest()
+        assert "no elm" not in memory.context(message, now=NOW).text  # two people have the name
