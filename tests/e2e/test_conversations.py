@@ -25,7 +25,8 @@ def test_conversations_are_searched_and_the_owner_commands_the_memory(
     config = {"settings": {"ingest.session_days": 30}}
     host.configure(plugin(), {"plugins": {"entries": {PLUGIN: {"config": config}}}}, agents={"main": host.workspace})
     with running(host):
-        host.turn("Wren keeps the spare key in the blue tin.")
+        rest = "\n\nIt rains over the harbour." * 60  # OpenClaw compresses what is long
+        host.turn(f"Wren keeps the spare key in the blue tin.{rest}")
         asked = {"query": "spare key", "minScore": 0}
 
         def search() -> list[dict[str, Any]]:
