@@ -36,6 +36,22 @@ function select(concept) {
   remember();
 }
 
+/** Keep every view to the days from `from` to `to`, or to none. */
+function choose(from, to) {
+  state.days = from && to ? [from, to].sort((a, b) => a - b) : null;
+  state.concepts = state.days && new Set(once.filter(lineInDays).flatMap((i) => lines.concepts[i]));
+  const chip = document.getElementById("days");
+  chip.hidden = !state.days;
+  chip.firstElementChild.textContent = state.days ? span(...state.days) : "";
+  refreshPanel();
+  document.getElementById("said").textContent = state.days ? `Only ${span(...state.days)}` : "All days";
+  views[state.view].redraw?.();
+}
+document.getElementById("days").addEventListener("click", () => {
+  choose();
+  document.getElementById(`tab-${state.view}`).focus();
+});
+
 function remember() {
   const concept = state.concept === null ? "" : `/${encodeURIComponent(net.slug[state.concept])}`;
   try {
