@@ -6,12 +6,15 @@ The URI of a resource is ``memory:///`` with the path of a note or a citation, s
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
 from mcp.types import (
     Annotations,
+    ClientCapabilities,
     GetPromptResult,
     Prompt,
     PromptArgument,
@@ -73,6 +76,24 @@ def _list_notes(call: Call) -> dict[str, Any]:
 
 #: The list of notes, which runs as tools do and is none.
 NOTES = Tool("resources/list", "Notes", "", dict, _list_notes, 15.0, {"cursor": integer_schema("Place.", 0)})
+
+
+#: The map as a page for clients that show one: MCP Apps, 2026-01-26.
+MAP, APPS, PAGE = "ui://openclaw-memory/map", "io.modelcontextprotocol/ui", "text/html;profile=mcp-app"
+
+
+def _draw_map(call: Call) -> dict[str, str]:
+    """Return the page in Base64, in which nothing is changed on its way."""
+    return {"blob": b64encode(Path(call.memory.map(progress=call.progress).file).read_bytes()).decode("ascii")}
+
+
+MAP_PAGE = Tool(MAP, "Map", "", dict, _draw_map, 60.0)
+
+
+def shows_pages(capabilities: ClientCapabilities | None) -> bool:
+    """Return true if a client shows pages."""
+    extensions = (capabilities and capabilities.extensions) or {}
+    return PAGE in extensions.get(APPS, {}).get("mimeTypes", ())
 
 
 #: Prompts: title, argument, what it is, what stands in its place where it may be missing, and the text.

@@ -250,6 +250,36 @@ def test_it_fits_a_phone(browser: Any, file: Path) -> None:
             assert box is not None and box["height"] > 250
 
 
+HOST = """(html) => {
+  window.said = [];
+  const frame = document.body.appendChild(document.createElement("iframe"));
+  frame.sandbox = "allow-scripts";
+  addEventListener("message", ({ data }) => {
+    said.push(data.method);
+    if (data.method === "ui/initialize")
+      frame.contentWindow.postMessage({ jsonrpc: "2.0", id: data.id, result: { hostContext: { theme: "dark", containerDimensions: { maxHeight: 500 } } } }, "*");
+    if (data.method === "ui/notifications/size-changed") frame.height = data.params.height;
+  });
+  frame.srcdoc = html;
+}"""
+
+
+def test_an_mcp_client_shows_it_in_a_frame_without_rights(browser: Any, file: Path) -> None:
+    page = browser.new_page()
+    page.evaluate(HOST, file.read_text())
+    page.wait_for_selector("iframe[height='500']")
+    [frame] = page.frames[1:]
+    assert frame.get_attribute("html", "data-theme") == "dark"
+    assert page.evaluate("said")[:3] == [
+        "ui/initialize",
+        "ui/notifications/initialized",
+        "ui/notifications/size-changed",
+    ]
+    frame.click("#tab-timeline")
+    frame.wait_for_selector("#view-timeline .hit")
+    page.close()
+
+
 def test_an_empty_memory_says_what_to_do(browser: Any, tmp_path: Path) -> None:
     with open_memory(Notes(tmp_path / "workspace")) as memory:
         file = Path(memory.map().file)

@@ -110,6 +110,20 @@ document.addEventListener("keydown", (event) => {
   } else if (/^[1-9]$/.test(event.key) && NAMES[event.key - 1]) show(NAMES[event.key - 1]);
 });
 
+// In the frame of an MCP client: greet it, take its theme, and ask for room where it leaves that to the page.
+if (parent !== window) {
+  const tell = (message) => parent.postMessage({ jsonrpc: "2.0", ...message }, "*");
+  addEventListener("message", ({ source, data: answer }) => {
+    if (source !== parent || answer?.id !== "map" || !answer.result) return;
+    const host = answer.result.hostContext ?? {};
+    chosen = host.theme ?? null;
+    applyTheme();
+    tell({ method: "ui/notifications/initialized", params: {} });
+    if (!host.containerDimensions?.height) tell({ method: "ui/notifications/size-changed", params: { height: Math.min(720, host.containerDimensions?.maxHeight ?? 720) } });
+  });
+  tell({ id: "map", method: "ui/initialize", params: { protocolVersion: "2026-01-26", appInfo: { name: "openclaw-memory", version: data.made.version }, appCapabilities: { availableDisplayModes: ["inline", "fullscreen"] } } });
+}
+
 const made = data.made;
 document.getElementById("whose").textContent = [made.workspace, made.agent === "main" ? "" : made.agent].filter(Boolean).join(" · ");
 document.getElementById("privacy").textContent = `This file holds private notes of ${made.workspace}: look before you share it. It needs no network and sends nothing. Made ${made.at.slice(0, 16).replace("T", " ")} by openclaw-memory ${made.version}.`;
