@@ -178,18 +178,22 @@ class SessionNotes:
 def _decompress(rows: list[tuple[str, int, str | None, bytes | None]], folder: Path) -> Iterator[tuple[str, int, str]]:
     """Yield session key, moment and event of ``rows``; OpenClaw compresses events of 1 kB and more, each by itself."""
     file, frames = folder / ".events.zst", [frame for _, _, event, frame in rows if event is None and frame]
-    events: Iterator[tuple[str]] = iter(())
+    texts: list[tuple[str]] = []
+    file.unlink(missing_ok=True)  # of a process that was killed
     if frames:
         import duckdb
 
         atomic.write_bytes(file, b"".join(frames), 0o600)
         try:
-            with duckdb.connect() as database:
-                events = iter(database.execute(_DECOMPRESS, (str(file),)).fetchall())
+            with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as database:
+                texts = database.execute(_DECOMPRESS, (str(file),)).fetchall()
         except duckdb.Error as error:
-            raise OpenClawMemoryError(str(error)) from error
+            raise OpenClawMemoryError(f"compressed messages of OpenClaw: {error}") from error
         finally:
             file.unlink()
+        if len(texts) != len(frames):
+            raise OpenClawMemoryError("compressed messages of OpenClaw: they are no events")
+    events = iter(texts)
     for key, at, event, frame in rows:
         if event is not None or frame:
             yield key, at, next(events)[0] if event is None else event

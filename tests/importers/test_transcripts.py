@@ -188,7 +188,12 @@ def test_a_deleted_session_goes_and_without_days_all_do(transcripts: Transcripts
     assert transcripts.files, "another workspace has nothing to do with them"
 
 
-def test_a_database_that_cannot_be_read_keeps_no_note_back(transcripts: Transcripts) -> None:
+def test_a_transcript_that_cannot_be_read_keeps_no_note_back(transcripts: Transcripts) -> None:
+    transcripts.add("The boat leaks. " * 100)
+    with closing(sqlite3.connect(transcripts.file)) as connection, connection:
+        connection.execute("UPDATE transcript_events SET event_zstd = x'28b52ffd00'")
+    with transcripts.memory() as memory:
+        assert "pier nine" in found(memory, "boat")[0]
     transcripts.file.write_bytes(b"not a database" * 100)
     with transcripts.memory() as memory:
         assert "pier nine" in found(memory, "boat")[0]
