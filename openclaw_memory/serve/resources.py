@@ -6,9 +6,7 @@ The URI of a resource is ``memory:///`` with the path of a note or a citation, s
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -80,14 +78,6 @@ NOTES = Tool("resources/list", "Notes", "", dict, _list_notes, 15.0, {"cursor": 
 
 #: The map as a page for clients that show one: MCP Apps, 2026-01-26.
 MAP, APPS, PAGE = "ui://openclaw-memory/map", "io.modelcontextprotocol/ui", "text/html;profile=mcp-app"
-
-
-def _draw_map(call: Call) -> dict[str, str]:
-    """Return the page in Base64, in which nothing is changed on its way."""
-    return {"blob": b64encode(Path(call.memory.map(progress=call.progress).file).read_bytes()).decode("ascii")}
-
-
-MAP_PAGE = Tool(MAP, "Map", "", dict, _draw_map, 60.0)
 
 
 def shows_pages(capabilities: ClientCapabilities | None) -> bool:

@@ -11,10 +11,12 @@ import os
 import signal
 import sys
 import threading
+from base64 import b64encode
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import field
 from functools import partial
+from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 import anyio
@@ -51,19 +53,7 @@ from ..version import __version__
 from .attach import Attachment
 from .pool import Pool
 from .registry import callable_tools, listed_tools
-from .resources import (
-    APPS,
-    MAP,
-    MAP_PAGE,
-    NOTES,
-    PAGE,
-    PROMPTS,
-    TEMPLATE,
-    link_hits,
-    parse_uri,
-    shows_pages,
-    write_prompt,
-)
+from .resources import APPS, MAP, NOTES, PAGE, PROMPTS, TEMPLATE, link_hits, parse_uri, shows_pages, write_prompt
 from .tool import Call, Tool, check_arguments
 from .transport import LineTransport
 
@@ -195,8 +185,9 @@ class MemoryServer:
     async def _read_note(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
         with _refusing():
             if params.uri == MAP:
-                page = BlobResourceContents(uri=MAP, mime_type=PAGE, **await self._content(context, MAP_PAGE, {}))
-                return ReadResourceResult(contents=[page])
+                drawn = await self._content(context, self._tools["memory_map"], {})
+                page = b64encode(Path(drawn["file"]).read_bytes()).decode("ascii")
+                return ReadResourceResult(contents=[BlobResourceContents(uri=MAP, mime_type=PAGE, blob=page)])
             note = await self._content(context, self._tools["memory_get"], {"path": parse_uri(str(params.uri))})
             if note["status"] != "ok":
                 raise RequestError(note.get("error") or f"{params.uri}: there is no such note")
