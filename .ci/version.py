@@ -22,6 +22,7 @@ PLACES = {
     **dict.fromkeys(  # .ci/bundles makes these
         (
             "gemini-extension.json",
+            "plugin.json",
             ".cursor-plugin/plugin.json",
             ".claude-plugin/marketplace.json",
             "bundles/claude-code/.claude-plugin/plugin.json",

@@ -134,7 +134,6 @@ export default definePluginEntry({
   id: ID,
   name: ID,
   description: "Long-term memory on the agent's own machine: no LLM call, no network.",
-  kind: "memory",
   register(api) {
     const host = hostOf(api);
     api.registerMemoryCapability(capability(host));

@@ -9,6 +9,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -82,7 +83,12 @@ class OpenClawHome:
 
     def transcripts(self, agent: str) -> Path:
         """Return the database with the transcripts of an agent, which may be missing."""
-        return self.state / "agents" / agent_id(agent) / "agent" / "openclaw-agent.sqlite"
+        config, folder = {}, self.state / "agents" / agent_id(agent) / "agent"
+        with suppress(HostError):
+            config = self.config()
+        if named := _text(agents_in(config).get(agent_id(agent), {}).get("agentDir")):
+            folder = self.path(named, config)
+        return folder / "openclaw-agent.sqlite"
 
     def conversations(self, agent: str) -> Path:
         """Return the folder of an agent's conversations as notes, which may be missing."""

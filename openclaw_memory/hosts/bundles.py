@@ -23,6 +23,9 @@ _ABOUT = {
     "description": "Long-term memory over Markdown notes: it reminds and remembers by itself; no LLM call, no network",
 }
 _AUTHOR = {"author": {"name": "The openclaw-memory authors"}, "license": "MIT"}
+#: Agent Plugins has skills and servers, and no hooks.
+_WITHOUT_HOOKS = "Long-term memory over Markdown notes: no LLM call, no network"
+_SCHEMAS = "https://agent-plugins.org/schemas/1.0.0"
 _TEMPLATE = Path(__file__).parent / "opencode.js"
 
 
@@ -67,6 +70,7 @@ def repository_files() -> dict[str, str]:
     """Return the plugins that stand in this repository, for the marketplaces of hosts."""
     server, about = Server(NAME, None, capture=True), {**_ABOUT, **_AUTHOR}
     entry = {SERVERS: {NAME: {"command": server.command, "args": server.args}}}
+    plain = {"type": "stdio", "command": server.command, "args": Server(NAME, None).args}
     claude, market = "bundles/claude-code", {"name": NAME, "description": _ABOUT["description"]}
     told = {host: _dump(hooks(host, shell.join(server.hook(host)))) for host in ("claude-code", "cursor", "gemini")}
     cursor = {**about, "hooks": "./bundles/cursor/hooks.json", **entry}
@@ -81,6 +85,8 @@ def repository_files() -> dict[str, str]:
         "bundles/cursor/hooks.json": told["cursor"],
         "gemini-extension.json": _dump({**_ABOUT, **entry}),
         "hooks/hooks.json": told["gemini"],
+        "plugin.json": _dump({"$schema": f"{_SCHEMAS}/plugin.schema.json", **about, "description": _WITHOUT_HOOKS}),
+        "mcp.json": _dump({"$schema": f"{_SCHEMAS}/mcp.schema.json", SERVERS: {NAME: plain}}),
         f"bundles/opencode/{NAME}.js": opencode_plugin(server),
     }
 

@@ -11,7 +11,7 @@ import logging
 import shutil
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import field
 from datetime import UTC, datetime, timedelta
@@ -43,12 +43,13 @@ _PERSON = "external_user"
 _STATE = ".state.json"
 _ENDS = "SELECT session_id, max(seq) FROM transcript_events GROUP BY session_id"
 _EVENTS = """
-    SELECT session_key, transcript_events.created_at, event_json
+    SELECT session_key, transcript_events.created_at, event_json, event_zstd
     FROM session_transcript_active_events JOIN session_windows USING (session_id)
     JOIN transcript_events USING (session_id)
-    WHERE seq = event_seq AND session_id = ? AND transcript_events.created_at >= ? AND event_json IS NOT NULL
+    WHERE seq = event_seq AND session_id = ? AND transcript_events.created_at >= ?
     ORDER BY active_position
 """
+_DECOMPRESS = "SELECT json FROM read_json_objects(?, compression = 'zstd', format = 'unstructured')"
 
 
 class _Message(NamedTuple):
@@ -133,7 +134,8 @@ class SessionNotes:
             if before != end:
                 since = max(last, first)
                 start = datetime.fromisoformat(since).replace(tzinfo=UTC) - timedelta(days=1)  # whatever the zone
-                days = self._by_day(connection.execute(_EVENTS, (session, start.timestamp() * 1000)))
+                rows = connection.execute(_EVENTS, (session, start.timestamp() * 1000)).fetchall()
+                days = self._by_day(_decompress(rows, folder))
                 for day in sorted(day for day in days if day >= since):
                     self._write(folder / f"{day}-{_key(session)}.md", day, days[day])
                     last = day
@@ -172,6 +174,30 @@ class SessionNotes:
         text = self.memory.reader.readable_text(f"@{NAME}/{file.name}", "\n".join(lines))
         if not file.exists() or file.read_text("utf-8") != text:
             atomic.write_bytes(file, text.encode(), 0o600)
+
+
+def _decompress(rows: list[tuple[str, int, str | None, bytes | None]], folder: Path) -> Iterator[tuple[str, int, str]]:
+    """Yield session key, moment and event of ``rows``; OpenClaw compresses events of 1 kB and more, each by itself."""
+    file, frames = folder / ".events.zst", [frame for _, _, event, frame in rows if event is None and frame]
+    texts: list[tuple[str]] = []
+    file.unlink(missing_ok=True)  # of a process that was killed
+    if frames:
+        import duckdb
+
+        atomic.write_bytes(file, b"".join(frames), 0o600)
+        try:
+            with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as database:
+                texts = database.execute(_DECOMPRESS, (str(file),)).fetchall()
+        except duckdb.Error as error:
+            raise OpenClawMemoryError(f"compressed messages of OpenClaw: {error}") from error
+        finally:
+            file.unlink()
+        if len(texts) != len(frames):
+            raise OpenClawMemoryError("compressed messages of OpenClaw: they are no events")
+    events = iter(texts)
+    for key, at, event, frame in rows:
+        if event is not None or frame:
+            yield key, at, next(events)[0] if event is None else event
 
 
 def _remove_others(folder: Path, keys: set[str], first: str) -> None:

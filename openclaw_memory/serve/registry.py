@@ -27,6 +27,7 @@ from ..model import (
     Heartbeat,
     IngestReport,
     Kind,
+    MapReport,
     Origin,
     Page,
     QuotedHits,
@@ -363,6 +364,12 @@ def memory_ingest(call: Call) -> IngestReport:
     return call.memory.ingest(call.arguments.get("paths", ()), progress=call.progress, deadline=call.until.left())
 
 
+@tool("Show the map", 60.0, audience="app")
+def memory_map(call: Call) -> MapReport:
+    """Show the person a page of all that is remembered: concepts, times, meanings, facts."""
+    return call.memory.map(progress=call.progress)
+
+
 @tool("State of the memory", 15.0, audience="client")
 def memory_status(call: Call) -> Status:
     """Counts, sizes, embedding model, state of the vectors, plugins, and what is wrong, if anything."""
@@ -487,9 +494,10 @@ def memory_page(call: Call) -> Page:
     return Page(b64encode(html.encode("utf-8")).decode("ascii"))
 
 
-def listed_tools(for_host: bool) -> dict[str, Tool]:
-    """Return the listed tools by name: those for models, and with ``for_host`` all."""
-    return {tool.name: tool for tool in TOOLS if for_host or tool.audience == "model"}
+def listed_tools(for_host: bool, apps: bool = False) -> dict[str, Tool]:
+    """Return the listed tools by name: for models, with ``apps`` also those that show a page, with ``for_host`` all."""
+    audiences = {"model", "app"} if apps else {"model"}
+    return {tool.name: tool for tool in TOOLS if for_host or tool.audience in audiences}
 
 
 def callable_tools(for_host: bool) -> dict[str, Tool]:

@@ -12,6 +12,7 @@ from urllib.parse import quote, unquote
 
 from mcp.types import (
     Annotations,
+    ClientCapabilities,
     GetPromptResult,
     Prompt,
     PromptArgument,
@@ -73,6 +74,16 @@ def _list_notes(call: Call) -> dict[str, Any]:
 
 #: The list of notes, which runs as tools do and is none.
 NOTES = Tool("resources/list", "Notes", "", dict, _list_notes, 15.0, {"cursor": integer_schema("Place.", 0)})
+
+
+#: The map as a page for clients that show one: MCP Apps, 2026-01-26.
+MAP, APPS, PAGE = "ui://openclaw-memory/map", "io.modelcontextprotocol/ui", "text/html;profile=mcp-app"
+
+
+def shows_pages(capabilities: ClientCapabilities | None) -> bool:
+    """Return true if a client shows pages."""
+    extensions = (capabilities and capabilities.extensions) or {}
+    return PAGE in extensions.get(APPS, {}).get("mimeTypes", ())
 
 
 #: Prompts: title, argument, what it is, what stands in its place where it may be missing, and the text.

@@ -11,10 +11,12 @@ import os
 import signal
 import sys
 import threading
+from base64 import b64encode
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import field
 from functools import partial
+from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 import anyio
@@ -24,6 +26,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 from mcp.types import (
     INVALID_PARAMS,
+    BlobResourceContents,
     CallToolRequestParams,
     CallToolResult,
     GetPromptRequestParams,
@@ -50,7 +53,7 @@ from ..version import __version__
 from .attach import Attachment
 from .pool import Pool
 from .registry import callable_tools, listed_tools
-from .resources import NOTES, PROMPTS, TEMPLATE, link_hits, parse_uri, write_prompt
+from .resources import APPS, MAP, NOTES, PAGE, PROMPTS, TEMPLATE, link_hits, parse_uri, shows_pages, write_prompt
 from .tool import Call, Tool, check_arguments
 from .transport import LineTransport
 
@@ -134,7 +137,10 @@ class MemoryServer:
         self._for_host = for_host
         self._tools = callable_tools(for_host)
         open_world = pool.settings.embedding.provider == "http"
-        self._listed = [_describe_tool(tool, open_world and tool.embeds) for tool in listed_tools(for_host).values()]
+        self._listed = {
+            apps: [_describe_tool(tool, open_world and tool.embeds) for tool in listed_tools(for_host, apps).values()]
+            for apps in (False, True)
+        }
         # Tools that run long have threads of their own, as they must not delay answers.
         self._threads = {False: ThreadPoolExecutor(4, "answer"), True: ThreadPoolExecutor(2, "long-running")}
         self._running = 0
@@ -143,7 +149,7 @@ class MemoryServer:
             version=__version__,
             title="openclaw-memory",
             instructions=INSTRUCTIONS,
-            on_list_tools=_always(ListToolsResult(tools=self._listed)),
+            on_list_tools=self._list_tools,
             on_call_tool=self._call,
             on_list_resources=self._list_notes,
             on_list_resource_templates=_always(ListResourceTemplatesResult(resource_templates=[TEMPLATE])),
@@ -152,7 +158,12 @@ class MemoryServer:
             on_get_prompt=self._get_prompt,
         )
 
+        self.sdk.extensions[APPS] = {}
+
     # -- requests -------------------------------------------------------------------------------------
+
+    async def _list_tools(self, context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
+        return ListToolsResult(tools=self._listed[shows_pages(context.session.client_capabilities)])
 
     async def _call(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
         tool = self._tools.get(params.name)
@@ -173,6 +184,10 @@ class MemoryServer:
 
     async def _read_note(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
         with _refusing():
+            if params.uri == MAP:
+                drawn = await self._content(context, self._tools["memory_map"], {})
+                page = b64encode(Path(drawn["file"]).read_bytes()).decode("ascii")
+                return ReadResourceResult(contents=[BlobResourceContents(uri=MAP, mime_type=PAGE, blob=page)])
             note = await self._content(context, self._tools["memory_get"], {"path": parse_uri(str(params.uri))})
             if note["status"] != "ok":
                 raise RequestError(note.get("error") or f"{params.uri}: there is no such note")
@@ -371,12 +386,14 @@ def _describe_tool(tool: Tool, open_world: bool) -> ListedTool:
     hints = ToolAnnotations(read_only_hint=tool.read_only, open_world_hint=open_world)
     if not tool.read_only:
         hints = hints.model_copy(update={"destructive_hint": tool.destructive, "idempotent_hint": tool.idempotent})
+    page: dict[str, Any] = {"_meta": {"ui": {"resourceUri": MAP}}} if tool.audience == "app" else {}
     return ListedTool(
         name=tool.name,
         title=tool.title,
         description=tool.description,
         input_schema=tool.input_schema,
         annotations=hints,
+        **page,
     )
 
 

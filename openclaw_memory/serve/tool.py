@@ -46,9 +46,10 @@ class Tool:
     ``arguments`` are JSON Schemas by name, ``result`` is the dataclass, or one of those, that ``run`` returns,
     ``deadline`` the default in seconds.  A ``long_running`` tool has threads of its own, so that it delays no
     answer.  One that ``embeds`` may send text to a configured embedding endpoint.  The ``audience`` ``client`` may
-    call it though it is not listed; ``host`` needs a server that was started for a host.  A ``destructive`` tool
-    may remove text.  ``hint`` tells a model when to call it, in the system prompt.  ``reading_values`` names the
-    values of arguments with which a writing tool only reads.  ``host_arguments`` are accepted and not listed.
+    call it though it is not listed; ``app`` has it listed if it shows pages (MCP Apps); ``host`` needs a server that
+    was started for a host.  A ``destructive`` tool may remove text.  ``hint`` tells a model when to call it, in
+    the system prompt.  ``reading_values`` names the values of arguments with which a writing tool only reads.
+    ``host_arguments`` are accepted and not listed.
     ``openclaw`` are arguments of OpenClaw's tool of the same name that its plugin handles.
     """
 
@@ -65,7 +66,7 @@ class Tool:
     destructive: bool = False
     embeds: bool = False
     long_running: bool = False
-    audience: Literal["model", "client", "host"] = "model"
+    audience: Literal["model", "app", "client", "host"] = "model"
     reading_values: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     hint: str = ""
     host_arguments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

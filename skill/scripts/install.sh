@@ -1,5 +1,5 @@
 #!/bin/sh
-# Install the command openclaw-memory from its source, with uv if it is there, else with pip.
+# Install the command openclaw-memory, with uv if it is there, else with pip.
 set -eu
 
 usage() {
@@ -7,7 +7,8 @@ usage() {
 usage: install.sh [--pip] [SOURCE]
 
 Installs the command openclaw-memory from SOURCE, a folder with its source code.
-Without SOURCE: the folder that this script belongs to.
+Without SOURCE: from the folder that this script belongs to, and if that is the
+skill alone, the package openclaw-memory-graph from PyPI.
 
 With uv:     uv tool install SOURCE
 Without uv, or with --pip: a virtual environment in
@@ -74,7 +75,7 @@ if [ -n "$source" ]; then
     source=$(CDPATH='' cd -P "$source" && pwd -P)
 else
     source=$(own_source)
-    is_source "$source" || fail "this copy of the skill has no source beside it; name the folder: install.sh SOURCE"
+    is_source "$source" || source=openclaw-memory-graph
 fi
 
 # The versions that the tests have run with.
@@ -86,7 +87,7 @@ wants_compiled=${CMAKE_ARGS:-}
 short=$source/openclaw_memory/embed/llama-only.cmake
 case $short in
     *[\ \;]*) ;;
-    *) export CMAKE_ARGS="${CMAKE_ARGS--DLLAVA_BUILD=OFF -DCMAKE_PROJECT_INCLUDE=$short}" ;;
+    *) [ ! -f "$short" ] || export CMAKE_ARGS="${CMAKE_ARGS--DLLAVA_BUILD=OFF -DCMAKE_PROJECT_INCLUDE=$short}" ;;
 esac
 
 has_compiler() {

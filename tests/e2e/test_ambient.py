@@ -203,7 +203,8 @@ def test_the_parent_is_read_by_its_sub_agent_only(host: Host, model: ScriptedMod
 
 
 def test_conversations_are_searched_and_the_owner_commands_the_memory(host: Host) -> None:
-    host.turn("The tent is lent to Juno until June.", agent="quiet", session="owner")
+    rest = "\n\nIt rains over the harbour." * 60  # OpenClaw compresses what is long
+    host.turn(f"The tent is lent to Juno until June.{rest}", agent="quiet", session="owner")
     asked = {"query": "who has the tent?", "minScore": 0}
 
     def search() -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ import shlex
 import shutil
 import subprocess
 import tomllib
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -129,7 +130,7 @@ def test_every_citation_is_in_the_example() -> None:
         assert int(first) <= int(last) <= len((EXAMPLE / path).read_text(encoding="utf-8").splitlines())
 
 
-def test_no_package_is_claimed_that_is_not_published() -> None:
+def test_no_package_but_ours_is_named() -> None:
     texts = dict(PAGES)
     texts["HOOK.md"] = (HOOK / "HOOK.md").read_text(encoding="utf-8")
     texts["docs/skill.md"] = (ROOT / "docs" / "skill.md").read_text(encoding="utf-8")
@@ -140,7 +141,9 @@ def test_no_package_is_claimed_that_is_not_published() -> None:
                 f"{page}: {words}"
             )
     head, _body = frontmatter(SKILL / "SKILL.md")
-    assert "install" not in head["metadata"]["openclaw"]
+    [offer] = head["metadata"]["openclaw"]["install"]
+    assert (offer["kind"], offer["package"]) == ("uv", f"{PROJECT['name']}[prebuilt]")
+    assert offer["bins"] == head["metadata"]["openclaw"]["requires"]["bins"]
 
 
 # -- the script -------------------------------------------------------------------------------------------------------
@@ -167,8 +170,9 @@ def program(folder: Path, name: str, text: str) -> Path:
 
 def source(folder: Path) -> Path:
     """A source tree with the skill in it; what the script looks at is there."""
-    (folder / "openclaw_memory").mkdir(parents=True)
-    (folder / "openclaw_memory" / "__init__.py").touch()
+    (folder / "openclaw_memory" / "embed").mkdir(parents=True)
+    for name in ("__init__.py", "embed/llama-only.cmake"):
+        (folder / "openclaw_memory" / name).touch()
     shutil.copy(ROOT / "pyproject.toml", folder)
     shutil.copytree(SKILL, folder / "skill")
     (folder / ".ci").mkdir()
@@ -197,10 +201,17 @@ def test_help_and_wrong_usage(tools: Path) -> None:
     assert (wrong.returncode, "usage: install.sh" in wrong.stderr) == (2, True)
 
 
-def test_a_skill_without_a_source_says_so(tmp_path: Path, tools: Path) -> None:
-    copy = shutil.copytree(SKILL, tmp_path / "workspace" / "skills" / "openclaw-memory")
+def test_a_skill_alone_takes_the_package(tmp_path: Path, tools: Path) -> None:
+    program(tools, "uv", UV)
+    file = shutil.make_archive(str(tmp_path / "skill"), "zip", SKILL.parent, "skill")
+    with zipfile.ZipFile(file) as archive:
+        archive.extractall(tmp_path / "workspace")
+    copy = tmp_path / "workspace" / "skill"
+    (copy / "scripts" / "install.sh").chmod(0o755)  # a ZIP keeps no mode
     alone = install(copy / "scripts" / "install.sh", tools=tools)
-    assert (alone.returncode, "no source beside it" in alone.stderr) == (1, True)
+    assert alone.returncode == 0, alone.stderr
+    cmake, *words = (tmp_path / "home" / "called").read_text(encoding="utf-8").splitlines()
+    assert (cmake, words[-1]) == ("", f"{PROJECT['name']}[prebuilt]")
     wrong = install(copy / "scripts" / "install.sh", str(tmp_path), tools=tools)
     assert (wrong.returncode, "not the source of openclaw-memory" in wrong.stderr) == (1, True)
 
@@ -225,7 +236,6 @@ def test_uv_gets_the_source_also_through_the_link_of_a_plugin_skill(tmp_path: Pa
     assert words[:2] == ["tool", "install"]
     assert words[-3:] == ["--no-build-package", "xllamacpp", f"{tree.resolve()}[prebuilt]"]
     assert f"{tree.resolve()}/openclaw_memory/embed/llama-only.cmake" in cmake
-    assert (ROOT / "openclaw_memory" / "embed" / "llama-only.cmake").is_file()
     assert "version 9" in done.stdout and "to the PATH" in done.stdout
     assert "compiler" not in done.stderr, "it is not needed"
 

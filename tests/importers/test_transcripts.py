@@ -8,6 +8,7 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import duckdb
 import pytest
 from fakes import CountingEmbedder
 
@@ -19,7 +20,7 @@ NOW = datetime.now(UTC).replace(hour=12)
 SCHEMA = """
     CREATE TABLE session_windows (session_id TEXT PRIMARY KEY, session_key TEXT);
     CREATE TABLE transcript_events (session_id TEXT, seq INTEGER, event_json TEXT, created_at INTEGER,
-                                    PRIMARY KEY (session_id, seq));
+                                    event_zstd BLOB, PRIMARY KEY (session_id, seq));
     CREATE TABLE session_transcript_active_events (session_id TEXT, active_position INTEGER, event_seq INTEGER);
 """
 
@@ -45,8 +46,18 @@ class Transcripts:
             connection.execute("INSERT OR IGNORE INTO session_windows VALUES (?, ?)", (key, f"agent:main:{key}"))
             ((seq,),) = connection.execute("SELECT count(*) FROM transcript_events WHERE session_id = ?", (key,))
             event = json.dumps({"type": "message", "message": message})
-            connection.execute("INSERT INTO transcript_events VALUES (?, ?, ?, ?)", (key, seq, event, int(at)))
+            payload = (event, None) if len(event) < 1024 else (None, self._compress(event))
+            values = (key, seq, payload[0], int(at), payload[1])
+            connection.execute("INSERT INTO transcript_events VALUES (?, ?, ?, ?, ?)", values)
             connection.execute("INSERT INTO session_transcript_active_events VALUES (?, ?, ?)", (key, seq, seq))
+
+    def _compress(self, event: str) -> bytes:
+        """Return the event as OpenClaw keeps those of 1 kB and more."""
+        file = self.state / "event.zst"
+        with duckdb.connect() as database:
+            query = f"COPY (SELECT json_extract(?, '$.message') AS message) TO '{file}' (FORMAT json, COMPRESSION zstd)"
+            database.execute(query, (event,))
+        return file.read_bytes()
 
     def delete(self, key: str) -> None:
         """Delete a session, as a person does."""
@@ -89,6 +100,29 @@ def test_turns_are_found_where_they_are_asked_for(transcripts: Transcripts) -> N
         assert not memory.facts.query("Juno").rows
         [hit] = memory.search("green paint", kinds=(Kind.SESSION,)).results
         assert hit.origin == "untrusted" and hit.path.startswith("@sessions/") and hit.date == NOW.date()
+
+
+def test_a_long_message_is_read_in_its_place(transcripts: Transcripts) -> None:
+    transcripts.add("Before it.")
+    for name in ("Wren", "Oswin"):
+        transcripts.add(f"{name} moors the boat. " + 'The tide was "high" {again}.\n' * 60)
+        transcripts.add(f"After {name}.", role="assistant")
+    with transcripts.memory() as memory:
+        memory.ingest()
+    [file] = transcripts.files
+    text = file.read_text()
+    order = ("Before it", "Wren moors", "After Wren", "Oswin moors", "After Oswin")
+    assert [text.index(part) for part in order] == sorted(text.index(part) for part in order)
+    assert [other.name for other in file.parent.iterdir() if other.suffix == ".zst"] == []
+
+
+def test_an_agent_may_have_a_folder_of_its_own(transcripts: Transcripts) -> None:
+    transcripts.add("Wren has the key of the shed.")
+    folder = transcripts.file.parent.rename(transcripts.state.parent / "elsewhere")
+    config = {"agents": {"entries": {"main": {"agentDir": str(folder)}}}}
+    (transcripts.state / "openclaw.json").write_text(json.dumps(config))
+    with transcripts.memory() as memory:
+        assert any("Wren" in text for text in found(memory, "key of the shed", Kind.SESSION))
 
 
 def test_only_days_that_changed_are_written_again(transcripts: Transcripts) -> None:
@@ -154,7 +188,12 @@ def test_a_deleted_session_goes_and_without_days_all_do(transcripts: Transcripts
     assert transcripts.files, "another workspace has nothing to do with them"
 
 
-def test_a_database_that_cannot_be_read_keeps_no_note_back(transcripts: Transcripts) -> None:
+def test_a_transcript_that_cannot_be_read_keeps_no_note_back(transcripts: Transcripts) -> None:
+    transcripts.add("The boat leaks. " * 100)
+    with closing(sqlite3.connect(transcripts.file)) as connection, connection:
+        connection.execute("UPDATE transcript_events SET event_zstd = x'28b52ffd00'")
+    with transcripts.memory() as memory:
+        assert "pier nine" in found(memory, "boat")[0]
     transcripts.file.write_bytes(b"not a database" * 100)
     with transcripts.memory() as memory:
         assert "pier nine" in found(memory, "boat")[0]

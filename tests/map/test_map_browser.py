@@ -41,6 +41,9 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "concepts.yaml",
         f'concepts:\n  evil: {{name: "{NAME}", kind: "{NAME}", aliases: [Quill]}}\n  mirabel: {{name: Mirabel}}\n',
     )
+    notes.write(
+        "memory/2026-03-14.md", "- Juniper met Zephyrine\n- Juniper wrote to Zephyrine\n- Juniper and Zephyrine\n"
+    )
     notes.write("memory/boats.md", "## Heron\n- **Version:** 2.1.3\n")
     notes.write("memory/more.md", "# Boats\n\n## Heron\n- **Version:** 2.1.9 (since 2026-03-24)\n")
     with open_memory(notes, CountingEmbedder()) as memory:
@@ -167,6 +170,55 @@ def test_a_bar_of_the_timeline_shows_its_days(page: Any) -> None:
     assert page.locator("#view-timeline .hit").count() < before
 
 
+def concepts(page: Any) -> set[str]:
+    return set(page.evaluate("net.name.filter((_, c) => views.concepts.isDrawn(c))"))
+
+
+def test_days_drawn_along_the_axis_filter_every_view(page: Any) -> None:
+    everything = concepts(page)
+    page.click("#tab-timeline")
+    settle(page)
+    bars = page.locator("#view-timeline .hit")
+    first, last = bars.nth(2).bounding_box(), bars.nth(4).bounding_box()
+    axis = page.locator("#view-timeline .overlay").bounding_box()
+    page.mouse.move(first["x"] + 2, axis["y"] + 10)
+    page.mouse.down()
+    page.mouse.move(last["x"] + 4, axis["y"] + 10, steps=4)
+    page.mouse.up()
+    settle(page)
+    assert "3 Mar 2026 – 5 Mar 2026" in page.inner_text("#days")
+    assert page.is_visible("#view-timeline .chosen")
+    assert page.eval_on_selector_all("input[type=date]", "all => all.map((each) => each.value)") == [
+        "2026-03-03", "2026-03-05",
+    ]  # fmt: skip
+    page.fill("#search", "beans")
+    page.wait_for_selector("#panel mark")
+    assert "3 lines" in panel(page)
+    page.click("#tab-facts")
+    page.fill("#search", "")
+    page.wait_for_selector("text=Bruges")
+    assert "2.1.9" not in page.inner_text(".facts")
+    page.click("#tab-concepts")
+    settle(page)
+    assert "Zephyrine" in everything - concepts(page) and "Mirabel" in concepts(page)
+    page.click("#days")
+    settle(page)
+    assert concepts(page) == everything and page.is_hidden("#days")
+
+
+def test_days_are_chosen_by_keys(page: Any) -> None:
+    page.click("#tab-timeline")
+    settle(page)
+    page.focus("input[type=date] >> nth=0")
+    page.keyboard.type("03112026")
+    settle(page)
+    assert "11 Mar 2026 – " in page.inner_text("#days") and "11 Mar" in page.inner_text("#said")
+    page.focus("#days")
+    page.keyboard.press("Enter")
+    settle(page)
+    assert page.is_hidden("#days") and page.evaluate("state.days") is None
+
+
 def test_notes_are_text_wherever_they_stand(page: Any) -> None:
     page.fill("#search", "onerror")
     page.wait_for_selector("#panel mark")
@@ -189,12 +241,43 @@ def test_the_browser_refuses_markup_made_from_text_and_any_connection(browser: A
 
 def test_it_fits_a_phone(browser: Any, file: Path) -> None:
     with opened(browser, file, size=PHONE) as page:
+        page.evaluate("choose(EPOCH, EPOCH + 30000)")
         for view in VIEWS:
             page.click(f"#tab-{view}")
             settle(page)
             assert page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
             box = page.locator(f"#view-{view}").bounding_box()
             assert box is not None and box["height"] > 250
+
+
+HOST = """(html) => {
+  window.said = [];
+  const frame = document.body.appendChild(document.createElement("iframe"));
+  frame.sandbox = "allow-scripts";
+  addEventListener("message", ({ data }) => {
+    said.push(data.method);
+    if (data.method === "ui/initialize")
+      frame.contentWindow.postMessage({ jsonrpc: "2.0", id: data.id, result: { hostContext: { theme: "dark", containerDimensions: { maxHeight: 500 } } } }, "*");
+    if (data.method === "ui/notifications/size-changed") frame.height = data.params.height;
+  });
+  frame.srcdoc = html;
+}"""
+
+
+def test_an_mcp_client_shows_it_in_a_frame_without_rights(browser: Any, file: Path) -> None:
+    page = browser.new_page()
+    page.evaluate(HOST, file.read_text())
+    page.wait_for_selector("iframe[height='500']")
+    [frame] = page.frames[1:]
+    assert frame.get_attribute("html", "data-theme") == "dark"
+    assert page.evaluate("said")[:3] == [
+        "ui/initialize",
+        "ui/notifications/initialized",
+        "ui/notifications/size-changed",
+    ]
+    frame.click("#tab-timeline")
+    frame.wait_for_selector("#view-timeline .hit")
+    page.close()
 
 
 def test_an_empty_memory_says_what_to_do(browser: Any, tmp_path: Path) -> None:

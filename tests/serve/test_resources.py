@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from base64 import b64decode
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +11,7 @@ import anyio
 import pytest
 from fakes import Notes
 from mcp.client.client import Client
+from mcp.client.extension import advertise
 from mcp.client.stdio import StdioServerParameters
 from mcp.shared.exceptions import MCPError
 from serving import LOCK_TIMEOUT, command
@@ -17,7 +19,7 @@ from serving import LOCK_TIMEOUT, command
 from openclaw_memory.config.settings import Settings
 from openclaw_memory.errors import RequestError
 from openclaw_memory.serve.pool import Pool
-from openclaw_memory.serve.resources import link_hits, parse_uri, write_prompt
+from openclaw_memory.serve.resources import APPS, PAGE, link_hits, parse_uri, write_prompt
 from openclaw_memory.serve.server import MemoryServer
 
 LAMPS = "# Lamps\n\n- a green lamp by the gate\n- ein blaues Licht im Hof"
@@ -39,12 +41,12 @@ def pool(notes: Notes) -> Iterator[Pool]:
     pool.close(LOCK_TIMEOUT)
 
 
-def ask(server: Any, question: Any, mode: Any = "auto") -> Any:
+def ask(server: Any, question: Any, mode: Any = "auto", **options: Any) -> Any:
     """What ``question`` returns of a client."""
 
     async def session() -> Any:
         with anyio.fail_after(LOCK_TIMEOUT):
-            async with Client(server, mode=mode) as client:
+            async with Client(server, mode=mode, **options) as client:
                 return await question(client)
 
     return anyio.run(session)
@@ -61,6 +63,21 @@ async def follow(client: Client) -> tuple[list[str], list[str], list[str]]:
 
 
 EXPECTED = (["MEMORY.md", "memory/日記 #1.md"], [LAMPS], ["remember", "what_changed"])
+
+
+@pytest.mark.parametrize("era", ["legacy", "auto"])
+def test_a_client_that_shows_pages_has_the_map(pool: Pool, era: str) -> None:
+    async def look(client: Client) -> Any:
+        listed = {tool.name: tool for tool in (await client.list_tools()).tools}
+        if "memory_map" not in listed:
+            return None
+        drawn = (await client.call_tool("memory_map", {})).structured_content
+        [page] = (await client.read_resource(listed["memory_map"].meta["ui"]["resourceUri"])).contents
+        return drawn["lines"], page.mime_type, b64decode(page.blob).decode()
+
+    lines, kind, html = ask(MemoryServer(pool).sdk, look, era, extensions=[advertise(APPS, {"mimeTypes": [PAGE]})])
+    assert (lines, kind) == (3, PAGE) and html.startswith("<!doctype html>") and "赤いランプ" in html
+    assert ask(MemoryServer(pool).sdk, look, era) is None
 
 
 @pytest.mark.parametrize("era", ["legacy", "auto"])

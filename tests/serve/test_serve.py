@@ -214,7 +214,7 @@ def test_a_tool_that_may_call_an_endpoint_says_so(notes: Notes) -> None:
         ({}, set()),
     ):
         server = MemoryServer(Pool(Settings().with_values(provider), workspace=notes.root))
-        hints = {tool.name: tool.annotations for tool in server._listed}
+        hints = {tool.name: tool.annotations for tool in server._listed[False]}
         assert {name for name, hint in hints.items() if hint is not None and hint.open_world_hint} == open_world
 
 

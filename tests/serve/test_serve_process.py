@@ -100,6 +100,7 @@ EVERY_CALL: list[tuple[str, dict[str, Any]]] = [
     ("memory_get", {"path": "MEMORY.md", "from": 99}),
     ("memory_ingest", {}),
     ("memory_ingest", {"paths": ["memory"]}),
+    ("memory_map", {}),
     ("memory_status", {}),
     ("memory_session_start", {"sessionId": "s1", "reason": "new"}),
     ("memory_heartbeat", {}),

@@ -101,13 +101,15 @@ def test_the_tools_of_a_host_are_hidden_from_models() -> None:
         "memory_search", "graph_recall", "memory_timeline", "memory_context", "memory_facts", "memory_feedback",
         "memory_capture", "memory_get",
     ]  # fmt: skip
-    clients = ["memory_consolidate", "memory_ingest", "memory_status"]
+    clients = ["memory_consolidate", "memory_ingest", "memory_map", "memory_status"]
     hosts = ["memory_session_start", "memory_heartbeat", "memory_turn", "memory_replied", "memory_page"]
     assert list(listed_tools(for_host=False)) == models
+    assert list(listed_tools(for_host=False, apps=True)) == [*models, "memory_map"]
     assert callable_tools(for_host=False).keys() == {*models, *clients}
     assert listed_tools(for_host=True).keys() == callable_tools(for_host=True).keys() == {*models, *clients, *hosts}
     assert {tool.name for tool in TOOLS if tool.read_only} == {
-        "memory_search", "graph_recall", "memory_timeline", "memory_context", "memory_get", "memory_status", "memory_page"
+        "memory_search", "graph_recall", "memory_timeline", "memory_context", "memory_get", "memory_map", "memory_status",
+        "memory_page",
     }  # fmt: skip
     assert {tool.name for tool in TOOLS if tool.destructive} == {
         "memory_facts",

@@ -5,7 +5,7 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const lines = data.lines, net = data.network, N = lines.text.length, C = net.name.length;
 /** The lines but for what summaries repeat. */
 const once = d3.range(N).filter((i) => !lines.repeats[i]);
-const state = { view: "concepts", concept: null, query: "", words: [] };
+const state = { view: "concepts", concept: null, query: "", words: [], days: null, concepts: null };
 const views = {};
 
 /** An element: attributes by name, listeners as `onclick`, children as elements or texts. */
@@ -39,6 +39,12 @@ function span(first, last) {
 
 /** When a fact held that holds no longer. */
 const until = (fact) => (fact.from ? span(fact.from, fact.to) : `until ${inWords(fact.to)}`);
+
+/** Whether something of these days is within the chosen ones; without a day it is not. */
+const inDays = (from, to = from) => !state.days || Boolean(from && from <= state.days[1] && to >= state.days[0]);
+const lineInDays = (i) => inDays(lines.day[i]);
+const conceptInDays = (c) => !state.concepts || state.concepts.has(c);
+const factInDays = (fact) => inDays(fact.from ?? fact.to, fact.to ?? Infinity);
 
 const placeOf = (i) => `${lines.files[lines.file[i]]}:${lines.line[i]}`;
 const byConcept = Array.from({ length: C }, () => []);

@@ -27,13 +27,13 @@ views.facts = {
   redraw() {
     if (!this.list) return;
     const all = lowered().facts;
-    const some = data.facts.filter((fact, at) => (this.past || fact.now) && (state.concept !== null ? fact.concept === state.concept : has(all[at])));
+    const some = data.facts.filter((fact, at) => (this.past || fact.now) && factInDays(fact) && (state.concept !== null ? fact.concept === state.concept : has(all[at])));
     const now = data.facts.filter((fact) => fact.now).length;
     this.count.textContent = `${counted(now, "fact holds", "facts hold")} now, ${thousands(data.facts.length - now)} did before.`;
     const subjects = [...d3.group(some, (fact) => fact.s)].sort((a, b) => b[1].length - a[1].length || d3.ascending(a[0], b[0]));
     if (!subjects.length) {
-      const clear = state.concept !== null || state.words.length;
-      this.list.replaceChildren(el("div", { class: "empty" }, el("h2", {}, "No fact matches"), el("p", {}, clear ? "None is about what you chose or searched for." : "None holds now; look at the history."), clear && el("button", { type: "button", class: "more", onclick: closePanel }, "Show all")));
+      const clear = state.concept !== null || state.words.length || state.days;
+      this.list.replaceChildren(el("div", { class: "empty" }, el("h2", {}, "No fact matches"), el("p", {}, clear ? "None is about what you chose or searched for, of the chosen days." : "None holds now; look at the history."), clear && el("button", { type: "button", class: "more", onclick: () => (choose(), closePanel()) }, "Show all")));
       return;
     }
     this.list.replaceChildren(...pieces(subjects, ([name, own]) => this.subject(name, own), 40));

@@ -36,6 +36,22 @@ function select(concept) {
   remember();
 }
 
+/** Keep every view to the days from `from` to `to`, or to none. */
+function choose(from, to) {
+  state.days = from && to ? [from, to].sort((a, b) => a - b) : null;
+  state.concepts = state.days && new Set(once.filter(lineInDays).flatMap((i) => lines.concepts[i]));
+  const chip = document.getElementById("days");
+  chip.hidden = !state.days;
+  chip.firstElementChild.textContent = state.days ? span(...state.days) : "";
+  refreshPanel();
+  document.getElementById("said").textContent = state.days ? `Only ${span(...state.days)}` : "All days";
+  views[state.view].redraw?.();
+}
+document.getElementById("days").addEventListener("click", () => {
+  choose();
+  document.getElementById(`tab-${state.view}`).focus();
+});
+
 function remember() {
   const concept = state.concept === null ? "" : `/${encodeURIComponent(net.slug[state.concept])}`;
   try {
@@ -93,6 +109,20 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
   } else if (/^[1-9]$/.test(event.key) && NAMES[event.key - 1]) show(NAMES[event.key - 1]);
 });
+
+// In the frame of an MCP client: greet it, take its theme, and ask for room where it leaves that to the page.
+if (parent !== window) {
+  const tell = (message) => parent.postMessage({ jsonrpc: "2.0", ...message }, "*");
+  addEventListener("message", ({ source, data: answer }) => {
+    if (source !== parent || answer?.id !== "map" || !answer.result) return;
+    const host = answer.result.hostContext ?? {};
+    chosen = host.theme ?? null;
+    applyTheme();
+    tell({ method: "ui/notifications/initialized", params: {} });
+    if (!host.containerDimensions?.height) tell({ method: "ui/notifications/size-changed", params: { height: Math.min(720, host.containerDimensions?.maxHeight ?? 720) } });
+  });
+  tell({ id: "map", method: "ui/initialize", params: { protocolVersion: "2026-01-26", appInfo: { name: "openclaw-memory", version: data.made.version }, appCapabilities: { availableDisplayModes: ["inline", "fullscreen"] } } });
+}
 
 const made = data.made;
 document.getElementById("whose").textContent = [made.workspace, made.agent === "main" ? "" : made.agent].filter(Boolean).join(" · ");

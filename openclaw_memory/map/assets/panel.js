@@ -91,7 +91,7 @@ function factItem(fact) {
 
 function showConcept(c) {
   const related = neighbours[c].map(([other]) => other);
-  const facts = factsOf.get(c) ?? [];
+  const facts = (factsOf.get(c) ?? []).filter(factInDays), some = byConcept[c].filter(lineInDays);
   const days = span(net.first[c], net.last[c]);
   openPanel(
     {
@@ -101,13 +101,14 @@ function showConcept(c) {
     },
     related.length ? [heading("Related"), el("div", { class: "chips" }, related.slice(0, 14).map(chip))] : [],
     facts.length ? [heading("Facts", thousands(facts.length)), ...pieces([...facts].sort((a, b) => (b.now ?? 0) - (a.now ?? 0)), factItem, 8)] : [],
-    lineList(byConcept[c], net.units[c]),
+    lineList(some, state.days ? some.length : net.units[c]),
   );
 }
 
 function showFound() {
   const all = lowered();
-  const concepts = found(all.concepts), facts = found(all.facts), some = found(all.lines).filter((i) => !lines.repeats[i]);
+  const concepts = found(all.concepts).filter(conceptInDays), facts = found(all.facts).filter((at) => factInDays(data.facts[at]));
+  const some = found(all.lines).filter((i) => !lines.repeats[i] && lineInDays(i));
   const nothing = !concepts.length && !facts.length && !some.length;
   const part = once.length < data.totals.lines ? ` This page holds ${thousands(once.length)} of ${thousands(data.totals.lines)} lines; openclaw-memory search looks at all of them.` : "";
   openPanel(

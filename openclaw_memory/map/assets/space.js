@@ -83,12 +83,12 @@ views.space = {
     for (let at = 0; at < this.some.length; at++) {
       const px = place.applyX(this.x[at]), py = place.applyY(this.y[at]);
       if (px < -10 || py < -10 || px > width + 10 || py > height + 10) continue;
-      const i = this.some[at], key = of(i) * 2 + (wanted && !wanted.has(i) ? 1 : 0);
+      const i = this.some[at], key = of(i) * 2 + ((wanted && !wanted.has(i)) || !lineInDays(i) ? 1 : 0);
       if (!paths.has(key)) paths.set(key, []);
       paths.get(key).push(px, py);
     }
     for (const [key, spots] of [...paths].sort((a, b) => (b[0] % 2) - (a[0] % 2))) {
-      c.globalAlpha = key % 2 ? 0.1 : wanted ? 0.95 : this.some.length > 8000 ? 0.42 : this.some.length > 3000 ? 0.62 : 0.78;
+      c.globalAlpha = key % 2 ? 0.1 : wanted || state.days ? 0.95 : this.some.length > 8000 ? 0.42 : this.some.length > 3000 ? 0.62 : 0.78;
       c.fillStyle = tint(key >> 1);
       c.beginPath();
       for (let at = 0; at < spots.length; at += 2) {

@@ -11,7 +11,11 @@ views.timeline = {
     const holder = el("div", { class: "timeline" });
     root.append(holder);
     this.svg = d3.select(holder).append("svg").attr("tabindex", 0).attr("role", "img").attr("aria-label", "Timeline. Arrow keys move it, plus and minus magnify it.");
-    root.append(el("div", { class: "corner" }, data.kinds.map((kind, at) => el("span", { class: "key", tint: LINE_COLOURS[at] }, el("i"), LINE_KINDS[at]))));
+    this.inputs = [0, 1].map(() => el("input", { type: "date", onchange: () => {
+      const [from, to] = this.inputs.map((input) => input.valueAsDate && ordinalOf(input.valueAsDate));
+      from || to ? choose(from || this.from, to || this.to) : choose();
+    } }));
+    root.append(el("div", { class: "corner" }, ["from", "to"].map((name, end) => el("label", { class: "key" }, name, this.inputs[end])), data.kinds.map((kind, at) => el("span", { class: "key", tint: LINE_COLOURS[at] }, el("i"), LINE_KINDS[at]))));
     this.zoom = d3.zoom().scaleExtent([1, Math.max(2, (this.to - this.from) / 6)]).on("zoom", (event) => {
       this.place = event.transform;
       this.redraw();
@@ -61,7 +65,7 @@ views.timeline = {
     svg.attr("viewBox", `0 0 ${width} ${height}`).selectAll("*").remove();
     svg.append("clipPath").attr("id", "inside").append("rect").attr("x", left).attr("width", right - left).attr("height", height);
     const lanes = ["Decisions", data.retired.length ? "Archived, retired" : "Archived", "Facts begin", ...data.grains.slice(1).map((grain) => `${grain[0].toUpperCase()}${grain.slice(1)}`)];
-    const foot = 64, axis = height - foot, laneHeight = Math.max(19, Math.min(34, (axis - 150) / (lanes.length + 1)));
+    const foot = 96, axis = height - foot, laneHeight = Math.max(19, Math.min(34, (axis - 150) / (lanes.length + 1)));
     const base = axis - 14 - lanes.length * laneHeight - 10, top = Math.min(48, base / 4);
     const pixels = (right - left) / Math.max(1, (x.domain()[1] - x.domain()[0]) / 864e5);
     const [unit, unitName] = [[d3.utcDay, "day"], [d3.utcMonday, "week"], [d3.utcMonth, "month"], [d3.utcYear, "year"]].find(([, name]) => pixels * { day: 1, week: 7, month: 30, year: 365 }[name] >= 7) ?? [d3.utcYear, "year"];
@@ -115,6 +119,16 @@ views.timeline = {
       else this.bands(inside, svg, lane - 2, x, middle, laneHeight, left, [first, last]);
     });
     svg.append("g").attr("transform", `translate(0 ${axis - 10})`).call(d3.axisBottom(x).ticks(Math.max(2, (right - left) / 110)).tickSizeOuter(0));
+    const brush = d3.brushX().extent([[left, axis - 10], [right, axis + 18]]).on("end", ({ sourceEvent, selection }) => {
+      if (sourceEvent) choose(...(selection ?? []).map((at, end) => ordinalOf(x.invert(at - end))));
+    });
+    const strip = svg.append("g").call(brush).on("mousedown touchstart", (event) => event.stopPropagation()); // it moves nothing
+    const chosen = (state.days ?? []).map((day, end) => Math.max(left, Math.min(right, x(dateOf(day + end)))));
+    if (chosen.length) rules.append("rect").attr("class", "chosen").attr("x", chosen[0]).attr("width", chosen[1] - chosen[0]).attr("y", top).attr("height", axis - 10 - top);
+    if (chosen[1] > chosen[0]) strip.call(brush.move, chosen);
+    this.inputs.forEach((input, end) => {
+      if (input !== document.activeElement) input.valueAsDate = state.days && dateOf(state.days[end]); // somebody types in it
+    });
   },
   blobs(inside, seen, count, x, middle, tall, colour) {
     const most = d3.max(seen, count) || 1;
@@ -165,8 +179,8 @@ views.timeline = {
     const dated = d3.sum(data.days.kinds, (kind) => d3.sum(kind));
     return [
       { title: "When it was noted", meta: `${counted(dated, "dated line")} from ${span(d3.min(data.days.day) ?? 0, d3.max(data.days.day) ?? 0)}${undated ? `, ${thousands(undated)} without a day` : ""}.` },
-      el("p", { class: "hint" }, "Click a bar to read its days, a band to read a summary. Wheel or pinch magnifies."),
-      ...lineList(once.filter((i) => lines.decided[i])).map((part, at) => (at ? part : heading("Latest decisions"))),
+      el("p", { class: "hint" }, "Click a bar to read its days, a band to read a summary. Draw along the axis, or type days below, to keep every view to them. Wheel or pinch magnifies."),
+      ...lineList(once.filter((i) => lines.decided[i] && lineInDays(i))).map((part, at) => (at ? part : heading("Latest decisions"))),
     ];
   },
   focus() {
