@@ -33,6 +33,12 @@ def listed(memory: Memory, **asked: object) -> list[tuple[str, str, str]]:
         ("memory/boats.md", "# 船\n\n## Heron\n- 状态：刚开始\n", False),
         # Many words are rather a topic than a name.
         ("memory/boats.md", f"{REPORT}# Yard\n\n## Sister Boat Gauge Page Relay\n- URL: https://example.org\n", False),
+        # A decision stands below whatever heading was at hand.
+        (
+            "memory/2026-03-01.md",
+            "# Yard\n\n## Talk of the Slip and the New Crane\n- Decision: we keep the crane\n",
+            True,
+        ),
     ],
 )
 def test_what_surely_says_what_lasts_is_listed(notes: Notes, path: str, text: str, expected: bool) -> None:
