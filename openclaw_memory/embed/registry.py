@@ -10,7 +10,6 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from ..plugins.manager import find_entry_points
 from ..records import dataclass
 from ..text import word_lists
 
@@ -94,6 +93,8 @@ AUTO = "auto"
 @cache
 def find_packaged() -> tuple[ModelEntry, ...]:
     """Return the models in installed packages, with the paths of their files; imports none of the packages."""
+    from ..plugins.manager import find_entry_points
+
     found: list[ModelEntry] = []
     for point in find_entry_points(ENTRY_POINTS):
         try:

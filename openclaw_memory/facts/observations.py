@@ -47,7 +47,8 @@ def prepare(observations: Iterable[FactObservation], until: date | None = None) 
     for seen in observations:
         since = day_since(seen.object) if any(map(str.isdigit, seen.object)) else None
         if since is not None:
-            words = seen.object.removesuffix(f" ({since})") if seen.rule == "change" else seen.object
+            is_of_row = seen.rule in ("change", "table")  # the day was put behind what the line or row says
+            words = seen.object.removesuffix(f" ({since})") if is_of_row else seen.object
             seen = replace(seen, day=since, dated=True, object=words)
         if until is None or not seen.dated or seen.day is None or seen.day <= until:
             (changes if ARROW in seen.object and seen.rule == "change" else prepared.rows).append(seen)

@@ -195,7 +195,7 @@ def test_a_decision_has_its_heading_and_the_day_of_its_row(notes: Notes) -> None
     with open_memory(notes) as memory:
         changes = memory.facts.changes(date(2026, 1, 1)).changes
     assert [(each.subject, each.after.object, each.day) for each in changes] == [
-        ("we", "Kleine Boote zuerst holen (2026-03-26)", date(2026, 3, 26)),
+        ("we", "Kleine Boote zuerst holen", date(2026, 3, 26)),
         ("Quay Lamp glass", "Keep the old green glass for now", date(2026, 6, 5)),
     ]
 
