@@ -26,7 +26,7 @@ SLOW = HERE / "slow.txt"
 SHARE = 0.3
 
 #: The share of the quick run that one of its thousands of tests may take: a ratio, which no slower machine changes.
-LIMIT = 0.02
+LIMIT = 0.01
 
 
 def mark(items: list[pytest.Item]) -> None:

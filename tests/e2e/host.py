@@ -25,6 +25,15 @@ T = TypeVar("T")
 #: Without what the environment says, and without reading certificates for each request, as there are none.
 HTTP: Any = {"trust_env": False, "verify": False}
 
+#: A compaction that keeps one turn, and asks no model whether it is good.
+COMPACTION = {
+    "mode": "default",
+    "keepRecentTokens": 1,
+    "recentTurnsPreserve": 0,
+    "qualityGuard": {"enabled": False},
+    "memoryFlush": {"enabled": False},
+}
+
 ROOT = Path(__file__).resolve().parents[2]
 PLUGIN = "openclaw-memory"
 EXECUTABLE = Path(sys.executable).parent / PLUGIN  # of the Python package under test

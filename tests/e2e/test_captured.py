@@ -9,7 +9,7 @@ from typing import Any
 
 import psutil
 import pytest
-from host import PLUGIN, Host, running, wait_for
+from host import COMPACTION, PLUGIN, Host, running, wait_for
 from model import ScriptedModel, call
 from probe import write
 
@@ -18,14 +18,6 @@ pytestmark = pytest.mark.e2e
 NOTES = {
     "memory/2026-03-02.md": "# 2026-03-02\n\n- Wren keeps the spare boat key in the blue tin.\n",
     "concepts.yaml": "concepts:\n  wren: {name: Wren, kind: person}\n",
-}
-
-COMPACTION = {
-    "mode": "default",
-    "keepRecentTokens": 1,
-    "recentTurnsPreserve": 0,
-    "qualityGuard": {"enabled": False},
-    "memoryFlush": {"enabled": False},
 }
 
 

@@ -8,22 +8,13 @@ from typing import Any
 
 import psutil
 import pytest
-from host import PLUGIN, Host, running, wait_for
+from host import COMPACTION, PLUGIN, Host, running, wait_for
 from model import ScriptedModel, ask, call
 from probe import Probe, write
 
 from openclaw_memory.serve.registry import listed_tools
 
 pytestmark = pytest.mark.e2e
-
-COMPACTION = {
-    "mode": "default",
-    "keepRecentTokens": 1,
-    "recentTurnsPreserve": 0,
-    "qualityGuard": {"enabled": False},
-    "memoryFlush": {"enabled": False},
-    "postIndexSync": "await",
-}
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +27,7 @@ def bare_host(new_host: Callable[[str], Host], plugin: Callable[..., Mapping[str
     write(host.folder / "other", "memory/2026-03-04.md", "# 2026-03-04\n\n- The harbour code is green heron.\n")
     host.configure(
         plugin(),
-        {"agents": {"defaults": {"compaction": COMPACTION}}},
+        {"agents": {"defaults": {"compaction": {**COMPACTION, "postIndexSync": "await"}}}},
         agents={"main": host.workspace, "other": host.folder / "other"},
     )
     return host

@@ -1,4 +1,4 @@
-"""No text costs more than it is long: whatever reads one takes at most thirty times as long for ten times as much."""
+"""No text costs more than it is long: whatever reads one takes at most fifteen times as long for ten times as much."""
 
 from __future__ import annotations
 
@@ -53,9 +53,8 @@ from openclaw_memory.text import (
 from openclaw_memory.text.lines import split_lines
 
 DAY = date(2026, 3, 5)
-#: Characters of a short text, how many times as much a long one has, and how many times as long that may take: between
-#: ten, which is linear, and a hundred, which is its square.
-SHORT, TIMES, MOST = 1_500, 10, 30
+#: Characters of a short text, how many times as much a long one has, and how many times as long that may take.
+SHORT, TIMES, MOST = 1_500, 10, 15
 #: Seconds for the long text below which nothing grows too fast, whatever the clock says; and how many of the shapes
 #: that take longest are tried at length.
 FLOOR, SLOWEST = 0.03, 3
@@ -125,7 +124,7 @@ def refused(read: Callable[[], object]) -> object:
 
 
 def too_fast(read: Callable[[str], object]) -> dict[str, float]:
-    """The shapes of which ten times as much takes more than thirty times as long, with how many times."""
+    """The shapes of which ten times as much takes more than fifteen times as long, with how many times."""
     run = count()
 
     def seconds(piece: str, length: int) -> float:
@@ -142,14 +141,14 @@ def too_fast(read: Callable[[str], object]) -> dict[str, float]:
         piece = pieces[name]
         if (long := seconds(piece, TIMES * SHORT)) > FLOOR and long > MOST * first[name]:
             short = max(min(seconds(piece, SHORT) for _ in range(5)), first[name] / 4)
-            long = min(long, seconds(piece, TIMES * SHORT))
+            long = min(long, *(seconds(piece, TIMES * SHORT) for _ in range(5)))
             if long > MOST * short:
                 grown[name] = round(long / short, 1)
     return grown
 
 
 @pytest.mark.parametrize("name", readers())
-def test_ten_times_as_much_takes_at_most_thirty_times_as_long(name: str) -> None:
+def test_ten_times_as_much_takes_at_most_fifteen_times_as_long(name: str) -> None:
     assert too_fast(readers()[name]) == {}
 
 
@@ -178,7 +177,10 @@ def test_no_pattern_costs_more_than_its_text_is_long() -> None:
         for name, piece in shapes().items():
             short, long = (repeated(piece, size) for size in (PATTERN_SHORT, TIMES * PATTERN_SHORT))
             if (quick := seconds(pattern, method, short)) > NOTICED:
-                took = min(seconds(pattern, method, long) for _ in range(2))
+                took = seconds(pattern, method, long)
+                if took > max(FLOOR, MOST * quick):  # others at work slow both down, each at its moment
+                    quick = min(quick, *(seconds(pattern, method, short) for _ in range(5)))
+                    took = min(took, *(seconds(pattern, method, long) for _ in range(5)))
                 if took > max(FLOOR, MOST * quick):
                     slow.append(f"{where}.{method}: {name}, {quick:.4f} s and {took:.2f} s")
                     break
