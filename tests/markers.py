@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -90,12 +91,26 @@ def _measured(report: str) -> Iterator[tuple[str, str, float]]:
                 yield f"{module}::{name}", f"[{values}" * bool(values), float(entry.attrib["value"])
 
 
+def _measured_again(name: str, case: str) -> float:
+    """Return what a test takes the second time in a process: the first one in it loads what all others need."""
+    module, function = name.split("::")
+    file = str(next(HERE.rglob(f"{module}.py")))
+    with tempfile.NamedTemporaryFile(suffix=".xml") as report:
+        options = ["-q", "-n", "0", "--keep-duplicates", "-k", function, f"--junitxml={report.name}"]
+        subprocess.run([sys.executable, "-m", "pytest", *options, file, file], check=True, stdout=subprocess.DEVNULL)
+        return [seconds for other, each, seconds in _measured(report.name) if (other, each) == (name, case)][-1]
+
+
 def main(report: str, *options: str) -> int:
     """Rewrite ``slow.txt`` from a JUnit report of all tests, or check a report of the quick run."""
     if "--check" in options:
         measured = list(_measured(report))
         limit = LIMIT * sum(seconds for _, _, seconds in measured)
-        over = [f"{name}{case}: {seconds:.2f} s" for name, case, seconds in measured if seconds > limit]
+        over = [
+            f"{name}{case}: {seconds:.2f} s"
+            for name, case, first in measured
+            if first > limit and (seconds := _measured_again(name, case)) > limit
+        ]
         for line in over:
             print(
                 f"slow for the quick run, more than {limit:.2f} s of the processor; list it in tests/slow.txt: {line}"
