@@ -60,7 +60,8 @@ def kept(host: Host, sentence: str) -> bool:
 
 
 def stopped_server(host: Host) -> psutil.Process:
-    """The server, which answers nothing from now on."""
+    """The server, which answers nothing from now on; it has all that was to be kept until then."""
+    wait_for(lambda: not waiting(host), "earlier turns to be captured")
     [server] = wait_for(host.servers, "the server to start")
     server.suspend()
     return server
