@@ -87,10 +87,9 @@ def _section(source: Path, code: str) -> Iterable[tuple[str, str]]:
                 if count >= 0:
                     yield f"{key}.{unit}" + (f".{count}" if count else ""), _joined(texts)
         yield f"noun.{unit}", _joined(_nouns(fields, unit))
-    yield (
-        "period",
-        _joined(text for name, text in calendar["dayPeriods"]["format"]["wide"].items() if name not in ("am", "pm")),
-    )
+    periods = [calendar["dayPeriods"][form]["wide"].items() for form in ("format", "stand-alone")]
+    times = [text for each in periods for name, text in each if name.partition("-")[0] not in ("am", "pm")]
+    yield "period", _joined(times)
     numbers: dict[int, set[str]] = {}
     for name, rules in _rules(source / "rbnf" / f"{code}.json").items():
         if re.match(r"%%?spellout-(?:cardinal|numbering)", name) and not re.search(

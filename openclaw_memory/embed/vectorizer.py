@@ -98,9 +98,13 @@ class Vectorizer:
         return (registry.MULTILINGUAL if self._foreign_share() >= FOREIGN else registry.DEFAULT).name
 
     def _review_choice(self, units: int) -> None:
-        """Choose the model again once the number of units has doubled; a multilingual one is never replaced."""
+        """Choose the model again once the units that were added may be :data:`FOREIGN` of all.
+
+        A multilingual one is never replaced.
+        """
         choice = self._store.model_choice()
-        if choice is not None and (choice.name == registry.MULTILINGUAL.name or units < 2 * choice.units):
+        is_settled = choice is not None and units * (1 - FOREIGN) < choice.units
+        if choice is not None and (choice.name == registry.MULTILINGUAL.name or is_settled):
             self._name = choice.name
         elif units:
             self._name = name = self._suitable()

@@ -59,9 +59,15 @@ def _atoms(text: str) -> list[str]:
 
 @cache
 def _labels() -> tuple[frozenset[tuple[str, ...]], frozenset[str], int]:
-    """Return the labels, all words of labels and names of days, and the number of words of the longest label."""
-    lines = (line for _, line in word_lists.lines_of(__package__, "labels.txt"))
-    labels = frozenset(tuple(_atoms(phrase)) for line in lines for phrase in line.split(";")) - {()}
+    """Return the labels, all words of labels and names of days, and the number of words of the longest label.
+
+    Times of a day, and days as seen from today, are labels in all languages.
+    """
+    phrases = [phrase for _, line in word_lists.lines_of(__package__, "labels.txt") for phrase in line.split(";")]
+    for spoken in calendar_words.known_languages():
+        for key, times in calendar_words.phrases_by_key(spoken).items():
+            phrases += times if key.startswith(("period", "relative.")) else ()
+    labels = frozenset(tuple(_atoms(phrase)) for phrase in phrases) - {()}
     return labels, _days().union(*labels), max(map(len, labels))
 
 

@@ -118,15 +118,15 @@ def test_a_fifth_of_the_notes_is_enough(notes: Notes, both: None) -> None:
         assert status.model == MANY and status.vectors["outdated"] == 0 == status.vectors["pending"]
 
 
-def test_what_was_chosen_holds_until_there_are_twice_as_many_notes(notes: Notes, both: None) -> None:
-    write(notes, "english", times=4)
+def test_the_notes_choose_again_once_what_came_may_be_a_fifth(notes: Notes, both: None) -> None:
+    write(notes, "english", times=8)
     with opened(notes) as memory:
         memory.ingest()
-    write(notes, "german", "2026-03-04", times=3)  # about two fifths
+    write(notes, "german", "2026-03-04", times=1)
     with opened(notes) as memory:
         memory.ingest()
         assert memory.status().model == ENGLISH
-    write(notes, "german", "2026-03-05", times=4)
+    write(notes, "german", "2026-03-05", times=3)
     with opened(notes) as memory:
         memory.ingest()
         assert memory.status().model == MANY

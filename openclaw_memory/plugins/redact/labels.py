@@ -20,6 +20,7 @@ from .values import (
     is_keylike,
     is_no_secret,
     is_secret,
+    is_unspeakable,
     looks_invented,
     looks_random,
     mixes_letters_and_digits,
@@ -356,7 +357,8 @@ def _find_near_password(line: str, end: int) -> list[Span]:
     stop = _sentence_end(line, end)
     for match in _WORD_NEAR.finditer(line, end, stop):
         value = match[0].rstrip(_CLOSING)
-        if len(value) >= 8 and looks_random(value) and (set("!#$%^&?+~").intersection(value) or is_random(value, 8)):
+        mixed = len(value) >= 8 and looks_random(value)
+        if is_unspeakable(value) or (mixed and (set("!#$%^&?+~").intersection(value) or is_random(value, 8))):
             return [(match.start(), match.start() + len(value), "password")]
     joined = _JOINED_NEAR.search(line, end, stop + 2 * _NEAR)
     likely = joined is not None and joined.start() < stop and is_hyphenated(joined[0], _JOINED_NEAR)

@@ -31,6 +31,8 @@ _SLUG = re.compile(r"[A-Za-z]++\d{0,3}(?:[-_./:][A-Za-z]*+\d{0,4})*+", re.ASCII)
 _SYMBOLS = frozenset("!@#$%^&*?=+~\\<>{}[]()")
 #: Places where digits and letters follow one another.
 _TURN = re.compile(r"(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])")
+_LETTERS = re.compile("[a-z]{16,64}")
+_VOWEL = re.compile("[aeiouy]")
 _NAME = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 UNCASED_LETTER = re.compile(f"[{UNCASED}]")
 
@@ -142,6 +144,11 @@ def looks_random(value: str) -> bool:
     """Return true if letters and digits alternate as in no name and no amount."""
     mixed = any(map(str.isdigit, value)) and any(map(str.isalpha, value))
     return mixed and len(value) >= 6 and not _SLUG.fullmatch(value) and not QUANTITY.fullmatch(value)
+
+
+def is_unspeakable(value: str) -> bool:
+    """Return true if a value is a long run of small letters with too few vowels for a word, as services make them."""
+    return _LETTERS.fullmatch(value) is not None and 4 * len(_VOWEL.findall(value)) <= len(value)
 
 
 def is_hyphenated(value: str, words: re.Pattern[str]) -> bool:
