@@ -1,6 +1,6 @@
 """The map in a real browser: its size, how soon it can be used, how smoothly it moves, and pictures of its views.
 
-    python -m benchmarks.map --workspace NOTES --pictures DIR     a picture of every view, in light and dark
+    python -m benchmarks.map --workspace NOTES --pictures DIR     a picture of every view
     python -m benchmarks.map --units 60000                        figures of made-up notes of this size
     python -m benchmarks.map                                      figures of the example
     python -m benchmarks.map --nodes 5000                         of a network of 5,000 concepts
@@ -36,6 +36,7 @@ from .hashing import HashingEmbedder
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
+SHADES = {"light": ("concepts", "timeline", "facts"), "dark": ("space", "numbers")}
 VIEWS = ("concepts", "timeline", "space", "facts", "numbers")
 #: Where systems have a Chromium.
 EXECUTABLES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -105,16 +106,17 @@ def settle(page: Page) -> None:
 
 
 def pictures(browser: Browser, file: Path, folder: Path, name: str = "map") -> None:
-    """Every view in light and dark, a chosen concept, and the first view on a phone."""
+    """Every view, three in light and the rest in dark; a chosen concept, and the first view on a phone."""
     folder.mkdir(parents=True, exist_ok=True)
-    for shade in ("light", "dark"):
+    for shade, views in SHADES.items():
         with opened(browser, file, shade == "dark") as page:
-            for view in VIEWS:
+            for view in views:
                 page.click(f"#tab-{view}")
                 _taken(page, folder / f"{name}-{view}-{shade}.webp")
-            page.click("#tab-concepts")
-            page.click("#panel .rank >> nth=1")
-            _taken(page, folder / f"{name}-chosen-{shade}.webp")
+            if shade == "dark":
+                page.click("#tab-concepts")
+                page.click("#panel .rank >> nth=1")
+                _taken(page, folder / f"{name}-chosen-dark.webp")
     with opened(browser, file, size=PHONE, ratio=2) as page:
         _taken(page, folder / f"{name}-phone-light.webp")
 

@@ -51,8 +51,9 @@ if TYPE_CHECKING:
 
 #: What OpenClaw does without its own memory.
 _LOST = (
-    "OpenClaw's own memory stops: it promotes nothing into MEMORY.md, recalls no standing intents by itself and "
-    "searches session transcripts only with ingest.session_days; setup --uninstall brings it back"
+    "OpenClaw's own memory stops: it promotes nothing into MEMORY.md, searches session transcripts only with "
+    "ingest.session_days, and recalls no standing intents; one that you write into a note ('When somebody mentions the "
+    "launch, ask Wren about it') is given beside a message that mentions it. setup --uninstall brings it all back"
 )
 
 

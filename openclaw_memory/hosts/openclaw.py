@@ -57,7 +57,7 @@ class OpenClaw:
         version = tuple(int(part) for part in match.groups())
         if version < OLDEST:
             oldest = ".".join(map(str, OLDEST))
-            lacks = "earlier ones do not say which files of memory a prompt holds"
+            lacks = "earlier ones do not say who wrote a message, so that your own would count as a stranger's"
             raise HostError(f"OpenClaw {match[0]} is too old: this needs {oldest}, as {lacks}; run: openclaw update")
         return version
 

@@ -134,7 +134,7 @@ def _place_communities(nodes: int, source: Indices, target: Indices, weight: NDA
     for _ in range(100):  # until no circle covers another
         away = centre[:, None] - centre[None]
         length = np.maximum(np.linalg.norm(away, axis=2), 1e-9)
-        covered = np.maximum(1.1 * (radius[:, None] + radius[None]) - length, 0)
+        covered = np.maximum(2.2 * (radius[:, None] + radius[None]) - length, 0)
         np.fill_diagonal(covered, 0)
         centre += 0.4 * (away / length[:, :, None] * covered[:, :, None]).sum(axis=1)
     out = np.empty((nodes, 2))

@@ -369,8 +369,10 @@ def test_without_openclaw_the_other_hosts_are_named(
 def test_an_openclaw_that_does_not_do_is_named(
     openclaw: OpenClawDouble, run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("FAKE_VERSION", "OpenClaw 2026.9.5 (abc)")
-    assert "OpenClaw 2026.9.5 is too old: this needs 2026.9.6, as earlier ones do not say which" in failure(run(code=1))
+    for version in ("2026.7.35", "2026.8.2", "2026.9.1"):
+        monkeypatch.setenv("FAKE_VERSION", f"OpenClaw {version} (abc)")
+        refused = f"OpenClaw {version} is too old: this needs 2026.9.6, as earlier ones do not say who wrote a message"
+        assert refused in failure(run(code=1))
     monkeypatch.setenv("FAKE_FAIL", "--version")
     assert f"'{openclaw.command} --version' failed: it went wrong for a reason" in failure(run(code=1))
     monkeypatch.delenv("FAKE_FAIL")

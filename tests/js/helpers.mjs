@@ -12,7 +12,7 @@ const SERVER = path.join(path.dirname(fileURLToPath(import.meta.url)), "fake-ser
 /** A folder that is removed after the test; its name has a space and letters that are no ASCII. */
 export async function folder(t) {
   const made = await mkdtemp(path.join(os.tmpdir(), "mémoire à soi "));
-  t.after(() => rm(made, { recursive: true, force: true }));
+  t.after(() => rm(made, { recursive: true, force: true, maxRetries: 5 }));
   return made;
 }
 

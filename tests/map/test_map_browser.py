@@ -246,6 +246,7 @@ def test_it_fits_a_phone(browser: Any, file: Path) -> None:
             page.click(f"#tab-{view}")
             settle(page)
             assert page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
+            assert page.evaluate("view => document.getElementById(view).scrollWidth", f"view-{view}") <= PHONE[0]
             box = page.locator(f"#view-{view}").bounding_box()
             assert box is not None and box["height"] > 250
 

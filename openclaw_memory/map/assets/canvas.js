@@ -55,15 +55,16 @@ class Stage {
     else this.to(d3.zoomIdentity.translate(width / 2, height / 2).scale(this.place.k).translate(-middle[0], -middle[1]), false);
   }
 
-  /** Show all points. */
+  /** Show all points, above the legend. */
   fit(moving) {
     if (!this.width) return;
     const pad = Math.min(this.width, this.height) < 520 ? 36 : 64;
+    const height = this.height - (this.root.parentNode.querySelector(".corner")?.offsetHeight ?? 0);
     const [left, right] = d3.extent(this.x), [top, bottom] = d3.extent(this.y);
-    const k = Math.min((this.width - 2 * pad) / Math.max(right - left, 1), (this.height - 2 * pad) / Math.max(bottom - top, 1), 2.4);
+    const k = Math.min((this.width - 2 * pad) / Math.max(right - left, 1), (height - 2 * pad) / Math.max(bottom - top, 1), 2.4);
     this.zoom.scaleExtent([k / 2, Math.max(k * 60, 6)]);
     this.fitted = k;
-    this.to(d3.zoomIdentity.translate(this.width / 2, this.height / 2).scale(k).translate(-(left + right) / 2, -(top + bottom) / 2), moving);
+    this.to(d3.zoomIdentity.translate(this.width / 2, height / 2).scale(k).translate(-(left + right) / 2, -(top + bottom) / 2), moving);
     this.whole = true;
   }
 

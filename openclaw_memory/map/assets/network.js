@@ -156,8 +156,7 @@ views.concepts = {
   },
   rest() {
     const part = C < data.totals.concepts ? `The ${thousands(C)} that matter most of ${thousands(data.totals.concepts)}` : counted(C, "concept");
-    const rank = (c) => el("button", { type: "button", class: "rank", tint: conceptColour(c), onclick: () => select(c) }, el("i", { class: "dot" }), el("span", { class: "name", dir: "auto" }, net.name[c]), el("span", { class: "n" }, thousands(net.units[c])));
-    return [{ title: "What hangs together", meta: `${part}, ${counted(net.links.length, "link")}. Size: mentions. Colour: what is closely linked. A link: in the same sections more often than by chance.${C > (this.drawn?.length ?? C) ? ` ${thousands(C - this.drawn.length)} without a link are in the list alone.` : ""}` }, heading("Most mentioned"), ...pieces((this.order ?? []).filter(conceptInDays), rank, 14)];
+    return [{ title: "What hangs together", meta: `${part}, ${counted(net.links.length, "link")}. Size: mentions. Colour: what is closely linked. A link: in the same sections more often than by chance.${C > (this.drawn?.length ?? C) ? ` ${thousands(C - this.drawn.length)} without a link are in the list alone.` : ""}` }, heading("Most mentioned"), ...pieces((this.order ?? []).filter(conceptInDays), rankItem, 14)];
   },
   chosen(c) {
     if (!this.stage || c === null || this.picking) return;

@@ -30,7 +30,7 @@ views.numbers = {
     }));
   },
   growth() {
-    const width = 1000, height = 190, left = 52, bottom = 26;
+    const width = Math.min(1000, Math.max(300, innerWidth - 32)), height = 190, left = 52, bottom = 26;
     const total = d3.cumsum(data.days.day, (_, at) => d3.sum(data.days.kinds, (kind) => kind[at]));
     const points = data.days.day.map((day, at) => [dateOf(day), total[at]]);
     points.push([dateOf(data.days.day.at(-1) + 1), total.at(-1)]);
@@ -43,7 +43,7 @@ views.numbers = {
     const shape = [(one) => x(one[0]), (one) => y(one[1])];
     svg.append("path").attr("d", d3.area(shape[0], y(0), shape[1]).curve(d3.curveStepAfter)(points)).style("fill", "var(--c0)").style("opacity", 0.16);
     svg.append("path").attr("d", d3.line(...shape).curve(d3.curveStepAfter)(points)).style("fill", "none").style("stroke", "var(--c0)").style("stroke-width", 2);
-    svg.append("g").attr("transform", `translate(0 ${height - bottom})`).call(d3.axisBottom(x).ticks(8).tickSizeOuter(0));
+    svg.append("g").attr("transform", `translate(0 ${height - bottom})`).call(d3.axisBottom(x).ticks(width / 125).tickSizeOuter(0));
     const undated = d3.sum(data.days.undated);
     return [holder, undated ? el("p", { class: "hint" }, `Dated lines; ${thousands(undated)} more state no day.`) : null];
   },

@@ -54,6 +54,11 @@ function lineItem(i) {
   );
 }
 
+/** A concept and its mentions; a click chooses it. */
+function rankItem(c) {
+  return el("button", { type: "button", class: "rank", tint: conceptColour(c), onclick: () => select(c) }, el("i", { class: "dot" }), el("span", { class: "name", dir: "auto" }, net.name[c]), el("span", { class: "n" }, thousands(net.units[c])));
+}
+
 /** Where a line is; a click copies it. */
 function citation(i) {
   const place = placeOf(i);

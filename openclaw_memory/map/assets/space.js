@@ -134,6 +134,7 @@ views.space = {
     return [
       { title: "What is near in meaning", meta: `${part}; each beside those that vectors of ${data.space.model} are closest to. Distances between far groups mean nothing.` },
       el("p", { class: "hint" }, "Names stand where most lines about them lie. Point at a line to read it, click it to see its neighbours."),
+      ...(this.marks.length ? [heading("Names"), ...pieces(this.marks.map(([c]) => c).filter(conceptInDays), rankItem, 14)] : []),
     ];
   },
   focus() {

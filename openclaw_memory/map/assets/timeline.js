@@ -15,7 +15,7 @@ views.timeline = {
       const [from, to] = this.inputs.map((input) => input.valueAsDate && ordinalOf(input.valueAsDate));
       from || to ? choose(from || this.from, to || this.to) : choose();
     } }));
-    root.append(el("div", { class: "corner" }, ["from", "to"].map((name, end) => el("label", { class: "key" }, name, this.inputs[end])), data.kinds.map((kind, at) => el("span", { class: "key", tint: LINE_COLOURS[at] }, el("i"), LINE_KINDS[at]))));
+    root.append(el("div", { class: "corner" }, el("div", { class: "days" }, ["from", "to"].map((name, end) => el("label", { class: "key" }, name, this.inputs[end]))), data.kinds.map((kind, at) => d3.sum(data.days.kinds[at]) > 0 && el("span", { class: "key", tint: LINE_COLOURS[at] }, el("i"), LINE_KINDS[at]))));
     this.zoom = d3.zoom().scaleExtent([1, Math.max(2, (this.to - this.from) / 6)]).on("zoom", (event) => {
       this.place = event.transform;
       this.redraw();
