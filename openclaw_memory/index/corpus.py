@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..model import CHARS_PER_TOKEN, TRUSTED, Grain, Kind
+from ..records import NamedTuple
 from ..store.api import Bools, DocumentInfo, Floats, Ints, Store, UnitRows, VectorIndex
 from ..system.mapped import Kept
 

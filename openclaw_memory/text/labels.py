@@ -50,18 +50,23 @@ def names_subject(heading: str) -> bool:
 
 
 def _atoms(text: str) -> list[str]:
-    """Return the words of a text as they are compared, without case and accents."""
+    """Return the words of a text as they are compared."""
+    return _ATOM.findall(_folded(text))
+
+
+def _folded(text: str) -> str:
+    """Return a text without case and accents."""
     plain = text.lower()
     if not text.isascii():
         plain = re.sub("[\u0300-\u036f\u3099\u309a]+", "", unicodedata.normalize("NFKD", text.casefold()))
-    return _ATOM.findall(unicodedata.normalize("NFC", plain))
+    return unicodedata.normalize("NFC", plain)
 
 
 @cache
 def _labels() -> tuple[frozenset[tuple[str, ...]], frozenset[str], int]:
     """Return the labels, all words of labels and names of days, and the number of words of the longest label."""
     lines = (line for _, line in word_lists.lines_of(__package__, "labels.txt"))
-    labels = frozenset(tuple(_atoms(phrase)) for line in lines for phrase in line.split(";")) - {()}
+    labels = frozenset(tuple(_ATOM.findall(phrase)) for phrase in _folded(";".join(lines)).split(";")) - {()}
     return labels, _days().union(*labels), max(map(len, labels))
 
 
@@ -77,4 +82,4 @@ def _silent(heading: str) -> frozenset[str]:
 @cache
 def _days() -> frozenset[str]:
     """Return the words of time of all languages, as the names of months and weekdays."""
-    return frozenset(atom for word in calendar_words.time_words() for atom in _atoms(word))
+    return frozenset(_atoms("\n".join(calendar_words.time_words())))
