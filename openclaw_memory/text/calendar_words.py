@@ -139,18 +139,12 @@ def known_languages() -> tuple[str, ...]:
     return tuple(name for name in _sources() if name != ANY)
 
 
-def _in_calendar(words: set[str], language: str) -> set[str]:
-    """Return the words in a language's calendar but for the shortest and those that only stand beside a time."""
-    phrases = _vocabulary(language)
-    likely = {word for word in words if len(word) > 2 and word in phrases}
-    return likely.intersection(WORD.findall(phrases)) if likely else likely
-
-
 @cache
-def _vocabulary(language: str) -> str:
-    """Return the phrases of a language's calendar but for words that only stand beside a time."""
+def _vocabulary(language: str) -> frozenset[str]:
+    """Return the words of a language's calendar without the shortest and those that only stand beside a time."""
     lines = (line.partition(": ") for line in _sources().get(language, ()))
-    return "\n".join(phrases for key, _, phrases in lines if key.partition("-")[0] not in BOUNDARY_KEYS)
+    phrases = "\n".join(phrases for key, _, phrases in lines if key.partition("-")[0] not in BOUNDARY_KEYS)
+    return frozenset(word for word in WORD.findall(phrases) if len(word) > 2)
 
 
 def spellings_for(key: str, spoken: tuple[str, ...]) -> frozenset[str]:
@@ -190,7 +184,7 @@ def likely_languages(text: str) -> tuple[str, ...]:
         )
         if most < 3:
             need = 2 if most == 2 else 1
-            voted += [name for name in known_languages() if len(_in_calendar(words, name)) >= need]
+            voted += [name for name in known_languages() if len(words & _vocabulary(name)) >= need]
         by_script += [name for name in voted if name in _sources() and name != ANY]
     return tuple(dict.fromkeys(by_script))
 
