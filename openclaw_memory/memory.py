@@ -609,8 +609,6 @@ class Memory(EvaluatingMemory):
     def status(self) -> Status:
         """Return counts, sizes, model, embedding states and problems; opens no note."""
         from .context.usage import UsageCounters
-        from .embed.http import HttpEmbedder
-        from .embed.llama import LlamaCppEmbedder
         from .model import SkippedFile, Status
         from .store.duckdb.extensions import extension_file
         from .upkeep.languages import Languages, unknown_languages
@@ -633,7 +631,7 @@ class Memory(EvaluatingMemory):
         unknown = unknown_languages(shares, knowledge, model_name, self.settings.embedding.model)
         problems = [*self.settings.ignored, *OpenClawHome.for_environment().problems(), *self.remarks()]
         problems += [] if unknown is None else [unknown]
-        binding = embedder.binding if isinstance(embedder, LlamaCppEmbedder) else None
+        binding = getattr(embedder, "binding", None)
         return Status(
             workspace=str(self.workspace),
             agent=self.agent,
@@ -657,7 +655,7 @@ class Memory(EvaluatingMemory):
             extensions={name: extension_file(name) is not None for name in ("fts", "vss")},
             plugins=tuple(self.plugins.names()),
             plugin_failures=dict(self.plugins.failed),
-            http_usage=embedder.usage() if isinstance(embedder, HttpEmbedder) else None,
+            http_usage=getattr(embedder, "usage", lambda: None)(),
             context=self._parts.get("ambient", UsageCounters(self.state)).use(),
             grains=grains,
             consolidation=self.upkeep.remark(),

@@ -114,3 +114,24 @@ def test_results_that_extend_others_are_made_of_all_fields() -> None:
     names = [field.name for field in dataclasses.fields(RecallHit)]
     assert names[: len(dataclasses.fields(SearchHit))] == [field.name for field in dataclasses.fields(SearchHit)]
     assert SearchRequest("x" * 10_000).query != "x" * 10_000  # what is checked when it is made
+
+
+class Pair(records.NamedTuple):
+    """A named tuple."""
+
+    first: int
+    second: tuple[str, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """The number of strings."""
+        return len(self.second)
+
+
+def test_a_named_tuple_is_as_one_of_the_standard_library() -> None:
+    pair = Pair(1, second=("a",))
+    assert (repr(pair), pair.size, pair._replace(first=2)) == ("Pair(first=1, second=('a',))", 1, (2, ("a",)))
+    assert pickle.loads(pickle.dumps(pair)) == pair and type(copy.copy(pair)) is Pair
+    assert (Pair._fields, Pair._field_defaults, Pair.__doc__) == (("first", "second"), {"second": ()}, "A named tuple.")
+    with pytest.raises(TypeError):
+        Pair()

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date, datetime
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from .. import patterns as re
 from ..config.settings import Settings
@@ -21,7 +21,7 @@ from ..errors import OpenClawMemoryError, WorkspaceError
 from ..ingest.notes import lower_trust
 from ..ingest.scan import CAPTURES as FOLDER
 from ..model import TRUSTED, CapturedSentence, CaptureReport, Origin, SearchHit, citation, joined
-from ..records import dataclass
+from ..records import NamedTuple, dataclass
 from ..system import atomic
 from ..system.deadline import Deadline
 from ..system.sanitize import sanitize_turns

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import logging
 import os
@@ -279,8 +278,6 @@ def main() -> None:
 
         import_module(f"..serve.{sys.argv[1]}", __package__).main()
         return
-    # The default of 700 new objects makes garbage collection a tenth of the time to load an index.
-    gc.set_threshold(20_000)
     _open_streams()
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)

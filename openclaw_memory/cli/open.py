@@ -16,8 +16,7 @@ from .. import patterns as re
 from ..errors import OpenClawMemoryError, RequestError, WorkspaceError
 from ..ingest.scan import scan
 from ..model import LAST_SHOWN
-from ..system import atomic, shell
-from ..system.child import find_programs, start
+from ..system import atomic
 from .context import CliContext, common_options, say
 
 if TYPE_CHECKING:
@@ -112,6 +111,9 @@ def open_in_editor(file: Path, line: int | None = None) -> None:
 
     Raises :class:`~openclaw_memory.errors.OpenClawMemoryError` when there is no such program, or it fails.
     """
+    from ..system import shell
+    from ..system.child import find_programs, start
+
     chosen = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     command = shell.split(chosen) if chosen else _default_editor()
     name = Path(command[0]).stem.lower()
@@ -138,6 +140,8 @@ def open_in_editor(file: Path, line: int | None = None) -> None:
 
 
 def _default_editor() -> list[str]:
+    from ..system.child import find_programs
+
     names = ["notepad"] if os.name == "nt" else ["sensible-editor", "nano", "vim", "vi"]
     program = next((file for name in names for file in find_programs(name)), None)
     if program is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import sys
 from contextlib import suppress
@@ -42,6 +43,7 @@ def serve(
 
     claude mcp add memory -- openclaw-memory serve --workspace ~/notes
     """
+    gc.set_threshold(20_000)  # a command ends before its garbage is much
     cli.note_openclaw()
     settings, sources = cli.load_settings({"embedding.offline": True} if offline else {})
     if not for_host and sources["context.curated_files"] == "default":  # OpenClaw alone shows them to its model

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import IntEnum
 from itertools import islice
-from typing import NamedTuple
 
 import numpy as np
 
 from ..embed.smalltalk import SmalltalkMatch
 from ..graph.view import GraphView
 from ..model import TRUSTED, Kind
+from ..records import NamedTuple
 from ..search.bm25 import KeywordScores
 from ..search.confidence import assess
 from ..search.hits import Range, Scores, ranked_rows

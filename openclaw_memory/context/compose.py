@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from typing import NamedTuple
 
 from ..facts.periods import STATED
 from ..facts.service import FactService
 from ..graph.view import GraphView
 from ..model import TRUSTED, FactRow, Kind, chars_of, tokens_of
-from ..records import dataclass
+from ..records import NamedTuple, dataclass
 from ..store.api import SectionText
 from ..system.sanitize import sanitize_for_prompt
 from ..text import analysis

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
-from ..records import dataclass
+from ..records import NamedTuple, dataclass
 
 #: Characters of a text that are tokenized for each token that it may have.  A token of prose is far shorter, so the
 #: model would not read more, and the regular expressions of BPE tokenizers, which can overflow their stack, never see

@@ -8,13 +8,14 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..config.settings import Settings, data_dir
 from ..errors import ModelError
 from ..model import Progress, silent
 from ..model.embedder import LocalModel
 from ..plugins.manager import Plugins
+from ..records import NamedTuple
 from ..store.api import VectorModel
 from ..system.deadline import Deadline
 from . import registry

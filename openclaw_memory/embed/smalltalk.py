@@ -16,13 +16,13 @@ from contextlib import suppress
 from functools import cache
 from hashlib import blake2b
 from math import ceil
-from typing import NamedTuple
 
 import numpy as np
 
 from ..config.settings import cache_dir
 from ..model import script_of
 from ..model.embedder import Embedder, LocalModel, Vectors
+from ..records import NamedTuple
 from ..system import atomic
 from ..text import word_lists
 from .vocabulary import language_coverage

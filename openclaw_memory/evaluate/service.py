@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import date
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..config.settings import Settings
 from ..model import (
@@ -22,6 +22,7 @@ from ..model import (
     joined,
     silent,
 )
+from ..records import NamedTuple
 from ..search.resident import ResidentIndex
 from ..store.state import State
 from . import history

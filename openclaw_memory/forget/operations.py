@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..config.openclaw_home import OpenClawHome
 from ..config.settings import IngestSettings, data_dir
@@ -18,6 +18,7 @@ from ..ingest.notes import NoteReader
 from ..ingest.survey import SURVEY_SUFFIX
 from ..knowledge import CONCEPTS, FACTS
 from ..model import LAST_SHOWN, MAP_SUFFIX, ForgetReport, joined
+from ..records import NamedTuple
 from ..store.api import KEPT_VECTORS, KEPT_WORDS, Store, TextsChanged
 from ..store.state import State
 from ..system import atomic

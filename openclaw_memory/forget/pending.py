@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import secrets
+import os
 from collections.abc import Sequence
 
 from ..store.api import Store
@@ -43,7 +43,7 @@ def schedule_forgetting(state: State) -> None:
 
 def todo_row(todo: dict[str, Sequence[str]]) -> tuple[str, str, str]:
     """Return the row that says how to finish a plan."""
-    return secrets.token_hex(8), json.dumps(todo), now()
+    return os.urandom(8).hex(), json.dumps(todo), now()
 
 
 def unfinished(state: State) -> list[str]:

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ..ingest.scan import max_bytes, read_text, scan
 from ..knowledge import CONCEPTS, FACTS
 from ..knowledge.linking import Linker
 from ..model import ForgetReport, ForgottenText, Grain, citation
+from ..records import NamedTuple
 from ..store.api import Bools, OntologyRows, UnitText, batches
 from ..text.analysis import hit_id
 from ..text.dates import date_in_heading, merely_states

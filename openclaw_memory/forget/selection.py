@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from ..knowledge.predicates import normalise
 from ..knowledge.values import fold_value
 from ..model import ExtractedFact, FactRow, Grain, Section, parse_citation
 from ..model.bounds import LONGEST_NAME
-from ..records import dataclass
+from ..records import NamedTuple, dataclass
 from ..store.api import RULES, Bools, DocumentInfo, Ints, PlannedUnit, StatedFact, Store
 from ..text import analysis
 from ..text.calendar import FOLDER as SUMMARIES

@@ -7,10 +7,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import field
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from ..errors import OpenClawMemoryError
-from ..records import dataclass
+from ..records import NamedTuple, dataclass
 from ..store.state import State, StateError
 from ..store.state.database import Transaction, now
 from ..store.state.location import key_id

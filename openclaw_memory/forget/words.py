@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import html
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import NamedTuple
 
 from .. import patterns as re
+from ..records import NamedTuple
 from ..text.characters import equivalents
 from ..text.plain import without_lead
 from ..text.sentences import sentence_spans
@@ -152,7 +151,9 @@ def _hide(match: re.Match[str]) -> str:
 
 
 def _decode(match: re.Match[str]) -> str:
-    return html.unescape(match[0])[:1].ljust(len(match[0]), _JOINT)
+    from html import unescape
+
+    return unescape(match[0])[:1].ljust(len(match[0]), _JOINT)
 
 
 def _fold(word: str) -> str:

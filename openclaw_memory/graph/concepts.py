@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..index.corpus import Corpus, Splice
 from ..knowledge.concept_keys import concept_key, concepts_by_key, slug
-from ..records import dataclass
+from ..records import NamedTuple, dataclass
 from ..store.api import RULES, Bools, CuratedRow, Floats, Ints, MentionName, MentionRows, OntologyRows, Store, distinct
 from ..system.mapped import Table
 from . import evidence

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..knowledge.lexicon import LITERALS, NAMELESS, ORDINARY, is_generic_name, is_generic_noun
+from ..records import NamedTuple
 from ..store.api import RULES
 from ..text.language import ENGLISH
 

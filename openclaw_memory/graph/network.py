@@ -6,13 +6,13 @@ A section that is longer than :data:`PASSAGE` rows is cut into passages, each of
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..index.archive import Archive
 from ..index.corpus import Corpus
+from ..records import NamedTuple
 from ..store.api import Bools, Floats, Ints
 from .concepts import ConceptIndex, References
 from .sorting import falling, stable_order

@@ -6,12 +6,12 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import NamedTuple
 
 from ..errors import RequestError
 from ..knowledge import concepts_file
 from ..knowledge.concept_keys import concept_key
 from ..model import ConceptRow, ConceptsResult, joined
+from ..records import NamedTuple
 from ..system import atomic
 from . import evidence
 from .network import SparseRows

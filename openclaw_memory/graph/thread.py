@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 
 from ..index.corpus import Corpus
 from ..model import Edge
+from ..records import NamedTuple
 from ..store.api import Bools, Floats, Ints
 from .concepts import ConceptIndex, Label
 from .network import Network

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any
@@ -102,7 +101,9 @@ class GraphView:
         place = self.index.find(name)
         if place is None:
             by_slug = {label.slug: label.name for label in self.labels().values()}
-            near = [by_slug[slug] for slug in difflib.get_close_matches(name.lower(), by_slug, n=3, cutoff=0.6)]
+            from difflib import get_close_matches
+
+            near = [by_slug[slug] for slug in get_close_matches(name.lower(), by_slug, n=3, cutoff=0.6)]
             hint = f"did you mean {', '.join(near)}?" if near else "see: openclaw-memory concepts list"
             raise RequestError(f"no concept is called '{name}'; {hint}")
         return place

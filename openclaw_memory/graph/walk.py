@@ -7,11 +7,11 @@ finds as much, and does not say which steps to show.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
-from ..records import dataclass
+from ..records import NamedTuple, dataclass
 from ..store.api import Bools, Floats, Ints
 from .network import Network, SparseRows
 

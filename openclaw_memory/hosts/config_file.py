@@ -12,12 +12,13 @@ import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from .. import patterns as re
 from ..config.openclaw_home import read_text as read_text
 from ..config.settings import data_dir
 from ..errors import writing
+from ..records import NamedTuple
 from ..system import atomic
 from ..system.yaml_edit import line_break
 from . import HostError

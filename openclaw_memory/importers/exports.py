@@ -15,11 +15,11 @@ from dataclasses import field
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 from ..errors import OpenClawMemoryError
 from ..model import Progress, SkippedFile
-from ..records import dataclass
+from ..records import NamedTuple, dataclass
 from ..system.archives import DAMAGED, has_zip_signature
 from ..text import calendar
 

@@ -17,13 +17,13 @@ from dataclasses import field
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from ..config.openclaw_home import OpenClawHome
 from ..config.settings import Settings
 from ..config.workspace import conversations_of
 from ..errors import OpenClawMemoryError
-from ..records import dataclass
+from ..records import NamedTuple, dataclass
 from ..system import atomic
 from ..text import calendar
 from .exports import Entry, ImportedTurn

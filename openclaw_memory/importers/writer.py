@@ -13,12 +13,11 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from .. import patterns as re
 from ..errors import WorkspaceError, writing
 from ..model import ImportReport, Origin, SkippedFile
-from ..records import dataclass
+from ..records import NamedTuple, dataclass
 from ..system import atomic, yaml_edit
 from ..system.sanitize import sanitize
 from ..text.characters import join_surrogates

@@ -8,14 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..ingest.summary_files import DATED, parse_line
 from ..model import Grain, Kind, Origin
-from ..records import dataclass
+from ..records import NamedTuple, dataclass
 from ..store.api import Bools, DocumentInfo, Ints, Store, SummaryInfo
 from ..system.mapped import Kept
 from ..text import calendar

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..model import CHARS_PER_TOKEN, TRUSTED, Grain, Kind
+from ..records import NamedTuple
 from ..store.api import Bools, DocumentInfo, Floats, Ints, Store, UnitRows, VectorIndex
 from ..system.mapped import Kept
 
@@ -93,7 +94,9 @@ class Splice:
         self._runs = list(zip([0, *right], [*left, len(old)], [*first, 0], [*last, 0], strict=True))
 
     def __call__(self, old: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
-        """Return a joined column."""
+        """Return a joined column; without an old row it is the new one itself."""
+        if not len(old):
+            return new
         return np.concatenate([run for a, b, c, d in self._runs for run in (old[a:b], new[c:d])])
 
 
@@ -132,7 +135,7 @@ class Corpus(Kept):
         splice = Splice(self.rows.document_id, added.document_id, stale)
         new = np.full((_REACH, len(added.unit_id)), np.nan, np.float32)
         self._neighbours = np.stack([splice(*columns) for columns in zip(self._neighbours, new, strict=True)])
-        self.window_norm = splice(self.window_norm, new[0])
+        self.window_norm = splice(self.window_norm, new[0].copy())
         self.rows = UnitRows(*(splice(getattr(self.rows, f.name), getattr(added, f.name)) for f in fields(UnitRows)))
         self.shown_tokens = shown_tokens(self.rows)
         self._columns = _DocumentColumns(*map(splice, self._columns, _document_columns(added)))

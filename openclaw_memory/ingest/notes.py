@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..config.settings import IngestSettings
 from ..errors import OpenClawMemoryError, RedactionError
@@ -29,7 +29,7 @@ from ..model import (
     tokens_of,
 )
 from ..plugins.manager import Plugins
-from ..records import dataclass
+from ..records import NamedTuple, dataclass
 from ..store.api import CitedLines, DocumentChange, Mention, PlannedUnit
 from ..text import analysis, dates
 from ..text.front_matter import FrontMatter, fold_key, parse_front_matter

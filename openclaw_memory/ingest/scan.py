@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from dataclasses import field
 from functools import lru_cache
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..config.settings import ExtraPath, IngestSettings
 from ..errors import OpenClawMemoryError, SettingsError, WorkspaceError
 from ..model import Grain, Kind, Origin, ScanResult, SkippedFile, SourceFile
-from ..records import dataclass
+from ..records import NamedTuple, dataclass
 from ..system import descent
 from ..text import calendar
 from ..text.dates import is_daily

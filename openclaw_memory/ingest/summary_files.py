@@ -11,10 +11,11 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from typing import Any, NamedTuple
+from typing import Any
 
 from .. import patterns as re
 from ..model import DateSource, Grain, ParsedDocument, Section, Unit
+from ..records import NamedTuple
 from ..store.api import CitedLines
 from ..text.dates import date_in_heading
 from ..text.front_matter import front_matter_end, parse_front_matter, read_values

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import date
 from functools import cache, lru_cache
-from typing import NamedTuple
 
 from .. import patterns as re
+from ..records import NamedTuple
 from ..text import calendar_words
 from ..text.dates import find_dates, merely_states, without_dates
 from ..text.negation import negations
@@ -28,10 +28,12 @@ ARROW = " → "
 
 _ARROW = re.compile(r"\s*(?:→|⇒|➜|➔|⟶|[-=]{1,2}>)\s*")
 _CURRENCY = "$€£¥￥₽₩₹₫₺元円원"
+#: A letter but for those of U+2E80 to U+FAFF, in a form that compiles in a quarter of the time.
+_LETTER = r"(?:(?=[\0-\u2e7f\ufb00-\U0010ffff])[^\W\d_])"
 _AMOUNT = (
     rf"[~≈<>±+−-]?\s?(?:[{_CURRENCY}]\s?)?\d[\d.,'’]*(?<![.,'’])(?:\s?[-–]\s?[{_CURRENCY}]?\d[\d.,]*(?<![.,]))?"
-    rf"(?:\s?(?:[%‰°{_CURRENCY}][^\W\d_]?|[^\W\d_\u2e80-\ufaff]{{1,12}}(?![^\W\d_\u2e80-\ufaff])"
-    r"(?:/[^\W\d_\u2e80-\ufaff]{1,10})?|[\u30a1-\u30fc]{1,5}|[\u4e00-\u9fff\uac00-\ud7af]{1,2}))?"
+    rf"(?:\s?(?:[%‰°{_CURRENCY}][^\W\d_]?|{_LETTER}{{1,12}}(?!{_LETTER})"
+    rf"(?:/{_LETTER}{{1,10}})?|[\u30a1-\u30fc]{{1,5}}|[\u4e00-\u9fff\uac00-\ud7af]{{1,2}}))?"
 )
 _SIZE = r"\d+\s?[x×]\s?\d+"
 _CODE = r"`[^`\n]{1,60}`|[\"“„«「][^\"“”„«»「」\n]{1,40}[\"”“»」]"

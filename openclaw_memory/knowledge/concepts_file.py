@@ -10,10 +10,10 @@ from dataclasses import field, replace
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, NoReturn
+from typing import Any, Literal, NoReturn
 
 from ..errors import OpenClawMemoryError, WorkspaceError
-from ..records import dataclass
+from ..records import NamedTuple, dataclass
 from ..store.api import CuratedRow, OntologyRows
 from ..system import atomic, yaml_edit
 from ..system.yaml_edit import Node, YamlTextError, list_items

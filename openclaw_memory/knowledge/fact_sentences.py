@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import NamedTuple
 
 from .. import patterns as re
 from ..model import ExtractedFact
+from ..records import NamedTuple
 from ..text import labels, language
 from ..text.negation import negations
 from ..text.scripts import JOINED_LETTER, UNCASED_LETTER

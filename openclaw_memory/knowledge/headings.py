@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache, lru_cache
-from typing import NamedTuple
 
 from .. import patterns as re
+from ..records import NamedTuple
 from ..text.dates import date_in_heading
 from ..text.labels import is_label, names_subject
 from ..text.language import is_stop_word, stop_words

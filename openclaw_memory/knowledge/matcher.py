@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from .. import patterns as re
+from ..records import NamedTuple
 from ..text.scripts import JOINED_LETTER
 from .lexicon import ORDINARY
 

@@ -10,10 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from .. import patterns as re
 from ..model import Unit
+from ..records import NamedTuple
 from ..store.api import Mention
 from ..text import language
 from ..text.labels import is_label

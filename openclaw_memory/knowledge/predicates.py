@@ -5,9 +5,9 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 from functools import cache, lru_cache
-from typing import NamedTuple
 
 from .. import patterns as re
+from ..records import NamedTuple
 from ..text import word_lists
 from .lexicon import fact_list
 

@@ -176,7 +176,7 @@ def replaces(new: Statement, old: Statement, asked: frozenset[str], weights: Map
         return False
     about = _ABOUT * _weight(common, weights)
     enough = max(_ABOUT_AS_MUCH * _weight(common, weights), _ABOUT * _weight(asked, weights))
-    if _weight(asked & terms, weights) >= enough and not new.new_forms.isdisjoint(forms_in(old.text)):
+    if _weight(asked & terms, weights) >= enough and new.new_forms and not new.new_forms.isdisjoint(forms_in(old.text)):
         return True
     for clause in new.endings:
         held = clause & (old.words | old.subject)

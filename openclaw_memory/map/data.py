@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import date
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from ..index.archive import rows_in
 from ..ingest.summary_files import parse_line
 from ..knowledge.predicates import is_decision
 from ..model import FactConflict, FactRow, Grain, Kind, UseRow, parse_citation
+from ..records import NamedTuple
 from ..store.api import Bools, Ints, Store, UnitText
 from ..text import analysis, calendar, language
 from ..text.plain import is_delimiter, plain

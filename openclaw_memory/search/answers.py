@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field, fields, replace
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 
-from ..graph import thread
-from ..graph.walk import Arrival, walk
 from ..model import HIT_TOKENS, SEEDS, RecallHit, SearchHit, SearchRequest
 from ..records import dataclass
 from ..store.api import Bools, Floats, Ints
@@ -21,6 +19,12 @@ from .hits import Range, Scores
 from .question import Question
 from .ranking import Query, Ranking, filter_rows, rank, score_keywords
 from .resident import ResidentIndex
+
+if TYPE_CHECKING:
+    from ..graph import thread
+
+    #: A section of a thread, and the lines of it that are shown.
+    _Passage = tuple[thread.Stop, Range]
 
 H = TypeVar("H", SearchHit, RecallHit)
 
@@ -150,9 +154,6 @@ def list_sections(request: SearchRequest, index: ResidentIndex) -> Answer[Search
 
 # -- threads ----------------------------------------------------------------------------------------
 
-#: A section of a thread, and the lines of it that are shown.
-_Passage = tuple[thread.Stop, Range]
-
 
 def recall(query: Query, index: ResidentIndex, hops: int) -> Answer[RecallHit]:
     """Return the thread behind the best hits of a query, in order of time; all else as for :func:`search`.
@@ -162,6 +163,9 @@ def recall(query: Query, index: ResidentIndex, hops: int) -> Answer[RecallHit]:
     those around them within ``budget`` (default: the tokens of :data:`SEEDS` hits), and sections of the walk in what is
     left of it.
     """
+    from ..graph import thread
+    from ..graph.walk import walk
+
     with index.reading():
         if not len(index.corpus):
             return Answer()
@@ -248,6 +252,9 @@ def _within_budget(
     A passage may take in ``filtered`` lines that no word found.  It answers if its score, scaled to [0, 1], or its
     confidence is high enough: in another language than the question's a line has no word of it.
     """
+    from ..graph import thread
+    from ..graph.walk import Arrival
+
     corpus, network, overhead = index.corpus, index.graph.network, _overhead(ranking.request)
     budget = ranking.request.budget or SEEDS * HIT_TOKENS
     ranked, allowed = map(index.archive.without_originals, (ranking.allowed, filtered))

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from dataclasses import field
 from math import log, sqrt
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..index.corpus import RADIUS, Corpus, Shape
-from ..records import dataclass
+from ..records import NamedTuple, dataclass
 from ..store.api import Bools, Floats, Ints, KeywordIndex, distinct
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import date
-from typing import NamedTuple
 
 import numpy as np
 
 from ..index.archive import Archive
 from ..index.corpus import Corpus
 from ..model import Kind
+from ..records import NamedTuple
 from ..store.api import Bools, Floats
 from .features import scaled
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 from itertools import repeat
-from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from ..graph.view import GraphView
 from ..index.archive import Archive
 from ..index.corpus import Corpus
 from ..model import DatedLines, SearchHit, chars_of, citation, tokens_of
+from ..records import NamedTuple
 from ..store.api import Ints, SectionText, Store, distinct
 from ..system.mapped import Table
 from ..text import analysis

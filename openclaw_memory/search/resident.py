@@ -171,6 +171,7 @@ class ResidentIndex:
     def _export_words(self) -> dict[str, Any]:
         assert self.keyword is not None
         self._store.vector_states(self._model)  # for status, among the answers that the store keeps
+        self._store.give_back_memory()  # as much as the texts take
         return {
             "corpus": self.corpus.export(),
             "names": self.names.export(),

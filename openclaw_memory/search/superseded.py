@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import date
-from typing import NamedTuple
 
 from ..errors import LeaseTimeout
+from ..records import NamedTuple
 from ..store.api import Store
 
 #: Returns by unit id, in words, the statements that no longer hold on a day, today for ``None``.

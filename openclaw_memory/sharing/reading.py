@@ -14,7 +14,7 @@ from datetime import date
 from functools import partial
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from ..config.openclaw_home import OpenClawHome, agent_id, agents_in
 from ..config.settings import Settings, SharedMemory
@@ -41,6 +41,7 @@ from ..model import (
 )
 from ..model.bounds import named_arguments
 from ..plugins.manager import Plugins
+from ..records import NamedTuple
 from ..system.deadline import Deadline
 from ..text import calendar
 from ..use.tracker import Usage

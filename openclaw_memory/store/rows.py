@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import date
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..model import ExtractedFact, Grain, Kind, Origin, Section, SourceFile, Unit
-from ..records import dataclass
+from ..records import NamedTuple, dataclass
 
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float32]

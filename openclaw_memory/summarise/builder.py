@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field, replace
 from itertools import groupby
-from typing import NamedTuple
 
 from ..config.settings import Settings
 from ..errors import RedactionError
@@ -19,7 +18,7 @@ from ..knowledge.versions import MENTIONS
 from ..model import TRUSTED, Grain, Origin, SourceFile, SummaryPlan
 from ..plugins import redact
 from ..plugins.manager import Plugins
-from ..records import dataclass
+from ..records import NamedTuple, dataclass
 from ..text import analysis, calendar
 from ..text.markdown import UNIT_TOKENS
 from .changes import ChangedValues

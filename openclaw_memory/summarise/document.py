@@ -10,7 +10,7 @@ import os
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from .. import patterns as re
 from ..errors import WorkspaceError
@@ -20,6 +20,7 @@ from ..ingest.summary_files import DATED, TAGS
 from ..knowledge.linking import Linker
 from ..model import UNSAID, Grain, Origin
 from ..plugins.manager import Plugins
+from ..records import NamedTuple
 from ..store.api import OntologyRows
 from ..system import atomic
 from ..system.yaml_edit import dump_scalar

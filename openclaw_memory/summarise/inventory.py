@@ -11,11 +11,11 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
-from typing import NamedTuple
 
 from .. import patterns as re
 from ..errors import OpenClawMemoryError
 from ..model import CHARS_PER_TOKEN, TRUSTED, Grain, Kind, Origin, ScanResult, SourceFile
+from ..records import NamedTuple
 from ..store.api import Store, SummaryInfo
 from ..store.state import State
 from ..text import calendar

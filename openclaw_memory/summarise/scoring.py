@@ -22,13 +22,13 @@ from dataclasses import replace
 from datetime import date
 from functools import cache, lru_cache
 from heapq import heapify, heappop, heappush
-from typing import NamedTuple
 
 from .. import patterns as re
 from ..graph.evidence import STRONG
 from ..ingest.summary_files import DATED
 from ..knowledge.lexicon import ROUTINE
 from ..model import Grain
+from ..records import NamedTuple
 from ..text import analysis, language, word_lists
 from ..text.labels import names_subject
 from ..text.machine import OPAQUE, is_machine

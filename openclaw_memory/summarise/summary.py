@@ -11,11 +11,11 @@ from difflib import SequenceMatcher
 from functools import cache
 from itertools import pairwise
 from types import MappingProxyType
-from typing import NamedTuple
 
 from .. import patterns as re
 from ..ingest.summary_files import DATED
 from ..model import Grain
+from ..records import NamedTuple
 from ..text import language, word_lists
 from ..text.scripts import UNSPACED
 from .changes import ChangedValues, tells_change

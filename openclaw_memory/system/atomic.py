@@ -7,7 +7,6 @@ import glob
 import hashlib
 import os
 import re
-import secrets
 import stat
 import time
 from collections.abc import Callable, Iterator
@@ -191,7 +190,7 @@ def write_bytes(target: Path, data: bytes, new_mode: int = 0o666, root: Path | N
     real = Path(os.path.realpath(target))
     with _folder(real.parent, root, make=True) as folder:
         name = descent.entry_name(folder, real)
-        unfinished = real.with_name(f".{real.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+        unfinished = real.with_name(f".{real.name}.{os.getpid()}-{os.urandom(4).hex()}.tmp")
         temporary = descent.entry_name(folder, unfinished)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
         try:

@@ -10,9 +10,10 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from .. import patterns as re
+from ..records import NamedTuple
 from . import language as languages
 from . import word_lists
 from .scripts import HANGUL, UNSPACED

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from functools import cache
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 from .. import patterns as re
+from ..records import NamedTuple
 from . import calendar
 from . import calendar_words as words
 from . import language as languages

@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from .. import patterns as re
+from ..records import NamedTuple
 from .characters import join_surrogates
 
 if TYPE_CHECKING:

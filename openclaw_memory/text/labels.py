@@ -50,11 +50,16 @@ def names_subject(heading: str) -> bool:
 
 
 def _atoms(text: str) -> list[str]:
-    """Return the words of a text as they are compared, without case and accents."""
+    """Return the words of a text as they are compared."""
+    return _ATOM.findall(_folded(text))
+
+
+def _folded(text: str) -> str:
+    """Return a text without case and accents."""
     plain = text.lower()
     if not text.isascii():
         plain = re.sub("[\u0300-\u036f\u3099\u309a]+", "", unicodedata.normalize("NFKD", text.casefold()))
-    return _ATOM.findall(unicodedata.normalize("NFC", plain))
+    return unicodedata.normalize("NFC", plain)
 
 
 @cache
@@ -63,11 +68,11 @@ def _labels() -> tuple[frozenset[tuple[str, ...]], frozenset[str], int]:
 
     Times of a day, and days as seen from today, are labels in all languages.
     """
-    phrases = [phrase for _, line in word_lists.lines_of(__package__, "labels.txt") for phrase in line.split(";")]
+    phrases = [line for _, line in word_lists.lines_of(__package__, "labels.txt")]
     for spoken in calendar_words.known_languages():
         for key, times in calendar_words.phrases_by_key(spoken).items():
             phrases += times if key.startswith(("period", "relative.")) else ()
-    labels = frozenset(tuple(_atoms(phrase)) for phrase in phrases) - {()}
+    labels = frozenset(tuple(_ATOM.findall(phrase)) for phrase in _folded(";".join(phrases)).split(";")) - {()}
     return labels, _days().union(*labels), max(map(len, labels))
 
 
@@ -83,4 +88,4 @@ def _silent(heading: str) -> frozenset[str]:
 @cache
 def _days() -> frozenset[str]:
     """Return the words of time of all languages, as the names of months and weekdays."""
-    return frozenset(atom for word in calendar_words.time_words() for atom in _atoms(word))
+    return frozenset(_atoms("\n".join(calendar_words.time_words())))

@@ -17,10 +17,11 @@ from dataclasses import replace
 from datetime import date
 from functools import cache, lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from .. import patterns as re
 from ..model import CHARS_PER_TOKEN, DateSource, ParsedDocument, Section, Unit, UnitForm
+from ..records import NamedTuple
 from .dates import Order, date_in_front_matter, date_in_heading, date_in_name, merely_states, order_of
 from .front_matter import FrontMatter, key_groups, parse_front_matter
 from .lines import cells_of, split_lines

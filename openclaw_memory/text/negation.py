@@ -8,9 +8,9 @@ from __future__ import annotations
 import unicodedata
 from collections import defaultdict
 from functools import cache, lru_cache
-from typing import NamedTuple
 
 from .. import patterns as re
+from ..records import NamedTuple
 from . import language, word_lists
 
 #: Letters with the vowel signs of Indian scripts, which are no word characters.

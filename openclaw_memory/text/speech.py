@@ -11,9 +11,9 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import islice
-from typing import NamedTuple
 
 from .. import patterns as re
+from ..records import NamedTuple
 from . import analysis, language, word_lists
 from .scripts import GREEK, HIRAGANA, UNSPACED, UNSPACED_LETTER, letter
 from .sentences import sentence_spans

@@ -10,9 +10,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import pairwise
-from typing import NamedTuple
 
 from .. import patterns as re
+from ..records import NamedTuple
 from . import word_lists
 from .labels import is_label
 from .lines import FENCE, ITEM

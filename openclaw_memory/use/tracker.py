@@ -9,11 +9,11 @@ import unicodedata
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import date
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from .. import patterns as re
 from ..errors import OpenClawMemoryError, RequestError
-from ..records import dataclass
+from ..records import NamedTuple, dataclass
 from ..store.state import State
 from ..store.state.database import renew_versions
 from ..store.state.use import NAME, UnitUsage, add_usage, drop_old_impressions, usage_by_unit, usage_of_unit

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import unicodedata
 from functools import cache
-from typing import NamedTuple
 
 from ... import patterns as re
+from ...records import NamedTuple
 
 _UNSEEN = "\u00ad\u034f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff\U000e0000-\U000e007f"
 #: What a program puts around or within a value.  A gap wider than two blanks parts columns.

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from ... import patterns as re
+from ...records import NamedTuple
 from ...text import word_lists
 from .plain import lower
 

@@ -6,9 +6,10 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from ... import patterns as re
+from ...records import NamedTuple
 from . import shapes
 from .values import words
 

@@ -6,10 +6,11 @@ import pickle
 import threading
 from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ... import patterns as re
 from ...errors import RequestError, StoreError
+from ...records import NamedTuple
 from ...system.child import Child, serve, write_frame
 from ...system.deadline import Deadline
 from ..rows import ComputedTables

@@ -7,7 +7,7 @@ is the same on every machine.
 
 from __future__ import annotations
 
-import secrets
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -104,7 +104,7 @@ class ServerState(State):
         if name is None:
             with self.writing() as connection:
                 if not connection.execute("SELECT id FROM state_identity").fetchall():
-                    connection.execute("INSERT INTO state_identity VALUES (?)", [secrets.token_hex(16)])
+                    connection.execute("INSERT INTO state_identity VALUES (?)", [os.urandom(16).hex()])
             name = self._identity()
         assert name is not None
         self._keys_here.add(name, key)

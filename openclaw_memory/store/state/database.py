@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import secrets
 import sqlite3
 import threading
 import time
@@ -273,7 +272,7 @@ class State:
 
     def key(self) -> bytes:
         """Return the key for new tombstones: the first stored one or 32 new random bytes.  Raises as :meth:`keys`."""
-        return next(iter(self.keys().values()), None) or secrets.token_bytes(32)
+        return next(iter(self.keys().values()), None) or os.urandom(32)
 
     def add_key(self, key: bytes) -> None:
         """Store a key, which must happen before tombstones made with it are written.  Raises as :meth:`keys`."""
@@ -467,7 +466,7 @@ def renew_versions(connection: Transaction, changed: Iterable[str]) -> None:
     """Give the names in ``changed`` another version."""
     for name in changed:
         connection.execute("DELETE FROM versions WHERE name = ?", [name])
-        connection.execute("INSERT INTO versions VALUES (?, ?)", [name, secrets.token_hex(8)])
+        connection.execute("INSERT INTO versions VALUES (?, ?)", [name, os.urandom(8).hex()])
 
 
 def now() -> str:

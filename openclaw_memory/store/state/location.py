@@ -11,7 +11,6 @@ import hashlib
 import logging
 import os
 import re
-import secrets
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing, suppress
@@ -164,7 +163,7 @@ class WorkspaceStateLocation(StateLocation):
             if identity is None or self._is_copy(identity):
                 if identity is not None and not self._file.exists():
                     self._move(self._state_file(identity), self._file, keep=True)
-                new = secrets.token_hex(16)
+                new = os.urandom(16).hex()
             assert new is not None
             try:
                 self._identity_file.parent.mkdir(exist_ok=True)

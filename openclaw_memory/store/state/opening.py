@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
 
 from ...config.settings import StateSettings, config_path, data_dir
 from ...config.workspace import expand_home
+from ...records import NamedTuple
 from .database import State
 from .location import Keys, StateLocation, WorkspaceStateLocation
 

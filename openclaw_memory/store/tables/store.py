@@ -276,8 +276,8 @@ class Store(GraphTables, VectorTables, ABC):
         by_id = np.argsort(sections)
         columns.insert(13, days[by_id[np.searchsorted(sections, columns[2], sorter=by_id)]])
         in_order = np.lexsort((ordinal, columns[1]))
-        typed = zip(columns, UnitRows.TYPES, strict=True)
-        return UnitRows(*(column[in_order].astype(kind, copy=False) for column, kind in typed))
+        columns.reverse()  # so that each is given up when it has been put in order
+        return UnitRows(*(columns.pop()[in_order].astype(kind, copy=False) for kind in UnitRows.TYPES))
 
     def section_texts(self, section_ids: Sequence[int]) -> dict[int, SectionText]:
         """Return headings and lines of sections by id."""

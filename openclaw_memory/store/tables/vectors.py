@@ -5,11 +5,12 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...records import NamedTuple
 from ...system.mapped import Kept
 from ..rows import Bools, Floats, Ints, ModelChoice, PendingText, VectorModel, VectorStates
 from .base import Connection, Tables, count, in_list, put_meta
