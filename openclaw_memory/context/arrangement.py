@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date
-from difflib import SequenceMatcher
 from itertools import chain, islice
 
 import numpy as np
 
 from .. import patterns as re
+from ..knowledge.changes import leading_shape
 from ..knowledge.identifiers import identifiers_in_text
-from ..knowledge.statements import Statement
+from ..knowledge.statements import Statement, differs
 from ..model import Kind
 from ..search.current import Timeline, find_successors
 from ..search.hits import ranked_rows
 from ..search.resident import ResidentIndex
 from ..store.api import Bools, Ints
 from ..text.lines import ITEM
-from ..text.scripts import UNSPACED
 from ..text.structure import is_rule, is_rule_heading
 from . import prose
 from .candidates import Candidate, RankedMessage, Tier, has_related_heading
@@ -38,7 +37,6 @@ _RECENT = 92
 #: What a doubt loses of its order.
 _STEP = 0.3
 _ITEM = re.compile(rf"\s*{ITEM}\s")
-_TOKEN = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}]+(?:[./:,-][^\W{UNSPACED}]+)*|\W")
 
 
 def arrange(index: ResidentIndex, message: RankedMessage, candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -140,17 +138,12 @@ def _describe_change(index: ResidentIndex, timeline: Timeline, row: int, former:
 
 
 def _former_value(new: Statement, old: Statement) -> str:
-    """Return the first clause of the value behind the label of ``old``, else the one part that it says differently."""
-    if new.label & old.label:
-        value = re.split(r"[;.。；](?:\s|$)| [(–—-]", old.written_value)[0]
-    elif new.figures and old.figures and not new.label and not old.label:
-        words = _TOKEN.findall(old.text)
-        changes = SequenceMatcher(None, _TOKEN.findall(new.text), words, autojunk=False).get_opcodes()
-        replaced = ["".join(words[a:b]) for tag, _, _, a, b in changes if tag != "equal"]
-        value = replaced[0] if len(replaced) == 1 else ""
-    else:
+    """Return the first clause of the value behind the label of ``old``, where both have one form or heading."""
+    forms = {form and form[0] for form in (leading_shape(each.written_value) for each in (new, old))}
+    alike = len(forms) == 1 and (None not in forms or new.subject == old.subject)
+    if not (new.label & old.label and alike and differs(new, old)):
         return ""
-    value = prose.plain_text(value).strip(" ,;:.")
+    value = prose.plain_text(re.split(r"[;.。；](?:\s|$)| [(–—-]", old.written_value)[0]).strip(" ,;:.")
     return value if 0 < len(value) <= _FORMER_LENGTH else ""
 
 

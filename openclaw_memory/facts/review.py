@@ -73,7 +73,7 @@ def without_directory(rows: Iterable[FactRow], history: Iterable[FactRow]) -> li
 
 
 def changes_since(history: History, day: date, today: date) -> list[FactChange]:
-    """Return the values that took the place of others after ``day``, and decisions since then, in order of time."""
+    """Return the values that took the place of others after ``day``, and what was decided or done, in order of time."""
     out: dict[tuple[object, ...], FactChange] = {}
     key: tuple[object, ...]
     for row in history.rows:
@@ -90,7 +90,8 @@ def changes_since(history: History, day: date, today: date) -> list[FactChange]:
             if key not in out or row.valid_from is None:
                 out[key] = FactChange(after.subject, after.predicate, _value(row), _value(after), end)
         begun = row.valid_from
-        if row.current and begun is not None and day < begun and is_decision(row.predicate):
+        is_new = is_decision(row.predicate) or (row.rule == "change" and kind_of_key(row.predicate) == "state")
+        if row.current and begun is not None and day < begun and is_new:
             key = *relation_of(row, history.aliases), fold_value(row.object)
             out.setdefault(key, FactChange(row.subject, row.predicate, None, _value(row), begun))
     return sorted(out.values(), key=lambda change: (change.day, change.subject, change.predicate))

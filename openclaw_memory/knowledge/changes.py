@@ -145,14 +145,18 @@ def changes_in(line: str, heading: str = "") -> list[ValueChange]:
 
 
 def change_between(label: str, before: str, after: str, heading: str = "") -> ValueChange | None:
-    """Return the change that columns with an old and a new value state; ``None`` where the cells are no values."""
+    """Return the change that an old and a new value below a title state; ``None`` where they are no values.
+
+    Without a ``label`` both have one form.
+    """
     before, after = (tidy(ASIDE.sub(" ", cell)) or tidy(cell) for cell in (before, after))
-    if not (label and _is_short(before) and _is_short(after)):
+    if not (_is_short(before) and _is_short(after)):
         return None
     if fold(before) == fold(after) or _is_hedged(label) or _is_hedged(heading):
         return None
     shapes = shape_of(before), shape_of(after)
-    return ValueChange(tidy(label), before, after) if _is_one_kind(*shapes) else None
+    alike = _is_one_kind(*shapes) if label else shapes[0] == shapes[1] is not None
+    return ValueChange(tidy(label), before, after) if alike else None
 
 
 def has_formerly(column: str) -> bool:
@@ -161,16 +165,29 @@ def has_formerly(column: str) -> bool:
     return bool(words) and not fact_list("formerly").isdisjoint((words[0], " ".join(words)))
 
 
+def are_keys_of_change(first: str, second: str) -> bool:
+    """Return true if the keys of two lines frame an old and a new value: *Before*, *After*; *Von*, *Auf*."""
+    opener, between = first.casefold(), second.casefold()
+    return opener in fact_list("formerly") or any(
+        (opener, between) == tuple(part.strip() for part in span.split("{}")[:2]) for span in _spans()
+    )
+
+
 def new_value_in(line: str) -> tuple[str, str] | None:
-    """Return the label and the new value of a line that names no old one: *Updated the controller to v4.2.0*."""
-    if len(line) > _LONGEST or not _says_changed(line):
+    """Return the label and the new value of a line that names no old one: *Updated it to v4.2.0*, *Gate → done*."""
+    if len(line) > _LONGEST:
         return None
     line = _MARKUP.sub("", line)
-    match = _reached.search(line)
-    if match is None or not _says_changed(line[: match.start()]) or _is_hedged(line[: match.start()]):
+    label, *states = _ARROW.split(line)
+    if len(states) == 1 and is_state(states[0]):
+        value, told = tidy(states[0]), bool(without_change(label)) and not re.search("[:：]", label)
+    elif match := _reached.search(line) if _says_changed(line) else None:
+        label, value = line[: match.start()], match["after"]
+        told = _says_changed(label) and not _NUMBER.search(without_change(label))
+    else:
         return None
-    label = without_change(line[: match.start()])
-    return (label, match["after"]) if len(label.split()) < _MOST_WORDS and not _NUMBER.search(label) else None
+    name = without_change(label)
+    return (name, value) if told and len(name.split()) < _MOST_WORDS and not _is_hedged(label) else None
 
 
 def _pairs(line: str) -> Iterator[_Pair]:
@@ -250,6 +267,8 @@ def _checked(pair: _Pair, line: str, heading: str) -> ValueChange | None:
         return None  # a key
     told = pair.told or _says_changed(label)
     name = without_change(without_dates(label))
+    if not name and is_state(after) and not is_state(before):
+        return None  # what is done, and no value of it
     if label.strip(" *_`~-") and not name and (not told or _NUMBER.search(label)):
         return None
     if len(name.split()) > _MOST_WORDS or len(JOINED_LETTER.findall(name)) > 2 * _MOST_WORDS:
@@ -290,9 +309,12 @@ def _is_stated(pair: _Pair, name: str, first: _Form, last: _Form, told: bool, li
             keyed = (keyed or (not pair.label and bool(first[1]))) and _YEAR.fullmatch(pair.before) is None and closed
             if first[1] != last[1]:
                 # Behind a key either amount may leave out its unit; both may begin with "each".
-                bare = re.fullmatch(_AMOUNT, tidy(pair.before)) is not None and not (first[1] and last[1])
+                plain = all(re.fullmatch(rf"(?:{_AMOUNT})\+?", tidy(value)) for value in (pair.before, pair.after))
+                bare = plain and not (first[1] and last[1])
                 alike = bare or first[1][:1] == last[1][:1] > "\u2e80"
                 spanned = pair.joint == "span" and bool(last[1] or not first[1])
+                if re.sub(r"\D", "", pair.before) == re.sub(r"\D", "", pair.after):
+                    return False  # in another unit
                 return (keyed and alike) or (said and (pair.joint == "arrow" or spanned))
             return said or keyed
     return said
@@ -327,6 +349,11 @@ def _ends_changed(text: str) -> bool:
     return _says_changed(text.strip(" \t*_`\"'()（）[],;:.–—-").rpartition(" ")[2])
 
 
+def is_state(text: str) -> bool:
+    """Return true for the name of a state: *done*, *in progress*."""
+    return fold(text) in fact_list("states")
+
+
 def fold(text: str) -> str:
     """Return ``text`` in small letters without markup, for comparison."""
     return tidy(text).casefold()
@@ -349,7 +376,7 @@ def shape_of(value: str) -> _Form | None:
         return "day", ""
     if re.fullmatch(_SWITCH, text):
         return "switch", ""
-    if re.fullmatch(_HOST, text):
+    if re.fullmatch(rf"{_HOST}|\d{{9,}}", text):
         return "name", ""
     if re.fullmatch(_VERSION, text):
         return "version", ""
@@ -467,6 +494,7 @@ def without_change(text: str, heading: bool = False) -> str:
     is the first one: *Model switch to Maple 4*.
     """
     changed, asked, openers = fact_list("changed") | fact_list("done"), fact_list("asked"), _openers()
+    before = openers | fact_list("adverbs")
     parts: list[list[str]] = [[]]
     for word in _BORDER.sub(" \0 ", re.sub(r"[(（\[][^()（）\[\]]*\Z", " ", text)).split():
         if word == "\0" or word.casefold().strip(":,*`") in changed:
@@ -476,8 +504,8 @@ def without_change(text: str, heading: bool = False) -> str:
         else:
             parts[-1].append(word)
     for words in parts if heading else reversed(parts):
-        while words and (words[0].casefold() in openers or words[0].casefold() in fact_list("adverbs")):
-            words.pop(0)
+        while words and (words[0].casefold() in before or (heading and _is_particle(words[0]))):
+            words.pop(0)  # "Update of Maple 4"
         while words and (words[-1].casefold() in openers or (_is_particle(words[-1]) and len(words) > 1)):
             words.pop()  # "le prix est passé"
         label = tidy(" ".join(words)).lstrip("#-*~ ")

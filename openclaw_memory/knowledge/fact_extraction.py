@@ -31,11 +31,13 @@ from ..text.turns import roles
 from .changes import (
     ARROW,
     ValueChange,
+    are_keys_of_change,
     change_between,
     changes_in,
     day_since,
     has_formerly,
     is_price,
+    is_state,
     leading_shape,
     new_value_in,
     shape_of,
@@ -96,12 +98,15 @@ class SectionContext:
     template: bool = False
     #: The line to which a nested item belongs, by the item's line: see :func:`_parents`.
     parents: Mapping[int, str] = field(default_factory=dict)
+    #: The values of keys such as *Before* and *After*, by the line of the latter.
+    former: Mapping[int, tuple[str, str]] = field(default_factory=dict)
 
     @classmethod
     def for_section(cls, section: Section, person: str | None) -> SectionContext:
         """Return the context of a section of a file about ``person``."""
         heading = section.heading
-        return cls(heading, person, topic_of(heading, person), is_template(heading), _parents(section))
+        topic, former = topic_of(heading, person), _former(section)
+        return cls(heading, person, topic, is_template(heading), _parents(section), former)
 
 
 def extract(unit: Unit, context: SectionContext) -> list[ExtractedFact]:
@@ -130,6 +135,9 @@ def extract(unit: Unit, context: SectionContext) -> list[ExtractedFact]:
     if unit.speaker and kind_of_key(unit.speaker) is None:
         return list(dict.fromkeys(_turn(unit.speaker, " ".join(text.split()))))
     heading = f"{context.heading} > {_title_of(parent)}" if parent else context.heading
+    values = [context.former[at] for at in range(unit.start_line, unit.end_line + 1) if at in context.former]
+    if changes := [change for pair in values if (change := change_between("", *pair, context.heading)) is not None]:
+        return [fact for change in changes for fact in _changed(change, heading, text)]
     facts = list(_priced(text, context.heading)) or [
         fact for line in _lines(text) for fact in _line(line, unit, topic, heading)
     ]
@@ -158,7 +166,7 @@ def _lines(text: str) -> list[str]:
 def _kind_of_line(line: str) -> str | None:
     """Return the kind of the value behind the key of a line; ``None`` where it begins with none."""
     match = _KEYED.match(line)
-    return kind_of_key(tidy(match["bold"] or match["label"])) if match is not None else None
+    return kind_of_key(_label(match)) if match is not None else None
 
 
 def _parents(section: Section) -> dict[int, str]:
@@ -196,6 +204,24 @@ def _parents(section: Section) -> dict[int, str]:
     return parents
 
 
+def _former(section: Section) -> dict[int, tuple[str, str]]:
+    """Return by line its value and that of the line above, whose key is *Before*, or *From* above *To*."""
+    pairs: dict[int, tuple[str, str]] = {}
+    above = None
+    for number, line in enumerate(section.lines, section.start_line):
+        opening = _OPENING.match(line)
+        match = _KEYED.match(line[opening.end() :] if opening else line)
+        if match is not None and above is not None and are_keys_of_change(_label(above), _label(match)):
+            pairs[number] = above["value"], match["value"]
+        above = match
+    return pairs
+
+
+def _label(match: re.Match[str]) -> str:
+    """Return the key of a line that begins with it."""
+    return tidy(match["bold"] or match["label"])
+
+
 def person_of_file(path: str, sections: Iterable[Section] = ()) -> str | None:
     """Return the subject of a whole file: for ``USER.md`` the name of its person, else ``user``; else ``None``."""
     if path.rpartition("/")[2].casefold() != "user.md":
@@ -205,7 +231,7 @@ def person_of_file(path: str, sections: Iterable[Section] = ()) -> str | None:
         title = title or next(filter(None, map(person_in_title, section.heading.split(" > "))), "")
         for unit in section.units:
             match = _KEYED.match(unit.text.lstrip(" \t-+>") if "**" in unit.text else unit.text.lstrip(" \t-*+>"))
-            if match is None or len(unit.text) > 200 or normalise(tidy(match["bold"] or match["label"])) != "is called":
+            if match is None or len(unit.text) > 200 or normalise(_label(match)) != "is called":
                 continue
             value = _PAIRS.split(match["value"])[0]
             name = re.split(r"[_(（,，、/;:*`\n|·]", value, maxsplit=1)[0].strip()
@@ -245,7 +271,7 @@ def _line(body: str, unit: Unit, topic: Topic, path: str) -> Iterator[ExtractedF
         facts = list(facts_in(body, DefaultSubjects(implied=implied)))
         yield from facts or (_item(body, topic) if unit.form == "item" else ())
         return
-    label, value = tidy(match["bold"] or match["label"]), match["value"]
+    label, value = _label(match), match["value"]
     kind = kind_of_key(label)
     if normalise(label) == "decided":
         title, _, below = path.partition(" > ")  # the title of a file is about everything in it
@@ -364,13 +390,17 @@ def _changing(line: str, path: str) -> Iterator[ExtractedFact]:
         for change in changes:
             yield from _changed(change, path, line)
         return
-    if (reached := new_value_in(line)) is not None and shape_of(reached[1]) == ("version", ""):
-        yield from _fact(reached[0] or subject, "version", reached[1], "change", 0.8)
-        return
+    if (reached := new_value_in(line)) is not None:
+        key = "status" if is_state(reached[1]) else "version" if shape_of(reached[1]) == ("version", "") else ""
+        yield from _fact(reached[0] or subject, key, reached[1], "change", 0.8)
+        if key:
+            return
     match = _KEYED.match(line)
     if match is None or not names_subject(subject) or is_work(heading) or "→" in line:
         return
-    label, value = tidy(match["bold"] or match["label"]), match["value"]
+    label, value = _label(match), match["value"]
+    if label.casefold() in fact_list("formerly"):
+        return  # the line below has what holds
     text = tidy(_MIDDLE.split(value, maxsplit=1)[0])
     form, unit = leading_shape(value) or ("", "")
     if form and (form != "amount" or unit) and len(label.split()) < 5 and _is_short(ASIDE.sub(" ", text)):

@@ -6,7 +6,7 @@ words.  They differ when their figures do, when one denies what the other says, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import repeat
 
@@ -17,7 +17,7 @@ from ..text.dates import without_dates
 from ..text.labels import is_label, names_subject
 from ..text.negation import negations
 from ..text.turns import is_role
-from .changes import changes_in, forms_in, new_value_in, shape_of
+from .changes import changes_in, forms_in, leading_shape, new_value_in, shape_of
 from .lexicon import fact_list
 from .values import fold_value, is_same_value
 
@@ -71,8 +71,12 @@ class Statement:
     @cached_property
     def subject(self) -> frozenset[str]:
         """The terms of the headings that name a subject, without their remarks."""
-        titles = filter(names_subject, _REMARK.sub("", self.heading).split(" > "))
-        return frozenset(term for title in titles for term in _words(title))
+        return _subject_of(self.path)
+
+    @cached_property
+    def path(self) -> list[str]:
+        """The titles of the headings, without their remarks."""
+        return _REMARK.sub("", self.heading).split(" > ")
 
     @cached_property
     def figures(self) -> frozenset[str]:
@@ -197,7 +201,12 @@ def replaces(new: Statement, old: Statement, asked: frozenset[str], weights: Map
 
 
 def is_same_thing(new: Statement, old: Statement, weights: Mapping[str, float]) -> bool:
-    """Return true if two statements are of one attribute of one subject."""
+    """Return true if two statements are of one attribute of one subject: sections side by side have each its own."""
+    titles = enumerate(zip(new.path, old.path, strict=False))
+    shared = next((at for at, (own, other) in titles if own != other), 0)
+    sections = _subject_of(new.path[shared:]), _subject_of(old.path[shared:])
+    if shared and all(sections) and _overlap(*sections, weights, max) < _SAME_WORDS:
+        return False
     if bool(new.label) != bool(old.label):
         return False
     if not new.label:
@@ -211,8 +220,11 @@ def is_same_thing(new: Statement, old: Statement, weights: Mapping[str, float]) 
 
 
 def differs(new: Statement, old: Statement) -> bool:
-    """Return true if two statements of one thing give it other values."""
+    """Return true if two statements of one thing give it other values; a share and an amount are of two."""
     if new.label:
+        units = [shape[1] for shape in map(leading_shape, (new.written_value, old.written_value)) if shape]
+        if len(units) == 2 and (units[0] == "%") != (units[1] == "%"):
+            return False
         return not is_same_value(fold_value(new.written_value), fold_value(old.written_value))
     if new.figures and old.figures:
         return not (new.figures <= old.figures or old.figures <= new.figures)
@@ -229,6 +241,11 @@ def _ends_subject(new: Statement, old: Statement) -> bool:
         return False
     ends = new.heading_is_ending or (new.is_done and old.is_of_its_day)
     return (2 * shared >= max(sizes) and ends) or new.heading_is_current
+
+
+def _subject_of(titles: Sequence[str]) -> frozenset[str]:
+    """Return the terms of the headings that name a subject."""
+    return frozenset(term for title in filter(names_subject, titles) for term in _words(title))
 
 
 def _overlap(

@@ -85,7 +85,7 @@ class FactRow:
 
 @dataclass(frozen=True, slots=True)
 class FactChange:
-    """A value that took the place of another one on ``day``; ``before`` is ``None`` for a new decision."""
+    """A value that took the place of another one on ``day``; ``before`` is ``None`` for a decision or a state."""
 
     subject: str
     predicate: str

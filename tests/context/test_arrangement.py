@@ -195,25 +195,15 @@ def test_a_recent_change_is_told_with_what_was_before(
     [
         ("State", "not started", "not started — the hall is closed", "what is the state of the choir tour?"),
         ("状态", "未触发", "未触发 — 利率全面回落", "choir tour 的状态怎么样？"),
+        ("State", "3 rows are full", "all is well", "what is the state of the choir tour?"),
     ],
 )
-def test_a_value_with_an_explanation_is_no_change(
+def test_words_and_explanations_are_no_value_before(
     notes: Notes, label: str, value: str, explained: str, message: str
 ) -> None:
     notes.write("memory/2026-02-20.md", f"# 2026-02-20\n\n## Choir tour\n\n- {label}: {value}\n")
     notes.write("memory/2026-03-05.md", f"# 2026-03-05\n\n## Choir tour\n\n- {label}: {explained}\n")
     assert "before" not in told(notes, message)
-
-
-def test_what_was_before_is_told_whole(notes: Notes) -> None:
-    notes.write(
-        "memory/2026-02-20.md", "# 2026-02-20\n\n## Waiting\n\n- Ana Prado waits for the alto scores from 01/02\n"
-    )
-    notes.write(
-        "memory/2026-03-05.md", "# 2026-03-05\n\n## Waiting\n\n- Ana Prado waits for the alto scores from 15/03\n"
-    )
-    text = told(notes, "since when does Ana Prado wait for the alto scores?")
-    assert "(before: 01/02)" in text
 
 
 @pytest.mark.parametrize(

@@ -121,6 +121,20 @@ def test_another_subject_replaces_nothing(notes: Notes) -> None:
     assert (path, successors) == ("memory/2026-03-02.md", {})
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("## 1. Kiln pictures (raw)\n- **Script**: `kiln-raw.sh`", "## 2. Looking at kiln pictures\n- **Script**: `kiln-see.sh`"),
+        ("## 1. Kiln pictures\n- **Status**: tested with a script", "## 2. Kiln speech\n- **Status**: set up by a script"),
+        ("- Kiln script share: 12 €", "- Kiln script share: 43% (careful)"),
+    ],
+)  # fmt: skip
+def test_sections_side_by_side_and_shares_replace_nothing(notes: Notes, first: str, second: str) -> None:
+    notes.write("memory/2026-03-02.md", f"# Set-up of the kiln\n\n{first}\n\n## Rest\n\n{second}\n")
+    notes.write("memory/2026-03-03.md", f"# Set-up of the kiln\n\n{second}\n")
+    assert not first_and_successor(notes, "Which script makes kiln pictures?")[1]
+
+
 def test_a_question_for_what_was_before_keeps_its_order(notes: Notes) -> None:
     notes.write("memory/2026-03-02.md", "# Pottery\n\n- Kiln rental: 40 € a day\n")
     notes.write("memory/2026-05-04.md", "# Pottery\n\n- Kiln rental: 55 € a day\n")
