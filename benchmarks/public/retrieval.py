@@ -24,7 +24,7 @@ from .notes import Notes, Question, Workspace, opened
 Row = dict[str, Any]
 OURS, BASELINE = "openclaw-memory", "BM25"
 #: Hits asked for, so that ten sessions are among them.
-_HITS = 50
+_HITS = 200
 _BUDGETS = (1000, 2000)
 
 
@@ -113,7 +113,9 @@ class Runner:
             yield {
                 "id": question.id, "category": question.category, OURS: ours, BASELINE: words, "ms": took,
                 "units": units / len(answers), "seconds": seconds / len(answers),
-                "results": [{"path": hit.path, "start_line": hit.start, "end_line": hit.end} for hit in hits],
+                "results": [
+                    {"path": hit.path, "start_line": hit.start, "end_line": hit.end, "score": hit.score} for hit in hits
+                ],
             }  # fmt: skip
 
 
