@@ -14,7 +14,7 @@ import pytest
 from benchmarks import workspaces
 from benchmarks.public import __main__ as public
 from benchmarks.public import brainbench, fact_consolidation, halumem, harness, locomo, longmemeval, retrieval
-from benchmarks.public.notes import Session, Turn, write_sessions
+from benchmarks.public.notes import Notes, Question, Session, Turn, write_sessions
 from benchmarks.real import Span
 from openclaw_memory import Settings
 
@@ -72,7 +72,12 @@ def test_a_passage_counts_once_and_at_its_first_rank() -> None:
 
 def test_a_hit_over_the_edge_of_a_session_belongs_to_that_of_most_of_its_lines() -> None:
     sessions = {"a": Span("x", 1, 10), "b": Span("x", 11, 30), "c": Span("y", 1, 30)}
-    assert retrieval.touched(Span("x", 9, 20), sessions) == ["b", "a"]
+    hit = Span("x", 9, 20)
+    assert retrieval.touched(hit, sessions) == ["b", "a"]
+    notes, day = Notes({}, {"session": sessions}), datetime(2026, 3, 1).date()
+    for key, share in {"a": 0, "b": 1}.items():
+        question = Question("1", "Which?", "any", day, "", {"session": frozenset(key)})
+        assert retrieval.scores([hit], (), question, notes)["session"]["R@10"] == share
 
 
 def test_the_interval_holds_the_mean_and_narrows() -> None:

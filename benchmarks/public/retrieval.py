@@ -61,7 +61,7 @@ def scores(hits: Sequence[Span], budgets: Sequence[Sequence[Span]], question: Qu
     """Score an answer: hits folded to sessions, hits by the turns that they hold, and turns read within budgets."""
     out: Row = {}
     if question.evidence.get("session"):
-        sessions = dict.fromkeys(key for hit in hits for key in touched(hit, notes.passages["session"]))
+        sessions = dict.fromkeys(key for hit in hits for key in touched(hit, notes.passages["session"])[:1])
         out["session"] = measure([{key} for key in sessions], question.evidence["session"])
     if gold := question.evidence.get("turn"):
         turns = notes.passages["turn"]
