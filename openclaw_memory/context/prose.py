@@ -38,11 +38,9 @@ _STATES = frozenset("located married born based engaged related called named".sp
 def row_sentence(view: GraphView, section: SectionText, row: int, with_list: bool) -> str:
     """Return a row as a sentence; ``with_list`` appends the list that it introduces.
 
-    Empty for a program's text, and for an introduction without its list.
+    Empty for an introduction without its list.
     """
     text = _row_text(view, section, row)
-    if is_machine(text):
-        return ""
     if introduces_list(text):
         last = int(view.corpus.rows.end_line[row])
         below = strike_lines(section.lines)[0][last - section.start_line + 1 :]

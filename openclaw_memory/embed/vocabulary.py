@@ -30,11 +30,12 @@ def language_coverage(embedder: Embedder, text: str) -> float:
         return 1.0
     covered = total = 0.0
     for group in _by_alphabet(words):
-        letters = sum(map(len, group))
         # Characters per piece at which a language is unknown, and at which it is known.  To an English model its
-        # language has 3.4 and more, French, Spanish or German 2.5 to 2.8, Polish or Vietnamese 2.1, Russian or
-        # Chinese 1; words of ideographs have one or two characters.
-        least, enough = (1.0, 1.4) if _IDEOGRAPHS.search(group[0]) else (1.7, 3.0)
+        # language has 3.8 and more, Spanish or Portuguese 2.5 to 3.6, Polish or Vietnamese 2.4, Russian or Chinese 1;
+        # words of ideographs have one or two characters.  A shorter word could not have as many in any language.
+        least, enough = (1.0, 1.4) if _IDEOGRAPHS.search(group[0]) else (1.7, 3.4)
+        group = [word for word in group if len(word) > enough] or group
+        letters = sum(map(len, group))
         piece_length = letters / sum(_count_pieces(word, pieces) for word in group)
         covered += letters * min(1.0, max(0.0, (piece_length - least) / (enough - least)))
         total += letters

@@ -55,18 +55,24 @@ class Statement:
     @cached_property
     def label(self) -> frozenset[str]:
         """The terms of the label before its colon, or in its first cell; empty without one."""
-        return _words(self._label)
+        return _words(self.written_label)
 
     @cached_property
     def is_generic(self) -> bool:
         """True if the label says nothing without its headings: ``Source``, ``assistant``."""
-        return is_label(self._label) or is_role(self._label)
+        return is_label(self.written_label) or is_role(self.written_label)
+
+    @cached_property
+    def written_label(self) -> str:
+        """The label before its colon, or in its first cell, as it is written; empty without one."""
+        match = _LABEL.match(self.text)
+        return match["label"] if match and len(match["label"].split()) <= _MAX_LABEL_WORDS else ""
 
     @cached_property
     def written_value(self) -> str:
         """The text behind the label as it is written; all of it without a label."""
         match = _LABEL.match(self.text)
-        return match["value"].strip() if match and self._label else self.text
+        return match["value"].strip() if match and self.written_label else self.text
 
     @cached_property
     def subject(self) -> frozenset[str]:
@@ -121,17 +127,19 @@ class Statement:
     @cached_property
     def is_refuted(self) -> bool:
         """True if a remark in the label says that it was wrong."""
-        return any(_says("refuted", remark) for remark in _REMARK.findall(self._label))
+        return any(_says("refuted", remark) for remark in _REMARK.findall(self.written_label))
 
     @property
     def heading_is_ending(self) -> bool:
         """True if the last heading says that something ended, or a line such as ``Status: cancelled`` below it."""
-        return _says("ended", self._title) or (is_label(self._label) and _begins_with("ended", self.written_value))
+        return _says("ended", self._title) or (
+            is_label(self.written_label) and _begins_with("ended", self.written_value)
+        )
 
     @property
     def is_done(self) -> bool:
         """True if the line is one such as ``Status: done``."""
-        return is_label(self._label) and _begins_with("done", self.written_value)
+        return is_label(self.written_label) and _begins_with("done", self.written_value)
 
     @property
     def is_of_its_day(self) -> bool:
@@ -152,11 +160,6 @@ class Statement:
     @property
     def _title(self) -> str:
         return self.heading.rpartition(" > ")[2]
-
-    @cached_property
-    def _label(self) -> str:
-        match = _LABEL.match(self.text)
-        return match["label"] if match and len(match["label"].split()) <= _MAX_LABEL_WORDS else ""
 
 
 @lru_cache(maxsize=4096)

@@ -87,7 +87,7 @@ def is_request(sentence: str) -> bool:
         if match.kind == "request" and not any(start <= match.start and match.end < end for start, end in stated):
             return True
         at = max(at, match.end)
-    if any("a" <= char <= "z" for char in sentence) and "turkish" not in _spoken(sentence):
+    if any("a" <= char <= "z" for char in sentence) and "turkish" not in spoken_languages(sentence):
         return False
     # In Japanese, Korean and Turkish the verb stands at the end.
     end = len(sentence.rstrip(" .!。！")) - 1
@@ -236,7 +236,7 @@ def find_phrases(text: str, kinds: Collection[str] | None = None, every: bool = 
                 continue
             # A word with an accent of its own is hardly one of another language.
             if not (phrase.sure or every or (exact and not "".join(phrase.accented).isascii())):
-                spoken = _spoken(text) if spoken is None else spoken
+                spoken = spoken_languages(text) if spoken is None else spoken
                 if spoken and phrase.language not in spoken:
                     continue
             best[phrase.kind] = size
@@ -316,7 +316,7 @@ def _folded(word: str) -> str:
     )
 
 
-def _spoken(text: str) -> frozenset[str]:
+def spoken_languages(text: str) -> frozenset[str]:
     """Return the languages with the most stop words in a text, less letters that they lack; none without any."""
     votes = language.count_votes(set(language.latin_words(unicodedata.normalize("NFC", text).lower())))
     most = max(votes.values(), default=0)

@@ -10,11 +10,12 @@ from functools import cache, lru_cache
 
 from .. import patterns as re
 from . import calendar_words, dates, word_lists
+from .language import stop_words
 from .lines import ITEM
 from .negation import negations
 from .scripts import JOINED_LETTER, KANA, UNSPACED_LETTER, letter
 from .sentences import sentence_spans
-from .speech import find_phrases, subject_terms
+from .speech import find_phrases, spoken_languages, subject_terms
 
 _NUMERALS = "〇零一二两兩三四五六七八九十百千万萬億亿"
 _SIGN = "[$¢£¥֏؋৳฿៛₠-₿﷼]"
@@ -31,6 +32,8 @@ _PASSAGE = re.compile(r"(?s)[«„“\"「『][^«»„“”\"「」『』]{6,}
 _CAPITALS = re.compile(r"(?<=[\w,;] )[A-ZÀ-ÖØ-ÞА-ЯЁΑ-Ω]{2,}(?= [^\W\dA-ZÀ-ÖØ-ÞА-ЯЁΑ-Ω])")
 #: Characters of the longest sentence that is a rule, and of the longest that is one by denying anything.
 _RULE_LENGTH, _DENIAL_LENGTH = 160, 60
+#: Letters of the longest stop word that joins a name to what stands behind it: "from", "для".
+_PARTICLE = 4
 #: Words of the longest sentence that limits, in a note of a day: a longer one reports.
 _LIMIT_WORDS = 4
 _UNITS = ("noun.day", "noun.week", "noun.month", "noun.year", "period", *(f"weekday.{day}" for day in range(7)))
@@ -64,10 +67,9 @@ def is_prohibition(text: str, of_anything: bool = False) -> bool:
     With ``of_anything`` one word of a subject is enough: "don't open it".
     """
     for clause in map(str.strip, _CLAUSES.split(calendar_words.plain(text))):
-        languages = ("japanese",) if _KANA.search(clause) else calendar_words.likely_languages(clause)
-        for language in languages or _prohibitions():
-            forbids, once = _prohibitions().get(language, (None, None))
-            if forbids and once and forbids.match(clause) and (of_anything or _has_subject(clause)):
+        spoken = {"japanese"} if _KANA.search(clause) else spoken_languages(clause)
+        for language, (forbids, once) in _prohibitions().items():
+            if (not spoken or language in spoken) and forbids.match(clause) and (of_anything or _has_subject(clause)):
                 return once.search(text.lower()) is None
     return False
 
@@ -117,6 +119,25 @@ def is_rule_heading(heading: str) -> bool:
     return is_rule(bare, strict=True, undated=bare != heading)
 
 
+def names_rules(title: str) -> bool:
+    """Return true if a heading, or the label of a line, says that rules follow: ``Rule from Nora``.
+
+    A word behind their name makes it a part of another, as in ``new rule changes``, unless that is a short stop word,
+    or the name begins the title in a script with spaces.
+    """
+    for clause in re.split(r"[^\w\s-]+", calendar_words.plain(title)):
+        for match in _listed("rules").finditer(clause):
+            behind = clause[match.end() :].split()
+            begins = not clause[: match.start()].strip() and UNSPACED_LETTER.match(match[0]) is None
+            if begins or not behind or _is_particle(behind[0]):
+                return True
+    return False
+
+
+def _is_particle(word: str) -> bool:
+    return len(word) <= _PARTICLE and any(word in words for words in stop_words().values())
+
+
 def instruction(message: str) -> str:
     """Return a request to translate or reword without its passage, in quotes or behind a colon; else an empty text."""
     head = _PASSAGE.sub(" ", message)
@@ -155,15 +176,16 @@ def _prohibitions() -> dict[str, tuple[re.Pattern[str], re.Pattern[str]]]:
 
 
 def _any(phrases: str) -> str:
-    """Return a pattern for phrases, as words of their own where words have spaces; ``*`` stands for any ending."""
+    """Return a pattern for phrases, as words of their own where words have spaces; ``*`` is any beginning or end."""
     return "|".join(map(_word, map(calendar_words.plain, phrases.split("; "))))
 
 
 def _word(word: str) -> str:
-    stem = re.escape(word.rstrip("*"))
+    stem = re.escape(word.strip("*"))
     if UNSPACED_LETTER.search(word):
         return stem
-    return rf"(?<![^\W\d_]){stem}" + (r"\w*" if word.endswith("*") else r"(?![^\W\d_])")
+    before = "" if word.startswith("*") else r"(?<![^\W\d_])"
+    return before + stem + (r"\w*" if word.endswith("*") else r"(?![^\W\d_])")
 
 
 @cache

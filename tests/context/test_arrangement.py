@@ -11,6 +11,9 @@ from openclaw_memory.context import candidates
 from openclaw_memory.text.structure import is_rule
 
 NOW = date(2026, 3, 10)
+PEOPLE = (
+    "Ada Bo Cai Dov Eve Fay Gil Hal Ida Jan Kim Lea Mia Ned Ola Pia Quin Ron Sue Tom Uma Vic Wes Xan Yul Zoe".split()
+)
 
 
 def told(notes: Notes, message: str, budget: int = 200) -> str:
@@ -49,9 +52,11 @@ def test_a_rule_forbids_warns_or_begins_with_always(text: str) -> None:
         "Jeden Montag wird gerudert.",
         "每周一划船。",
         "Каждый день гребём.",
+        "No sales today.",
+        "No oars changed hands today",
     ],
 )
-def test_what_recurs_is_no_rule(text: str) -> None:
+def test_what_recurs_or_was_not_done_is_no_rule(text: str) -> None:
     assert not is_rule(text)
 
 
@@ -351,6 +356,54 @@ def test_a_rule_in_a_heading_governs_the_lines_below(
     notes.write("memory/2026-03-02.md", f"# 2026-03-02\n\n## A\n\n- {line}\n\n## {heading}\n\n- {rule}\n")
     text = told(notes, message)
     assert 0 <= text.find(heading) < text.find(rule) < text.find(line)
+
+
+@pytest.mark.parametrize(
+    ("line", "text", "message"),
+    [
+        (
+            "The greenhouse got a new valve.",
+            "## Rule from Ida\n\n- ask Ida before work on the greenhouse",
+            "repair the valve of the greenhouse",
+        ),
+        (
+            "The greenhouse got a new valve.",
+            "- **House rule (May):** ask Ida before work on the greenhouse",
+            "repair the valve of the greenhouse",
+        ),
+        (
+            "Das Gewächshaus bekam ein Ventil.",
+            "## Hausregeln\n\n- Ida fragen vor Arbeit am Gewächshaus",
+            "repariere das Ventil vom Gewächshaus",
+        ),
+        (
+            "El invernadero recibió una válvula.",
+            "- Regla: preguntar a Ida antes de tocar el invernadero",
+            "repara la válvula del invernadero",
+        ),
+        ("温室换了新的阀门。", "## 温室的规则\n\n- 修温室之前先问艾达", "修理温室的阀门"),
+    ],
+)
+def test_what_stands_below_or_behind_the_word_rule_is_told_first(
+    notes: Notes, line: str, text: str, message: str
+) -> None:
+    notes.write("memory/2026-03-01.md", f"# 2026-03-01\n\n## A\n\n{line}\n")
+    notes.write("memory/2026-03-02.md", f"# 2026-03-02\n\n{text}\n")
+    context = told(notes, message)
+    assert 0 <= context.find(text.rpartition("- ")[2].replace("*", "")) < context.find(line)
+
+
+def test_a_rule_is_told_though_many_lines_are_nearer_to_the_message(notes: Notes) -> None:
+    lines = "".join(f"- The greenhouse valve was turned by {name}.\n" for name in PEOPLE)
+    notes.write("memory/2026-03-01.md", f"# 2026-03-01\n\n## Valve of the greenhouse\n\n{lines}")
+    notes.write("memory/2026-03-02.md", "# 2026-03-02\n\n## B\n\n- never open the greenhouse in a storm\n")
+    assert "never open" in told(notes, "repair the valve of the greenhouse", budget=80)
+
+
+def test_a_warning_in_capitals_is_no_line_of_a_log(notes: Notes) -> None:
+    text = "## Greenhouse\n\n- the valve is new\n\n**⚠️ WARNING:** the valve holds lead.\n"
+    notes.write("memory/house.md", f"# x\n\n{text}")
+    assert "holds lead" in told(notes, "repair the valve of the greenhouse")
 
 
 @pytest.mark.parametrize(
