@@ -18,7 +18,6 @@ from ..search.hits import ranked_rows
 from ..search.resident import ResidentIndex
 from ..store.api import Bools, Ints
 from ..text.lines import ITEM
-from ..text.speech import asks_for_answer
 from ..text.structure import is_rule, is_rule_heading, names_rules
 from . import prose
 from .candidates import Candidate, RankedMessage, Tier, has_related_heading
@@ -26,7 +25,7 @@ from .candidates import Candidate, RankedMessage, Tier, has_related_heading
 #: Rows below a line that replaced another one that are told with it.
 _BELOW = 2
 #: Best rows of the search that are read for rules, rules that are told of them, and items of a list.
-_READ, _RULES, _ITEMS = 60, 3, 12
+_READ, _RULES, _ITEMS = 20, 3, 12
 #: Share of the weight of the words by which the best row is about the message that a rule must have in common with it.
 _ABOUT = 0.4
 #: Lines of curated files told beside nothing but chats.
@@ -56,12 +55,11 @@ def arrange(index: ResidentIndex, message: RankedMessage, candidates: Sequence[C
     arranged = []
     for row, statement in zip(rows.tolist(), index.statements(rows), strict=True):
         candidate, tier = current[row], current[row].tier
-        order = candidate.order
         if statement.is_refuted:
             tier = Tier.DOUBT
         elif best is not None and row in rules and (rules[row] or section[row] == section[best.row]):
-            tier, order = Tier.RULE, max(order, best.order)
-        arranged.append(candidate._replace(tier=tier, order=order - _STEP * (tier is Tier.DOUBT)))
+            tier = Tier.RULE
+        arranged.append(candidate._replace(tier=tier, order=candidate.order - _STEP * (tier is Tier.DOUBT)))
     return sorted(arranged, key=lambda candidate: (-candidate.order, candidate.row))
 
 
@@ -233,9 +231,8 @@ def _find_rules(index: ResidentIndex, message: RankedMessage, rows: Sequence[int
 def _rows_about(index: ResidentIndex, message: RankedMessage, best: int, rows: Sequence[int]) -> list[int]:
     """Return those of ``rows`` that share with the message much of what the best row does, by the heading too.
 
-    A row of another section must have a word of the message itself, and, if that only asks, no less than the best row
-    does; unless a line of its section has an identifier of the message: "never edit it" is about the file that the line
-    above names.
+    A row of another section must have a word of the message itself, unless a line of its section has an identifier of
+    the message: "never edit it" is about the file that the line above names.
     """
     keyword, section = message.ranking.features.keyword, message.view.corpus.shape.section
     places = np.array([best, *rows], np.int32)
@@ -245,8 +242,7 @@ def _rows_about(index: ResidentIndex, message: RankedMessage, best: int, rows: S
         has_term[units] = True
         shared += weight * (has_term[places] | has_term[section.searchsorted(section[places])])
     text, beside = message.ranking.query.question.text, section[places] == section[best]
-    least = np.where(beside | (not asks_for_answer(text)), _ABOUT, 1.0) * shared[0]
-    about = (message.worded[places] | beside) & (shared >= least) & (shared[0] > 0)
+    about = (message.worded[places] | beside) & (shared >= _ABOUT * shared[0]) & (shared[0] > 0)
     if names := identifiers_in_text(text):
         texts = index.texts(places)
         naming = [row for row, text in zip(places.tolist(), texts, strict=True) if any(name in text for name in names)]

@@ -160,9 +160,8 @@ def _entry(item: Item) -> _Entry:
 
 
 def _priority(item: Item, budget: int) -> float:
-    """Return the order of an item, less for the share of the budget that it takes, unless it is a rule."""
-    share = 0.0 if item.tier is Tier.RULE else min(_ONE_NOTE, tokens_of(item.text) / budget)
-    return item.order - _LENGTH_COST * share
+    """Return the order of an item, less for the share of the budget that it takes."""
+    return item.order - _LENGTH_COST * min(_ONE_NOTE, tokens_of(item.text) / budget)
 
 
 def _other_state(entry: _Entry, others: Sequence[_Entry]) -> _Entry | None:
