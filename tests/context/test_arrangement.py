@@ -11,7 +11,6 @@ from openclaw_memory.context import candidates
 from openclaw_memory.text.structure import is_rule
 
 NOW = date(2026, 3, 10)
-)
 
 
 def told(notes: Notes, message: str, budget: int = 200) -> str:
