@@ -145,32 +145,20 @@ def changes_in(line: str, heading: str = "") -> list[ValueChange]:
 
 
 def change_between(label: str, before: str, after: str, heading: str = "") -> ValueChange | None:
-    """Return the change that an old and a new value below a title state; ``None`` where they are no values.
-
-    Without a ``label`` both have one form.
-    """
+    """Return the change that columns with an old and a new value state; ``None`` where the cells are no values."""
     before, after = (tidy(ASIDE.sub(" ", cell)) or tidy(cell) for cell in (before, after))
-    if not (_is_short(before) and _is_short(after)):
+    if not (label and _is_short(before) and _is_short(after)):
         return None
     if fold(before) == fold(after) or _is_hedged(label) or _is_hedged(heading):
         return None
     shapes = shape_of(before), shape_of(after)
-    alike = _is_one_kind(*shapes) if label else shapes[0] == shapes[1] is not None
-    return ValueChange(tidy(label), before, after) if alike else None
+    return ValueChange(tidy(label), before, after) if _is_one_kind(*shapes) else None
 
 
 def has_formerly(column: str) -> bool:
     """Return true if the title of a column names the value before: *Before*, *变更前*."""
     words = re.sub(r"[(（].*", "", column).split()
     return bool(words) and not fact_list("formerly").isdisjoint((words[0], " ".join(words)))
-
-
-def are_keys_of_change(first: str, second: str) -> bool:
-    """Return true if the keys of two lines frame an old and a new value: *Before*, *After*; *Von*, *Auf*."""
-    opener, between = first.casefold(), second.casefold()
-    return opener in fact_list("formerly") or any(
-        (opener, between) == tuple(part.strip() for part in span.split("{}")[:2]) for span in _spans()
-    )
 
 
 def new_value_in(line: str) -> tuple[str, str] | None:

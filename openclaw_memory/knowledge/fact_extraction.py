@@ -31,7 +31,6 @@ from ..text.turns import roles
 from .changes import (
     ARROW,
     ValueChange,
-    are_keys_of_change,
     change_between,
     changes_in,
     day_since,
@@ -98,15 +97,12 @@ class SectionContext:
     template: bool = False
     #: The line to which a nested item belongs, by the item's line: see :func:`_parents`.
     parents: Mapping[int, str] = field(default_factory=dict)
-    #: The values of keys such as *Before* and *After*, by the line of the latter.
-    former: Mapping[int, tuple[str, str]] = field(default_factory=dict)
 
     @classmethod
     def for_section(cls, section: Section, person: str | None) -> SectionContext:
         """Return the context of a section of a file about ``person``."""
         heading = section.heading
-        topic, former = topic_of(heading, person), _former(section)
-        return cls(heading, person, topic, is_template(heading), _parents(section), former)
+        return cls(heading, person, topic_of(heading, person), is_template(heading), _parents(section))
 
 
 def extract(unit: Unit, context: SectionContext) -> list[ExtractedFact]:
@@ -135,9 +131,6 @@ def extract(unit: Unit, context: SectionContext) -> list[ExtractedFact]:
     if unit.speaker and kind_of_key(unit.speaker) is None:
         return list(dict.fromkeys(_turn(unit.speaker, " ".join(text.split()))))
     heading = f"{context.heading} > {_title_of(parent)}" if parent else context.heading
-    values = [context.former[at] for at in range(unit.start_line, unit.end_line + 1) if at in context.former]
-    if changes := [change for pair in values if (change := change_between("", *pair, context.heading)) is not None]:
-        return [fact for change in changes for fact in _changed(change, heading, text)]
     facts = list(_priced(text, context.heading)) or [
         fact for line in _lines(text) for fact in _line(line, unit, topic, heading)
     ]
@@ -202,19 +195,6 @@ def _parents(section: Section) -> dict[int, str]:
             parents[number] = above
         stack.append((indent, line))
     return parents
-
-
-def _former(section: Section) -> dict[int, tuple[str, str]]:
-    """Return by line its value and that of the line above, whose key is *Before*, or *From* above *To*."""
-    pairs: dict[int, tuple[str, str]] = {}
-    above = None
-    for number, line in enumerate(section.lines, section.start_line):
-        opening = _OPENING.match(line)
-        match = _KEYED.match(line[opening.end() :] if opening else line)
-        if match is not None and above is not None and are_keys_of_change(_label(above), _label(match)):
-            pairs[number] = above["value"], match["value"]
-        above = match
-    return pairs
 
 
 def _label(match: re.Match[str]) -> str:

@@ -203,27 +203,6 @@ def test_a_decision_has_its_heading_and_the_day_of_its_row(notes: Notes) -> None
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "values"),
-    [
-        ("- **From:** 2.12\n- **To:** 2.13", ("2.12", "2.13")),
-        ("**Before:** 40GB / 58GB (69%)\n**After:** 35GB / 58GB (62%)", ("40GB / 58GB", "35GB / 58GB")),
-        ("- Vorher: 14 Lampen\n- Nachher: 9 Lampen", ("14 Lampen", "9 Lampen")),
-        ("- **变更前**：1.2.17\n- **变更后**：1.3.1", ("1.2.17", "1.3.1")),
-        ("- **From:** Mara\n- **To:** Jo", None),
-        ("- From: 2.12\n- Status: 2.13", None),
-        ("- Before: 14 Lampen\n- After: 9 €", None),
-    ],
-)
-def test_the_keys_before_and_after_frame_a_change(notes: Notes, text: str, values: tuple[str, str] | None) -> None:
-    notes.write("memory/2026-06-05.md", f"# 2026-06-05\n\n## Update of Quay Lamp\n\n{text}\n")
-    with open_memory(notes) as memory:
-        changes = memory.facts.changes(date(2026, 1, 1)).changes
-    assert [(each.subject, each.before.object, each.after.object) for each in changes] == [
-        ("Quay Lamp", *pair) for pair in [values] if pair
-    ]
-
-
 def test_each_item_with_an_arrow_and_a_state_is_a_change(notes: Notes) -> None:
     items = "  - `QUAY-26` -> `done`\n  - ✅ Lamp #23 → **closed**\n"
     notes.write("memory/2026-06-05.md", f"# 2026-06-05\n\n- Wrote notes and moved statuses on the board:\n{items}")
