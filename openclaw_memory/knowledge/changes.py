@@ -16,10 +16,11 @@ from .. import patterns as re
 from ..records import NamedTuple
 from ..text import calendar_words
 from ..text.dates import find_dates, merely_states, without_dates
+from ..text.language import is_function_word
 from ..text.negation import negations
 from ..text.scripts import JOINED_LETTER
 from .fact_sentences import tidy
-from .headings import ASIDE, is_function_word
+from .headings import ASIDE
 from .lexicon import fact_list, fact_words
 from .predicates import kind_of_key
 

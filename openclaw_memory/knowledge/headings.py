@@ -12,7 +12,7 @@ from .. import patterns as re
 from ..records import NamedTuple
 from ..text.dates import date_in_heading
 from ..text.labels import is_label, names_subject
-from ..text.language import is_stop_word, stop_words
+from ..text.language import is_function_word
 from ..text.scripts import UNCASED_LETTER
 from . import unspaced
 from .fact_sentences import is_name, plain, tidy
@@ -165,11 +165,6 @@ def _is_written_as_name(text: str, words: Sequence[str]) -> bool:
 
 
 @lru_cache(maxsize=1 << 13)
-def is_function_word(word: str) -> bool:
-    """Return true if ``word`` is a stop word of some language: no name ends with one."""
-    return word.isalpha() and any(is_stop_word(word, language) for language in stop_words())
-
-
 # -- paths of headings ----------------------------------------------------------------------------
 
 

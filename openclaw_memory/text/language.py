@@ -180,6 +180,11 @@ def is_stop_word(word: str, language: str) -> bool:
     return any(word in every.get(name, ()) for name in sharing)
 
 
+def is_function_word(word: str) -> bool:
+    """Return true if ``word``, in small letters, is a stop word of some language: no name ends with one."""
+    return word.isalpha() and any(word in words for words in stop_words().values())
+
+
 @re.built
 def pair_of_chinese() -> str:
     """Return a pattern for two Chinese characters of which one is a stop word."""

@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 
 from .. import patterns as re
 from . import calendar_words, dates, word_lists
-from .language import stop_words
+from .language import is_function_word
 from .lines import ITEM
 from .negation import negations
 from .scripts import JOINED_LETTER, KANA, UNSPACED_LETTER, letter
@@ -129,13 +129,9 @@ def names_rules(title: str) -> bool:
         for match in _listed("rules").finditer(clause):
             behind = clause[match.end() :].split()
             begins = not clause[: match.start()].strip() and UNSPACED_LETTER.match(match[0]) is None
-            if begins or not behind or _is_particle(behind[0]):
+            if begins or not behind or (len(behind[0]) <= _PARTICLE and is_function_word(behind[0])):
                 return True
     return False
-
-
-def _is_particle(word: str) -> bool:
-    return len(word) <= _PARTICLE and any(word in words for words in stop_words().values())
 
 
 def instruction(message: str) -> str:
