@@ -16,6 +16,7 @@ from .. import patterns as re
 from ..records import NamedTuple
 from ..text import calendar_words
 from ..text.dates import find_dates, merely_states, without_dates
+from ..text.labels import names_subject
 from ..text.language import is_function_word
 from ..text.negation import negations
 from ..text.scripts import JOINED_LETTER
@@ -480,7 +481,7 @@ def without_change(text: str, heading: bool = False) -> str:
     """Return the words before a value without those that say that it changed, and without signs at their ends.
 
     Of several parts the last one that names something counts: *Now — sites watchdog bumped from*.  Of a ``heading`` it
-    is the first one: *Model switch to Maple 4*.
+    is the first one that names a subject: *Model switch to Maple 4*.
     """
     changed, asked, openers = fact_list("changed") | fact_list("done"), fact_list("asked"), _openers()
     before = openers | fact_list("adverbs")
@@ -492,7 +493,11 @@ def without_change(text: str, heading: bool = False) -> str:
             parts = [[]]  # who asked for it is not what changed
         else:
             parts[-1].append(word)
-    for words in parts if heading else reversed(parts):
+    if heading:  # "Noon - Printer" is about the printer
+        parts = [words for words in parts if names_subject(" ".join(words))] or parts
+    else:
+        parts.reverse()
+    for words in parts:
         while words and (words[0].casefold() in before or (heading and _is_particle(words[0]))):
             words.pop(0)  # "Update of Maple 4"
         while words and (words[-1].casefold() in openers or (_is_particle(words[-1]) and len(words) > 1)):

@@ -194,12 +194,14 @@ def test_the_first_part_of_a_heading_names_what_changed(notes: Notes) -> None:
 def test_a_decision_has_its_heading_and_the_day_of_its_row(notes: Notes) -> None:
     table = "| Datum | Entscheidung | Grund |\n|---|---|---|\n| 2026-03-26 | Kleine Boote zuerst holen | Sturm |\n"
     text = f"## Steg\n\n{table}\n## Quay Lamp — glass\n\n- **Decision:** Keep the old green glass for now.\n"
+    text += "\n## 中午 12:37 - 码头灯\n\n- **决定**：本周之内继续用旧的绿色玻璃。\n"
     notes.write("memory/2026-06-05.md", f"# 2026-06-05\n\n{text}")
     with open_memory(notes) as memory:
         changes = memory.facts.changes(date(2026, 1, 1)).changes
     assert [(each.subject, each.after.object, each.day) for each in changes] == [
         ("we", "Kleine Boote zuerst holen", date(2026, 3, 26)),
         ("Quay Lamp glass", "Keep the old green glass for now", date(2026, 6, 5)),
+        ("码头灯", "本周之内继续用旧的绿色玻璃", date(2026, 6, 5)),
     ]
 
 
