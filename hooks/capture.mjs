@@ -8,8 +8,8 @@ import { remember, shared } from "./shared.mjs";
 
 const TURN_TOOL = "memory_turn";
 const REPLY_TOOL = "memory_replied";
-const TIMEOUT_MS = 10_000;
-const LATE_MS = 60_000; // a turn that is kept later than this is kept under its own time
+const TIMEOUT_MS = 10_000; // while the host waits
+const SEND_MS = 30_000; // while nobody does: a server that has just been started may take that long
 const MOST_CHARS = 20_000; // of what the model wrote
 
 /** The plugin's configuration with the settings of the Python side that follow from it. */
@@ -79,61 +79,86 @@ function parted(turn) {
  * Make the handlers of a turn's beginning and end, and of a session's compaction and reset.
  *
  * Only a turn whose beginning was seen is kept: where its input comes from is told then and not when it ends.  What is
- * to be kept is in the journal from then on, before the host has answered anybody, and until the server has it.
+ * to be kept is in the journal from then on, before the host has answered anybody, and until the server has it: what it
+ * could not take is sent again while the host runs, and when it starts.
  *
  * @param {{config: object, memory: () => {call: Function, pid: number | null}, subjectOf: Function, logger: object,
- *   stateDir: () => string, turns?: import("./context.mjs").Turns}} host
+ *   stateDir: () => string, turns?: import("./context.mjs").Turns, againMs?: number}} host `againMs` is the time after
+ *   which what could not be sent is sent again
  */
-export function captureHooks({ config, memory, subjectOf, logger, stateDir, turns = sharedTurns() }) {
+export function captureHooks({ config, memory, subjectOf, logger, stateDir, turns = sharedTurns(), againMs = 30_000 }) {
   const captures = config.capture === true;
   const feeds = config.maintenance !== false;
   const journal = new Journal(stateDir);
   const runs = shared("runs"); // turns that have begun, by run
   const sending = shared("sending", () => new Set());
+  const unsent = new Set(); // names of turns that are sent again
+  let again; // the timer for it
+  let stopped = false; // the process that they are sent to, for good
   const missing = new Set(); // tools that the server does not have, as long as this registration knows
   const say = (level, what) => logger[level]?.(`openclaw-memory: ${what}`);
   const sessionOf = (subject, ctx) => `${subject.agentId}\0${ctx.sessionKey ?? ""}`;
 
-  const call = (tool, args, { agentId, workspaceDir }) =>
-    memory().call(tool, args, { agent: agentId, workspace: workspaceDir, timeoutMs: TIMEOUT_MS });
+  const call = (tool, args, { agentId, workspaceDir }, timeoutMs) =>
+    memory().call(tool, args, { agent: agentId, workspace: workspaceDir, timeoutMs });
 
   /** Send a turn; whether it needs no other try. */
-  const keep = async ({ subject, parts, sessionId, at }) => {
-    const late = Date.now() - at > LATE_MS ? at : undefined;
+  const keep = async ({ subject, parts, sessionId, at }, timeoutMs, level) => {
     try {
       for (const { origin, messages } of parts) {
-        const report = await call(TURN_TOOL, given({ messages, sessionId, origin, trigger: "user", at: late }), subject);
+        const report = await call(TURN_TOOL, given({ messages, sessionId, origin, trigger: "user", at }), subject, timeoutMs);
         const count = report.captured?.length ?? 0;
         if (count) say("info", `${count} ${count > 1 ? "sentences" : "sentence"} of a turn of agent ${subject.agentId} kept in ${report.path}`);
         else say("debug", `nothing of a turn of agent ${subject.agentId} kept${report.skipped ? `: ${report.skipped}` : ""}`);
         if (report.warning) say("warn", report.warning);
       }
     } catch (error) {
-      if (isStopped(error)) return false; // the next process has it
+      if (isStopped(error)) { // the next process has it
+        stopped = true;
+        return false;
+      }
       if (isMissing(error, TURN_TOOL)) {
         if (!missing.has(TURN_TOOL)) say("warn", `no turn is captured: the Python package is older than the plugin; run: ${SETUP_COMMAND}`);
         missing.add(TURN_TOOL);
         return true;
       }
-      say("warn", `a turn of agent ${subject.agentId} was not captured: ${error.action ? `${error.message}. ${error.action}` : error.message}`);
+      say(level, `a turn of agent ${subject.agentId} was not captured: ${error.action ? `${error.message}. ${error.action}` : error.message}`);
       return false;
     }
     return true;
   };
 
-  /** Send what waits in a session or in all, oldest first, of each memory until that fails; turns without a good end only with `all`. */
-  const flush = async ({ session, all = false }) => {
+  /** Send those of these turns that still wait, oldest first, of each memory until that fails; the rest is sent again later. */
+  const send = async (names, timeoutMs = SEND_MS, level = "warn") => {
     const failed = new Set(); // a workspace that is gone keeps no other memory's turns waiting
     for (const [name, turn] of journal.turns()) {
       const whose = `${turn.subject.agentId}\0${turn.subject.workspaceDir}`;
-      if (failed.has(whose)) continue;
-      if ((session && turn.session !== session) || (turn.unfinished && !all) || sending.has(name)) continue;
-      sending.add(name);
-      const over = await keep(turn);
-      sending.delete(name);
-      if (over) journal.remove(name);
-      else failed.add(whose);
+      if (!names.has(name) || sending.has(name)) continue;
+      if (!failed.has(whose)) {
+        sending.add(name);
+        const over = await keep(turn, timeoutMs, level);
+        sending.delete(name);
+        if (over) {
+          journal.remove(name);
+          continue;
+        }
+        failed.add(whose);
+      }
+      unsent.add(name);
     }
+    if (unsent.size && !stopped) again ??= setTimeout(sendAgain, againMs).unref();
+  };
+  const sendAgain = () => {
+    const names = new Set(unsent);
+    again = undefined;
+    unsent.clear();
+    void send(names, SEND_MS, "debug");
+  };
+
+  /** Send what waits in a session or in all; turns without a good end only with `all`. */
+  const flush = ({ session, all = false }, timeoutMs) => {
+    const wanted = ([, turn]) => (!session || turn.session === session) && (all || !turn.unfinished);
+    return send(new Set(journal.turns().filter(wanted).map(([name]) => name)), timeoutMs);
   };
 
   /** Put a turn as far as it is known into the journal, in place of what was known of it before. */
@@ -149,7 +174,7 @@ export function captureHooks({ config, memory, subjectOf, logger, stateDir, turn
     const text = turn.filter((one) => one.role === "assistant").map((one) => one.text).join("\n\n").slice(-MOST_CHARS).toWellFormed();
     try {
       // What was shown is known to the process that showed it: there is nothing to start one for.
-      if (text && memory().pid !== null && !missing.has(REPLY_TOOL)) await call(REPLY_TOOL, { text }, subject);
+      if (text && memory().pid !== null && !missing.has(REPLY_TOOL)) await call(REPLY_TOOL, { text }, subject, TIMEOUT_MS);
     } catch (error) {
       if (isMissing(error, REPLY_TOOL)) missing.add(REPLY_TOOL);
       else if (!isStopped(error)) say("debug", `a reply was not looked through: ${error.message}`);
@@ -221,7 +246,7 @@ export function captureHooks({ config, memory, subjectOf, logger, stateDir, turn
         for (const begun of messages ? runs.values() : []) {
           if (begun.session === session && !begun.refused) write(begun, said(messages, begun), true);
         }
-        return flush({ session, all: true });
+        return flush({ session, all: true }, TIMEOUT_MS);
       } catch (error) {
         say("debug", `the cut of a session was not understood: ${error.message}`);
         return undefined;

@@ -334,6 +334,13 @@ class Host:
         """What the gateway has written so far."""
         return self.log.read_text(errors="replace") if self.log.exists() else ""
 
+    def waits_for(self, look: Callable[[], T | None], what: str, seconds: float = 60.0) -> T:
+        """Wait as :func:`wait_for` does; a failure shows what the gateway has written last."""
+        try:
+            return wait_for(look, what, seconds)
+        except AssertionError as late:
+            raise AssertionError(self._report(str(late))) from None
+
     def _report(self, message: str) -> str:
         lines = self.events().splitlines()[-60:]
         return f"{message}\n--- end of the gateway's log\n" + "\n".join(lines) if lines else message

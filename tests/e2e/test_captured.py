@@ -61,7 +61,7 @@ def kept(host: Host, sentence: str) -> bool:
 
 def stopped_server(host: Host) -> psutil.Process:
     """The server, which answers nothing from now on; it has all that was to be kept until then."""
-    wait_for(lambda: not waiting(host), "earlier turns to be captured")
+    host.waits_for(lambda: not waiting(host), "earlier turns to be captured")
     [server] = wait_for(host.servers, "the server to start")
     server.suspend()
     return server
@@ -74,7 +74,7 @@ def said_last(model: ScriptedModel) -> str:
 def keeps(host: Host, sentence: str, session: str = "main") -> None:
     """The owner says it, and it is kept: whatever was to be kept before has been."""
     host.turn(sentence, session=session)
-    wait_for(lambda: f"User: {sentence}" in captured(host), f"{sentence!r} to be captured")
+    host.waits_for(lambda: f"User: {sentence}" in captured(host), f"{sentence!r} to be captured")
 
 
 def test_what_the_owner_states_is_kept_and_found_in_another_session(host: Host) -> None:
@@ -161,7 +161,7 @@ def test_what_was_said_outlives_a_gateway_that_is_killed(host: Host) -> None:
     server.kill()
     host.assert_nothing_runs()
     host.start_gateway()
-    wait_for(lambda: kept(host, "mend the fence"), "it to be captured", 180)
+    host.waits_for(lambda: kept(host, "mend the fence"), "it to be captured", 180)
 
 
 def test_what_was_said_before_new_is_kept_though_the_server_dies(host: Host) -> None:
@@ -169,7 +169,7 @@ def test_what_was_said_before_new_is_kept_though_the_server_dies(host: Host) -> 
     host.turn("We decided to repair the pump in October.")
     server.kill()
     host.client_turn("/new")
-    wait_for(lambda: kept(host, "repair the pump"), "it to be captured")
+    host.waits_for(lambda: kept(host, "repair the pump"), "it to be captured")
 
 
 def test_turn_without_a_gateway_is_kept_too(host: Host) -> None:

@@ -14,7 +14,7 @@ const user = (text, timestamp, more = {}) => ({ role: "user", content: [{ type: 
 const model = (text, timestamp, more = {}) => ({ role: "assistant", content: [{ type: "text", text }], timestamp, ...more });
 
 /** The hooks over a fake server. */
-async function hooks(t, { config = { capture: true }, env = {}, warm = true } = {}) {
+async function hooks(t, { config = { capture: true }, env = {}, warm = true, againMs } = {}) {
   anew();
   const stateDir = await folder(t);
   const log = path.join(stateDir, "log.jsonl");
@@ -26,7 +26,7 @@ async function hooks(t, { config = { capture: true }, env = {}, warm = true } = 
   if (warm) await memory.call("echo", {}, { timeoutMs: 10_000 });
   const turns = new Turns();
   const subjectOf = ({ agentId }) => (agentId === "nobody" ? null : { agentId, workspaceDir: "/w" });
-  const made = captureHooks({ config, memory: () => memory, subjectOf, logger, stateDir: () => stateDir, turns });
+  const made = captureHooks({ config, memory: () => memory, subjectOf, logger, stateDir: () => stateDir, turns, againMs });
   const asked = async (tool) => (await logged(log)).filter((line) => line.params?.name === tool).map((line) => line.params);
   /** Everything that the hooks have sent so far has been answered. */
   const settled = () => memory.call("echo", {}, { timeoutMs: 10_000 });
@@ -49,10 +49,12 @@ test("a turn of the owner is sent once, with the person's own words and the repl
   const end = await runs(`We decided on oak.\n${framed("Wren keeps the key.")}`, "Noted.", { prompt });
   const [call, ...others] = await asked("memory_turn");
   assert.deepEqual(others, []);
-  assert.deepEqual(call.arguments, {
+  const { at, ...sent } = call.arguments;
+  assert.deepEqual(sent, {
     messages: [{ role: "user", text: "We decided on oak." }, { role: "assistant", text: "Noted." }],
     sessionId: "s1", origin: "owner", trigger: "user",
   });
+  assert.ok(Math.abs(Date.now() - at) < 60_000);
   assert.equal(call._meta["openclaw-memory/agent"], "main");
   assert.equal(call._meta["openclaw-memory/workspace"], "/w");
   ends(end, turn);
@@ -129,6 +131,16 @@ test("the owner's and the untrusted part of a turn are two calls", async (t) => 
   ]);
 });
 
+test("a turn that could not be kept is sent again by itself, and is told of once", async (t) => {
+  const { runs, asked, broken, logger, waiting } = await hooks(t, { againMs: 50 });
+  await writeFile(broken, "");
+  await runs("We decided on oak.", "Noted.");
+  await until(async () => (await asked("memory_turn")).length > 3, "it to be sent again");
+  await rm(broken);
+  await until(async () => !(await readdir(waiting)).length, "it to be kept");
+  assert.equal(logger.lines.filter((line) => /^warn .*was not captured/.test(line)).length, 1);
+});
+
 test("a turn that could not be kept is sent again when the next one ends, or at a reset", async (t) => {
   const { runs, cuts, asked, settled, broken, logger } = await hooks(t);
   await writeFile(broken, "");
@@ -164,10 +176,9 @@ test("what was said outlives every process, from before the reply on, and keeps 
   await writeFile(path.join(second.waiting, name), JSON.stringify({ ...waited, at: Date.UTC(2026, 2, 3) }));
   second.starts();
   await until(async () => (await readdir(second.waiting)).length === 1, "all to be kept");
-  const calls = (await second.asked("memory_turn")).map((call) => call.arguments);
-  assert.deepEqual(calls.map(({ messages, at }) => [messages[0].text, at]), [
-    ["We decided on oak.", Date.UTC(2026, 2, 3)], ["We decided on tiles.", undefined],
-  ]);
+  const [oak, tiles] = (await second.asked("memory_turn")).map((call) => call.arguments);
+  assert.deepEqual([oak.messages[0].text, oak.at], ["We decided on oak.", Date.UTC(2026, 2, 3)]);
+  assert.equal(tiles.messages[0].text, "We decided on tiles.");
 });
 
 test("a workspace that is gone, and what is no turn, keep nothing else waiting", async (t) => {
