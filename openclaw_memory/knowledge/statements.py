@@ -80,6 +80,11 @@ class Statement:
         return _subject_of(self.path)
 
     @cached_property
+    def terms(self) -> frozenset[str]:
+        """The terms of the line without figures, and those of its subject."""
+        return self.words | self.subject
+
+    @cached_property
     def path(self) -> list[str]:
         """The titles of the headings, without their remarks."""
         return _REMARK.sub("", self.heading).split(" > ")
@@ -176,17 +181,20 @@ def replaces(new: Statement, old: Statement, asked: frozenset[str], weights: Map
     """
     if _ends_subject(new, old):
         return True
-    terms = new.words | new.subject
-    common = asked & (old.words | old.subject)
-    shared = common & terms
+    common = asked & old.terms
+    shared = common & new.terms
     if not shared:
         return False
     about = _ABOUT * _weight(common, weights)
     enough = max(_ABOUT_AS_MUCH * _weight(common, weights), _ABOUT * _weight(asked, weights))
-    if _weight(asked & terms, weights) >= enough and new.new_forms and not new.new_forms.isdisjoint(forms_in(old.text)):
+    if (
+        _weight(asked & new.terms, weights) >= enough
+        and new.new_forms
+        and not new.new_forms.isdisjoint(forms_in(old.text))
+    ):
         return True
     for clause in new.endings:
-        held = clause & (old.words | old.subject)
+        held = clause & old.terms
         if _weight(clause & asked, weights) >= enough:
             return True
         if _weight(held, weights) >= _SAME_WORDS * _weight(clause, weights) and _weight(held & asked, weights) >= about:
@@ -248,7 +256,13 @@ def _ends_subject(new: Statement, old: Statement) -> bool:
 
 def _subject_of(titles: Sequence[str]) -> frozenset[str]:
     """Return the terms of the headings that name a subject."""
-    return frozenset(term for title in filter(names_subject, titles) for term in _words(title))
+    return frozenset().union(*map(_subject_in, titles))
+
+
+@lru_cache(maxsize=4096)
+def _subject_in(title: str) -> frozenset[str]:
+    """Return the terms of a heading; none if it names no subject."""
+    return _words(title) if names_subject(title) else frozenset()
 
 
 def _overlap(
@@ -270,7 +284,6 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(term for term in terms if not _FIGURE.search(term))
 
 
-@lru_cache(maxsize=4096)
 def _without_ending(text: str) -> str:
     """Return a text, folded, without the phrases of its languages that say that something ended."""
     plain = calendar_words.plain(text)

@@ -74,7 +74,7 @@ def find_successors(
         below = _below_headings(index, statement.subject, holders)
         candidates = distinct(np.concatenate([others, alike, below]))
         candidates = candidates[eligible[candidates] & _as_trusted(index, row, candidates)]
-        later[row] = timeline.later(row, candidates).tolist()
+        later[row] = timeline.later(row, candidates)[:_READ].tolist()
     read = np.array(sorted(set(chain.from_iterable(later.values()))), np.int32)
     statements |= zip(read.tolist(), index.statements(read), strict=True)
     successors: dict[int, int] = {}

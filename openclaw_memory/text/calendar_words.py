@@ -109,6 +109,7 @@ def without_phrases(key: str, spoken: Iterable[str], text: str) -> str:
     return text
 
 
+@cache
 def _phrases_of(key: str, language: str) -> str:
     """Return a pattern for a language's phrases for ``key``, as words of their own where words have spaces."""
     phrases = map(plain, phrases_by_key(language).get(key, ()))
@@ -172,9 +173,8 @@ def likely_languages(text: str) -> tuple[str, ...]:
     The likeliest comes first.  Where stop words decide little, languages with several of the words in their calendars
     are likely too; where they decide nothing, those with one.
     """
-    by_script = [
-        name for script, names in languages.SCRIPTS if script.search(text) for name in names if name in _sources()
-    ]
+    scripts = () if text.isascii() else languages.SCRIPTS
+    by_script = [name for script, names in scripts if script.search(text) for name in names if name in _sources()]
     words = set(languages.latin_words(text))
     if words:
         votes = {name: len(words & stops) for name, stops in languages.stop_words().items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from itertools import product
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from fakes import Notes, ingested
 
 from openclaw_memory import SearchRequest
 from openclaw_memory.model import SearchResult
+from openclaw_memory.search import current
 
 TODAY = date(2026, 6, 1)
 
@@ -133,6 +135,18 @@ def test_sections_side_by_side_and_shares_replace_nothing(notes: Notes, first: s
     notes.write("memory/2026-03-02.md", f"# Set-up of the kiln\n\n{first}\n\n## Rest\n\n{second}\n")
     notes.write("memory/2026-03-03.md", f"# Set-up of the kiln\n\n{second}\n")
     assert not first_and_successor(notes, "Which script makes kiln pictures?")[1]
+
+
+def test_of_many_alike_lines_few_are_compared(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[object] = []
+    replaces = current.replaces
+    monkeypatch.setattr(current, "replaces", lambda *given: (compared.append(given), replaces(*given))[1])
+    names = ["".join(syllables) for syllables in product(("ba", "ke", "lo", "mi", "nu", "ra", "si"), repeat=2)]
+    for month in (2, 3, 4, 5):
+        sections = (f"## {name.title()}\n\n- Kiln meter: {at + month} units\n" for at, name in enumerate(names))
+        notes.write(f"memory/2026-0{month}-02.md", "\n".join(sections))
+    assert ask(notes, "What does the kiln meter of Bake say?").results
+    assert 0 < len(compared) <= 400
 
 
 def test_a_question_for_what_was_before_keeps_its_order(notes: Notes) -> None:
