@@ -129,6 +129,8 @@ class Host:
             "browser": {"enabled": False},
             "discovery": {"mdns": {"mode": "off"}},
             "logging": {"file": str(self.folder / "openclaw.log")},
+            # Else each turn has threads look for old sessions, which compute as much as the turn itself.
+            "session": {"maintenance": {"mode": "warn", "maxDiskBytes": False}},
             "update": {"checkOnStart": False},
         }
         if agents:
