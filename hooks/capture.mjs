@@ -9,7 +9,7 @@ import { remember, shared } from "./shared.mjs";
 const TURN_TOOL = "memory_turn";
 const REPLY_TOOL = "memory_replied";
 const TIMEOUT_MS = 10_000; // while the host waits
-const SEND_MS = 30_000; // while nobody does: a server that has just been started may take that long
+const SEND_MS = 30_000; // while nobody does: a server that has just been started may take that long; and until the next try
 const MOST_CHARS = 20_000; // of what the model wrote
 
 /** The plugin's configuration with the settings of the Python side that follow from it. */
@@ -86,7 +86,7 @@ function parted(turn) {
  *   stateDir: () => string, turns?: import("./context.mjs").Turns, againMs?: number}} host `againMs` is the time after
  *   which what could not be sent is sent again
  */
-export function captureHooks({ config, memory, subjectOf, logger, stateDir, turns = sharedTurns(), againMs = 30_000 }) {
+export function captureHooks({ config, memory, subjectOf, logger, stateDir, turns = sharedTurns(), againMs = SEND_MS }) {
   const captures = config.capture === true;
   const feeds = config.maintenance !== false;
   const journal = new Journal(stateDir);
@@ -94,7 +94,6 @@ export function captureHooks({ config, memory, subjectOf, logger, stateDir, turn
   const sending = shared("sending", () => new Set());
   const unsent = new Set(); // names of turns that are sent again
   let again; // the timer for it
-  let stopped = false; // the process that they are sent to, for good
   const missing = new Set(); // tools that the server does not have, as long as this registration knows
   const say = (level, what) => logger[level]?.(`openclaw-memory: ${what}`);
   const sessionOf = (subject, ctx) => `${subject.agentId}\0${ctx.sessionKey ?? ""}`;
@@ -102,7 +101,7 @@ export function captureHooks({ config, memory, subjectOf, logger, stateDir, turn
   const call = (tool, args, { agentId, workspaceDir }, timeoutMs) =>
     memory().call(tool, args, { agent: agentId, workspace: workspaceDir, timeoutMs });
 
-  /** Send a turn; whether it needs no other try. */
+  /** Send a turn; whether it needs no other try, `undefined` where the process was stopped on purpose. */
   const keep = async ({ subject, parts, sessionId, at }, timeoutMs, level) => {
     try {
       for (const { origin, messages } of parts) {
@@ -113,10 +112,7 @@ export function captureHooks({ config, memory, subjectOf, logger, stateDir, turn
         if (report.warning) say("warn", report.warning);
       }
     } catch (error) {
-      if (isStopped(error)) { // the next process has it
-        stopped = true;
-        return false;
-      }
+      if (isStopped(error)) return undefined;
       if (isMissing(error, TURN_TOOL)) {
         if (!missing.has(TURN_TOOL)) say("warn", `no turn is captured: the Python package is older than the plugin; run: ${SETUP_COMMAND}`);
         missing.add(TURN_TOOL);
@@ -138,6 +134,7 @@ export function captureHooks({ config, memory, subjectOf, logger, stateDir, turn
         sending.add(name);
         const over = await keep(turn, timeoutMs, level);
         sending.delete(name);
+        if (over === undefined) return; // the next process has it
         if (over) {
           journal.remove(name);
           continue;
@@ -146,7 +143,7 @@ export function captureHooks({ config, memory, subjectOf, logger, stateDir, turn
       }
       unsent.add(name);
     }
-    if (unsent.size && !stopped) again ??= setTimeout(sendAgain, againMs).unref();
+    if (unsent.size) again ??= setTimeout(sendAgain, againMs).unref();
   };
   const sendAgain = () => {
     const names = new Set(unsent);

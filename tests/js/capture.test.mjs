@@ -4,7 +4,7 @@ import path from "node:path";
 import { test } from "node:test";
 
 import { captureHooks, captureSettings, registerCapture, said, tellCapture } from "../../hooks/capture.mjs";
-import { MemoryProcess, serverArguments } from "../../hooks/child.mjs";
+import { MemoryProcess, serverArguments, StoppedError } from "../../hooks/child.mjs";
 import { framed, Turns } from "../../hooks/context.mjs";
 import { maintenanceJob } from "../../hooks/lifecycle.mjs";
 import { anew, fakeExecutable, folder, logged, rememberingLogger, until } from "./helpers.mjs";
@@ -193,6 +193,24 @@ test("a workspace that is gone, and what is no turn, keep nothing else waiting",
   captureHooks({ ...host, memory: () => ({ call, pid: 1 }) }).starts();
   await until(async () => !(await readdir(waiting)).includes("3.json"), "the other workspace's turn");
   assert.ok((await readdir(waiting)).includes("2.json"));
+});
+
+test("a service that is started again after a stop sends again what it cannot at once", async (t) => {
+  const stateDir = await folder(t);
+  const waiting = path.join(stateDir, "openclaw-memory", "waiting");
+  await mkdir(waiting, { recursive: true });
+  const parts = [{ origin: "owner", messages: [{ role: "user", text: "We decided on oak." }] }];
+  await writeFile(path.join(waiting, "1.json"), JSON.stringify({ subject: { agentId: "main", workspaceDir: "/w" }, session: "s", parts, at: 1 }));
+  const errors = [new StoppedError(), new Error("not ready")];
+  let calls = 0;
+  const call = async () => (calls < errors.length ? Promise.reject(errors[calls++]) : { captured: [] });
+  const host = { config: { capture: true }, logger: rememberingLogger(), turns: new Turns(), stateDir: () => stateDir, subjectOf: () => null };
+  const { starts } = captureHooks({ ...host, memory: () => ({ call, pid: 1 }), againMs: 20 });
+  starts();
+  await until(() => calls === 1, "the first try");
+  await new Promise(setImmediate);
+  starts();
+  await until(async () => !(await readdir(waiting)).length, "it to be kept");
 });
 
 test("what a running turn has said so far is kept before it is compacted", async (t) => {
