@@ -420,7 +420,10 @@ class Memory(EvaluatingMemory):
         """
         if deadline is None:  # a call with a deadline must not wait for the index to be rewritten
             self._finish_forgetting()
-        return self._freshness.ingest(paths, embed=embed, progress=progress, deadline=deadline)
+        report = self._freshness.ingest(paths, embed=embed, progress=progress, deadline=deadline)
+        if (questions := self._parts.get("_questions")) is not None:
+            questions.catch_up()
+        return report
 
     def _ingest_and_scan(self, **options: Any) -> ScanResult | None:
         """Ingest; return the scan, or ``None`` if not all files were read in time."""

@@ -337,3 +337,21 @@ def test_how_large_a_note_a_question_waits_for_goes_by_its_time(notes: Notes, mo
         held.go.set()
         memory.ingest()
         assert memory.search("stove", deadline=20.0).results[0].path == held.path
+
+
+def test_an_ingest_takes_over_what_it_wrote_so_that_the_next_question_reads_nothing(
+    notes: Notes, embedder: CountingEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[object] = []
+    notes.write("memory/2026-03-01.md", "- the lamp is green\n")
+    with ingested(notes, embedder) as memory:
+        unit_rows = memory.store.unit_rows
+        monkeypatch.setattr(memory.store, "unit_rows", lambda ids: (read.append(ids), unit_rows(ids))[1])
+        memory.ingest()
+        assert read == []  # nobody has asked, so that nothing is held
+        memory.search("lamp")
+        notes.write("memory/2026-03-02.md", "- the kettle is blue\n")
+        memory.ingest()
+        assert len(read) == 2
+        assert snippets(memory, "kettle") == ["- the kettle is blue"]
+        assert len(read) == 2
