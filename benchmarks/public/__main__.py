@@ -13,14 +13,11 @@ questions as the other benchmarks read them.
 from __future__ import annotations
 
 import argparse
-import os
-import platform
 import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -111,10 +108,11 @@ def listing() -> str:
 def measured(chosen: DataSet, options: argparse.Namespace, embedder: Embedder | None, settings: Settings) -> str:
     """Run a data set, and return its tables below what was run, on what, and for how long."""
     began = time.process_time()
+    asked: list[str] = []
     absent = f"{options.folder} does not hold {options.name}: {chosen.origin}"
     if chosen.run is not None:
         try:
-            text, asked = chosen.run(options.folder, settings, embedder), ""
+            text = chosen.run(options.folder, settings, embedder)
         except FileNotFoundError as problem:
             raise SystemExit(absent) from problem
         seconds = time.process_time() - began
@@ -126,15 +124,12 @@ def measured(chosen: DataSet, options: argparse.Namespace, embedder: Embedder | 
         runner = retrieval.Runner(settings, embedder, {"mode": options.mode}, options.misspelt)
         rows = retrieval.run(workspaces[: options.sample], runner, options.out)
         text = retrieval.tables(rows, chosen.measures, chosen.published)
-        asked = f"; {len(rows)} questions about {sum(row['units'] for row in rows):,.0f} units"
+        asked = [f"{len(rows)} questions about {sum(row['units'] for row in rows):,.0f} units"]
         seconds = sum(row["seconds"] for row in rows)
     words = [options.name, "FOLDER", *(f"--{name} {shlex.quote(str(value))}" for name, value in _named(options))]
     model = embedder.model if embedder else "words only"
-    machine = f"{platform.machine()}, {os.cpu_count()} cores, {datetime.now(UTC):%Y-%m-%d}"
-    return (
-        f"`python -m benchmarks.public {' '.join(words)}` ({model}{asked}; "
-        f"{seconds:,.0f} s of this process; {machine})\n\n{text}"
-    )
+    line = page.heading(f"public {' '.join(words)}", model, *asked, spent=f"{seconds:,.0f} s of this process")
+    return f"{line}\n\n{text}"
 
 
 def _named(options: argparse.Namespace) -> Iterator[tuple[str, object]]:
