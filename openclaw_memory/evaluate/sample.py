@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 
@@ -30,10 +31,8 @@ class NoteSample(NamedTuple):
         for file in self.files:
             target = folder / file.path
             target.parent.mkdir(parents=True, exist_ok=True)
-            try:
+            with suppress(OSError):
                 shutil.copyfile(file.absolute, target)
-            except OSError:
-                continue
 
 
 def take_sample(files: Sequence[SourceFile], models: Sequence[str]) -> NoteSample:
