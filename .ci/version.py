@@ -37,7 +37,7 @@ PLACES = {
     "docs/openclaw.md": r"(?<=openclaw-memory-)\d+\.\d+\.\d+(?=\.tgz)|(?<=openclaw-memory/venv-)\d+\.\d+\.\d+",
 }
 #: Heading of the changelog's first section before a release, and files that name the account of the repository.
-UNRELEASED, NAMED = "## Unreleased", ("server.json", "README.md")
+UNRELEASED, NAMED = "## Unreleased", ("package.json", "server.json", "README.md")
 
 
 def versions() -> dict[str, set[str]]:

@@ -56,8 +56,8 @@ def report(shares: dict[str, list[Shares]]) -> str:
     """Return the tables of the shares by setting, a row of each for every workspace."""
     lines = ["| | evaluate, R@1 / R@5 | by hand, R@1 / R@5 |", "|---|---|---|"]
     for name, rows in shares.items():
-        a, b, c, d = np.mean(rows, axis=0)
-        lines.append(f"| {name} | {a:.3f} / {b:.3f} | {c:.3f} / {d:.3f} |")
+        a, b, c, d = (f"{mean:.3f}".removeprefix("0") for mean in np.mean(rows, axis=0))
+        lines.append(f"| {name} | {a} / {b} | {c} / {d} |")
     values = np.array([*shares.values()])  # settings, workspaces, shares
     values = (values - values.mean(axis=0)).reshape(-1, 4)
     rho = [f"{spearman(values[:, at], values[:, at + 2]):.2f} by R@{hits}" for at, hits in ((0, 1), (1, 5))]

@@ -72,7 +72,7 @@ def test_a_tag_is_refused_unless_it_is_the_version_with_a_day_and_an_account(cop
     assert "does not begin" in version(copy, "--tag", "v9.8.7").stderr
     version(copy, "--set", "9.8.7")
     assert "OWNER stands" in version(copy, "--tag", "v9.8.7").stderr
-    for name in ("server.json", "README.md"):
+    for name in ("package.json", "server.json", "README.md"):
         (copy / name).write_text((copy / name).read_text(encoding="utf-8").replace("OWNER", "me"), encoding="utf-8")
     assert version(copy, "--tag", "v9.8.7").returncode == 0
     assert "the tag is v9.8.6" in version(copy, "--tag", "v9.8.6").stderr
