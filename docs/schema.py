@@ -93,7 +93,7 @@ ANSWERS: dict[str, Any] = {
         "name": str, "path": str, "size": int, "sha256": str, "sourceSha256": str, "verified": bool,
     },
     "model use": {
-        "model": str, "before": str, "config": str, "present": bool, "evaluation": of.EvaluationReport | None,
+        "model": str, "before": str, "config": str, "present": bool, "evaluation": dict[str, Any] | None,
     },
 }  # fmt: skip
 
