@@ -1,7 +1,9 @@
 """Hold the version in one place: python3 .ci/version.py [--set VERSION] [--tag vVERSION]
 
 openclaw_memory/version.py has it, and pyproject.toml reads it there. What cannot has a copy: --set writes them all,
---tag checks that a tag names it and that CHANGELOG.md has its day. Without an option the copies are compared.
+and version and day into CHANGELOG.md. Without an option the copies are compared, and the changelog must begin with what
+is unreleased or with this version. --tag refuses a tag that is not the version or whose version has no day, and
+everything while the account of the repository is not filled in.
 Needs nothing but Python.
 """
 
@@ -10,6 +12,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from datetime import date
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -33,6 +36,8 @@ PLACES = {
     "openclaw.plugin.json": r'(?<="version": ")[^"]+|(?<=openclaw-memory/venv-)\d+\.\d+\.\d+',
     "docs/openclaw.md": r"(?<=openclaw-memory-)\d+\.\d+\.\d+(?=\.tgz)|(?<=openclaw-memory/venv-)\d+\.\d+\.\d+",
 }
+#: Heading of the changelog's first section before a release, and files that name the account of the repository.
+UNRELEASED, NAMED = "## Unreleased", ("package.json", "server.json", "README.md")
 
 
 def versions() -> dict[str, set[str]]:
@@ -41,9 +46,11 @@ def versions() -> dict[str, set[str]]:
 
 
 def write(version: str) -> None:
-    """Put ``version`` in every place."""
+    """Put ``version`` in every place, and today's date beside it into the changelog."""
     for name, pattern in PLACES.items():
         (ROOT / name).write_text(re.sub(pattern, version, _text(name)), encoding="utf-8")
+    log = _text("CHANGELOG.md").replace(f"{UNRELEASED}\n", f"## {version} ({date.today()})\n", 1)
+    (ROOT / "CHANGELOG.md").write_text(log, encoding="utf-8")
 
 
 def _text(name: str) -> str:
@@ -63,14 +70,16 @@ def main() -> None:
     found = versions()
     (version,) = found["openclaw_memory/version.py"]
     wrong = [f"{name}: {', '.join(sorted(named)) or 'none'}" for name, named in found.items() if named != {version}]
-    if options.tag and options.tag != f"v{version}":
-        wrong.append(f"the tag is {options.tag}")
-    if options.tag and not re.search(
-        rf"^## {re.escape(version)} \(\d{{4}}-\d\d-\d\d\)$", _text("CHANGELOG.md"), re.MULTILINE
-    ):
-        wrong.append(f"CHANGELOG.md has no '## {version} (YYYY-MM-DD)'")
+    first = re.search(r"^## .*$", _text("CHANGELOG.md"), re.MULTILINE)
+    dated = re.fullmatch(rf"## {re.escape(version)} \(\d{{4}}-\d\d-\d\d\)", first[0] if first else "")
+    if not dated and (options.tag or not first or first[0] != UNRELEASED):
+        wrong.append(f"CHANGELOG.md does not begin with '## {version} (YYYY-MM-DD)'")
+    if options.tag:
+        if options.tag != f"v{version}":
+            wrong.append(f"the tag is {options.tag}")
+        wrong += [f"{name}: OWNER stands for the account of the repository" for name in NAMED if "OWNER" in _text(name)]
     if wrong:
-        sys.exit("\n".join([f"the version is {version}, but not everywhere (.ci/version.py --set writes it):", *wrong]))
+        sys.exit("\n".join([f"{version} is not the version of everything; docs/releasing.md says what to do:", *wrong]))
     print(version)
 
 

@@ -201,18 +201,22 @@ def example(settings: Settings, embedder: Embedder | None, budget: int, tally: T
                     print(f"{'ok   ' if good else 'WRONG'} {row['message']}  {list(result.entities)}\n{result.text}\n")
 
 
-def silence(folder: Path, settings: Settings, embedder: Embedder | None, budget: int, tally: Tally) -> None:
-    """Messages that need nothing, asked of every workspace of a folder in its language and in English."""
+def silence(folder: Path, settings: Settings, budget: int, tally: Tally) -> None:
+    """Messages that need nothing, asked of every workspace of a folder in its language and in English.
+
+    The notes of each choose the model, unless the settings do.
+    """
     rows = [json.loads(line) for line in (Path(__file__).parent / "context_silence.jsonl").open(encoding="utf-8")]
     known = dict.fromkeys(row["language"] for row in rows)
     for root in sorted(path for path in folder.iterdir() if path.is_dir()):
         files = [spoken(file.read_text(encoding="utf-8", errors="replace")) for file in root.rglob("*.md")]
         own = max(known, key=files.count)
-        with opened(root, settings, embedder) as memory:
+        with opened(root, settings, None) as memory:
             for row in rows:
                 if row["language"] in (own, "english"):
                     result = memory.context(row["message"], budget=budget)
                     tally.add(f"{root.name}: silent, {row['language']}", not result.text)
+                    tally.add("silent", not result.text)
 
 
 def spoken(text: str) -> str | None:
@@ -274,7 +278,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.example:
         example(settings, embedder, options.budget, tally, options.show)
     if options.silence:
-        silence(options.silence, settings, embedder, options.budget, tally)
+        silence(options.silence, settings, options.budget, tally)
     if options.workspaces:
         labelled(options.workspaces, settings, embedder, options.budget, tally)
         ordinary(options.workspaces, settings, embedder, options.budget, tally)

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import platform
 import re
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
+
+
+def heading(command: str, *about: str, spent: str = "") -> str:
+    """Return the line above a part: the command, what else the run was about, its time, the machine and the day.
+
+    ``spent`` defaults to the time of the processor that this process and those that it has ended took.
+    """
+    spent = spent or f"{sum(os.times()[:4]):,.0f} s of the processor"
+    machine = f"{platform.machine()}, {os.cpu_count()} cores, {datetime.now(UTC):%Y-%m-%d}"
+    return f"`python -m benchmarks.{command}` ({'; '.join([*about, spent])}; {machine})"
 
 
 def replace(page: Path, name: str, text: str, plots: Mapping[str, str] | None = None) -> None:

@@ -154,16 +154,21 @@ def asked(memory: Memory, question: Row, mode: str) -> tuple[Answer, float]:
     return (sizes[0], sizes[1], sizes[2]), took
 
 
-def run(workspace: Path, questions: Sequence[Row], settings: Settings, mode: str, kept: Path) -> list[Row]:
-    """A row for each question and system."""
-    name = workspace.name
-    own = kept / "workspaces" / name
+def copied(workspace: Path, kept: Path) -> tuple[Path, dict[str, list[str]]]:
+    """The copy of a workspace in the folder ``kept``, and the lines of its files."""
+    own = kept / "workspaces" / workspace.name
     if not own.exists():
         shutil.copytree(workspace, own)
-    files = {
+    return own, {
         path.relative_to(own).as_posix(): path.read_text(encoding="utf-8", errors="replace").split("\n")
         for path in sorted(own.rglob("*.md"))
     }
+
+
+def run(workspace: Path, questions: Sequence[Row], settings: Settings, mode: str, kept: Path) -> list[Row]:
+    """A row for each question and system."""
+    name = workspace.name
+    own, files = copied(workspace, kept)
     rows: list[Row] = []
     with Memory(own, settings=settings, db=kept / f"{name}.duckdb", state=kept / f"{name}.sqlite") as memory:
         report = memory.ingest()

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .corpus import write_workspace
-from .page import replace
+from .page import heading, replace
 from .peers.plots import chart
 
 _ROOT = Path(__file__).parent.parent
@@ -243,7 +243,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(f"\n{table}")
     if options.write:
         plots = {f"scale-{name}.svg": drawn for name, drawn in (_plots(costs) if len(costs) > 1 else {}).items()}
-        text = "\n\n".join([table, *(f"![{Path(file).stem.removeprefix('scale-')}](images/{file})" for file in plots)])
+        line = heading(f"scale --units {' '.join(map(str, costs))}")
+        text = "\n\n".join(
+            [line, table, *(f"![{Path(file).stem.removeprefix('scale-')}](images/{file})" for file in plots)]
+        )
         replace(options.write, "scale", text, plots)
 
 

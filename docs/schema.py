@@ -92,7 +92,9 @@ ANSWERS: dict[str, Any] = {
     "model pull": {
         "name": str, "path": str, "size": int, "sha256": str, "sourceSha256": str, "verified": bool,
     },
-    "model use": {"model": str, "before": str, "config": str, "present": bool},
+    "model use": {
+        "model": str, "before": str, "config": str, "present": bool, "evaluation": dict[str, Any] | None,
+    },
 }  # fmt: skip
 
 

@@ -99,6 +99,7 @@ def test_a_run_that_was_broken_off_goes_on_and_its_tables_are_written(
     public.main([*command, "--sample", "1"])
     first = rows.read_text()
     public.main([*command, "--write", str(page)])
+    assert "BM25, by turn" in (page.parent / "images" / "public-longmemeval.svg").read_text(encoding="utf-8")
     assert rows.read_text().startswith(first) and len(rows.read_text().splitlines()) == 2
     text = page.read_text()
     assert text.startswith("before") and text.endswith("after\n")

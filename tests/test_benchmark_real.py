@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import real
+from benchmarks import evaluate, real
 
 NOTES = {
     "a/MEMORY.md": "# House\n\n- The boiler was repaired on 13 February by Ilse.\n\n- The roof is of slate.\n",
@@ -70,3 +70,18 @@ def test_a_budget_ends_in_the_middle_of_a_hit() -> None:
     assert spans == [real.Span("n.md", 1, 2)]
     again = real.read([real.Span("n.md", 1, 1), real.Span("n.md", 1, 2)], files, budget=15)
     assert again == [real.Span("n.md", 1, 1), real.Span("n.md", 1, 2)]  # a line is paid for once
+
+
+def test_what_evaluate_finds_is_compared_by_rank(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rising = [0.1, 0.2, 0.2, 0.4]
+    assert evaluate.spearman(rising, rising) == pytest.approx(1) == -evaluate.spearman(rising, [-one for one in rising])
+    page = folder / "page.md"
+    page.write_text("<!-- benchmarks.evaluate --><!-- /benchmarks.evaluate -->", encoding="utf-8")
+    evaluate.main(
+        ["--workspaces", str(folder / "workspaces"), "--questions", str(folder / "questions"), "--write", str(page),
+         "--set", "search.mode=keyword", "--set", "search.fusion=rrf"]
+    )  # fmt: skip
+    text = page.read_text(encoding="utf-8")
+    assert "`python -m benchmarks.evaluate" in text and " s of the processor; " in text
+    assert "| `search.fusion=rrf` | " in text and "over 6 settings of workspaces" in text
+    assert text.split("\n\n", 1)[1].rpartition("\n\n")[0] in capsys.readouterr().out

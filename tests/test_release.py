@@ -37,7 +37,7 @@ def copy(tmp_path: Path) -> Path:
         from version import PLACES  # type: ignore[import-not-found]
     finally:
         sys.path.pop(0)
-    for name in (*PLACES, "CHANGELOG.md", ".ci/version.py"):
+    for name in (*PLACES, "CHANGELOG.md", "README.md", ".ci/version.py"):
         target = tmp_path / name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, target)
@@ -63,12 +63,17 @@ def test_a_version_is_set_everywhere_at_once(copy: Path) -> None:
     assert version(copy, "--set", "9.8").returncode == 2
 
 
-def test_a_tag_is_refused_unless_it_names_the_version_and_the_changelog_has_its_day(copy: Path) -> None:
+def test_a_tag_is_refused_unless_it_is_the_version_with_a_day_and_an_account(copy: Path) -> None:
     log = copy / "CHANGELOG.md"
-    log.write_text("# Changelog\n\n## 9.8.7 (unreleased)\n", encoding="utf-8")
+    log.write_text("# Changelog\n\n## 9.8.6 (2026-11-30)\n", encoding="utf-8")
+    assert "CHANGELOG.md does not begin with '## 9.8.7 " in version(copy, "--set", "9.8.7").stderr
+    log.write_text("# Changelog\n\n## Unreleased\n\n- New.\n\n## 9.8.6 (2026-11-30)\n", encoding="utf-8")
+    assert version(copy).returncode == 0
+    assert "does not begin" in version(copy, "--tag", "v9.8.7").stderr
     version(copy, "--set", "9.8.7")
-    assert "CHANGELOG.md has no '## 9.8.7 (YYYY-MM-DD)'" in version(copy, "--tag", "v9.8.7").stderr
-    log.write_text("# Changelog\n\n## 9.8.7 (2026-11-30)\n", encoding="utf-8")
+    assert "OWNER stands" in version(copy, "--tag", "v9.8.7").stderr
+    for name in ("package.json", "server.json", "README.md"):
+        (copy / name).write_text((copy / name).read_text(encoding="utf-8").replace("OWNER", "me"), encoding="utf-8")
     assert version(copy, "--tag", "v9.8.7").returncode == 0
     assert "the tag is v9.8.6" in version(copy, "--tag", "v9.8.6").stderr
 

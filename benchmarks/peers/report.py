@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.page import replace
+from benchmarks.page import heading, replace
 
 from . import PEERS
 from .plots import chart
@@ -21,7 +21,14 @@ def write(answers: Sequence[Found], sizes: Sequence[Grown], skipped: Mapping[str
     parts = [_answers(answers)] if answers else []
     left_out = [f"Left out: {name}, {why}." for name, why in skipped.items()]
     plots = _plots(answers, sizes)
-    text = "\n\n".join([*parts, *left_out, *(f"![{name}](images/peers-{name}.svg)" for name in plots)])
+    text = "\n\n".join(
+        [
+            heading("peers --workspaces DIR"),
+            *parts,
+            *left_out,
+            *(f"![{name}](images/peers-{name}.svg)" for name in plots),
+        ]
+    )
     if page is not None:
         replace(page, "peers", text, {f"peers-{name}.svg": drawn for name, drawn in plots.items()})
     return "\n\n".join([*parts, *([_sizes(sizes)] if sizes else []), *left_out])

@@ -13,14 +13,11 @@ questions as the other benchmarks read them.
 from __future__ import annotations
 
 import argparse
-import os
-import platform
 import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -108,13 +105,17 @@ def listing() -> str:
     return "\n".join(["| name | data | licence |", "|---|---|---|", *rows])
 
 
-def measured(chosen: DataSet, options: argparse.Namespace, embedder: Embedder | None, settings: Settings) -> str:
-    """Run a data set, and return its tables below what was run, on what, and for how long."""
+def measured(
+    chosen: DataSet, options: argparse.Namespace, embedder: Embedder | None, settings: Settings
+) -> tuple[str, dict[str, str]]:
+    """Run a data set; return its tables below what was run, on what, and for how long, and plots by file name."""
     began = time.process_time()
+    asked: list[str] = []
+    plots: dict[str, str] = {}
     absent = f"{options.folder} does not hold {options.name}: {chosen.origin}"
     if chosen.run is not None:
         try:
-            text, asked = chosen.run(options.folder, settings, embedder), ""
+            text = chosen.run(options.folder, settings, embedder)
         except FileNotFoundError as problem:
             raise SystemExit(absent) from problem
         seconds = time.process_time() - began
@@ -125,16 +126,15 @@ def measured(chosen: DataSet, options: argparse.Namespace, embedder: Embedder | 
             raise SystemExit(absent)
         runner = retrieval.Runner(settings, embedder, {"mode": options.mode}, options.misspelt)
         rows = retrieval.run(workspaces[: options.sample], runner, options.out)
-        text = retrieval.tables(rows, chosen.measures, chosen.published)
-        asked = f"; {len(rows)} questions about {sum(row['units'] for row in rows):,.0f} units"
+        file = f"public-{options.name}.svg"
+        plots[file] = retrieval.plot(rows, f"{options.name}: evidence found")
+        text = f"{retrieval.tables(rows, chosen.measures, chosen.published)}\n\n![{options.name}](images/{file})"
+        asked = [f"{len(rows)} questions about {sum(row['units'] for row in rows):,.0f} units"]
         seconds = sum(row["seconds"] for row in rows)
     words = [options.name, "FOLDER", *(f"--{name} {shlex.quote(str(value))}" for name, value in _named(options))]
     model = embedder.model if embedder else "words only"
-    machine = f"{platform.machine()}, {os.cpu_count()} cores, {datetime.now(UTC):%Y-%m-%d}"
-    return (
-        f"`python -m benchmarks.public {' '.join(words)}` ({model}{asked}; "
-        f"{seconds:,.0f} s of this process; {machine})\n\n{text}"
-    )
+    line = page.heading(f"public {' '.join(words)}", model, *asked, spent=f"{seconds:,.0f} s of this process")
+    return f"{line}\n\n{text}", plots
 
 
 def _named(options: argparse.Namespace) -> Iterator[tuple[str, object]]:
@@ -174,6 +174,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if chosen.read is None:
             parser.error(f"{options.name} has no questions with evidence")
         workspaces = retrieval.spread(chosen.read(options.folder))[: options.sample]
+        if not workspaces:
+            parser.error(f"{options.folder} does not hold {options.name}: {chosen.origin}")
         print(f"{write_workspaces(workspaces, options.workspaces)} questions: {options.workspaces}")
         return
     choice = choose_embedder(settings)
@@ -182,13 +184,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     embedder = choice.embedder
     if embedder is not None and options.embedding_cache:
         embedder = DiskCachedEmbedder(embedder, options.embedding_cache)
-    text = measured(chosen, options, embedder, settings)
+    text, plots = measured(chosen, options, embedder, settings)
     if embedder is not None and choice.embedder is not None:
         embedder.close()
         choice.embedder.close()
     print(text)
     if options.write:
-        page.replace(options.write, f"public {options.name}", text)
+        page.replace(options.write, f"public {options.name}", text, plots)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks import slips
+from benchmarks.peers.plots import chart
 from benchmarks.real import Chunks, Span, chunked, line_terms, read
 from openclaw_memory import Memory, SearchRequest, Settings
 from openclaw_memory.model.embedder import Embedder
@@ -177,6 +178,16 @@ def tables(rows: Sequence[Row], measures: Mapping[str, Sequence[str]], published
                 lines.append(f"| … {category} | {len(own)} | {' | '.join(cells)} |")
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
+
+
+def plot(rows: Sequence[Row], title: str) -> str:
+    """Draw the share of the evidence in the first hits, for each grain beside BM25."""
+    lines = {}
+    for grain in ("session", "turn"):
+        for system in (OURS, BASELINE):
+            if own := [row[system][grain] for row in rows if grain in row[system]]:
+                lines[f"{system}, by {grain}"] = [(k, fmean(one[f"R@{k}"] for one in own)) for k in (1, 5, 10)]
+    return chart(title, "first hits", "share of the evidence", lines)
 
 
 def _number(value: float) -> str:

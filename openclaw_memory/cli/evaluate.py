@@ -37,7 +37,7 @@ def evaluate(cli: CliContext, questions: int, against: tuple[str, ...]) -> None:
         values[key.strip()] = value
     with cli.memory() as memory, ingest_progress(cli) as progress, wrong_usage():
         report = memory.evaluate(questions=questions, against=values or None, progress=progress)
-    cli.answer(report, _show)
+    cli.answer(report, show_report)
 
 
 def describe_run(run: EvaluationRun) -> str:
@@ -45,7 +45,8 @@ def describe_run(run: EvaluationRun) -> str:
     return f"answers {run.found} of {run.answerable} of its own questions ({run.day})"
 
 
-def _show(cli: CliContext, report: EvaluationReport) -> None:
+def show_report(cli: CliContext, report: EvaluationReport) -> None:
+    """Print an evaluation for people."""
     scores, comparison = report.scores, report.comparison
     both = [scores, *([comparison.scores] if comparison else [])]
     columns = ["first", "in 5", "in 10"] + ["first there", "in 5 there", "in 10 there"] * (comparison is not None)

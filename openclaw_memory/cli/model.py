@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..embed import registry
 from .config import set_value, settings_file
-from .context import CliContext, json_option, model_progress, yes_option
+from .context import CliContext, ingest_progress, json_option, model_progress, yes_option
+from .evaluate import show_report
+
+if TYPE_CHECKING:
+    from ..model import EvaluationReport
 
 
 @click.group()
@@ -139,9 +145,14 @@ def _agree(cli: CliContext, entry: registry.ModelEntry, yes: bool) -> None:
 
 @model.command("use")
 @click.argument("name", metavar="NAME|PATH")
+@click.option("--measure", is_flag=True, help="Ask both models about a sample of the notes first, some minutes long.")
+@yes_option
 @json_option
-def use_model(cli: CliContext, name: str) -> None:
-    """Make NAME (or a GGUF file, 'none', or 'auto' by the notes' languages) the model of the configuration file."""
+def use_model(cli: CliContext, name: str, measure: bool, yes: bool) -> None:
+    """Make NAME (or a GGUF file, 'none', or 'auto' by the notes' languages) the model of the configuration file.
+
+    In a terminal it offers to measure first what the change brings on your notes, and asks again when you have seen it.
+    """
     from ..embed.gguf_file import check_gguf
     from ..embed.manager import is_path
     from ..embed.pull import PULL_COMMAND, find_installed
@@ -157,15 +168,53 @@ def use_model(cli: CliContext, name: str) -> None:
         if not present and registry.get(value) is None:
             names = f"none, {registry.AUTO}, {registry.list_names()}"
             raise click.UsageError(f"no model is called {name!r}; give one of {names}, or the path of a GGUF file")
+    pull_first = f"{value} is not here yet; run '{PULL_COMMAND} {value}'"
+    if measure and not present:
+        raise click.UsageError(pull_first)
     file = settings_file(cli)
     before = cli.settings().embedding.model
+    asks = not (yes or cli.json) and sys.stdin.isatty()
+    report = _measure(cli, before, value, asks and not measure) if measure or (asks and present) else None
+    if report is not None and asks and not click.confirm(f"Use {value}?", default=True):
+        cli.say(f"embedding.model is still {before}")
+        raise SystemExit(1)
     set_value(file, "embedding.model", value)
     if cli.json:
-        cli.emit({"model": value, "before": before, "config": str(file), "present": present})
+        cli.emit({"model": value, "before": before, "config": str(file), "present": present, "evaluation": report})
     cli.say(f"{file}: embedding.model is {value}")
     if not present:
-        cli.say(f"it is not here yet; run '{PULL_COMMAND} {value}'")
+        cli.say(pull_first)
     if value != before:
-        if present:
-            cli.say(f"to compare both on your notes: openclaw-memory evaluate --against embedding.model={before}")
         cli.say("what is indexed gets new vectors with the next 'openclaw-memory ingest'")
+
+
+def _measure(cli: CliContext, before: str, value: str, asks: bool) -> EvaluationReport | None:
+    """Ask both models about a sample of the notes, and show what they answer; ``None`` if there is nothing to ask."""
+    from ..evaluate.sample import take_sample
+    from ..ingest.scan import scan
+    from ..memory import Memory
+
+    settings = cli.settings().with_values({"ingest.extra_paths": [], "ingest.session_days": 0, "sharing.read_from": []})
+    try:
+        files = scan(cli.find_workspace(), settings.ingest).files
+    except click.UsageError:  # a model may be chosen before there are notes
+        if not asks:
+            raise
+        files = ()
+    if value == before or not files:
+        return None
+    sample = take_sample(files, (before, value))
+    about = f"{sample.share:.0%} of your notes, about {-(-sample.seconds // 60):.0f} min"
+    if asks and not click.confirm(f"Ask {before} and {value} about your notes first ({about})?", default=True):
+        return None
+    with TemporaryDirectory(prefix="openclaw-memory-") as folder, ingest_progress(cli) as progress:
+        notes = Path(folder, "notes")
+        notes.mkdir()
+        sample.copy_to(notes)
+        index, state = Path(folder, "index.duckdb"), Path(folder, "state.sqlite")
+        with Memory(notes, settings=settings, db=index, state=state) as memory:
+            memory.ingest(embed="eager", progress=progress)
+            report = memory.evaluate(against={"embedding.model": value}, progress=progress)
+    if not cli.json:
+        show_report(cli, report)
+    return report

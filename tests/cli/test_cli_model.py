@@ -15,6 +15,8 @@ from openclaw_memory.cli.context import CliContext
 from openclaw_memory.cli.model import model
 from openclaw_memory.config.settings import Settings
 from openclaw_memory.errors import ModelError, OpenClawMemoryError, SettingsError
+from openclaw_memory.evaluate.sample import take_sample
+from openclaw_memory.model import Grain, Kind, Origin, SourceFile
 
 
 class Context(CliContext):
@@ -36,8 +38,10 @@ def config(tmp_path: Path) -> Path:
 def run(tmp_path: Path, config: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr("openclaw_memory.config.settings.cache_dir", lambda: tmp_path / "cache")
 
-    def invoke(*arguments: str, as_json: bool = False) -> Result:
-        result = CliRunner().invoke(model, arguments, obj=Context(as_json, config=config))
+    def invoke(*arguments: str, as_json: bool = False, given: str | None = None) -> Result:
+        result = CliRunner().invoke(
+            model, arguments, obj=Context(as_json, workspace=tmp_path / "workspace", config=config), input=given
+        )
         if isinstance(result.exception, OpenClawMemoryError):
             raise result.exception
         return result
@@ -99,6 +103,44 @@ def test_use_takes_a_file_and_makes_its_path_absolute(
     monkeypatch.chdir(tiny_gguf.parent)
     run("use", "./tiny.gguf")
     assert Settings.load(config).embedding.model == str(tiny_gguf.resolve())
+
+
+@pytest.fixture
+def memory_file(tmp_path: Path) -> Path:
+    file = tmp_path / "workspace" / "memory" / "2026-03-01.md"
+    file.parent.mkdir(parents=True)
+    file.write_text("# 2026-03-01\n\n- The harmonium from Graz was repaired by the neighbour with part 17.\n")
+    return file
+
+
+def test_use_measures_before_it_changes_where_that_is_wanted(run: Any, memory_file: Path) -> None:
+    answer = json.loads(run("use", "none", "--measure", as_json=True).stdout)
+    assert answer["evaluation"]["comparison"]["settings"] == {"embedding.model": "none"}
+    assert answer["evaluation"]["scores"]["found"]["at5"]["part"] == 1
+    assert [file.name for file in memory_file.parent.parent.iterdir()] == ["memory"]  # nothing is left beside the notes
+    assert json.loads(run("use", "auto", as_json=True).stdout)["evaluation"] is None
+    assert "bge-m3 is not here yet" in run("use", "bge-m3", "--measure").output
+
+
+def test_use_asks_in_a_terminal(run: Any, config: Path, memory_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _: True, raising=False)
+    declined = run("use", "none", given="y\nn\n")
+    assert declined.exit_code == 1 and not config.exists()
+    assert "100% of your notes, about 1 min" in declined.output and "embedding.model=none finds 0" in declined.output
+    assert run("use", "none", given="n\n").exit_code == 0 and "none" in config.read_text()
+    assert "?" not in run("use", "auto", "--yes").output
+    memory_file.unlink()
+    assert "?" not in run("use", "none").output
+
+
+def test_a_sample_is_the_same_each_time_and_smaller_for_a_dear_model() -> None:
+    files = [
+        SourceFile(f"memory/{number}.md", "", 5_000, 0, Kind.DAILY, Grain.DAILY, Origin.AGENT)
+        for number in range(2_000)
+    ]
+    cheap, dear = take_sample(files, ["auto", "none"]), take_sample(files[::-1], ["qwen3-embedding-0.6b", "unknown"])
+    assert dear.files == cheap.files[: len(dear.files)] and 0 < dear.share < cheap.share < 1
+    assert max(cheap.seconds, dear.seconds) < 300
 
 
 def test_use_refuses_what_is_no_model(run: Any, config: Path, tmp_path: Path) -> None:
