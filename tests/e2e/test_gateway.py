@@ -207,13 +207,6 @@ def test_changed_configuration_replaces_the_server(host: Host, model: ScriptedMo
     assert len(host.servers()) == 1
 
 
-def test_stopped_gateway_leaves_nothing_and_starts_again(host: Host) -> None:
-    assert host.servers()
-    host.stop_gateway()
-    host.start_gateway()
-    assert "blue bunny" in host.turn(ask("deploy passphrase"))
-
-
 def test_killed_gateway_takes_the_server_with_it(host: Host) -> None:
     assert host.servers()
     host.kill_gateway()
