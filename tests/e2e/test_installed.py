@@ -76,7 +76,7 @@ def test_a_new_environment_takes_over_while_the_gateway_goes_on(host: Host, mode
         assert "Okafor" in host.turn(ask(QUESTION))
         assert model.tool_results()[-1]["debug"]["backend"] == PLUGIN
         [before] = host.servers()
-        # In a fifth of pip's time, which made the first one; where the tests have no uv, pip makes this one too.
+        # The first environment is pip's. This one is uv's, which takes less time; pip's too if there is no uv.
         (host.folder / "bin" / "uv").symlink_to(Path(sys.executable).with_name("uv"))
         host.run("memory", "setup", "--yes", "--force", timeout=SETUP_TIMEOUT)
         new = environment(host)
