@@ -12,10 +12,13 @@ import pytest
 from host import ENVIRON, EXECUTABLE, PLUGIN, ROOT, Host, cache_folder
 from model import ScriptedModel, scripted_model
 
+#: The files that take longest, so that no process works at one at the end while the other has none.
+FIRST = ["test_installed", "test_gateway", "test_setup", "test_captured", "test_local"]
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the file that takes longest, for which the other process would else wait at the end."""
-    items.sort(key=lambda item: item.path.stem != "test_installed")
+    """Begin with the files that take longest."""
+    items.sort(key=lambda item: FIRST.index(item.path.stem) if item.path.stem in FIRST else len(FIRST))
 
 
 @pytest.fixture(scope="session")

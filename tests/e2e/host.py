@@ -393,14 +393,15 @@ def cache_folder() -> Path:
 
 
 def _pip() -> dict[str, str]:
-    """Where pip of whoever runs the tests finds its configuration and its cache, which another HOME would hide.
+    """Where pip and uv of whoever runs the tests find configuration and caches, which another HOME would hide.
 
-    It compiles nothing (so this odd setting says): what is used is compiled when it is first imported.
+    pip compiles nothing (so this odd setting says): what is used is compiled when it is first imported.
     """
     config = Path(ENVIRON.get("XDG_CONFIG_HOME") or Path(ENVIRON["HOME"], ".config"), "pip", "pip.conf")
     found = {
         "PIP_CACHE_DIR": str(cache_folder() / "pip"),
         "PIP_NO_COMPILE": "0",
+        "UV_CACHE_DIR": str(cache_folder() / "uv"),
         **({"PIP_CONFIG_FILE": str(config)} if config.is_file() else {}),
     }
     return {name: value for name, value in found.items() if name not in ENVIRON}

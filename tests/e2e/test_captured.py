@@ -162,6 +162,7 @@ def test_what_was_said_outlives_a_gateway_that_is_killed(host: Host) -> None:
     host.assert_nothing_runs()
     host.start_gateway()
     host.waits_for(lambda: kept(host, "mend the fence"), "it to be captured", 180)
+    assert "blue tin" in host.turn(call("memory_search", query="spare boat key blue tin"))
 
 
 def test_what_was_said_before_new_is_kept_though_the_server_dies(host: Host) -> None:
@@ -173,7 +174,8 @@ def test_what_was_said_before_new_is_kept_though_the_server_dies(host: Host) -> 
 
 
 def test_turn_without_a_gateway_is_kept_too(host: Host) -> None:
-    host.stop_gateway()
+    assert host.servers()
+    host.stop_gateway()  # with its server
     host.local_turn("We decided to lend the tent to Juno until June.")
     assert "User: We decided to lend the tent to Juno until June." in captured(host)
 

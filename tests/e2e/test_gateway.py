@@ -27,7 +27,12 @@ def bare_host(new_host: Callable[[str], Host], plugin: Callable[..., Mapping[str
     write(host.folder / "other", "memory/2026-03-04.md", "# 2026-03-04\n\n- The harbour code is green heron.\n")
     host.configure(
         plugin(),
-        {"agents": {"defaults": {"compaction": {**COMPACTION, "postIndexSync": "await"}}}},
+        {
+            "agents": {
+                "ownership": "explicit",
+                "defaults": {"compaction": {**COMPACTION, "postIndexSync": "await"}},
+            }
+        },
         agents={"main": host.workspace, "other": host.folder / "other"},
     )
     return host
@@ -168,7 +173,11 @@ def test_commands_answer_without_a_model_and_change_memory_for_the_owner_only(ho
 
 
 def test_the_doctor_of_openclaw_asks_for_no_embedding_key(host: Host) -> None:
-    said = host.run("doctor", "--non-interactive")
+    check = "core/doctor/memory-search"
+    # It ends with 1 for a plugin of OpenClaw's own that is off here.
+    report = json.loads(host.ends("doctor", "--lint", "--only", check, "--json", code=1).splitlines()[0])
+    assert (report["checksRun"], {finding["checkId"] for finding in report["findings"]}) == (1, {check})
+    said = str(report["findings"])
     assert "Memory search provider" not in said and "No active memory plugin" not in said, said
 
 
@@ -196,13 +205,6 @@ def test_changed_configuration_replaces_the_server(host: Host, model: ScriptedMo
     assert "blue bunny" in host.turn(ask("deploy passphrase"))
     assert model.tool_results()[-1]["model"] is None
     assert len(host.servers()) == 1
-
-
-def test_stopped_gateway_leaves_nothing_and_starts_again(host: Host) -> None:
-    assert host.servers()
-    host.stop_gateway()
-    host.start_gateway()
-    assert "blue bunny" in host.turn(ask("deploy passphrase"))
 
 
 def test_killed_gateway_takes_the_server_with_it(host: Host) -> None:

@@ -40,9 +40,8 @@ def test_command_line_shows_searches_and_indexes(host: Host) -> None:
 
 
 def test_any_other_command_reaches_our_command_line_as_it_is(host: Host) -> None:
-    [concept] = host.run_json("memory", "concepts", "add", "Harbour Office", "--kind", "place")["rows"]
-    assert concept["name"] == "Harbour Office"
-    assert "sell the boat" in host.ends("memory", "capture", given="We decided to sell the boat on Friday.", code=0)
+    captured = host.ends("memory", "capture", "--json", given="We decided to sell the boat on Friday.", code=0)
+    assert captured.startswith("{") and "sell the boat" in captured
     assert "No such command 'nonsense'" in host.ends("memory", "nonsense", code=2)
 
 
@@ -52,9 +51,8 @@ def test_an_agent_without_notes_is_a_document_too(
     host = new_host("no-notes")
     explicit = {"agents": {"ownership": "explicit"}}
     host.configure(plugin(), explicit, agents={"main": host.workspace, "idle": host.folder / "not-there"})
-    for arguments in (["search", "ferry"], ["doctor"]):
-        said = host.run_json("memory", *arguments, "--agent", "idle")
-        assert (said["agentId"], said["ok"]) == ("idle", True) and "no notes yet" in said["warning"]
+    said = host.run_json("memory", "search", "ferry", "--agent", "idle")
+    assert (said["agentId"], said["ok"]) == ("idle", True) and "no notes yet" in said["warning"]
 
 
 def test_other_hosts_reach_the_server_over_mcp(host: Host, tiny_gguf: Path) -> None:
