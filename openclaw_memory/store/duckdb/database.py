@@ -15,9 +15,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ... import arrays as np
 from ...config.settings import StoreSettings
 from ...errors import StoreError, TextRefused
 from ...system import atomic
@@ -28,6 +26,7 @@ from .lease import Lease, Stamp, is_conflict, is_read_only
 
 if TYPE_CHECKING:
     import duckdb
+    from numpy.typing import NDArray
 
 log = logging.getLogger("openclaw_memory.store")
 

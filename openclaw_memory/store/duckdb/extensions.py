@@ -8,9 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ... import arrays as np
 from ...errors import StoreError
 from ..rows import Analyse, Floats, Ints, Postings, VectorModel
 from ..tables.base import count, unit_texts
@@ -19,6 +17,7 @@ from .database import DuckDatabase, incoming, insert_rows
 
 if TYPE_CHECKING:
     import duckdb
+    from numpy.typing import NDArray
 
 
 def extension_file(name: str) -> Path | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import ctypes
 import logging
 import os
 import random
@@ -376,6 +375,8 @@ class Lease:
             if taken:
                 self._mutex.release()
             return
+        import ctypes
+
         for inherited in map(vars(self).get, ("_connection", "_queue", "_owner")):
             # Never finalised: that would write to the parent's file, or drop the parent's lock.
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(inherited))

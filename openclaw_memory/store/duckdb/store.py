@@ -11,8 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from ... import arrays as np
 from ...config.settings import StoreSettings
 from ...model import Progress
 from ...system.deadline import Deadline

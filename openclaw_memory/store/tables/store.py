@@ -10,15 +10,14 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
+from ... import arrays as np
 from ...config.settings import StoreSettings
 from ...model import Grain, Kind, Origin, Progress
 from ...system import atomic, mapped
 from ...system.deadline import Deadline
 from ...system.heap import free_unused_heap
 from ..rows import (
-    KEPT_VECTORS,
+    KEPT,
     KEPT_WORDS,
     Analyse,
     Collect,
@@ -398,7 +397,7 @@ class Store(GraphTables, VectorTables, ABC):
             return []
         with self._db.read() as c:
             columns = [name for name, cells in self._db.cells(c) if search.any_in(cells)]
-            kept = [file for suffix in (KEPT_WORDS, KEPT_VECTORS) if (file := self.kept_file(suffix)) is not None]
+            kept = [file for suffix in KEPT if (file := self.kept_file(suffix)) is not None]
             held = [file.name for file in (*files, *kept) if file.exists() and search.finds(file.read_bytes())]
             return columns + held
 
