@@ -41,7 +41,7 @@ from openclaw_memory.cli.main import cli
 try:
     cli(sys.argv[1:])
 finally:
-    print(*{"duckdb", "numpy"} & set(sys.modules), file=sys.stderr)
+    print(*{"_duckdb", "numpy"} & set(sys.modules), file=sys.stderr)
 """
 QUESTION = "who mends the fence?"
 
@@ -118,7 +118,7 @@ from fakes import open_memory
 class Notes: root = Path(sys.argv[1])
 with open_memory(Notes) as memory:
     {first or "pass"}
-    print(memory.search("who mends the fence?").results[0].snippet, "duckdb" in sys.modules)
+    print(memory.search("who mends the fence?").results[0].snippet, "_duckdb" in sys.modules)
 """
     with python(code, str(notes.root)) as child:
         line = child.communicate()[0]

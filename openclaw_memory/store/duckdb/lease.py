@@ -27,7 +27,7 @@ from ...system.deadline import Deadline, WaitLimit
 from ...system.heap import free_unused_heap
 
 if TYPE_CHECKING:
-    import duckdb
+    import _duckdb as duckdb
     from filelock import BaseFileLock
 
 log = logging.getLogger("openclaw_memory.store")
@@ -259,7 +259,7 @@ class Lease:
                     file.write(f"PID {os.getpid()}")
 
     def _connect_patiently(self, deadline: Deadline, wait_seconds: float) -> duckdb.DuckDBPyConnection:
-        import duckdb
+        import _duckdb as duckdb
 
         delay = 0.01
         while True:
@@ -322,7 +322,7 @@ class Lease:
     def _disconnect(self) -> None:
         connection, self._connection, self._opened_stamp = self._connection, None, None
         if connection is not None:
-            import duckdb
+            import _duckdb as duckdb
 
             file, log_file = _stamp(self.path)
             try:

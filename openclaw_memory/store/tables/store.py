@@ -339,13 +339,15 @@ class Store(GraphTables, VectorTables, ABC):
 
     # -- forgetting -----------------------------------------------------------------------------------
 
-    def unit_texts(self, unit_ids: Sequence[int]) -> list[UnitText]:
-        """Return units with their texts, in order of document and place."""
+    def unit_texts(self, unit_ids: Sequence[int], containing: str = "") -> list[UnitText]:
+        """Return units with their texts, in order of document and place: those whose text has ``containing``."""
+        wanted = "AND (strpos(text, ?) > 0 OR strpos(indexed, ?) > 0) " if containing else ""
         rows = self._db.rows(
             "SELECT id, document_id, start_line, end_line, form, speaker, "
             "CASE WHEN form IN ('line', 'turn', 'item', 'quote') THEN coalesce(indexed, text) ELSE text END, "
             "hash, occurrence "
-            f"FROM units WHERE id IN {in_list(unit_ids)} ORDER BY document_id, ordinal"
+            f"FROM units WHERE id IN {in_list(unit_ids)} {wanted}ORDER BY document_id, ordinal",
+            [containing] * wanted.count("?"),
         )
         return [UnitText(*row) for row in rows]
 
