@@ -622,10 +622,7 @@ class Memory(EvaluatingMemory):
         return self._questions.grains(), self._questions.conflicts()
 
     def status(self, scanned: ScanResult | None = None) -> Status:
-        """Return counts, sizes, model, embedding states and problems; opens no note.
-
-        ``scanned`` is what a scan of the workspace has just found.
-        """
+        """Return counts, sizes, model, embedding states and problems; opens no note.  ``scanned``: a scan just made."""
         from .context.usage import UsageCounters
         from .model import SkippedFile, Status
         from .store.duckdb.extensions import extension_file
