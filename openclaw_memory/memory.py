@@ -24,6 +24,7 @@ from .model.bounds import named_arguments
 from .plugins.manager import Plugins
 from .sharing.reading import OtherMemories, ReadingMemory, check_names, find_sources
 from .store.state.opening import ServerWorkspace, open_state
+from .system import atomic
 from .system.deadline import Deadline
 from .use.tracker import Usage
 
@@ -607,18 +608,29 @@ class Memory(EvaluatingMemory):
 
     def grains(self) -> tuple[GrainSize, ...]:
         """Return files, units and bytes of each grain."""
-        return self._questions.grains()
+        return self._count()[0]
 
-    def status(self) -> Status:
-        """Return counts, sizes, model, embedding states and problems; opens no note."""
+    def _count(self) -> tuple[tuple[GrainSize, ...], int]:
+        """Return the grains and the number of contradictions among facts, as processes keep them or from the index."""
+        from .store.api import KEPT_STATUS
+
+        kept = self.store.kept(KEPT_STATUS)
+        if kept.get("unchanged"):
+            conflicts, first, end = kept["conflicts"]
+            if first <= self.today() < end:
+                return kept["grains"], conflicts
+        return self._questions.grains(), self._questions.conflicts()
+
+    def status(self, scanned: ScanResult | None = None) -> Status:
+        """Return counts, sizes, model, embedding states and problems; opens no note.  ``scanned``: a scan just made."""
         from .context.usage import UsageCounters
         from .model import SkippedFile, Status
         from .store.duckdb.extensions import extension_file
         from .upkeep.languages import Languages, unknown_languages
 
-        scanned = scan(self.workspace, self.settings.ingest)
+        scanned = scanned or scan(self.workspace, self.settings.ingest)
         embedder, model, reason = self.vectors_in_use()
-        grains, conflicts = self.grains(), self._questions.conflicts()  # which need not open the index
+        grains, conflicts = self._count()
         with self.store.reading():
             numbers = self.store.statistics()
             states = self.store.vector_states(model)
@@ -672,7 +684,7 @@ class Memory(EvaluatingMemory):
             private_lines=sum(private),
             unread_front_matter=tuple(SkippedFile(path, n.untrusted) for path, n in notes.items() if n.untrusted),
             skipped=scanned.skipped,
-            embedding=_is_held(self.store.sidecar(".embedding")),
+            embedding=atomic.is_held(self.store.sidecar(".embedding")),
             found=len(scanned.files),
             conflicts=conflicts,
             evaluation=self.last_evaluation(),
@@ -684,16 +696,3 @@ class Memory(EvaluatingMemory):
 
         missing_key = [lost_state(self.store, self.forgotten)]
         return [*self.store.warnings(), *self.state.warnings(), *unfinished(self.state), *filter(None, missing_key)]
-
-
-def _is_held(file: Path | None) -> bool:
-    """Return true if a process holds the lock ``file``, as far as can be seen."""
-    if file is None or not file.exists():
-        return False
-    from filelock import FileLock, Timeout
-
-    try:
-        FileLock(file).acquire(timeout=0).lock.release()
-    except OSError as error:
-        return isinstance(error, Timeout)
-    return False

@@ -74,7 +74,11 @@ def test_a_budget_ends_in_the_middle_of_a_hit() -> None:
 
 def test_what_evaluate_finds_is_compared_by_rank(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rising = [0.1, 0.2, 0.2, 0.4]
-    assert evaluate.spearman(rising, rising) == pytest.approx(1) == -evaluate.spearman(rising, [-value for value in rising])
+    assert (
+        evaluate.spearman(rising, rising)
+        == pytest.approx(1)
+        == -evaluate.spearman(rising, [-value for value in rising])
+    )
     page = folder / "page.md"
     page.write_text("<!-- benchmarks.evaluate --><!-- /benchmarks.evaluate -->", encoding="utf-8")
     evaluate.main(

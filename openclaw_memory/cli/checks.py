@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 
 from ..config.settings import Settings
-from ..embed.llama import LlamaCppEmbedder
 from ..embed.manager import EmbedderChoice
 from ..errors import ModelError, OpenClawMemoryError, Problem, RedactionError, SettingsError
 from ..index.opening import url_of
@@ -20,7 +19,6 @@ from ..knowledge import CONCEPTS, FACTS
 from ..memory import Memory
 from ..model import Check, ScanResult, SkippedFile, SourceFile, counted
 from ..records import dataclass
-from ..search.service import check_settings
 from ..store.api import DocumentInfo, Documents, OntologyRows
 from ..system import atomic
 from ..text.calendar import now_in
@@ -73,6 +71,8 @@ def examine(memory: Memory) -> list[Check]:
 
 def invalid_values(settings: Settings) -> Iterator[SettingsError]:
     """Yield the errors of values that are only checked when they are used."""
+    from ..search.service import check_settings
+
     zone = settings.consolidate.time_zone
     for check in (partial(check_settings, settings.search), partial(now_in, zone), partial(url_of, settings)):
         try:
@@ -136,14 +136,14 @@ def read_notes(memory: Memory, scanned: ScanResult, documents: Documents | None)
 
 def find_changed_notes(memory: Memory, scanned: ScanResult, documents: Documents) -> NoteReading:
     """Return the changed notes without opening one; ingest has recorded those that cannot be read."""
-    reading, remarks = NoteReading(), memory.survey.remarks(scanned.files)
-    for file in scanned.files:
-        if is_changed(file, documents.by_path.get(file.path)):
-            reason = remarks[file.path].skipped if file.path in remarks else None
-            if reason is None:
-                reading.changed.append(file.path)
-            else:
-                reading.unreadable.append(SkippedFile(file.path, reason))
+    changed = [file for file in scanned.files if is_changed(file, documents.by_path.get(file.path))]
+    reading, remarks = NoteReading(), memory.survey.remarks(changed)
+    for file in changed:
+        reason = remarks[file.path].skipped if file.path in remarks else None
+        if reason is None:
+            reading.changed.append(file.path)
+        else:
+            reading.unreadable.append(SkippedFile(file.path, reason))
     return reading
 
 
@@ -244,6 +244,8 @@ def model_checks(resolved: EmbedderChoice, settings: Settings) -> list[Check]:
 
 def _llama_cpp(settings: Settings, embedder: object) -> list[Check]:
     """Name the binding in use, the ones that fail here, and a GPU that is idle."""
+    from ..embed.llama import LlamaCppEmbedder
+
     if not isinstance(embedder, LlamaCppEmbedder):
         return []
     checks = [Check("llama.cpp", True, f"{embedder.binding}, proved on this machine")]

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import substitute_command
-from ..model import Check, Grain, Status, counted
+from ..ingest.scan import scan
+from ..model import Check, Grain, ScanResult, Status, counted
 from ..system.serialize import to_json
 from .context import CliContext, common_options, say
 from .evaluate import describe_run
@@ -25,8 +26,9 @@ def status(cli: CliContext, verbose: bool) -> None:
     """Show what is remembered and since when, what is not read and why, the model, and what to do next."""
     cli.noted = None
     with cli.memory() as memory:
-        state = memory.status()
-        checks = [] if cli.json else status_checks(memory, state)
+        scanned = scan(memory.workspace, memory.settings.ingest)
+        state = memory.status(scanned)
+        checks = [] if cli.json else status_checks(memory, state, scanned)
     cli.answer(state, _show, checks, verbose)
 
 
@@ -44,9 +46,8 @@ def _show(cli: CliContext, state: Status, checks: Sequence[Check], verbose: bool
     say(substitute_command(f"next: {steps[0].removeprefix('run: ') if steps else 'openclaw-memory search QUESTION'}"))
 
 
-def status_checks(memory: Memory, state: Status) -> list[Check]:
+def status_checks(memory: Memory, state: Status, scanned: ScanResult) -> list[Check]:
     """Return the state as checks in the order of ``doctor``; opens no note and proves no model."""
-    from ..ingest.scan import scan
     from .checks import find_changed_notes, freshness, unread_files, vectors
 
     knows = [name.title() for name, share in state.model_knows.items() if share >= 0.5]
@@ -68,7 +69,6 @@ def status_checks(memory: Memory, state: Status) -> list[Check]:
         checks.append(Check("private", True, f"{held} kept out of the memory"))
     checks += unread_files(state.unread_front_matter, state.skipped)
     documents = memory.store.documents()
-    scanned = scan(memory.workspace, memory.settings.ingest)
     checks += freshness(documents, scanned, find_changed_notes(memory, scanned, documents))
     if state.evaluation is not None:
         checks.append(Check("answers", True, f"your memory {describe_run(state.evaluation)}"))

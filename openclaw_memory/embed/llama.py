@@ -22,8 +22,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
-import numpy as np
-
+from .. import arrays as np
 from ..errors import EngineError, ModelError
 from ..model.embedder import LocalModel, Progress, Vectors
 from ..system import atomic

@@ -11,8 +11,7 @@ from contextlib import nullcontext
 from dataclasses import astuple
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from .. import arrays as np
 from ..config.settings import Settings
 from ..errors import EngineError, ModelError, OpenClawMemoryError
 from ..model import Progress, counted, script_of, silent

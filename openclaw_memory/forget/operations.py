@@ -19,7 +19,7 @@ from ..ingest.survey import SURVEY_SUFFIX
 from ..knowledge import CONCEPTS, FACTS
 from ..model import LAST_SHOWN, MAP_SUFFIX, ForgetReport, joined
 from ..records import NamedTuple
-from ..store.api import KEPT_VECTORS, KEPT_WORDS, Store, TextsChanged
+from ..store.api import KEPT, Store, TextsChanged
 from ..store.state import State
 from ..system import atomic
 from ..system.mapped import UNFINISHED
@@ -161,7 +161,7 @@ class Forgetter(NamedTuple):
         # A map and what processes keep hold the same texts, a search paths and hashes of them.  A survey is kept up to
         # date, unless it lies beside a file that was used before the server.
         suffixes = [MAP_SUFFIX, LAST_SHOWN]
-        suffixes += [f"{kept}{end}" for kept in (KEPT_WORDS, KEPT_VECTORS) for end in ("", UNFINISHED)]
+        suffixes += [f"{kept}{end}" for kept in KEPT for end in ("", UNFINISHED)]
         if self.store.sidecar(SURVEY_SUFFIX) is None:
             suffixes.append(SURVEY_SUFFIX)
         for file in filter(None, (*self.store.files(), self.store.beside)):

@@ -182,7 +182,7 @@ def _decompress(rows: list[tuple[str, int, str | None, bytes | None]], folder: P
     texts: list[tuple[str]] = []
     file.unlink(missing_ok=True)  # of a process that was killed
     if frames:
-        import duckdb
+        import _duckdb as duckdb
 
         atomic.write_bytes(file, b"".join(frames), 0o600)
         try:

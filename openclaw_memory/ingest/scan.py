@@ -214,8 +214,9 @@ class _Walk:
                     descent.open_folder(real, root.real) as folder,
                     os.scandir(real if folder is None else folder) as entries,
                 ):
+                    within = os.path.join(real, "")
                     for entry in entries:
-                        self._entry(root, entry, os.path.join(real, entry.name), shown, pending, links)
+                        self._entry(root, entry, within + entry.name, shown, pending, links)
             except FileNotFoundError:
                 pass  # gone since its parent was listed
             except OSError as error:

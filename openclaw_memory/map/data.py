@@ -81,7 +81,7 @@ def count_redacted(store: Store, unit_ids: Ints, rows: Bools, batch: int = 16_38
     """Count the redacted secrets in the ``rows`` by kind."""
     redacted, chosen = Counter[str](), unit_ids[rows]
     for at in range(0, len(chosen), batch):
-        for unit in store.unit_texts(chosen[at : at + batch].tolist()):
+        for unit in store.unit_texts(chosen[at : at + batch].tolist(), "[redacted:"):
             redacted.update(re.findall(r"\[redacted:([\w-]{1,40})\]", unit.text))
     return dict(redacted.most_common())
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -38,8 +40,9 @@ def place_nodes(
     inward = gravity + lonely / (1 + degree) ** 2
     reach = room * np.sqrt(nodes)
     cells = min(128, 1 << int(2 * np.sqrt(nodes)).bit_length())
+    kernels = _kernel_spectra(cells)
     for step in range(steps):
-        force = _repulsion(at, charge, cells) * room
+        force = _repulsion(at, charge, cells, kernels) * room
         away = at[target] - at[source]
         # Weaker than a spring far out, so that groups part (Noack, 2007, "Energy models for graph clustering").
         length = np.maximum(np.linalg.norm(away, axis=1), 1e-9)
@@ -62,20 +65,27 @@ def place_nodes(
     return out
 
 
-def _repulsion(at: Points, charge: NDArray[np.float64], cells: int) -> Points:
+def _kernel_spectra(cells: int) -> list[NDArray[np.complex128]]:
+    """Return the Fourier transforms of the force of a unit charge over a grid of ``cells`` on a side, for each axis."""
+    steps = np.fft.fftfreq(2 * cells, 1 / (2 * cells))
+    dx, dy = steps[:, None], steps[None, :]
+    # Softened within a cell, which does not resolve places.
+    square = dx**2 + dy**2 + 0.25
+    return [np.fft.rfft2(dx / square), np.fft.rfft2(dy / square)]
+
+
+def _repulsion(
+    at: Points, charge: NDArray[np.float64], cells: int, kernels: Sequence[NDArray[np.complex128]]
+) -> Points:
     """Return the force of all charges on a unit charge at each place: ``float64[n, 2]``.
 
-    It falls as one over the distance, and is computed over a grid of ``cells`` on a side.
+    It falls as one over the distance, and is computed over a grid of ``cells`` on a side by the spectra ``kernels``.
     """
     low = at.min(axis=0)
     cell = max(float((at.max(axis=0) - low).max()), 1e-9) / (cells - 2)
     grid = (at - low) / cell
     corner = grid.astype(np.int64)
     part = grid - corner
-    steps = np.fft.fftfreq(2 * cells, 1 / (2 * cells)) * cell
-    dx, dy = steps[:, None], steps[None, :]
-    # Softened within a cell, which does not resolve places.
-    square = dx**2 + dy**2 + (cell / 2) ** 2
     held = np.zeros((2 * cells, 2 * cells))
     corners = []
     for right in (0, 1):
@@ -83,10 +93,10 @@ def _repulsion(at: Points, charge: NDArray[np.float64], cells: int) -> Points:
             share = np.abs(1 - right - part[:, 0]) * np.abs(1 - up - part[:, 1])
             corners.append((corner[:, 0] + right, corner[:, 1] + up, share))
             np.add.at(held, (corners[-1][0], corners[-1][1]), share * charge)
-    spectrum = np.fft.rfft2(held)
+    spectrum = np.fft.rfft2(held) / cell
     out = np.zeros_like(at)
-    for axis, kernel in enumerate((dx / square, dy / square)):
-        field = np.fft.irfft2(spectrum * np.fft.rfft2(kernel), s=held.shape)
+    for axis, kernel in enumerate(kernels):
+        field = np.fft.irfft2(spectrum * kernel, s=held.shape)
         for x, y, share in corners:
             out[:, axis] += share * field[x, y]
     return out

@@ -17,6 +17,7 @@ from ..index.corpus import Corpus
 from ..knowledge.statements import Statement, parse_statement
 from ..model import Grain
 from ..store.api import (
+    KEPT_STATUS,
     KEPT_VECTORS,
     KEPT_WORDS,
     Bools,
@@ -165,6 +166,8 @@ class ResidentIndex:
                 return
             if self._read[KEPT_WORDS]:
                 self._read[KEPT_WORDS] = not self._store.keep(KEPT_WORDS, state, self._export_words)
+                if not self._read[KEPT_WORDS]:
+                    self._store.keep(KEPT_STATUS, state, self._export_status)
             if self._read[KEPT_VECTORS] and self.vectors is not None:
                 self._read[KEPT_VECTORS] = not self._store.keep(KEPT_VECTORS, state, self._export_vectors)
 
@@ -181,6 +184,9 @@ class ResidentIndex:
             "keyword": self.keyword.export(),
             "superseded": self.superseded.export(),
         }
+
+    def _export_status(self) -> dict[str, Any]:
+        return {"grains": self.grains(), "conflicts": self.superseded.outlook()}
 
     def _export_vectors(self) -> dict[str, Any]:
         assert self.vectors is not None and self._model is not None

@@ -130,7 +130,7 @@ class SearchService:
     def conflicts(self) -> int:
         """Return the number of pairs of values that both claim to hold; looks at no file."""
         self.index()
-        return self._superseded.conflicts()
+        return self._superseded.outlook()[0]
 
     def sample_texts(self, most: int) -> list[str]:
         """Return the texts of up to ``most`` units, evenly spaced over the index; opens no file."""

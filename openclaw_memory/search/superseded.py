@@ -51,10 +51,13 @@ class SupersededStatements:
                 self._current = SupersededUnits(version, today, end, words, conflicts)
         return self._current.words if self._current is not None else {}
 
-    def conflicts(self) -> int:
-        """Return the number of pairs of values that both claim to hold."""
+    def outlook(self) -> tuple[int, date, date]:
+        """Return the number of pairs of values that both claim to hold, and the days from and before which it is so."""
         self()
-        return self._current.conflicts if self._current is not None else 0
+        current = self._current
+        return (
+            (0, date.max, date.max) if current is None else (current.conflicts, current.first, current.end or date.max)
+        )
 
     def export(self) -> tuple[object, ...]:
         """Return the state to restore."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .rows import KEPT as KEPT
+from .rows import KEPT_STATUS as KEPT_STATUS
 from .rows import KEPT_VECTORS as KEPT_VECTORS
 from .rows import KEPT_WORDS as KEPT_WORDS
 from .rows import RULES as RULES

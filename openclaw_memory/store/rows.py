@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import date
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from .. import arrays as np
 from ..model import ExtractedFact, Grain, Kind, Origin, Section, SourceFile, Unit
 from ..records import NamedTuple, dataclass
 
-Ints = NDArray[np.int32]
-Floats = NDArray[np.float32]
-Bools = NDArray[np.bool_]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Ints: TypeAlias = "NDArray[np.int32]"
+Floats: TypeAlias = "NDArray[np.float32]"
+Bools: TypeAlias = "NDArray[np.bool_]"
 
 
 #: Splits a text into its terms; a store knows nothing of languages.
@@ -104,8 +105,7 @@ class UnitRows:
 
     #: numpy's types of the columns, in their order.
     TYPES: ClassVar = (
-        *[np.int32] * 8, *[np.bool_] * 4, np.int64, *[np.int32] * 3, np.int64, np.int32, np.float32, np.int64, np.int8,
-        np.bool_,
+        *["int32"] * 8, *["bool"] * 4, "int64", *["int32"] * 3, "int64", "int32", "float32", "int64", "int8", "bool",
     )  # fmt: skip
 
     @property
@@ -195,8 +195,8 @@ class KeywordIndex(Protocol):
 
 
 #: Suffixes of the files beside an index in which processes keep for each other what they have read of it: what a
-#: question for words needs, and the vectors.
-KEPT_WORDS, KEPT_VECTORS = ".words.kept", ".vectors.kept"
+#: question for words needs, the vectors, and the numbers of ``status``.
+KEPT = KEPT_WORDS, KEPT_VECTORS, KEPT_STATUS = ".words.kept", ".vectors.kept", ".status.kept"
 
 
 # -- mentions and concepts ---------------------------------------------------------------------------------------------

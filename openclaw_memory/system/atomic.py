@@ -113,6 +113,19 @@ def _acquire(lock_file: Path, timeout: float, root: Path | None) -> filelock.Bas
     return lock
 
 
+def is_held(file: Path | None) -> bool:
+    """Return true if a process holds the lock ``file``, as far as can be seen."""
+    if file is None or not file.exists():
+        return False
+    from filelock import FileLock, Timeout
+
+    try:
+        FileLock(file).acquire(timeout=0).lock.release()
+    except OSError as error:
+        return isinstance(error, Timeout)
+    return False
+
+
 def copy_ownership(path: Path, root: Path) -> None:
     """Give ``path`` the owner and mode of ``root``: a container may run as another user than its host.
 

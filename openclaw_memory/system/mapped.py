@@ -20,13 +20,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
-import numpy as np
+from .. import arrays as np
 
 _PACKAGE = __name__.partition(".")[0]
 UNFINISHED = ".new"
 #: Magic bytes, the checksum of all that follows the first block, the size of the file, and that of the pickled value.
 _FIRST = struct.Struct("<16sQQQ")
 _MAGIC = b"openclaw-memory1"
+#: Bytes of a length in the head.
+_LENGTH = 8
 #: Arrays begin at multiples of this, the size of a line of the cache.
 _LINE = 64
 #: Bytes that are checked at once.
@@ -49,13 +51,13 @@ def write(path: Path, build: str, value: object) -> bool:
         with open(os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b") as file:
             file.write(bytes(_LINE))
             parts = [memoryview(pickled), *(buffer.raw() for buffer in buffers)]
-            head = np.array([part.nbytes for part in parts], np.uint64).tobytes()
+            head = struct.pack(f"={len(parts)}Q", *(part.nbytes for part in parts))
             for part in (memoryview(head), *parts):
                 file.write(part)
                 file.write(bytes(-file.tell() % _LINE))
             size = file.tell()
             file.seek(_LINE)
-            checksum = _checksum(file)
+            checksum = _checksum(file, bool(buffers))
             file.seek(0)
             file.write(_FIRST.pack(_MAGIC, checksum, size, len(head)))
         os.replace(temporary, path)
@@ -79,7 +81,7 @@ def read(path: Path, build: str, rooms: Collection[str]) -> Any:
             magic, checksum, size, head_size = _FIRST.unpack_from(first)
             if magic != _MAGIC or os.fstat(file.fileno()).st_size != size:
                 return None
-            if _checksum(file) != checksum:
+            if _checksum(file, head_size > _LENGTH) != checksum:
                 return None
             if os.name == "nt":  # where nobody could replace or delete it meanwhile
                 file.seek(0)
@@ -90,7 +92,7 @@ def read(path: Path, build: str, rooms: Collection[str]) -> Any:
         return None
     try:
         parts, at = [], _LINE + head_size + -head_size % _LINE
-        for length in np.frombuffer(view[_LINE : _LINE + head_size], np.uint64).tolist():
+        for length in view[_LINE : _LINE + head_size].cast("Q"):
             parts.append(view[at : at + length])
             at += length + -length % _LINE
         platform, value = _Unpickler(parts[0], parts[1:], rooms).load()
@@ -172,11 +174,13 @@ def build_of_package() -> str:
 
 
 def _platform(build: str) -> tuple[str, ...]:
-    return build, sys.byteorder, np.__version__, str(sys.implementation.cache_tag)
+    return build, sys.byteorder, str(sys.implementation.cache_tag)
 
 
-def _checksum(file: io.RawIOBase | io.BufferedRandom) -> int:
+def _checksum(file: io.RawIOBase | io.BufferedRandom, has_arrays: bool) -> int:
     """Return a checksum of the rest of a file, which is read and not mapped: it need not stay in memory."""
+    if not has_arrays:
+        return zlib.crc32(file.read() or b"")
     checksum, block = 0, memoryview(bytearray(_BLOCK))
     # Sums of words by odd numbers: half the work of a CRC-32.
     words = np.frombuffer(block, np.uint64)

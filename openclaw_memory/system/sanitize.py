@@ -55,7 +55,9 @@ def sanitize_values(value: Any, function: Callable[[str], str] = sanitize) -> An
         return function(value)
     if isinstance(value, dict):
         return {function(key): sanitize_values(inner, function) for key, inner in value.items()}
-    return [sanitize_values(inner, function) for inner in value] if isinstance(value, list) else value
+    if isinstance(value, list):  # columns of numbers are long
+        return [sanitize_values(inner, function) if isinstance(inner, (str, dict, list)) else inner for inner in value]
+    return value
 
 
 def sanitize_for_prompt(text: str) -> str:

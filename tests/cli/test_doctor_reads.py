@@ -13,6 +13,7 @@ from fakes import CountingEmbedder, Notes, ingested, open_memory
 from openclaw_memory import Memory, hookimpl
 from openclaw_memory.cli.checks import examine
 from openclaw_memory.cli.status import status_checks
+from openclaw_memory.ingest.scan import scan
 
 OPENED: Counter[str] | None = None
 
@@ -67,8 +68,9 @@ def test_doctor_reads_every_note_once(notes: Notes, memory: Memory) -> None:
 def test_status_opens_no_note_and_says_what_doctor_says(notes: Notes, memory: Memory) -> None:
     notes.write("memory/new.md", "- the chair is new\n")
     with opened() as counted:
-        status = memory.status()
-        checks = status_checks(memory, status)
+        scanned = scan(memory.workspace, memory.settings.ingest)
+        status = memory.status(scanned)
+        checks = status_checks(memory, status, scanned)
     assert not counted
     assert (status.private_files, status.private_lines) == (1, 3)
     assert [file.path for file in status.unread_front_matter] == ["memory/front.md"]

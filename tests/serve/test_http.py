@@ -249,7 +249,7 @@ def test_a_client_on_stdio_joins_the_server_and_goes_on_without_it(
     with serving(tmp_path, "--workspace", str(lamps.root)) as client:
         assert client.handshake()["serverInfo"]["name"] == "openclaw-memory"
         assert client.found("lamp")
-        assert "duckdb" not in modules(client.process.pid) and "numpy" not in modules(client.process.pid)
+        assert "_duckdb" not in modules(client.process.pid) and "numpy" not in modules(client.process.pid)
         client.write(b"no json")
         assert client.answer(None)["error"]["code"] == -32700
         lamps.write("memory/stuck.md", "- a stuck lamp\n")
@@ -259,7 +259,7 @@ def test_a_client_on_stdio_joins_the_server_and_goes_on_without_it(
         assert "ended" in client.answer(number)["error"]["message"]
         (tmp_path / "release").touch()
         assert "- a stuck lamp" in client.found("stuck lamp")
-        assert "duckdb" in modules(client.process.pid)
+        assert "_duckdb" in modules(client.process.pid)
         client.process.stdin.close()  # type: ignore[union-attr]
         assert client.process.wait(LOCK_TIMEOUT) == 0
         assert not [message for message in client.aside if message.get("id") == "openclaw-memory/repeated"]
@@ -288,7 +288,7 @@ def test_other_settings_have_a_process_of_their_own(
     with serving(tmp_path, "--workspace", str(lamps.root), before=other) as client:
         client.handshake()
         assert client.found("lamp")
-        assert "duckdb" in modules(client.process.pid)
+        assert "_duckdb" in modules(client.process.pid)
 
 
 # -- hooks ------------------------------------------------------------------------------------------

@@ -15,9 +15,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ... import arrays as np
 from ...config.settings import StoreSettings
 from ...errors import StoreError, TextRefused
 from ...system import atomic
@@ -27,7 +25,8 @@ from ..tables.keywords import Base, Columns, Loaded, posting_columns, run_length
 from .lease import Lease, Stamp, is_conflict, is_read_only
 
 if TYPE_CHECKING:
-    import duckdb
+    import _duckdb as duckdb
+    from numpy.typing import NDArray
 
 log = logging.getLogger("openclaw_memory.store")
 
@@ -108,7 +107,7 @@ class DuckDatabase(Database):
 
     @contextlib.contextmanager
     def read(self, timeout: float | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
-        import duckdb
+        import _duckdb as duckdb
 
         try:
             with self.lease.hold(timeout) as connection:
@@ -171,7 +170,7 @@ class DuckDatabase(Database):
     @contextlib.contextmanager
     def exclusive(self) -> Iterator[dict[str, Any]]:
         """Close the file and keep everybody else out, to open it in another way; yields DuckDB's options for that."""
-        import duckdb
+        import _duckdb as duckdb
 
         try:
             with self.lease.exclusive():
@@ -267,7 +266,7 @@ class DuckDatabase(Database):
 
     def _connect(self) -> duckdb.DuckDBPyConnection:
         """Open the file; a damaged one, or one of another version, is moved aside first."""
-        import duckdb
+        import _duckdb as duckdb
 
         try:
             connection = self._open()
@@ -294,7 +293,7 @@ class DuckDatabase(Database):
 
     def is_suspicious(self, error: BaseException) -> bool:
         """Return true if an error may come from a damaged file, or makes DuckDB refuse every later call."""
-        import duckdb
+        import _duckdb as duckdb
 
         if isinstance(error, (duckdb.FatalException, duckdb.InternalException)):
             return True
@@ -307,7 +306,7 @@ class DuckDatabase(Database):
             self._move_aside(f"damaged ({_first_line(damage)})", damage)
 
     def _open(self) -> duckdb.DuckDBPyConnection:
-        import duckdb
+        import _duckdb as duckdb
 
         connection = duckdb.connect(str(self.path), read_only=is_read_only(self.path), config=dict(self._options))
         try:
@@ -344,7 +343,7 @@ class DuckDatabase(Database):
         self.warnings.append(message)
 
     def _mentions_damage(self, error: duckdb.Error) -> bool:
-        import duckdb
+        import _duckdb as duckdb
 
         # Other errors may quote a note's text, which may speak of anything.
         if not isinstance(error, (duckdb.IOException, duckdb.SerializationException)):
@@ -363,7 +362,7 @@ class DuckDatabase(Database):
 
         A healthy index must never be moved aside, so one bad message is not enough.
         """
-        import duckdb
+        import _duckdb as duckdb
 
         try:
             with duckdb.connect(str(self.path), config=dict(self._options)) as connection:
@@ -383,7 +382,7 @@ class DuckDatabase(Database):
         return None
 
     def _translate(self, error: duckdb.Error) -> StoreError:
-        import duckdb
+        import _duckdb as duckdb
 
         first, text = _first_line(error), self._plain(error)
         if self._mentions_damage(error):
@@ -434,7 +433,7 @@ def rewrite(path: Path, options: Mapping[str, Any]) -> None:
 
 def _empty_log(path: Path, options: Mapping[str, Any]) -> None:
     """Write the log into the file: it would be applied to the copy."""
-    import duckdb
+    import _duckdb as duckdb
 
     wal = Path(f"{path}.wal")
     if wal.exists():
@@ -445,7 +444,7 @@ def _empty_log(path: Path, options: Mapping[str, Any]) -> None:
 
 
 def _copy(old: Path, new: Path, options: Mapping[str, Any]) -> None:
-    import duckdb
+    import _duckdb as duckdb
 
     # Rows are read in runs that depend on their order.
     with duckdb.connect(":memory:", config={**options, "threads": 1, "preserve_insertion_order": "true"}) as connection:

@@ -8,9 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ... import arrays as np
 from ...errors import StoreError
 from ..rows import Analyse, Floats, Ints, Postings, VectorModel
 from ..tables.base import count, unit_texts
@@ -18,7 +16,8 @@ from ..tables.vectors import BLOCK, DEAD, Dtype, Load, VectorIndex
 from .database import DuckDatabase, incoming, insert_rows
 
 if TYPE_CHECKING:
-    import duckdb
+    import _duckdb as duckdb
+    from numpy.typing import NDArray
 
 
 def extension_file(name: str) -> Path | None:
@@ -34,7 +33,7 @@ def extension_file(name: str) -> Path | None:
 
 def load_extension(connection: duckdb.DuckDBPyConnection, name: str) -> None:
     """Load ``fts`` or ``vss``; raises :class:`StoreError` naming the wheel that is missing."""
-    import duckdb
+    import _duckdb as duckdb
 
     file = extension_file(name)
     wheel = f"duckdb-extension-{name}=={duckdb.__version__}"
@@ -146,7 +145,7 @@ class VssIndex(VectorIndex):
     def _graph(self) -> duckdb.DuckDBPyConnection:
         """Return the graph over all rows; it is rebuilt at once, which costs less and finds more than row by row."""
         if self._connection is None:
-            import duckdb
+            import _duckdb as duckdb
 
             connection = duckdb.connect(":memory:", config={"autoinstall_known_extensions": "false"})
             load_extension(connection, "vss")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import ctypes
 import logging
 import os
 import random
@@ -28,7 +27,7 @@ from ...system.deadline import Deadline, WaitLimit
 from ...system.heap import free_unused_heap
 
 if TYPE_CHECKING:
-    import duckdb
+    import _duckdb as duckdb
     from filelock import BaseFileLock
 
 log = logging.getLogger("openclaw_memory.store")
@@ -260,7 +259,7 @@ class Lease:
                     file.write(f"PID {os.getpid()}")
 
     def _connect_patiently(self, deadline: Deadline, wait_seconds: float) -> duckdb.DuckDBPyConnection:
-        import duckdb
+        import _duckdb as duckdb
 
         delay = 0.01
         while True:
@@ -323,7 +322,7 @@ class Lease:
     def _disconnect(self) -> None:
         connection, self._connection, self._opened_stamp = self._connection, None, None
         if connection is not None:
-            import duckdb
+            import _duckdb as duckdb
 
             file, log_file = _stamp(self.path)
             try:
@@ -376,6 +375,8 @@ class Lease:
             if taken:
                 self._mutex.release()
             return
+        import ctypes
+
         for inherited in map(vars(self).get, ("_connection", "_queue", "_owner")):
             # Never finalised: that would write to the parent's file, or drop the parent's lock.
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(inherited))

@@ -17,7 +17,7 @@ from ..rows import ComputedTables
 from . import views
 
 if TYPE_CHECKING:
-    import duckdb
+    import _duckdb as duckdb
 
 SqlRows = tuple[tuple[str, ...], list[tuple[Any, ...]]]
 
@@ -51,7 +51,7 @@ class SqlRequest(NamedTuple):
 
 def require_read_only(query: str) -> None:
     """Raise :class:`RequestError` unless ``query`` is one statement that only reads."""
-    import duckdb
+    import _duckdb as duckdb
 
     try:
         query.encode("utf-8")
@@ -90,7 +90,7 @@ def run_query(request: SqlRequest, timeout: float, is_suspicious: Callable[[Base
     Raises :class:`~openclaw_memory.errors.RequestError` for a query that fails, is stopped or ends its process, and
     DuckDB's own error if it ``is_suspicious``: the file may be damaged.
     """
-    import duckdb
+    import _duckdb as duckdb
 
     try:
         with _Process(request, timeout) as process:
@@ -153,7 +153,7 @@ class _Process:
         return tuple(header["columns"]), pickle.loads(body)
 
     def _receive(self) -> tuple[dict[str, Any], bytes]:
-        import duckdb
+        import _duckdb as duckdb
 
         frame = self._child.receive()
         if frame is None:
@@ -197,7 +197,7 @@ class _Process:
 
 def main() -> None:
     """Run one query in the child process and write two frames: one when the tables are ready, one with the rows."""
-    import duckdb
+    import _duckdb as duckdb
 
     frames, answers = serve()
     request: SqlRequest = pickle.loads(frames.get()[1])

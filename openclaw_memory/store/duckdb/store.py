@@ -11,8 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from ... import arrays as np
 from ...config.settings import StoreSettings
 from ...model import Progress
 from ...system.deadline import Deadline
@@ -163,7 +162,7 @@ class DuckStore(Store):
         return QueryResult(columns, tuple(kept), round(took, 1), truncated=len(kept) < len(rows))
 
     def export(self, folder: Path, collect: Collect, progress: Progress) -> ExportReport:
-        import duckdb
+        import _duckdb as duckdb
 
         from ...model import ExportReport
         from . import views
@@ -225,7 +224,7 @@ def _read_vectors(old: Path, model: VectorModel, units_by_hash: dict[int, list[i
 
     Hashes with a vector are removed from ``units_by_hash``; unreadable vectors are left out.
     """
-    import duckdb
+    import _duckdb as duckdb
 
     unit_ids: list[int] = []
     blobs: list[bytes] = []

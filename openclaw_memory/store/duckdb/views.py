@@ -23,7 +23,7 @@ from ..rows import ComputedTables
 from .database import attach, incoming, insert_rows
 
 if TYPE_CHECKING:
-    import duckdb
+    import _duckdb as duckdb
 
 #: The name under which the index is attached.
 INDEX = "internals"
@@ -164,7 +164,7 @@ def export_tables(
 
     The connection must be allowed to write files.
     """
-    import duckdb
+    import _duckdb as duckdb
 
     written = []
     for done, table in enumerate(TABLES, 1):

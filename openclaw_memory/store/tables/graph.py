@@ -8,8 +8,7 @@ from functools import partial
 from operator import itemgetter
 from typing import Any
 
-import numpy as np
-
+from ... import arrays as np
 from ...model import Kind, Origin
 from ..rows import (
     RULES,

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
+from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ... import arrays as np
 from ...system.mapped import Kept
 from ..rows import Ints, Postings
 
-Frequencies = NDArray[np.int16]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Frequencies: TypeAlias = "NDArray[np.int16]"
 
 #: Largest value of a SMALLINT column.
 MOST = 32_767
@@ -63,12 +65,12 @@ class _Segment:
         return np.repeat(self.terms, np.diff(self.offsets))
 
 
-Columns = tuple[NDArray[np.int64], Ints, Frequencies]
+Columns: TypeAlias = "tuple[NDArray[np.int64], Ints, Frequencies]"
 #: The terms of a base, ascending, the number of postings of each, and these in order.
-Base = tuple[NDArray[np.int64], NDArray[np.int64], Ints, Frequencies]
+Base: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.int64], Ints, Frequencies]"
 #: The base after a new compaction and else ``None``; the delta, then of all units, else of those above the requested
 #: one; the highest unit id, and the number of the last compaction.
-Loaded = tuple[Base | None, Columns, int, int]
+Loaded: TypeAlias = "tuple[Base | None, Columns, int, int]"
 #: ``load(unit, compaction)`` returns what is new to an index that has the units up to ``unit`` of that ``compaction``.
 Load = Callable[[int, int], Loaded]
 

@@ -10,15 +10,14 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
+from ... import arrays as np
 from ...config.settings import StoreSettings
 from ...model import Grain, Kind, Origin, Progress
 from ...system import atomic, mapped
 from ...system.deadline import Deadline
 from ...system.heap import free_unused_heap
 from ..rows import (
-    KEPT_VECTORS,
+    KEPT,
     KEPT_WORDS,
     Analyse,
     Collect,
@@ -340,13 +339,15 @@ class Store(GraphTables, VectorTables, ABC):
 
     # -- forgetting -----------------------------------------------------------------------------------
 
-    def unit_texts(self, unit_ids: Sequence[int]) -> list[UnitText]:
-        """Return units with their texts, in order of document and place."""
+    def unit_texts(self, unit_ids: Sequence[int], containing: str = "") -> list[UnitText]:
+        """Return units with their texts, in order of document and place: those whose text has ``containing``."""
+        wanted = "AND (strpos(text, ?) > 0 OR strpos(indexed, ?) > 0) " if containing else ""
         rows = self._db.rows(
             "SELECT id, document_id, start_line, end_line, form, speaker, "
             "CASE WHEN form IN ('line', 'turn', 'item', 'quote') THEN coalesce(indexed, text) ELSE text END, "
             "hash, occurrence "
-            f"FROM units WHERE id IN {in_list(unit_ids)} ORDER BY document_id, ordinal"
+            f"FROM units WHERE id IN {in_list(unit_ids)} {wanted}ORDER BY document_id, ordinal",
+            [containing] * wanted.count("?"),
         )
         return [UnitText(*row) for row in rows]
 
@@ -398,7 +399,7 @@ class Store(GraphTables, VectorTables, ABC):
             return []
         with self._db.read() as c:
             columns = [name for name, cells in self._db.cells(c) if search.any_in(cells)]
-            kept = [file for suffix in (KEPT_WORDS, KEPT_VECTORS) if (file := self.kept_file(suffix)) is not None]
+            kept = [file for suffix in KEPT if (file := self.kept_file(suffix)) is not None]
             held = [file.name for file in (*files, *kept) if file.exists() and search.finds(file.read_bytes())]
             return columns + held
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ... import arrays as np
 from ...records import NamedTuple
 from ...system.mapped import Kept
 from ..rows import Bools, Floats, Ints, ModelChoice, PendingText, VectorModel, VectorStates
 from .base import Connection, Tables, count, in_list, put_meta
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 #: Rows that are converted to another type at once.
 BLOCK = 16_384
