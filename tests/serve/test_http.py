@@ -271,6 +271,7 @@ def test_a_client_that_has_joined_ends_as_others_do(
 ) -> None:
     with serving(tmp_path, "--workspace", str(lamps.root)) as client:
         client.handshake()
+        assert client.found("lamp")  # so that the memory is open: the last answers have a second
         number = client.begin("memory_get", {"path": "MEMORY.md"})
         if how == "stdin":
             client.process.stdin.close()  # type: ignore[union-attr]
