@@ -31,20 +31,20 @@ def measure(workspace: Path, questions: Sequence[real.Row], settings: Settings, 
     db, state = index / f"{own.name}.duckdb", index / f"{own.name}.sqlite"
     with Memory(own, settings=settings, db=db, state=state) as memory:
         memory.ingest()
-        found = memory.evaluate(questions=150).scores.found
+        own_share = memory.evaluate(questions=150).scores.found
         rows = [
-            real.scored(one, real.asked(memory, one, settings.search.mode)[0], files)
-            for one in questions
-            if real.needed(one)
+            real.scored(question, real.asked(memory, question, settings.search.mode)[0], files)
+            for question in questions
+            if real.needed(question)
         ]
     by_hand = (statistics.fmean(row[name] for row in rows) for name in ("R@1", "R@5"))
-    return (found.at1.share, found.at5.share, *by_hand)  # type: ignore[return-value]
+    return (own_share.at1.share, own_share.at5.share, *by_hand)  # type: ignore[return-value]
 
 
-def spearman(one: Sequence[float], other: Sequence[float]) -> float:
-    """Return the rank correlation; equal values share the mean of their ranks.  NaN where all of one are equal."""
+def spearman(left: Sequence[float], right: Sequence[float]) -> float:
+    """Return the rank correlation; equal values share the mean of their ranks.  NaN where a side has one value only."""
     ranks = []
-    for values in (one, other):
+    for values in (left, right):
         _, place, count = np.unique(np.round(values, 9), return_inverse=True, return_counts=True)
         ranks.append((np.cumsum(count) - (count - 1) / 2)[place] - (len(values) + 1) / 2)
     first, second = ranks

@@ -186,7 +186,7 @@ def plot(rows: Sequence[Row], title: str) -> str:
     for grain in ("session", "turn"):
         for system in (OURS, BASELINE):
             if own := [row[system][grain] for row in rows if grain in row[system]]:
-                lines[f"{system}, by {grain}"] = [(k, fmean(one[f"R@{k}"] for one in own)) for k in (1, 5, 10)]
+                lines[f"{system}, by {grain}"] = [(k, fmean(scores[f"R@{k}"] for scores in own)) for k in (1, 5, 10)]
     return chart(title, "first hits", "share of the evidence", lines)
 
 
