@@ -421,9 +421,10 @@ class Memory(EvaluatingMemory):
         """
         if deadline is None:  # a call with a deadline must not wait for the index to be rewritten
             self._finish_forgetting()
+        until = Deadline.after(deadline)
         report = self._freshness.ingest(paths, embed=embed, progress=progress, deadline=deadline)
-        if (questions := self._parts.get("_questions")) is not None:
-            questions.catch_up()
+        if (questions := self._parts.get("_questions")) is not None and not until.passed:
+            questions.catch_up(until)
         return report
 
     def _ingest_and_scan(self, **options: Any) -> ScanResult | None:

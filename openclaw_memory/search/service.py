@@ -251,11 +251,11 @@ class SearchService:
             index.refresh(self._vectorizer.expected_model() if by_meaning else None)
             self._superseded()
 
-    def catch_up(self) -> None:
+    def catch_up(self, until: Deadline) -> None:
         """Take over what was written, so that the next question need not; nothing before the first question."""
         index = self.index()
         if index.has_state():
-            with suppress(StoreError), self._store.limit_waiting(Deadline.after(0.0)):  # else the question does
+            with suppress(StoreError), self._store.limit_waiting(until):  # else the question does
                 index.refresh(None)
 
     def _settle(self, call: _Call, answer: Callable[[ResidentIndex], Answer[H]]) -> Answer[H]:
