@@ -253,10 +253,9 @@ class SearchService:
 
     def catch_up(self, until: Deadline) -> None:
         """Take over what was written, so that the next question need not; nothing before the first question."""
-        index = self.index()
-        if index.has_state():
+        if self._index is not None and self._index.has_state():
             with suppress(StoreError), self._store.limit_waiting(until):  # else the question does
-                index.refresh(None)
+                self._index.refresh(None)
 
     def _settle(self, call: _Call, answer: Callable[[ResidentIndex], Answer[H]]) -> Answer[H]:
         """Answer from one state of the index: again if another process wrote before all that it needs was read.
