@@ -77,10 +77,9 @@ elif called == "agents list":
     usual = agents.get("defaults", {{}}).get("workspace", str(state / "workspace"))
     print(json.dumps([{{"id": name, "workspace": entry.get("workspace", usual), "isDefault": name == "main"}}
                       for name, entry in sorted(entries.items(), reverse=True)]))
-elif called == "plugins inspect":
-    if not plugin.is_dir():
-        fail("Plugin not found: openclaw-memory")
-    print(json.dumps({{"plugin": {{"id": "openclaw-memory", "rootDir": str(plugin)}}}}))
+elif called == "plugins list":
+    ours = [{{"id": "openclaw-memory", "rootDir": str(plugin)}}] if plugin.is_dir() else []
+    print(json.dumps({{"plugins": [{{"id": "memory-core", "rootDir": str(state)}}, *ours]}}))
 elif called == "plugins install":
     assert arguments[3:] == ["--force", "--accept-capabilities"]
     shutil.rmtree(plugin, ignore_errors=True)

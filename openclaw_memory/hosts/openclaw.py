@@ -99,9 +99,9 @@ class OpenClaw:
 
     def reported_plugin_folder(self) -> Path | None:
         """Return the plugin's folder as OpenClaw reports it: it knows more places."""
-        result = self.call("plugins", "inspect", NAME, "--json")
-        report = result.json
-        root = report.get("plugin", {}).get("rootDir") if isinstance(report, dict) and not result.code else None
+        result = self.call("plugins", "list", "--json")  # ``inspect`` loads every plugin, which takes seconds
+        rows = result.json.get("plugins", ()) if isinstance(result.json, dict) and not result.code else ()
+        root = next((row.get("rootDir") for row in rows if row.get("id") == NAME), None)
         return Path(root) if root and (Path(root) / MANIFEST).is_file() else None
 
     def install_plugin(self) -> None:

@@ -159,7 +159,7 @@ def test_openclaw_is_asked_before_the_plugin_is_called_missing(
     install(tmp_path / "elsewhere")
     command = tmp_path / "bin" / "openclaw"
     command.parent.mkdir()
-    answer = json.dumps({"plugin": {"rootDir": str(tmp_path / "elsewhere")}})
+    answer = json.dumps({"plugins": [{"id": NAME, "rootDir": str(tmp_path / "elsewhere")}]})
     command.write_text(f"#!{sys.executable}\nprint({answer!r})\n")
     command.chmod(0o755)
     monkeypatch.setenv("PATH", str(command.parent))

@@ -41,36 +41,26 @@ def test_until_setup_the_commands_of_memory_name_it(host: Host) -> None:
         assert "Run: openclaw memory setup" in host.ends("memory", *arguments, code=1)
 
 
-def test_installed_plugin_says_what_to_do_without_python(host: Host, model: ScriptedModel) -> None:
-    assert host.local_turn(ask(QUESTION)).startswith("FINAL:")
-    result = model.tool_results()[-1]
-    assert (result["results"], result["unavailable"], result["disabled"]) == ([], True, True)
-    assert "openclaw memory setup" in result["action"]
-
-
 def test_setup_installs_the_python_part_and_takes_the_slot(host: Host) -> None:
     copy_model(host)
     said = host.run("memory", "setup", "--yes", timeout=SETUP_TIMEOUT)
     assert "prebuilt llama.cpp" in said and "keywords only" not in said
     assert [folder.name for folder in (host.state / PLUGIN).glob("venv-*")] == [environment(host).name]
     host.assert_nothing_runs()
-    seen = host.run_json("plugins", "inspect", PLUGIN, "--runtime")
-    hooks = {"session_start", "after_compaction", "before_agent_reply", "before_prompt_build"}
-    assert {hook["name"] for hook in seen["typedHooks"]} >= hooks
-    assert set(seen["plugin"]["toolNames"]) == set(listed_tools(for_host=False))
-    assert seen["diagnostics"] == []
+    listed = host.run_json("plugins", "list")
+    [ours] = [plugin for plugin in listed["plugins"] if plugin["id"] == PLUGIN]
+    assert (ours["status"], listed["diagnostics"]) == ("loaded", [])
+    assert set(ours["toolNames"]) == set(listed_tools(for_host=False))
 
 
-def test_local_turn_answers_from_the_right_note_although_a_decoy_shares_its_words(host: Host) -> None:
+def test_a_decoy_shares_the_words_of_the_question(host: Host) -> None:
     by_words = json.loads(
         host.execute(environment(host) / "bin" / PLUGIN, "--json", "search", "--mode", "keyword", QUESTION)
     )
     assert "spin doctor" in by_words["results"][0]["snippet"]
-    assert "Okafor" in host.local_turn(ask(QUESTION))
-    host.assert_nothing_runs()
 
 
-def test_a_new_environment_takes_over_while_the_gateway_goes_on(host: Host, model: ScriptedModel) -> None:
+def test_a_turn_answers_by_meaning_and_a_new_environment_takes_over_meanwhile(host: Host, model: ScriptedModel) -> None:
     old = environment(host)
     with running(host):
         assert "Okafor" in host.turn(ask(QUESTION))

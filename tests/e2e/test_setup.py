@@ -24,5 +24,6 @@ def test_setup_and_back(new_host: Callable[[str], Host], tiny_gguf: Path) -> Non
 
     host.execute(EXECUTABLE, "setup", "--uninstall", "--yes")
     assert PLUGIN not in host.config_file.read_text()
-    assert host.run_json("plugins", "inspect", "memory-core")["plugin"]["enabled"]
+    plugins = {plugin["id"]: plugin for plugin in host.run_json("plugins", "list")["plugins"]}
+    assert plugins["memory-core"]["enabled"] and PLUGIN not in plugins
     host.assert_nothing_runs()
