@@ -1,13 +1,18 @@
-"""What memory adds of itself to a turn, the tools over graph and facts, sub-agents and conversations, with a real agent loop."""
+"""What memory adds of itself to a turn of a real agent loop, and what it keeps of one, also where it is cut off.
+
+Besides the tools over graph and facts, sub-agents and conversations.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
-from host import PLUGIN, Host, running, wait_for
+from host import COMPACTION, PLUGIN, Host, running, wait_for
 from model import Request, ScriptedModel, ask, call
 from probe import write
 
@@ -34,6 +39,11 @@ def added(request: Request) -> list[str]:
     return [text for role, text in request.messages if role == "user" and TAG in text]
 
 
+def _asked(model: ScriptedModel, since: int, words: str) -> bool:
+    requests = model.requests[since:]
+    return any(words in text for request in requests for role, text in request.messages if role == "user")
+
+
 @pytest.fixture(scope="module")
 def host(new_host: Callable[[str], Host], plugin: Callable[..., Mapping[str, Any]]) -> Iterator[Host]:
     host = new_host("context")
@@ -51,7 +61,10 @@ def host(new_host: Callable[[str], Host], plugin: Callable[..., Mapping[str, Any
         plugin(),
         {
             "plugins": {"entries": {PLUGIN: {"config": config}}},
-            "agents": {"entries": {"main": {"subagents": {"allowAgents": ["helper"]}}}},
+            "agents": {
+                "defaults": {"compaction": COMPACTION},
+                "entries": {"main": {"subagents": {"allowAgents": ["helper"]}}},
+            },
         },
         agents=agents,
     )
@@ -120,11 +133,6 @@ def test_client_without_an_administrators_rights_counts_as_somebody_else(host: H
         host.call("chat.send", **message)
         wait_for(lambda since=before: _asked(model, since, QUESTION), "the client's turn")
         assert bool(added(model.last)) == expected
-
-
-def _asked(model: ScriptedModel, since: int, words: str) -> bool:
-    requests = model.requests[since:]
-    return any(words in text for request in requests for role, text in request.messages if role == "user")
 
 
 def test_agents_loop_follows_a_thread_over_notes(host: Host, model: ScriptedModel) -> None:
@@ -233,3 +241,156 @@ def test_conversations_are_searched_and_the_owner_commands_the_memory(host: Host
     assert "This would be forgotten" in writes("/forget lent to Juno")
     assert "Forgotten:" in writes("/forget --yes lent to Juno")
     assert not any("Juno until" in hit["snippet"] for hit in search())
+
+
+def setting(on: bool) -> Mapping[str, Any]:
+    return {"plugins": {"entries": {PLUGIN: {"config": {"capture": on}}}}}
+
+
+def captured(host: Host, untrusted: bool = False) -> list[str]:
+    """The sentences in the capture files of the owner and the agent, or of other people."""
+    files = sorted((host.workspace / "memory" / "captures").glob("*.md"))
+    texts = [file.read_text() for file in files if file.stem.endswith("-untrusted") == untrusted]
+    return [line[2:] for text in texts for line in text.splitlines() if line.startswith("- ")]
+
+
+@pytest.fixture(scope="module")
+def capturing(host: Host) -> Host:
+    change(host, True)
+    return host
+
+
+def change(host: Host, on: bool) -> None:
+    """Have capture on or off, with the server that knows it."""
+    servers = host.servers()
+    host.change(setting(on))
+    wait_for(lambda: not any(server.is_running() for server in servers), "the plugin to be replaced")
+
+
+def waiting(host: Host) -> list[Path]:
+    return sorted((host.state / "openclaw-memory" / "waiting").glob("*.json"))
+
+
+def kept(host: Host, sentence: str) -> bool:
+    files = (host.workspace / "memory" / "captures").glob("*.md")
+    return any(sentence in file.read_text() for file in files) and not waiting(host)
+
+
+def stopped_server(host: Host) -> psutil.Process:
+    """The server, which answers nothing from now on; it has all that was to be kept until then."""
+    host.waits_for(lambda: not waiting(host), "earlier turns to be captured")
+    [server] = wait_for(host.servers, "the server to start")
+    server.suspend()
+    return server
+
+
+def said_last(model: ScriptedModel) -> str:
+    return next(text for role, text in reversed(model.last.messages) if role == "user")
+
+
+def keeps(host: Host, sentence: str, session: str = "main") -> None:
+    """The owner says it, and it is kept: whatever was to be kept before has been."""
+    host.turn(sentence, session=session)
+    host.waits_for(lambda: f"User: {sentence}" in captured(host), f"{sentence!r} to be captured")
+
+
+def test_what_the_owner_states_is_kept_and_found_in_another_session(capturing: Host) -> None:
+    keeps(capturing, "We decided to sell the boat on Friday.", session="first")
+    assert "sell the boat on Friday" in capturing.turn(call("memory_search", query="sell the boat"), session="second")
+    [hit, *_] = capturing.tool("memory_search", query="sell the boat", minScore=0)["results"]
+    assert hit["path"].startswith("memory/captures/") and hit["provenance"]["originClass"] == "agent"
+    text = (capturing.workspace / hit["path"]).read_text()
+    assert text.startswith("# Captured on 2") and " · session " in text and "· agent main\n" in text
+
+
+def test_the_same_again_is_not_kept_twice(capturing: Host) -> None:
+    keeps(capturing, "We decided to paint the shed green on Sunday.")
+    capturing.turn("We decided to paint the shed green on Sunday.")
+    capturing.client_turn("We decided to paint the shed green on Sunday.", session="again")
+    keeps(capturing, "We decided to keep the oars in the attic.")
+    assert [line for line in captured(capturing) if "shed" in line] == [
+        "User: We decided to paint the shed green on Sunday."
+    ]
+
+
+def test_what_memory_gave_never_comes_back(capturing: Host, model: ScriptedModel) -> None:
+    capturing.turn("Remember to ask Wren about the key.", session="given")
+    message = next(text for role, text in reversed(model.last.messages) if role == "user")
+    assert "blue tin" in message and "<openclaw_memory" in message, "it was put beside the message"
+    assert "blue tin" in capturing.turn(call("memory_search", query="spare boat key"), session="given"), (
+        "and in a reply"
+    )
+    keeps(capturing, "We decided to rent the garage from May on.", session="given")
+    lines = captured(capturing) + captured(capturing, untrusted=True)
+    assert not any("blue tin" in line or "openclaw_memory" in line for line in lines)
+    assert any("ask Wren about the key" in line for line in lines)
+
+
+def test_heartbeat_is_never_kept(capturing: Host, model: ScriptedModel) -> None:
+    before = len(model.requests)
+    capturing.heartbeat("We decided to sell the house on Monday.")
+    wait_for(lambda: _asked(model, before, "heartbeat"), "the heartbeat's turn")
+    keeps(capturing, "We decided to move the piano on Tuesday.")
+    assert not any("house" in line for line in captured(capturing) + captured(capturing, untrusted=True))
+
+
+def test_what_somebody_else_says_stands_apart_and_is_untrusted(capturing: Host) -> None:
+    message = {
+        "sessionKey": "agent:main:client",
+        "message": "The ferry was moved to pier 47 on Friday.",
+        "idempotencyKey": "a",
+    }
+    capturing.call("chat.send", **message)
+    wait_for(lambda: any("ferry" in line for line in captured(capturing, untrusted=True)), "it to be captured")
+    assert not any("ferry" in line for line in captured(capturing))
+    hits = capturing.tool("memory_search", query="ferry", minScore=0)["results"]
+    assert {hit["provenance"]["originClass"] for hit in hits if "ferry" in hit["snippet"]} == {"untrusted"}
+
+
+def test_off_nothing_is_kept(capturing: Host) -> None:
+    change(capturing, False)
+    assert capturing.turn("We decided to sell the car on Wednesday.") == "OK"
+    wait_for(capturing.servers, "the server to start")
+    change(capturing, True)
+    keeps(capturing, "We decided to sell the bicycle on Thursday.")
+    assert not any("car" in line for line in captured(capturing) + captured(capturing, untrusted=True))
+
+
+def test_after_a_compaction_the_next_turn_is_told_what_was_said(capturing: Host, model: ScriptedModel) -> None:
+    capturing.turn("We decided to sell the boat to Quill for 4,300 euros.")
+    for _ in range(4):
+        capturing.turn("tell me more " * 50)
+    assert capturing.call("sessions.compact", key="agent:main:main")["compacted"]
+    assert kept(capturing, "sell the boat to Quill"), "before it is compacted"
+    capturing.turn("go on")
+    assert not any("Quill" in text for role, text in model.last.messages[:-1] if role != "system"), "it is compacted"
+    assert "sell the boat to Quill for 4,300 euros" in said_last(model)
+    capturing.turn("go on")
+    assert "Quill" not in said_last(model), "once"
+
+
+def test_what_was_said_outlives_a_gateway_that_is_killed(capturing: Host) -> None:
+    server = stopped_server(capturing)
+    capturing.turn("We decided to mend the fence on Saturday.")
+    assert json.loads(waiting(capturing)[0].read_text())["parts"][0]["messages"][0]["text"].startswith("We decided")
+    capturing.kill_gateway()
+    server.kill()
+    capturing.assert_nothing_runs()
+    capturing.start_gateway()
+    capturing.waits_for(lambda: kept(capturing, "mend the fence"), "it to be captured", 180)
+    assert "blue tin" in capturing.turn(call("memory_search", query="spare boat key blue tin"))
+
+
+def test_what_was_said_before_new_is_kept_though_the_server_dies(capturing: Host) -> None:
+    server = stopped_server(capturing)
+    capturing.turn("We decided to repair the pump in October.")
+    server.kill()
+    capturing.client_turn("/new")
+    capturing.waits_for(lambda: kept(capturing, "repair the pump"), "it to be captured")
+
+
+def test_turn_without_a_gateway_is_kept_too(capturing: Host) -> None:
+    assert capturing.servers()
+    capturing.stop_gateway()  # with its server
+    capturing.local_turn("We decided to lend the tent to Juno until June.")
+    assert "User: We decided to lend the tent to Juno until June." in captured(capturing)
