@@ -45,16 +45,6 @@ def test_any_other_command_reaches_our_command_line_as_it_is(host: Host) -> None
     assert "No such command 'nonsense'" in host.ends("memory", "nonsense", code=2)
 
 
-def test_an_agent_without_notes_is_a_document_too(
-    new_host: Callable[[str], Host], plugin: Callable[..., Mapping[str, Any]]
-) -> None:
-    host = new_host("no-notes")
-    explicit = {"agents": {"ownership": "explicit"}}
-    host.configure(plugin(), explicit, agents={"main": host.workspace, "idle": host.folder / "not-there"})
-    said = host.run_json("memory", "search", "ferry", "--agent", "idle")
-    assert (said["agentId"], said["ok"]) == ("idle", True) and "no notes yet" in said["warning"]
-
-
 def test_other_hosts_reach_the_server_over_mcp(host: Host, tiny_gguf: Path) -> None:
     options = ["--workspace", str(host.workspace), "--set", f"embedding.model={tiny_gguf}"]
     host.change({"mcp": {"servers": {"notes": {"command": str(EXECUTABLE), "args": [*options, "serve"]}}}})
