@@ -17,7 +17,7 @@ from .current import order_current_first
 from .features import scaled
 from .hits import Range, Scores
 from .question import Question
-from .ranking import Query, Ranking, filter_rows, rank, score_keywords
+from .ranking import Query, Ranking, filter_rows, rank, score_keywords, without_machine_text
 from .resident import ResidentIndex
 
 if TYPE_CHECKING:
@@ -171,8 +171,7 @@ def recall(query: Query, index: ResidentIndex, hops: int) -> Answer[RecallHit]:
             return Answer()
         ranking = _rank_current_first(query, index)
         request, network = ranking.request, index.graph.network
-        filtered = _without_machine_text(ranking.order, filter_rows(request, index), index)
-        ranking = replace(ranking, allowed=_without_machine_text(ranking.order, ranking.allowed, index))
+        filtered = without_machine_text(ranking.order, filter_rows(request, index), index.corpus)
         seeds = _seeds(ranking, index)
         if not seeds or max(seeds.values()) <= 0:
             return Answer(missing=ranking.missing)
@@ -225,14 +224,6 @@ def _seeds(ranking: Ranking, index: ResidentIndex) -> dict[int, float]:
             break
         seeds.setdefault(int(section_of[row]), relevance)
     return seeds
-
-
-def _without_machine_text(order: Floats, allowed: Bools | None, index: ResidentIndex) -> Bools | None:
-    """Return ``allowed`` without rows that programs wrote; all of it where such a row is the best one."""
-    machine = index.corpus.rows.machine
-    if machine[int((order if allowed is None else np.where(allowed, order, -np.inf)).argmax())]:
-        return allowed
-    return ~machine if allowed is None else allowed & ~machine
 
 
 def _answering(ranking: Ranking) -> Floats:

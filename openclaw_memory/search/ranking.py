@@ -155,7 +155,7 @@ def rank(query: Query, index: ResidentIndex) -> Ranking:
         features,
         score,
         order,
-        allowed,
+        without_machine_text(order, allowed, corpus),
         similarities,
         graph,
         adjustment,
@@ -205,6 +205,14 @@ def filter_rows(request: SearchRequest, index: ResidentIndex) -> Bools | None:
     if visible is not None:
         masks.append(visible)
     return np.logical_and.reduce(masks) if masks else None
+
+
+def without_machine_text(order: Floats, allowed: Bools | None, corpus: Corpus) -> Bools | None:
+    """Return ``allowed`` without rows that programs wrote; all of it where such a row is the best one."""
+    machine, anchor = corpus.rows.machine, corpus.shape.anchor
+    if not machine.any() or machine[np.where(anchor if allowed is None else anchor & allowed, order, -np.inf).argmax()]:
+        return allowed
+    return ~machine if allowed is None else allowed & ~machine
 
 
 # -- archived notes ---------------------------------------------------------------------------------

@@ -212,13 +212,18 @@ def test_who_asks_how_much_gets_the_line_with_the_figure(
         )
 
 
-def test_what_dreaming_reports_is_found_behind_what_was_said(tmp_path: Path) -> None:
+def test_what_dreaming_reports_is_found_only_where_no_note_answers(tmp_path: Path) -> None:
     text = "the kiln Vesuvius tripped the fuse in the cellar"
-    report = f"# Light Sleep\n\n- Candidate: User: {text}\n  - confidence: 0.58\n  - recalls: 0\n  - status: staged\n"
+    report = "# Light Sleep\n\n" + "".join(
+        f"- Candidate: User: {each}\n  - confidence: 0.58\n  - recalls: 0\n  - status: staged\n"
+        for each in (text, "a kiln has a fuse of its own", "which ferry leaves at nine")
+    )
     notes = {"dreaming/light/2026-03-02.md": report, "2026-03-01.md": f"# Pottery\n\n- {text}\n"}
     with opened(tmp_path, notes) as memory:
-        first, *_ = memory.search(SearchRequest("which fuse did the kiln trip", max_results=2)).results
+        [first] = memory.search(SearchRequest("which fuse did the kiln trip")).results
         assert first.path == "memory/2026-03-01.md"
+        first, *_ = memory.search(SearchRequest("does the ferry leave at nine?")).results
+        assert first.path == "memory/dreaming/light/2026-03-02.md"
         assert not [row for row in memory.facts.query().rows if "dreaming" in (row.source or "")]
         assert not [
             row for row in memory.concepts.list().rows if row.name.casefold() in ("candidate", "staged", "confidence")
