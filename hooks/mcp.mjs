@@ -229,7 +229,7 @@ function harmlessly(tell) {
   }
 }
 
-function abortReason(signal) {
+export function abortReason(signal) {
   return signal.reason instanceof Error ? signal.reason : new DOMException("The call was aborted", "AbortError");
 }
 

@@ -275,15 +275,6 @@ test("off is the default: nothing is sent but what a reply quotes", async (t) =>
   assert.equal(cold.memory.pid, null, "no process is started for that");
 });
 
-test("a server without these tools is no problem, and is told once", async (t) => {
-  const { runs, asked, logger } = await hooks(t, { env: { FAKE_MODE: "old" } });
-  await runs("We decided on oak.", "Noted.");
-  await runs("We decided on tiles.", "Noted.", { ctx: { ...turn, runId: "r2" } });
-  assert.equal((await asked("memory_replied")).length, 1);
-  assert.equal(logger.lines.filter((line) => line.startsWith("warn")).length, 1);
-  assert.match(logger.lines.find((line) => line.startsWith("warn")), /no turn is captured: .* older than the plugin; run: openclaw memory setup/);
-});
-
 test("a process that is stopped meanwhile is nothing to warn of", async (t) => {
   const { begins, ends, memory, turns, logger } = await hooks(t, { env: { FAKE_MODE: "slow-turn" } });
   turns.toolsMade({ ...turn, senderIsOwner: true });
