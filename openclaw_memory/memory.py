@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from .search.service import SearchService
     from .sharing.reading import Source
     from .store.api import Store, VectorModel
+    from .summarise.consolidator import Consolidator
     from .summarise.inventory import RetiredNotes
     from .tables.service import MemoryTables
     from .upkeep.schedule import ConsolidationRunner
@@ -302,15 +303,20 @@ class Memory(EvaluatingMemory):
         """Consolidation, by hand and by itself."""
         from .upkeep.schedule import ConsolidationRunner
 
-        return ConsolidationRunner(
+        settings = self.settings.consolidate
+        return ConsolidationRunner(settings, self.state, lambda: self._consolidator, self._ingest_and_scan)
+
+    @Part
+    def _consolidator(self) -> Consolidator:
+        from .summarise.consolidator import Consolidator
+
+        return Consolidator(
             workspace=self.workspace,
             settings=self.settings,
             store=self.store,
-            reader=lambda: self.reader,
+            reader=self.reader,
             plugins=self.plugins,
-            state=self.state,
             retired=self._retired,
-            ingest=self._ingest_and_scan,
             changes=lambda: self.facts.changes(date.min, fresh=False).changes or (),
         )
 
@@ -563,7 +569,7 @@ class Memory(EvaluatingMemory):
         :class:`~openclaw_memory.errors.WorkspaceError` when files cannot be written.
         """
         return self.upkeep.consolidate(
-            now=now, older_than_days=older_than_days, grain=grain, dry_run=dry_run, deadline=deadline, progress=progress
+            now, deadline, progress, older_than_days=older_than_days, grain=grain, dry_run=dry_run
         )
 
     def consolidate_if_due(self, now: datetime) -> ConsolidateReport | None:
