@@ -10,11 +10,6 @@ from contextlib import contextmanager
 
 from .records import dataclass
 
-#: Error numbers for a full disk or quota.
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-#: The program's name before one of its commands in a message, which :func:`substitute_command` replaces.
-_CALL = re.compile(r"(?:(?<=: )|(?<=')|(?<=see )|(?<=run ))openclaw-memory (?!of\b)(?=[a-z])")
-
 
 def substitute_command(text: str) -> str:
     """Return ``text`` with the program's name replaced by ``OPENCLAW_MEMORY_COMMAND``.
@@ -22,12 +17,15 @@ def substitute_command(text: str) -> str:
     A host may start this program by a path, with no ``openclaw-memory`` on PATH.
     """
     command = os.environ.get("OPENCLAW_MEMORY_COMMAND")
-    return _CALL.sub(lambda _: f"{command} ", text) if command else text
+    before_a_command = r"(?:(?<=: )|(?<=')|(?<=see )|(?<=run ))openclaw-memory (?!of\b)(?=[a-z])"
+    return re.sub(before_a_command, lambda _: f"{command} ", text) if command else text
 
 
 def next_step_for(error: Exception, otherwise: str) -> str:
     """Return the next step after an operating-system error: free space if the disk is full, else ``otherwise``."""
-    full = error.errno in _FULL if isinstance(error, OSError) else "disk is full" in str(error)
+    full = "disk is full" in str(error)
+    if isinstance(error, OSError):
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
     return "free some space and run it again" if full else otherwise
 
 

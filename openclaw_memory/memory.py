@@ -68,9 +68,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("openclaw_memory")
 
-#: Units that show how well the model knows the languages of the notes.
-_LANGUAGE_SAMPLE = 300
-
 T = TypeVar("T")
 
 
@@ -489,7 +486,7 @@ class Memory(EvaluatingMemory):
         self._finish_forgetting()
         now = now or datetime.now().astimezone()
         results = self.plugins.notify("openclaw_memory_heartbeat", memory=self, now=now)
-        report, compacted = self.consolidate_if_due(now), self.maintain()
+        report, compacted = self.upkeep.automatic(now), self.maintain()
         return [*results, compacted if report is None else report]
 
     # -- capture ------------------------------------------------------------------------------------
@@ -572,10 +569,6 @@ class Memory(EvaluatingMemory):
             now, deadline, progress, older_than_days=older_than_days, grain=grain, dry_run=dry_run
         )
 
-    def consolidate_if_due(self, now: datetime) -> ConsolidateReport | None:
-        """Consolidate as a heartbeat does: only a report until a person enables it; ``None`` if off or too soon."""
-        return self.upkeep.automatic(now)
-
     # -- as tables ----------------------------------------------------------------------------------
 
     def sql(self, query: str, limit: int | None = None, timeout: float = 20.0) -> QueryResult:
@@ -647,7 +640,8 @@ class Memory(EvaluatingMemory):
         for note in notes.values():
             languages.count(note.languages)
         if embedder is not None:
-            languages.sample(self._questions.sample_texts(_LANGUAGE_SAMPLE), _LANGUAGE_SAMPLE)
+            enough = 300  # units that show how well the model knows the languages of the notes
+            languages.sample(self._questions.sample_texts(enough), enough)
         shares, knowledge = languages.shares(), languages.coverage(embedder)
         model_name = None if model is None else model.name
         unknown = unknown_languages(shares, knowledge, model_name, self.settings.embedding.model)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import Problem, SettingsError
 from ..records import dataclass
+from ..version import NAME
 from .coerce import all_keys, assign, find_closest
 from .coerce import check_key as check_key
 from .coerce import value_of as value_of
@@ -23,7 +24,6 @@ from .coerce import walk as walk
 if TYPE_CHECKING:
     from .openclaw_home import OpenClawHome
 
-APP = "openclaw-memory"
 ENV_PREFIX = "OPENCLAW_MEMORY_"
 
 
@@ -296,21 +296,21 @@ def config_path() -> Path:
     """Return the default path of the YAML file."""
     import platformdirs
 
-    return Path(platformdirs.user_config_dir(APP)) / "config.yaml"
+    return Path(platformdirs.user_config_dir(NAME)) / "config.yaml"
 
 
 def data_dir() -> Path:
     """Return the folder of indexes and states."""
     import platformdirs
 
-    return Path(platformdirs.user_data_dir(APP))
+    return Path(platformdirs.user_data_dir(NAME))
 
 
 def cache_dir() -> Path:
     """Return the folder of downloaded and converted models."""
     import platformdirs
 
-    return Path(platformdirs.user_cache_dir(APP))
+    return Path(platformdirs.user_cache_dir(NAME))
 
 
 def load(

@@ -21,10 +21,8 @@ from .call import Caller, RefusedCallError, make_parser
 
 #: Seconds for each action, starting the server included; Codex gives the end of a session three.
 DEADLINES = {"start": 5.0, "prompt": 1.0, "turn": 8.0, "cut": 2.5}
-#: Tokens of what a session begins with.
-BRIEF = 800
-#: Characters of a message that are looked through, and the turns of a workspace that wait at most.
-_MOST_CHARS, _MOST_WAITING = 20_000, 200
+#: Characters of a message that are looked through.
+_MOST_CHARS = 20_000
 #: The names that the hosts give to the same field.
 _FIELDS = {
     "event": ("hook_event_name", "hookEventName"),
@@ -87,7 +85,7 @@ class _Hook:
         """Return what is added to the conversation."""
         if action == "start":
             reason = self._payload.get("source") or "start"
-            arguments = {"sessionId": self._session, "reason": reason, "brief": BRIEF}
+            arguments = {"sessionId": self._session, "reason": reason, "brief": 800}
             brief: str = self._call("memory_session_start", arguments).get("brief") or ""
             self._deliver(None)
             return brief
@@ -147,7 +145,7 @@ class Journal:
             out.flush()
             os.fsync(out.fileno())
         new.replace(file)
-        for old, _turn in list(self.turns())[:-_MOST_WAITING]:
+        for old, _turn in list(self.turns())[:-200]:
             old.unlink(missing_ok=True)
 
     def turns(self) -> Iterator[tuple[Path, dict[str, Any]]]:

@@ -69,8 +69,8 @@ ERROR = "openclaw-memory/error"
 
 #: Seconds between two progress notifications.
 _BEAT = 0.1
-#: Seconds at the end: for the last answers, for closing the index, and until the process exits in any case.
-_LAST_ANSWERS, _CLOSING, _AT_LAST = 0.8, 0.6, 1.7
+#: Seconds at the end until the process exits in any case; of these are for the last answers and closing the index:
+_AT_LAST, _LAST_ANSWERS, _CLOSING = 1.7, 0.8, 0.6
 
 INSTRUCTIONS = " ".join(
     [
