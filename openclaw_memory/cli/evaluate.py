@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from ..model import EvaluationComparison, EvaluationReport, EvaluationRun, FoundShares, Share, counted
-from .context import CliContext, common_options, ingest_progress, say, wrong_usage
+from .context import CliContext, common_options, ingest_progress, parse_assignments, say, wrong_usage
 
 
 @click.command()
@@ -29,12 +27,7 @@ def evaluate(cli: CliContext, questions: int, against: tuple[str, ...]) -> None:
       openclaw-memory evaluate --against embedding.model=multilingual-e5-small
       openclaw-memory evaluate --against search.use_weight=0    # without learning from use
     """
-    values: dict[str, Any] = {}
-    for assignment in against:
-        key, equals, value = assignment.partition("=")
-        if not equals:
-            raise click.BadParameter(f"{assignment!r} is not KEY=VALUE", param_hint="--against")
-        values[key.strip()] = value
+    values = parse_assignments(against, "--against")
     with cli.memory() as memory, ingest_progress(cli) as progress, wrong_usage():
         report = memory.evaluate(questions=questions, against=values or None, progress=progress)
     cli.answer(report, show_report)

@@ -230,7 +230,7 @@ def cli(
       openclaw-memory ingest
       openclaw-memory search "why did we move the backups?"
     """
-    from .context import CliContext, without_password
+    from .context import CliContext, parse_assignments, without_password
 
     handler = logging.StreamHandler()
     if not verbose:
@@ -240,12 +240,7 @@ def cli(
     logging.basicConfig(level=logging.DEBUG if verbose else logging.WARNING, handlers=[handler])
     for chatty in ("httpx", "httpcore", "filelock", "markdown_it"):
         logging.getLogger(chatty).setLevel(logging.ERROR)
-    overrides: dict[str, Any] = {}
-    for assignment in assignments:
-        key, equals, value = assignment.partition("=")
-        if not equals:
-            raise click.BadParameter(f"{assignment!r} is not KEY=VALUE", param_hint="--set")
-        overrides[key.strip()] = value
+    overrides = parse_assignments(assignments, "--set")
     without_password(overrides.get("store.url", ""))
     if db is not None and is_url(db):
         if ctx.get_parameter_source("db") is click.core.ParameterSource.COMMANDLINE:
