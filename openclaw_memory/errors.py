@@ -126,6 +126,16 @@ class HostError(OpenClawMemoryError):
     """A host that is missing or too old, or whose configuration cannot be read or changed."""
 
 
+def describe_failure(error: Exception) -> str:
+    """Return any error as one sentence with its next step; one that is not raised on purpose is a defect to report."""
+    if isinstance(error, OpenClawMemoryError):
+        return str(error) or type(error).__name__
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        return f"{where}{error.strerror or error}; {next_step_for(error, 'check the path and its permissions')}"
+    return f"a defect of openclaw-memory ({type(error).__name__}: {error}); please report it"
+
+
 @contextmanager
 def writing(
     file: object, kind: type[OpenClawMemoryError], step: str = "make its folder writable", why: str = ""
