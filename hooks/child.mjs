@@ -7,6 +7,7 @@
 
 import { spawn } from "node:child_process";
 import path from "node:path";
+import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 
 import { findExecutable, SETUP_COMMAND, UnavailableError } from "./environment.mjs";
@@ -191,12 +192,11 @@ export class MemoryProcess {
       });
     });
     this.#exited = exited;
-    child.stderr.setEncoding("utf8");
-    child.stderr.on("data", (text) => this.#heard(text));
+    createInterface({ input: child.stderr }).on("line", (line) => this.#heard(line));
     child.stderr.on("error", () => {});
     start.client = new McpClient(child.stdout, child.stdin, {
       onBusy: (busy) => hold(child, busy),
-      onNoise: (line) => this.#heard(`${line}\n`),
+      onNoise: (line) => this.#heard(line),
       onClosed: (error) => this.#unheard(start, error),
     });
     hold(child, false);
@@ -229,13 +229,11 @@ export class MemoryProcess {
     }
   }
 
-  #heard(text) {
-    for (const line of text.split("\n")) {
-      if (!line.trim()) continue;
-      this.#stderr.push(line.trimEnd().slice(0, 500));
-      if (this.#stderr.length > STDERR_LINES) this.#stderr.shift();
-      this.#logger.debug?.(`openclaw-memory: ${line}`);
-    }
+  #heard(line) {
+    if (!line.trim()) return;
+    this.#stderr.push(line.trimEnd().slice(0, 500));
+    if (this.#stderr.length > STDERR_LINES) this.#stderr.shift();
+    this.#logger.debug?.(`openclaw-memory: ${line}`);
   }
 
   #lastLine() {

@@ -9,6 +9,7 @@ import { createHash } from "node:crypto";
 import { access, cp, mkdir, mkdtemp, open, readdir, readFile, rm } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
+import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 
 import { childEnvironment, run } from "./child.mjs";
@@ -248,18 +249,10 @@ function logged(command, args, env, writer, progress) {
       lines.push(line);
       if (lines.length > KEPT_LINES) lines.shift();
     };
-    const hear = (stream) => {
-      let rest = "";
-      stream.setEncoding("utf8").on("data", (text) => {
-        writer.write(text);
-        const whole = (rest + text).split("\n");
-        rest = whole.pop();
-        whole.forEach(keep);
-      });
-      stream.on("end", () => keep(rest));
-    };
-    hear(child.stdout);
-    hear(child.stderr);
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on("data", (text) => writer.write(text));
+      createInterface({ input: stream }).on("line", keep);
+    }
     child.once("error", reject);
     child.once("close", (code, signal) => {
       if (code === 0) resolve();
