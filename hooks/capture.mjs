@@ -2,7 +2,7 @@
 
 import { given } from "./arguments.mjs";
 import { describe } from "./environment.mjs";
-import { missingPermission, ownWords, refusal, sharedTurns } from "./context.mjs";
+import { ownWords, refusal, sharedTurns } from "./context.mjs";
 import { Journal } from "./journal.mjs";
 import { remember, shared } from "./shared.mjs";
 
@@ -246,12 +246,6 @@ export function captureHooks({ config, memory, subjectOf, logger, stateDir, turn
 /** Whether the process was stopped on purpose; by name, as another copy of our modules may have made the error. */
 function isStopped(error) {
   return error?.name === "StoppedError";
-}
-
-/** Say in the log when turns are to be captured and OpenClaw will not let us see them. */
-export function tellCapture({ config, agents, remembers, cfg, logger }, current = cfg()) {
-  const missing = config.capture === true && missingPermission(current);
-  if (missing && agents().some(remembers)) logger.warn(`openclaw-memory: no turn is captured: ${missing}`);
 }
 
 /** Hook it up; what to do when the host's service starts. */

@@ -353,7 +353,7 @@ def _agents(run: SetupRun, host: OpenClaw) -> list[Agent]:
         return agents
     folder = Path(os.path.expanduser(run.cli.workspace)).resolve()
     matching = [agent for agent in agents if agent.workspace.resolve() == folder]
-    return matching or [Agent(run.cli.agent, folder, True)]
+    return matching or [Agent(run.cli.agent, folder)]
 
 
 def _settings(run: SetupRun, host: OpenClaw) -> Settings:

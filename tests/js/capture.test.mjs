@@ -3,9 +3,9 @@ import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/p
 import path from "node:path";
 import { test } from "node:test";
 
-import { captureHooks, captureSettings, registerCapture, said, tellCapture } from "../../hooks/capture.mjs";
+import { captureHooks, captureSettings, registerCapture, said } from "../../hooks/capture.mjs";
 import { MemoryProcess, serverArguments, StoppedError } from "../../hooks/child.mjs";
-import { framed, Turns } from "../../hooks/context.mjs";
+import { framed, tellPermission, Turns } from "../../hooks/context.mjs";
 import { maintenanceJob } from "../../hooks/lifecycle.mjs";
 import { anew, fakeExecutable, folder, logged, rememberingLogger, until } from "./helpers.mjs";
 
@@ -321,7 +321,7 @@ test("the hooks are there when there is something to do, and a missing permissio
   const told = (config, hooks) => {
     const logger = rememberingLogger();
     const cfg = () => ({ plugins: { entries: { "openclaw-memory": { hooks } } } });
-    tellCapture({ config, agents: () => ["main"], remembers: () => true, cfg, logger });
+    tellPermission({ config: { context: false, ...config }, agents: () => ["main"], remembers: () => true, cfg, logger });
     return logger.lines;
   };
   assert.match(told({ capture: true })[0], /^warn .*no turn is captured: .*allowConversationAccess true --strict-json/);
