@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ..model import EvaluationComparison, EvaluationReport, EvaluationRun, FoundShares, Share, counted
+from ..model import EvaluationComparison, EvaluationReport, EvaluationRun, FoundShares, counted
 from .context import CliContext, common_options, ingest_progress, parse_assignments, say, wrong_usage
 
 
@@ -46,7 +46,7 @@ def show_report(cli: CliContext, report: EvaluationReport) -> None:
 
     def cells(name: str, groups: list[FoundShares]) -> list[str]:
         shares = [share for found in groups for share in (found.at1, found.at5, found.at10)]
-        return [name, str(groups[0].at1.whole), *map(_percent, shares)]
+        return [name, str(groups[0].at1.whole), *(f"{share.share:.0%}" for share in shares)]
 
     rows = [cells("all", [each.found for each in both])]
     for name in ("by_kind", "by_language"):
@@ -64,10 +64,6 @@ def show_report(cli: CliContext, report: EvaluationReport) -> None:
     if comparison is not None:
         say(_verdict(comparison))
     cli.remark(report.warning)
-
-
-def _percent(share: Share) -> str:
-    return f"{share.share:.0%}"
 
 
 def _verdict(comparison: EvaluationComparison) -> str:

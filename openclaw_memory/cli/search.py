@@ -127,10 +127,7 @@ def search(cli: CliContext, query: tuple[str, ...], explain: bool, full: bool, *
         result = memory.search(request)
         if not cli.json:
             save_hits(memory, result.results, as_of)
-    if cli.json:
-        cli.emit(result)
-    else:
-        show(cli, result, text, None if full else 1)
+    cli.answer(result, show, text, None if full else 1)
 
 
 #: Characters shown of each line.

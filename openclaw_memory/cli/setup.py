@@ -474,11 +474,7 @@ def _read_and_search(run: SetupRun, settings: Settings, host: OpenClaw, agents: 
     run.cli.say(f"\nsearch: {query}\n")
     if not run.cli.json:
         show(run.cli, result)
-    _offer_larger_model(run, settings)
-
-
-def _offer_larger_model(run: SetupRun, settings: Settings) -> None:
-    """Name the larger model where somebody reads it who has chosen none, and who has a network."""
+    # Where somebody reads it who has chosen no model, and who has a network.
     if settings.embedding.model == registry.AUTO and not (settings.embedding.offline or run.yes):
         run.cli.say(f"\n{registry.describe_larger()}")
 
