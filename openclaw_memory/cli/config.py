@@ -136,6 +136,8 @@ def set_value(file: Path, key: str, value: Any) -> None:
     ``value`` is a text or number, or a list or mapping of such, which is written in one line.  Raises
     :class:`~openclaw_memory.errors.SettingsError` when the file is not valid before or after.
     """
+    import yaml
+
     file = file.resolve()
     text = read_text(file) or ""
     if file.exists():
@@ -143,7 +145,6 @@ def set_value(file: Path, key: str, value: Any) -> None:
     else:
         Settings().with_values({key: value})
     *groups, name = key.split(".", 2)
-    import yaml
 
     def change(document: Any) -> None:
         for group in groups:
