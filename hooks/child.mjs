@@ -76,11 +76,6 @@ export class MemoryProcess {
     return this.#current?.child?.pid ?? null;
   }
 
-  /** The last lines that it wrote to its error stream. */
-  get lastWords() {
-    return this.#stderr.slice();
-  }
-
   /** Start it now, so that the first call need not wait; failures are told by the calls. */
   warm() {
     if (this.#stopping) return;

@@ -69,11 +69,6 @@ export class McpClient {
     input.on("error", (error) => this.close(new ConnectionError(`its input broke: ${error.message}`)));
   }
 
-  /** Calls that wait for an answer. */
-  get pending() {
-    return this.#pending.size;
-  }
-
   /** When the server last said anything, in milliseconds since the epoch. */
   lastHeard = 0;
 
