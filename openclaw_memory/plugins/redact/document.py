@@ -18,8 +18,6 @@ _LABEL, _TOKEN, _NUMBER, _PHRASE, _SIGN = 1, 2, 4, 8, 16
 _LONGEST_WRAPPED = 400
 
 _RUNS = bytes(0x78 if chr(c) in "+/=_-" or (chr(c).isascii() and chr(c).isalnum()) else 0x20 for c in range(256))
-_CAPITALS = bytes(c - 0x20 if 0x61 <= c <= 0x7A else c for c in range(256))
-_NUMBERS = (b"0000 0000 0000 0", b"0" * 15, b"0000 000000 0", b"0000.0000.0000")
 
 _BROKEN_NUMBER = re.compile(r"\d[ -]?\n[ \t>]*\d")
 _HEAD = re.compile(r"[ \t]*(?:>[ \t]*)*")
@@ -63,9 +61,10 @@ def candidates(whole: str) -> dict[int, int]:
         end = runs.find(b" ", start)
         if classes.find(b"0", start, end if end >= 0 else None) >= 0:
             places[_TOKEN].append(start)
+    account_forms = (b"0000 0000 0000 0", b"0" * 15, b"0000 000000 0", b"0000.0000.0000")
     places[_NUMBER] = [
-        *(start for number in (*_NUMBERS, *opaque.person_forms()) for start in _in_runs(classes, number)),
-        *_in_runs(raw.translate(_CAPITALS).translate(opaque.CLASSES), b"AA00"),  # an IBAN
+        *(start for form in (*account_forms, *opaque.person_forms()) for start in _in_runs(classes, form)),
+        *_in_runs(raw.upper().translate(opaque.CLASSES), b"AA00"),  # an IBAN
         *(match.start() for match in _BROKEN_NUMBER.finditer(text)),
     ]
     if not any(places.values()):
