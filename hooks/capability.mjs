@@ -4,6 +4,7 @@ import { constants } from "node:fs";
 import { open, realpath } from "node:fs/promises";
 import path from "node:path";
 
+import { clamp, given } from "./arguments.mjs";
 import { CONTEXT_TAG } from "./context.mjs";
 import { foundOrUnsure, hostHit, readResult } from "./results.mjs";
 import TOOLS from "./tools.json" with { type: "json" };
@@ -197,22 +198,22 @@ export class SearchManager {
 
   async search(query, { maxResults, minScore, lexicalOnly, sources, signal, onDebug } = {}) {
     if (sources && !sources.includes("memory")) return [];
-    const args = {
+    const args = given({
       query,
-      ...(maxResults ? { maxResults: Math.min(50, Math.max(1, Math.floor(maxResults))) } : {}),
-      ...(minScore === undefined ? {} : { minScore: Math.min(1, Math.max(0, minScore)) }),
-      ...(lexicalOnly ? { mode: "keyword" } : {}),
-    };
+      maxResults: maxResults ? clamp(Math.floor(maxResults), 1, 50) : undefined,
+      minScore: minScore === undefined ? undefined : clamp(minScore, 0, 1),
+      mode: lexicalOnly ? "keyword" : undefined,
+    });
     const until = Date.now() + this.#timeoutMs;
     const call = (wanted) => this.#call("memory_search", wanted, { timeoutMs: Math.max(1, until - Date.now()), signal });
     const found = await (args.minScore <= this.#floor ? foundOrUnsure(call, args) : call(args));
-    onDebug?.({ backend: "builtin", effectiveMode: found.mode, ...(found.fallback ? { fallback: found.fallback } : {}) });
+    onDebug?.(given({ backend: "builtin", effectiveMode: found.mode, fallback: found.fallback ?? undefined }));
     return found.results.map((hit) => ({ ...hostHit(hit), ...(found.goodMatch === false ? { goodMatch: false } : {}) }));
   }
 
   async readFile({ relPath, from, lines }) {
-    const args = { path: relPath, ...(from ? { from } : {}), ...(lines ? { lines } : {}) };
-    const found = readResult(await this.#call("memory_get", args, { timeoutMs: this.#timeoutMs }));
+    const args = { path: relPath, from: from || undefined, lines: lines || undefined };
+    const found = readResult(await this.#call("memory_get", given(args), { timeoutMs: this.#timeoutMs }));
     if (found.status === "error") throw new Error(found.error);
     return found;
   }

@@ -1,13 +1,11 @@
 /** When a turn has ended: what is worth keeping of it goes into memory, and what its reply quotes counts as used. */
 
 import { given } from "./arguments.mjs";
-import { SETUP_COMMAND } from "./child.mjs";
-import { missingPermission, ownWords, refusal, sharedTurns } from "./context.mjs";
+import { describe } from "./environment.mjs";
+import { ownWords, refusal, sharedTurns } from "./context.mjs";
 import { Journal } from "./journal.mjs";
 import { remember, shared } from "./shared.mjs";
 
-const TURN_TOOL = "memory_turn";
-const REPLY_TOOL = "memory_replied";
 const TIMEOUT_MS = 10_000; // while the host waits
 const SEND_MS = 30_000; // while nobody does: a server that has just been started may take that long; and until the next try
 const MOST_CHARS = 20_000; // of what the model wrote
@@ -94,7 +92,6 @@ export function captureHooks({ config, memory, subjectOf, logger, stateDir, turn
   const sending = shared("sending", () => new Set());
   const unsent = new Set(); // names of turns that are sent again
   let again; // the timer for it
-  const missing = new Set(); // tools that the server does not have, as long as this registration knows
   const say = (level, what) => logger[level]?.(`openclaw-memory: ${what}`);
   const sessionOf = (subject, ctx) => `${subject.agentId}\0${ctx.sessionKey ?? ""}`;
 
@@ -105,7 +102,7 @@ export function captureHooks({ config, memory, subjectOf, logger, stateDir, turn
   const keep = async ({ subject, parts, sessionId, at }, timeoutMs, level) => {
     try {
       for (const { origin, messages } of parts) {
-        const report = await call(TURN_TOOL, given({ messages, sessionId, origin, trigger: "user", at }), subject, timeoutMs);
+        const report = await call("memory_turn", given({ messages, sessionId, origin, trigger: "user", at }), subject, timeoutMs);
         const count = report.captured?.length ?? 0;
         if (count) say("info", `${count} ${count > 1 ? "sentences" : "sentence"} of a turn of agent ${subject.agentId} kept in ${report.path}`);
         else say("debug", `nothing of a turn of agent ${subject.agentId} kept${report.skipped ? `: ${report.skipped}` : ""}`);
@@ -113,12 +110,7 @@ export function captureHooks({ config, memory, subjectOf, logger, stateDir, turn
       }
     } catch (error) {
       if (isStopped(error)) return undefined;
-      if (isMissing(error, TURN_TOOL)) {
-        if (!missing.has(TURN_TOOL)) say("warn", `no turn is captured: the Python package is older than the plugin; run: ${SETUP_COMMAND}`);
-        missing.add(TURN_TOOL);
-        return true;
-      }
-      say(level, `a turn of agent ${subject.agentId} was not captured: ${error.action ? `${error.message}. ${error.action}` : error.message}`);
+      say(level, `a turn of agent ${subject.agentId} was not captured: ${describe(error)}`);
       return false;
     }
     return true;
@@ -171,10 +163,9 @@ export function captureHooks({ config, memory, subjectOf, logger, stateDir, turn
     const text = turn.filter((one) => one.role === "assistant").map((one) => one.text).join("\n\n").slice(-MOST_CHARS).toWellFormed();
     try {
       // What was shown is known to the process that showed it: there is nothing to start one for.
-      if (text && memory().pid !== null && !missing.has(REPLY_TOOL)) await call(REPLY_TOOL, { text }, subject, TIMEOUT_MS);
+      if (text && memory().pid !== null) await call("memory_replied", { text }, subject, TIMEOUT_MS);
     } catch (error) {
-      if (isMissing(error, REPLY_TOOL)) missing.add(REPLY_TOOL);
-      else if (!isStopped(error)) say("debug", `a reply was not looked through: ${error.message}`);
+      if (!isStopped(error)) say("debug", `a reply was not looked through: ${error.message}`);
     }
   };
 
@@ -255,17 +246,6 @@ export function captureHooks({ config, memory, subjectOf, logger, stateDir, turn
 /** Whether the process was stopped on purpose; by name, as another copy of our modules may have made the error. */
 function isStopped(error) {
   return error?.name === "StoppedError";
-}
-
-/** Whether the server answered that it has no such tool. */
-function isMissing(error, tool) {
-  return String(error?.message).startsWith(`there is no tool ${tool}`);
-}
-
-/** Say in the log when turns are to be captured and OpenClaw will not let us see them. */
-export function tellCapture({ config, agents, remembers, cfg, logger }, current = cfg()) {
-  const missing = config.capture === true && missingPermission(current);
-  if (missing && agents().some(remembers)) logger.warn(`openclaw-memory: no turn is captured: ${missing}`);
 }
 
 /** Hook it up; what to do when the host's service starts. */

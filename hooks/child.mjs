@@ -7,13 +7,14 @@
 
 import { spawn } from "node:child_process";
 import path from "node:path";
+import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 
 import { findExecutable, SETUP_COMMAND, UnavailableError } from "./environment.mjs";
-import { ConnectionError, DeadlineError, McpClient, seconds } from "./mcp.mjs";
+import { abortReason, ConnectionError, DeadlineError, McpClient, seconds } from "./mcp.mjs";
 import { shared } from "./shared.mjs";
 
-export { executableIn, findExecutable, privateEnvironment, SETUP_COMMAND, UnavailableError } from "./environment.mjs";
+export { describe, executableIn, findExecutable, privateEnvironment, SETUP_COMMAND, UnavailableError } from "./environment.mjs";
 
 const BACKOFF_MS = [0, 250, 1000, 4000, 15_000, 60_000];
 const END_MS = 2000; // for a process to end after SIGKILL
@@ -35,15 +36,11 @@ export class StoppedError extends ConnectionError {
 export function serverArguments({ configFile, settings = {} }, { agent, workspace } = {}) {
   return [
     ...(configFile ? ["--config", configFile] : []),
-    ...Object.entries(settings).flatMap(([key, value]) => ["--set", `${key}=${asText(value)}`]),
+    // A value as --set reads it: JSON is YAML.
+    ...Object.entries(settings).flatMap(([key, value]) => ["--set", `${key}=${typeof value === "object" ? JSON.stringify(value) : value}`]),
     ...(agent ? ["--agent", agent] : []),
     ...(workspace ? ["--workspace", workspace] : []),
   ];
-}
-
-/** A value as `--set` reads it; JSON is YAML. */
-function asText(value) {
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
 export class MemoryProcess {
@@ -77,11 +74,6 @@ export class MemoryProcess {
   /** Process id while it runs. */
   get pid() {
     return this.#current?.child?.pid ?? null;
-  }
-
-  /** The last lines that it wrote to its error stream. */
-  get lastWords() {
-    return this.#stderr.slice();
   }
 
   /** Start it now, so that the first call need not wait; failures are told by the calls. */
@@ -195,12 +187,11 @@ export class MemoryProcess {
       });
     });
     this.#exited = exited;
-    child.stderr.setEncoding("utf8");
-    child.stderr.on("data", (text) => this.#heard(text));
+    createInterface({ input: child.stderr }).on("line", (line) => this.#heard(line));
     child.stderr.on("error", () => {});
     start.client = new McpClient(child.stdout, child.stdin, {
       onBusy: (busy) => hold(child, busy),
-      onNoise: (line) => this.#heard(`${line}\n`),
+      onNoise: (line) => this.#heard(line),
       onClosed: (error) => this.#unheard(start, error),
     });
     hold(child, false);
@@ -233,13 +224,11 @@ export class MemoryProcess {
     }
   }
 
-  #heard(text) {
-    for (const line of text.split("\n")) {
-      if (!line.trim()) continue;
-      this.#stderr.push(line.trimEnd().slice(0, 500));
-      if (this.#stderr.length > STDERR_LINES) this.#stderr.shift();
-      this.#logger.debug?.(`openclaw-memory: ${line}`);
-    }
+  #heard(line) {
+    if (!line.trim()) return;
+    this.#stderr.push(line.trimEnd().slice(0, 500));
+    if (this.#stderr.length > STDERR_LINES) this.#stderr.shift();
+    this.#logger.debug?.(`openclaw-memory: ${line}`);
   }
 
   #lastLine() {
@@ -297,36 +286,35 @@ export function childEnvironment(env, stateDir) {
   };
 }
 
-async function settled(promise, ms) {
-  let timer;
-  const late = new Promise((resolve) => {
-    timer = setTimeout(resolve, ms, false);
-  });
+/** `promise`, but no longer than `ms` and not after `signal` was aborted. */
+export async function within(promise, ms, signal) {
+  const over = new AbortController();
+  const ends = AbortSignal.any(signal ? [over.signal, signal] : [over.signal]);
+  const late = delay(Math.max(1, ms), undefined, { signal: ends }).then(
+    () => Promise.reject(new DeadlineError(`it was not ready within ${seconds(ms)}`)),
+    () => Promise.reject(abortReason(ends)),
+  );
   try {
-    return await Promise.race([promise.then(() => true), late]);
+    return await Promise.race([promise, late]);
   } finally {
-    clearTimeout(timer);
+    over.abort();
   }
 }
 
-/** `promise`, but no longer than `ms` and not after `signal` was aborted. */
-async function within(promise, ms, signal) {
-  let timer;
-  let onAbort;
-  const ends = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new DeadlineError(`it was not ready within ${seconds(ms)}`)), Math.max(1, ms));
-    if (signal) {
-      onAbort = () => reject(signal.reason ?? new DOMException("The call was aborted", "AbortError"));
-      if (signal.aborted) onAbort();
-      else signal.addEventListener("abort", onAbort, { once: true });
-    }
+/** Whether a process has ended within `ms`. */
+const settled = (exited, ms) => within(exited.then(() => true), ms).catch(() => false);
+
+/** Run a command; resolves to its exit code and, when captured, to what it printed. */
+export function run(command, args, env, { capture = false } = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { stdio: ["inherit", capture ? "pipe" : "inherit", "inherit"], env });
+    let output = "";
+    child.stdout?.setEncoding("utf8").on("data", (text) => {
+      output += text;
+    });
+    child.once("error", reject);
+    child.once("close", (code) => resolve({ code: code ?? 1, output }));
   });
-  try {
-    return await Promise.race([promise, ends]);
-  } finally {
-    clearTimeout(timer);
-    if (onAbort) signal.removeEventListener("abort", onAbort);
-  }
 }
 
 /**

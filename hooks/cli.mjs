@@ -1,10 +1,9 @@
 /** `openclaw memory …`: our command line inside OpenClaw's, run for the agents that OpenClaw knows. */
 
-import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 
 import { escaped, inertJson } from "./arguments.mjs";
-import { childEnvironment, findExecutable, serverArguments, SETUP_COMMAND, UnavailableError } from "./child.mjs";
+import { childEnvironment, describe, findExecutable, run, serverArguments, SETUP_COMMAND, UnavailableError } from "./child.mjs";
 import { setUp } from "./provision.mjs";
 
 const NO_HITS = { results: [], goodMatch: false, provider: "none", model: null, mode: "none", fallback: null };
@@ -15,19 +14,6 @@ const EMPTY = {
   forget: { units: 0, facts: 0, files: 0, texts: [], remains: [] },
   doctor: { checks: [] },
 };
-
-/** Run the Python command; resolves to its exit code and, when captured, to what it printed. */
-export function run(command, args, env, { capture = false } = {}) {
-  return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { stdio: ["inherit", capture ? "pipe" : "inherit", "inherit"], env });
-    let output = "";
-    child.stdout?.setEncoding("utf8").on("data", (text) => {
-      output += text;
-    });
-    child.once("error", reject);
-    child.once("close", (code) => resolve({ code: code ?? 1, output }));
-  });
-}
 
 /** The commands that are about every agent unless one is named; with --json they print a list. */
 const OF_ALL = ["status", "index", "consolidate"];
@@ -186,7 +172,7 @@ async function passOn(host, [name, ...given]) {
 }
 
 function fail(error, json, code = 1) {
-  const message = error.action ? `${error.message}. ${error.action}` : error.message;
+  const message = describe(error);
   if (json) process.stdout.write(`${inertJson({ ok: false, error: { type: "cli_error", message } })}\n`);
   process.stderr.write(`error: ${escaped(message)}\n`);
   process.exitCode = code;

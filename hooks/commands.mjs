@@ -1,8 +1,7 @@
 /** `/remember`, `/why` and `/forget` in a conversation: the memory answers, and no model is asked. */
 
 import { escaped } from "./arguments.mjs";
-import { childEnvironment, findExecutable, serverArguments } from "./child.mjs";
-import { run } from "./cli.mjs";
+import { childEnvironment, describe, findExecutable, run, serverArguments } from "./child.mjs";
 
 const TIMEOUT_MS = 15_000;
 const WHY_RESULTS = 6;
@@ -66,7 +65,7 @@ export function registerCommands(api, host) {
       try {
         return { text: escaped(await does({ call, cli }, given)) };
       } catch (error) {
-        return { text: `${error.message}${error.action ? `. ${error.action}` : ""}` };
+        return { text: describe(error) };
       }
     };
     api.registerCommand({ name, description, acceptsArgs: true, requiredScopes: [scope], handler });

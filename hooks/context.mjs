@@ -234,11 +234,13 @@ export function contextHook({ config, memory, subjectOf, logger, turns = sharedT
   };
 }
 
-/** Say in the log when an agent is to have context and OpenClaw will not let it. */
+/** Say in the log when an agent is to have context, or its turns are to be captured, and OpenClaw will not let us. */
 export function tellPermission({ config, agents, remembers, cfg, logger }, current = cfg()) {
   const missing = missingPermission(current);
-  const wanted = () => agents().some((agentId) => remembers(agentId) && contextSettings(config, agentId));
-  if (missing && wanted()) logger.warn(`openclaw-memory: no context is added to turns: ${missing}`);
+  const remembering = missing ? agents().filter(remembers) : [];
+  const wanted = remembering.some((agentId) => contextSettings(config, agentId));
+  if (wanted) logger.warn(`openclaw-memory: no context is added to turns: ${missing}`);
+  if (config.capture === true && remembering.length) logger.warn(`openclaw-memory: no turn is captured: ${missing}`);
 }
 
 /** Hook it up. */

@@ -27,16 +27,19 @@ export class UnavailableError extends Error {
   }
 }
 
+/** What an error says, and what to do about it. */
+export const describe = ({ message, action }) => (action ? `${message}. ${action}` : message);
+
 // -- the private environment ------------------------------------------------------------------------------------------
 
-/** The private environment of `openclaw memory setup` that is in use; `venv`, as it once was called, when none is named. */
+/** The private environment of `openclaw memory setup` that is in use; one that is not there when none is named. */
 export function privateEnvironment(stateDir) {
   const home = path.join(stateDir, "openclaw-memory");
   let name = "";
   try {
     name = readFileSync(path.join(home, POINTER), "utf8").trim();
   } catch {
-    // no setup has made one since they have names
+    // no setup has made one
   }
   return path.join(home, /^venv[\w.+-]*$/.test(name) ? name : "venv");
 }

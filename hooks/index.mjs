@@ -4,7 +4,7 @@ import { definePluginEntry } from "openclaw/plugin-sdk/plugin-entry";
 import { listAgentIds, tryResolveDefaultAgentId } from "openclaw/plugin-sdk/agent-scope-runtime";
 
 import { classifyPaths, flushPlan, promptSection, SearchManager } from "./capability.mjs";
-import { captureSettings, registerCapture, tellCapture } from "./capture.mjs";
+import { captureSettings, registerCapture } from "./capture.mjs";
 import { sharedProcess, StoppedError, stopShared } from "./child.mjs";
 import { registerCli } from "./cli.mjs";
 import { registerCommands } from "./commands.mjs";
@@ -158,7 +158,6 @@ export default definePluginEntry({
       host.start();
       keepWaiting();
       tellPermission(host, ctx?.config);
-      tellCapture(host, ctx?.config);
     };
     registerLifecycle(api, { ...host, start, ingest });
     registerParents(api);

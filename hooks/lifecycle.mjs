@@ -1,5 +1,7 @@
 /** When the host begins a session, compacts one or is idle: ingest and maintenance, never in the way of a reply. */
 
+import { given } from "./arguments.mjs";
+import { describe } from "./environment.mjs";
 import { shared } from "./shared.mjs";
 
 const INGEST_TIMEOUT_MS = 600_000;
@@ -40,52 +42,44 @@ export function coalesced(job, running = new Map()) {
   return start;
 }
 
+/** A job for {@link coalesced}: `work`, whose failure is told in the log behind what `failed` says of it. */
+const attempt = (logger, work, failed) => async (subject, details) => {
+  try {
+    await work(subject, details);
+  } catch (error) {
+    if (error?.name === "StoppedError") return false;
+    logger.warn(`openclaw-memory: ${failed(subject, details)}: ${describe(error)}`);
+  }
+  return undefined;
+};
+
 /** Reading what changed, with a line in the log when something did. */
 export function ingestJob(memory, logger) {
-  return coalesced(async ({ agentId, workspaceDir }, { sessionId, reason }) => {
-    try {
-      const { report } = await memory().call(
-        "memory_session_start",
-        { ...(sessionId ? { sessionId } : {}), ...(reason ? { reason } : {}) },
-        { agent: agentId, workspace: workspaceDir, timeoutMs: INGEST_TIMEOUT_MS },
-      );
-      if (!report) return undefined;
-      const changed = report.added + report.updated + report.deleted;
-      const line =
-        `openclaw-memory: ingest for agent ${agentId} (${reason}): ${report.files} files, ${report.added} units added, ` +
-        `${report.updated} updated, ${report.deleted} deleted, ${Math.round(report.seconds * 1000)} ms`;
-      if (changed) logger.info(line);
-      else logger.debug?.(line);
-      if (report.warning) logger.warn(`openclaw-memory: ${report.warning}`);
-      return undefined;
-    } catch (error) {
-      if (error?.name === "StoppedError") return false;
-      logger.warn(`openclaw-memory: notes of agent ${agentId} were not read (${reason}): ${describe(error)}`);
-      return undefined;
-    }
-  }, shared("ingests"));
+  const read = async ({ agentId, workspaceDir }, { sessionId, reason }) => {
+    const options = { agent: agentId, workspace: workspaceDir, timeoutMs: INGEST_TIMEOUT_MS };
+    const { report } = await memory().call("memory_session_start", given({ sessionId, reason }), options);
+    if (!report) return;
+    const changed = report.added + report.updated + report.deleted;
+    logger[changed ? "info" : "debug"]?.(
+      `openclaw-memory: ingest for agent ${agentId} (${reason}): ${report.files} files, ${report.added} units added, ` +
+        `${report.updated} updated, ${report.deleted} deleted, ${Math.round(report.seconds * 1000)} ms`,
+    );
+    if (report.warning) logger.warn(`openclaw-memory: ${report.warning}`);
+  };
+  return coalesced(attempt(logger, read, ({ agentId }, { reason }) => `notes of agent ${agentId} were not read (${reason})`), shared("ingests"));
 }
 
 /** Maintenance through the Python hook, with a line in the log when it wrote or took out summaries. */
 export function maintenanceJob(memory, logger) {
   const reported = shared("reported", () => new Set());
-  return coalesced(async ({ agentId, workspaceDir }) => {
-    try {
-      const { ran, took_ms } = await memory().call(
-        "memory_heartbeat",
-        {},
-        { agent: agentId, workspace: workspaceDir, timeoutMs: MAINTENANCE_TIMEOUT_MS },
-      );
-      logger.debug?.(`openclaw-memory: maintenance for agent ${agentId}: ${Math.round(took_ms)} ms`);
-      const report = ran?.find((one) => Array.isArray(one?.created) && Array.isArray(one?.retired));
-      if (report) tellConsolidation(report, agentId, reported, logger);
-      return undefined;
-    } catch (error) {
-      if (error?.name === "StoppedError") return false;
-      logger.warn(`openclaw-memory: no maintenance for agent ${agentId}: ${describe(error)}`);
-      return undefined;
-    }
-  }, shared("maintenance"));
+  const maintain = async ({ agentId, workspaceDir }) => {
+    const options = { agent: agentId, workspace: workspaceDir, timeoutMs: MAINTENANCE_TIMEOUT_MS };
+    const { ran, took_ms } = await memory().call("memory_heartbeat", {}, options);
+    logger.debug?.(`openclaw-memory: maintenance for agent ${agentId}: ${Math.round(took_ms)} ms`);
+    const report = ran?.find((one) => Array.isArray(one?.created) && Array.isArray(one?.retired));
+    if (report) tellConsolidation(report, agentId, reported, logger);
+  };
+  return coalesced(attempt(logger, maintain, ({ agentId }) => `no maintenance for agent ${agentId}`), shared("maintenance"));
 }
 
 /** Say what a consolidation did; of one that only looked, once per agent, what it would do and how to let it. */
@@ -93,10 +87,9 @@ function tellConsolidation(report, agentId, reported, logger) {
   const summaries = `${report.created.length} ${report.created.length === 1 ? "summary" : "summaries"}`;
   const files = `${report.retired.length} ${report.retired.length === 1 ? "file" : "files"}`;
   const any = report.created.length + report.retired.length > 0;
-  const looked = report.dryRun ?? report.dry_run;
-  if (!looked && any) {
+  if (!report.dryRun && any) {
     logger.info(`openclaw-memory: old notes of agent ${agentId}: ${summaries} written, ${files} retired${report.complete === false ? ", more next time" : ""}`);
-  } else if (looked && any && !reported.has(agentId)) {
+  } else if (any && !reported.has(agentId)) {
     reported.add(agentId);
     logger.info(
       `openclaw-memory: old notes of agent ${agentId}: ${summaries} to be written, ${files} to be retired; nothing was done. ` +
@@ -104,10 +97,6 @@ function tellConsolidation(report, agentId, reported, logger) {
     );
   }
   for (const remark of [report.skipped, report.warning]) if (remark) logger.warn(`openclaw-memory: ${remark}`);
-}
-
-function describe(error) {
-  return error.action ? `${error.message}. ${error.action}` : error.message;
 }
 
 /** Hook up the host's events; `ingest` is an {@link ingestJob}. */

@@ -69,11 +69,6 @@ export class McpClient {
     input.on("error", (error) => this.close(new ConnectionError(`its input broke: ${error.message}`)));
   }
 
-  /** Calls that wait for an answer. */
-  get pending() {
-    return this.#pending.size;
-  }
-
   /** When the server last said anything, in milliseconds since the epoch. */
   lastHeard = 0;
 
@@ -229,7 +224,7 @@ function harmlessly(tell) {
   }
 }
 
-function abortReason(signal) {
+export function abortReason(signal) {
   return signal.reason instanceof Error ? signal.reason : new DOMException("The call was aborted", "AbortError");
 }
 

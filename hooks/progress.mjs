@@ -1,6 +1,6 @@
 /** What a person sees while an installation runs. */
 
-import path from "node:path";
+import { escaped } from "./arguments.mjs";
 
 /** One line that is overwritten on a terminal; elsewhere a line a step, and a sign of life every quarter of a minute. */
 export class Progress {
@@ -25,14 +25,9 @@ export class Progress {
     process.stdout.write(`${line}\n`);
   }
 
-  /** A line of pip: the steps of a build, and what is being fetched. */
+  /** A line of what is being run; the last one is shown. */
   heard(line) {
-    const build = /^\[(\d+)\/(\d+)\]/.exec(line);
-    if (build) this.#detail = `compiled ${build[1]} of ${build[2]}`;
-    else {
-      const work = /^(Collecting|Downloading|Using cached|Building wheel for|Installing collected packages)\s*:?\s*(\S+)?/.exec(line);
-      if (work) this.#detail = work[1] === "Installing collected packages" ? "copying files" : `${work[1].toLowerCase()} ${path.basename(work[2] ?? "")}`;
-    }
+    this.#detail = escaped(line.slice(0, 100));
   }
 
   #draw() {

@@ -9,9 +9,10 @@ import { createHash } from "node:crypto";
 import { access, cp, mkdir, mkdtemp, open, readdir, readFile, rm } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
+import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 
-import { childEnvironment } from "./child.mjs";
+import { childEnvironment, run } from "./child.mjs";
 import { executableIn, newEnvironment, privateEnvironment, SETUP_COMMAND, switchTo, UnavailableError } from "./environment.mjs";
 import { Progress } from "./progress.mjs";
 
@@ -134,15 +135,15 @@ async function install(host, named, wanted) {
   writer.on("error", () => {}); // a full disk fails the installation itself, in its own words
   const source = await mkdtemp(path.join(os.tmpdir(), "openclaw-memory-"));
   const progress = new Progress();
-  const run = ([command, args]) => logged(command, args, buildEnvironment(source), writer, progress);
+  const runLogged = ([command, args]) => logged(command, args, buildEnvironment(source), writer, progress);
   try {
     await copySource(host.rootDir, source);
     for (const installer of installers) {
       const environment = await newEnvironment(host.stateDir(), host.version);
       try {
         progress.step(`making a virtual environment with ${installer.name}`);
-        await run(installer.make(environment));
-        await fill(environment, source, installer, run, progress);
+        await runLogged(installer.make(environment));
+        await fill(environment, source, installer, runLogged, progress);
         const made = await installed(executableIn(environment));
         if (!same(made, wanted)) throw new Error(`${executableIn(environment)} ${made.version ? `is ${made.version}, build ${made.build}` : "does not run"}`);
         await switchTo(environment);
@@ -186,10 +187,10 @@ async function findInstallers(named) {
 }
 
 /** Install the package with llama.cpp: prebuilt, else compiled, else without it. Who has set CMAKE_ARGS wants it compiled. */
-async function fill(environment, source, installer, run, progress) {
+async function fill(environment, source, installer, runLogged, progress) {
   const extras = process.env.CMAKE_ARGS ? ["llama-cpp-python", "prebuilt"] : ["prebuilt", "llama-cpp-python"];
   const reasons = [];
-  const add = (...args) => run(installer.install(environment, ["-c", path.join(source, CONSTRAINTS), ...args]));
+  const add = (...args) => runLogged(installer.install(environment, ["-c", path.join(source, CONSTRAINTS), ...args]));
   for (const extra of extras) {
     const compiles = extra === "llama-cpp-python";
     if (compiles && !(await hasCompiler())) {
@@ -248,18 +249,10 @@ function logged(command, args, env, writer, progress) {
       lines.push(line);
       if (lines.length > KEPT_LINES) lines.shift();
     };
-    const hear = (stream) => {
-      let rest = "";
-      stream.setEncoding("utf8").on("data", (text) => {
-        writer.write(text);
-        const whole = (rest + text).split("\n");
-        rest = whole.pop();
-        whole.forEach(keep);
-      });
-      stream.on("end", () => keep(rest));
-    };
-    hear(child.stdout);
-    hear(child.stderr);
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on("data", (text) => writer.write(text));
+      createInterface({ input: stream }).on("line", keep);
+    }
     child.once("error", reject);
     child.once("close", (code, signal) => {
       if (code === 0) resolve();
@@ -287,7 +280,7 @@ function withNext(line, lines) {
 }
 
 /** The rest is the same from either side: slot, permissions, model, first ingest and a search. */
-function configure(host, executable, yes) {
+async function configure(host, executable, yes) {
   const args = ["setup", "openclaw", "--installed", ...(yes ? ["--yes"] : [])];
   const node = path.dirname(process.execPath);
   const env = {
@@ -296,11 +289,7 @@ function configure(host, executable, yes) {
   };
   const entry = process.argv[1];
   if (entry) args.push("--openclaw", entry);
-  return new Promise((resolve, reject) => {
-    const child = spawn(executable, args, { stdio: "inherit", env });
-    child.once("error", reject);
-    child.once("close", (code) => resolve(code ?? 1));
-  });
+  return (await run(executable, args, env)).code;
 }
 
 async function exists(file) {

@@ -25,20 +25,11 @@ export const CONVERSATIONS = "@sessions/";
 
 /** A hit of ours as OpenClaw's own search returns one. */
 export function hostHit(hit) {
+  const { path, startLine, endLine, score, vectorScore, textScore, snippet } = hit;
   return {
-    path: hit.path,
-    startLine: hit.startLine,
-    endLine: hit.endLine,
-    score: hit.score,
-    ...(hit.vectorScore === undefined ? {} : { vectorScore: hit.vectorScore }),
-    ...(hit.textScore === undefined ? {} : { textScore: hit.textScore }),
-    snippet: hit.snippet,
-    source: hit.path.startsWith(CONVERSATIONS) ? "sessions" : "memory",
-    provenance: {
-      originClass: hit.origin,
-      sessionKind: "unknown",
-      observedAt: Date.parse(hit.date ?? "") || 0,
-    },
+    ...given({ path, startLine, endLine, score, vectorScore, textScore, snippet }),
+    source: path.startsWith(CONVERSATIONS) ? "sessions" : "memory",
+    provenance: { originClass: hit.origin, sessionKind: "unknown", observedAt: Date.parse(hit.date ?? "") || 0 },
   };
 }
 
@@ -133,15 +124,8 @@ export function failure(tool, { path }, error, toolMs) {
 /** The host's answer of a read from ours. */
 export function readResult(found) {
   if (found.status === "ok") {
-    return given({
-      status: "ok",
-      text: found.text,
-      path: found.path,
-      truncated: found.truncated || undefined,
-      from: found.from,
-      lines: found.lines,
-      nextFrom: found.nextFrom,
-    });
+    const { text, path, truncated, from, lines, nextFrom } = found;
+    return given({ status: "ok", text, path, truncated: truncated || undefined, from, lines, nextFrom });
   }
   if (found.status === "not_found") return notFound(found.path);
   return { path: found.path, text: "", status: "error", code: "invalid", error: found.error ?? "it could not be read" };

@@ -1,8 +1,7 @@
 /** The tools that the model calls: those of the registry, each asked of the Python process and answered as OpenClaw expects. */
 
-import { setTimeout as delay } from "node:timers/promises";
-
 import { clamp, ParameterError, prepared } from "./arguments.mjs";
+import { within } from "./child.mjs";
 import { parentOf } from "./parents.mjs";
 import { absent, citesSources, CONVERSATIONS, failure, foundOrUnsure, isPrivate, presented, toolResult } from "./results.mjs";
 import TOOLS from "./tools.json" with { type: "json" };
@@ -10,14 +9,7 @@ import TOOLS from "./tools.json" with { type: "json" };
 export { TOOLS };
 
 /** OpenClaw's own least score; how many hits there are is a setting of ours, `search.max_results`. */
-export const DEFAULT_MIN_SCORE = 0.35;
-export const DEFAULT_MAX_RESULTS = 6;
-
-const parametersOf = (name) => TOOLS.find((tool) => tool.name === name).parameters;
-export const TOOL_NAMES = TOOLS.map(({ name }) => name);
-export const SEARCH_PARAMETERS = parametersOf("memory_search");
-export const GET_PARAMETERS = parametersOf("memory_get");
-export const TIMELINE_PARAMETERS = parametersOf("memory_timeline");
+const DEFAULT_MIN_SCORE = 0.35;
 const SEARCH_TIMEOUT_MS = 10_000;
 const READING_WAIT_MS = 2000; // a search waits this long for notes that are being read, and half its deadline at most
 const NO_WIKI = "A wiki is not part of this memory.";
@@ -91,7 +83,7 @@ export function makeTool(tool, memory, turn) {
     const timeoutMs = searches ? (memory.config.searchTimeoutMs ?? SEARCH_TIMEOUT_MS) : tool.deadlineMs;
     try {
       // What was written just before the session began is being read now.
-      if (tool.result === "hits") await atMost(turn.reading?.(), Math.min(READING_WAIT_MS, timeoutMs / 2));
+      if (tool.result === "hits") await within(turn.reading?.(), Math.min(READING_WAIT_MS, timeoutMs / 2)).catch(() => {});
       const call = (wanted) =>
         memory.call(name, wanted, {
           agent: turn.agentId,
@@ -118,16 +110,4 @@ export function makeTool(tool, memory, turn) {
     prepareArguments: (params) => prepared(parameters, params),
     execute,
   };
-}
-
-/** Make all tools for one turn, by their names; see {@link makeTool}. */
-export function makeTools(memory, turn) {
-  return Object.fromEntries(TOOLS.map((tool) => [tool.name, makeTool(tool, memory, turn)]));
-}
-
-async function atMost(promise, ms) {
-  if (!promise) return;
-  const stop = new AbortController();
-  await Promise.race([promise, delay(ms, undefined, { signal: stop.signal }).catch(() => {})]);
-  stop.abort();
 }

@@ -10,11 +10,6 @@ from contextlib import contextmanager
 
 from .records import dataclass
 
-#: Error numbers for a full disk or quota.
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-#: The program's name before one of its commands in a message, which :func:`substitute_command` replaces.
-_CALL = re.compile(r"(?:(?<=: )|(?<=')|(?<=see )|(?<=run ))openclaw-memory (?!of\b)(?=[a-z])")
-
 
 def substitute_command(text: str) -> str:
     """Return ``text`` with the program's name replaced by ``OPENCLAW_MEMORY_COMMAND``.
@@ -22,12 +17,15 @@ def substitute_command(text: str) -> str:
     A host may start this program by a path, with no ``openclaw-memory`` on PATH.
     """
     command = os.environ.get("OPENCLAW_MEMORY_COMMAND")
-    return _CALL.sub(lambda _: f"{command} ", text) if command else text
+    before_a_command = r"(?:(?<=: )|(?<=')|(?<=see )|(?<=run ))openclaw-memory (?!of\b)(?=[a-z])"
+    return re.sub(before_a_command, lambda _: f"{command} ", text) if command else text
 
 
 def next_step_for(error: Exception, otherwise: str) -> str:
     """Return the next step after an operating-system error: free space if the disk is full, else ``otherwise``."""
-    full = error.errno in _FULL if isinstance(error, OSError) else "disk is full" in str(error)
+    full = "disk is full" in str(error)
+    if isinstance(error, OSError):
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
     return "free some space and run it again" if full else otherwise
 
 
@@ -126,6 +124,16 @@ class EngineError(ModelError):
 
 class HostError(OpenClawMemoryError):
     """A host that is missing or too old, or whose configuration cannot be read or changed."""
+
+
+def describe_failure(error: Exception) -> str:
+    """Return any error as one sentence with its next step; one that is not raised on purpose is a defect to report."""
+    if isinstance(error, OpenClawMemoryError):
+        return str(error) or type(error).__name__
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        return f"{where}{error.strerror or error}; {next_step_for(error, 'check the path and its permissions')}"
+    return f"a defect of openclaw-memory ({type(error).__name__}: {error}); please report it"
 
 
 @contextmanager

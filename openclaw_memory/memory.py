@@ -61,14 +61,12 @@ if TYPE_CHECKING:
     from .search.service import SearchService
     from .sharing.reading import Source
     from .store.api import Store, VectorModel
+    from .summarise.consolidator import Consolidator
     from .summarise.inventory import RetiredNotes
     from .tables.service import MemoryTables
     from .upkeep.schedule import ConsolidationRunner
 
 log = logging.getLogger("openclaw_memory")
-
-#: Units that show how well the model knows the languages of the notes.
-_LANGUAGE_SAMPLE = 300
 
 T = TypeVar("T")
 
@@ -302,15 +300,20 @@ class Memory(EvaluatingMemory):
         """Consolidation, by hand and by itself."""
         from .upkeep.schedule import ConsolidationRunner
 
-        return ConsolidationRunner(
+        settings = self.settings.consolidate
+        return ConsolidationRunner(settings, self.state, lambda: self._consolidator, self._ingest_and_scan)
+
+    @Part
+    def _consolidator(self) -> Consolidator:
+        from .summarise.consolidator import Consolidator
+
+        return Consolidator(
             workspace=self.workspace,
             settings=self.settings,
             store=self.store,
-            reader=lambda: self.reader,
+            reader=self.reader,
             plugins=self.plugins,
-            state=self.state,
             retired=self._retired,
-            ingest=self._ingest_and_scan,
             changes=lambda: self.facts.changes(date.min, fresh=False).changes or (),
         )
 
@@ -483,7 +486,7 @@ class Memory(EvaluatingMemory):
         self._finish_forgetting()
         now = now or datetime.now().astimezone()
         results = self.plugins.notify("openclaw_memory_heartbeat", memory=self, now=now)
-        report, compacted = self.consolidate_if_due(now), self.maintain()
+        report, compacted = self.upkeep.automatic(now), self.maintain()
         return [*results, compacted if report is None else report]
 
     # -- capture ------------------------------------------------------------------------------------
@@ -563,12 +566,8 @@ class Memory(EvaluatingMemory):
         :class:`~openclaw_memory.errors.WorkspaceError` when files cannot be written.
         """
         return self.upkeep.consolidate(
-            now=now, older_than_days=older_than_days, grain=grain, dry_run=dry_run, deadline=deadline, progress=progress
+            now, deadline, progress, older_than_days=older_than_days, grain=grain, dry_run=dry_run
         )
-
-    def consolidate_if_due(self, now: datetime) -> ConsolidateReport | None:
-        """Consolidate as a heartbeat does: only a report until a person enables it; ``None`` if off or too soon."""
-        return self.upkeep.automatic(now)
 
     # -- as tables ----------------------------------------------------------------------------------
 
@@ -641,7 +640,8 @@ class Memory(EvaluatingMemory):
         for note in notes.values():
             languages.count(note.languages)
         if embedder is not None:
-            languages.sample(self._questions.sample_texts(_LANGUAGE_SAMPLE), _LANGUAGE_SAMPLE)
+            enough = 300  # units that show how well the model knows the languages of the notes
+            languages.sample(self._questions.sample_texts(enough), enough)
         shares, knowledge = languages.shares(), languages.coverage(embedder)
         model_name = None if model is None else model.name
         unknown = unknown_languages(shares, knowledge, model_name, self.settings.embedding.model)

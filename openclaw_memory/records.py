@@ -12,8 +12,6 @@ from collections.abc import Callable
 from dataclasses import MISSING, FrozenInstanceError, fields
 from typing import TYPE_CHECKING, Any
 
-#: Objects that take less time to fill than a method takes to write.
-_FILLED = 16
 _WRITTEN = ("__init__", "__repr__", "__eq__", "__hash__")
 
 
@@ -63,7 +61,8 @@ def _on_first_use(cls: type, name: str, frozen: bool) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **values: Any) -> Any:
         nonlocal filled
         filled += 1
-        if name == "__init__" and filled <= _FILLED and _fill(self, args, values):
+        # So many objects take less time to fill than a method takes to write.
+        if name == "__init__" and filled <= 16 and _fill(self, args, values):
             return None
         twin = dataclasses.make_dataclass(
             cls.__name__,

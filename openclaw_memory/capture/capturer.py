@@ -48,8 +48,6 @@ _MAX_KEPT, _MIN_SCORE, _MAX_LOOKED_UP = 5, 0.5, 20
 _READ_CHARS = 100_000
 #: Names of speakers before personal sentences; no person is called "The sender".
 _USER, _ASSISTANT, _SENDER = "User: ", "Assistant: ", "The sender: "
-_SPEAKER = re.compile(f"(?:{_USER}|{_ASSISTANT}|{_SENDER})")
-_WORDS = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,13 +325,12 @@ def _attribute(sentence: str, role: Role, trusted: bool) -> str:
 
 
 def _without_speaker(line: str) -> str:
-    match = _SPEAKER.match(line)
-    return line[match.end() :] if match else line
+    return line.removeprefix(_USER).removeprefix(_ASSISTANT).removeprefix(_SENDER)
 
 
 def _key(line: str) -> str:
     """Return a text that is equal for lines of the same words."""
-    return " ".join(_WORDS.findall(unicodedata.normalize("NFKC", _without_speaker(line)).casefold()))
+    return " ".join(re.findall(r"\w+", unicodedata.normalize("NFKC", _without_speaker(line)).casefold()))
 
 
 def _names_and_numbers(sentence: str) -> frozenset[str]:

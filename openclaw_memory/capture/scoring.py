@@ -16,8 +16,8 @@ from ..text.sentences import sentence_spans
 from ..text.structure import is_prohibition, states_amount, states_appointment
 from ..text.withheld import without_block, without_host_additions
 
-#: Longer sentences are pasted or endless; shorter ones (in words) say nothing alone.
-_MOST_CHARS, _FEWEST_WORDS = 480, 3
+#: Words of the shortest sentence that says something alone.
+_FEWEST_WORDS = 3
 #: Scores of the kinds of markers.
 _MARKERS = {
     "remember": 0.6,
@@ -29,8 +29,6 @@ _MARKERS = {
     "standing": 0.4,
     "detail": 0.3,
 }
-#: Most characters of a name in quotation marks, with these, in scripts without spaces.
-_LONGEST_NAME = 6
 _PLAIN_MARKS = ".,;:!?'’\"“”()-–—/%€$£&#@+…。，、！？：；「」『』।"
 #: List markers, quotes, hashes, boxes and fences at the beginning of a line.
 _MARK = re.compile(r">\s*|(?:[-*+•_]+|\d{1,9}[.)]|#{1,6}|\[[ xX]\])(?:\s+|$)|`{3,}|~{3,}")
@@ -119,7 +117,7 @@ def _without_quotes(sentence: str) -> str:
     """Return a sentence without what it quotes: several words in quotation marks, of which one may be a name."""
 
     def is_name(quote: str) -> bool:
-        return len(quote.split()) < 2 and (len(quote) <= _LONGEST_NAME or not UNSPACED_LETTER.search(quote))
+        return len(quote.split()) < 2 and (len(quote) <= 6 or not UNSPACED_LETTER.search(quote))
 
     return _QUOTED.sub(lambda match: match[0] if is_name(match[0]) else " ", sentence)
 
@@ -134,7 +132,7 @@ def tidy(sentence: str) -> str:
 
 def _is_prose(sentence: str) -> bool:
     """Return true if a line is a sentence of a language rather than of a program or a log."""
-    if len(sentence) > _MOST_CHARS or is_machine(sentence):
+    if len(sentence) > 480 or is_machine(sentence):
         return False
     words = sentence.split()
     letters = sum(map(str.isalpha, sentence))

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from ..config.openclaw_home import OpenClawHome, read_text
-from ..config.settings import Settings, check_key, config_path, load, value_of, walk
+from ..config.settings import Settings, check_key, config_path, load, read_tree, value_of, walk
 from ..config.store_url import hide_password
 from ..errors import SettingsError, writing
 from ..system import atomic, yaml_edit
@@ -136,6 +136,8 @@ def set_value(file: Path, key: str, value: Any) -> None:
     ``value`` is a text or number, or a list or mapping of such, which is written in one line.  Raises
     :class:`~openclaw_memory.errors.SettingsError` when the file is not valid before or after.
     """
+    import yaml
+
     file = file.resolve()
     text = read_text(file) or ""
     if file.exists():
@@ -151,7 +153,7 @@ def set_value(file: Path, key: str, value: Any) -> None:
             document = document[group]
         document[name] = yaml_edit.to_yaml(value)
 
-    if _tree(text, file):
+    if yaml.safe_load(text):
         _write(file, yaml_edit.edit(text, change))
     else:  # nothing, or comments alone
         _write(file, (text if not text or text.endswith("\n") else f"{text}\n") + yaml_edit.edit("", change))
@@ -162,7 +164,7 @@ def unset_value(file: Path, key: str) -> bool:
     file = file.resolve()
     text = read_text(file) or ""
     keys = key.split(".", 2)
-    held: list[Any] = [_tree(text, file)]
+    held: list[Any] = [read_tree(file) if text else {}]
     for name in keys:
         if not isinstance(held[-1], dict) or name not in held[-1]:
             return False
@@ -180,19 +182,6 @@ def unset_value(file: Path, key: str) -> bool:
     assert node is not None
     _write(file, yaml_edit.remove_items(text, node, [each.text == name for each, _ in node.pairs]))
     return True
-
-
-def _tree(text: str, file: Path) -> dict[str, Any]:
-    import yaml
-
-    try:
-        tree = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        reason = " ".join(str(error).split())
-        raise SettingsError(f"cannot be read as YAML ({reason})", "mend or move it", file) from error
-    if tree is not None and not isinstance(tree, dict):
-        raise SettingsError(f"{file}: the top level must be a mapping such as 'search:'")
-    return tree or {}
 
 
 def _write(file: Path, text: str) -> None:

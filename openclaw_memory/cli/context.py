@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import field, replace
 from datetime import date
@@ -86,21 +86,16 @@ class CliContext:
     #: Form of the last JSON document: one of several lines, or the whole output; ``None`` before the first.
     emitted: Literal["line", "whole"] | None = None
 
-    def settings(self, **overrides: Any) -> Settings:
-        """Return the settings in force; ``overrides`` write ``embedding__offline`` for ``embedding.offline``."""
-        values = {key.replace("__", "."): value for key, value in overrides.items() if value is not None}
-        return self.load_settings(values)[0]
+    def settings(self) -> Settings:
+        """Return the settings in force."""
+        return self.load_settings()[0]
 
     def load_settings(
-        self,
-        overrides: Mapping[str, Any] | None = None,
-        index: str | Path | None = None,
-        profile: str | None = None,
+        self, index: str | Path | None = None, profile: str | None = None
     ) -> tuple[Settings, dict[str, str]]:
         """Return the settings in force and the source of each; an invalid ``--set`` is wrong usage."""
-        values = {**self.overrides, **(overrides or {})}
         try:
-            settings, sources = load(self.config, values, index=index or self.db, profile=profile)
+            settings, sources = load(self.config, self.overrides, index=index or self.db, profile=profile)
         except SettingsError as error:
             if error.problem.path != "argument":
                 raise
@@ -126,21 +121,11 @@ class CliContext:
         return Memory(workspace, agent=self.agent, settings=settings, db=self.db)
 
     @property
-    def err(self) -> Console:
-        """Return a console on stderr, for progress and remarks."""
-        return console(stderr=True)
-
-    @property
     def out(self) -> Console:
         """Return a console on stdout, for people."""
         # In a pipe nothing is wrapped: a line is a line for grep and for copying a path.
         terminal = sys.stdout.isatty()
         return console(soft_wrap=not terminal, width=None if terminal else 4096)
-
-    @property
-    def shows_progress(self) -> bool:
-        """Return true if a person sees progress bars."""
-        return not self.json and sys.stderr.isatty()
 
     def emit(self, value: Any, one_line: bool = False) -> None:
         """Print ``value`` as the JSON of the contract, on one line if the command prints several documents."""
@@ -288,8 +273,22 @@ def yes_option(command: F) -> F:
 
 
 def offline_option(command: F) -> F:
-    """Add ``--offline`` to a command that downloads a missing model."""
-    return click.option("--offline", is_flag=True, help="Do not download a missing model.")(command)
+    """Add ``--offline``, which sets ``embedding.offline``, to a command that downloads a missing model."""
+
+    def set_offline(context: click.Context, _: click.Parameter, offline: bool) -> None:
+        context.obj.overrides |= {"embedding.offline": True} if offline else {}
+
+    return click.option(
+        "--offline", is_flag=True, expose_value=False, callback=set_offline, help="Do not download a missing model."
+    )(command)
+
+
+def parse_assignments(assignments: Sequence[str], option: str) -> dict[str, Any]:
+    """Return the settings of an ``option`` that takes ``KEY=VALUE``; anything else is wrong usage."""
+    for assignment in assignments:
+        if "=" not in assignment:
+            raise click.BadParameter(f"{assignment!r} is not KEY=VALUE", param_hint=option)
+    return {key.strip(): value for key, _, value in (each.partition("=") for each in assignments)}
 
 
 class DateOption(click.ParamType[date]):
@@ -365,14 +364,15 @@ def _lines(size: float) -> Progress:
 
 @contextmanager
 def _bars(cli: CliContext, amount: str) -> Iterator[Progress]:
-    if not cli.shows_progress:
+    if cli.json or not sys.stderr.isatty():
         yield silent if cli.json else _lines(1e6 if amount == "DownloadColumn" else 1)
         return
     from rich import progress
 
-    columns = (progress.TextColumn("{task.description}"), progress.BarColumn(), getattr(progress, amount)())
+    columns = progress.TextColumn("{task.description}"), progress.BarColumn(), getattr(progress, amount)()
+    err = console(stderr=True)
     tasks: dict[str, Any] = {}
-    with progress.Progress(*columns, progress.TimeRemainingColumn(), console=cli.err, transient=True) as bars:
+    with progress.Progress(*columns, progress.TimeRemainingColumn(), console=err, transient=True) as bars:
 
         def show(stage: str, done: int, total: int) -> None:
             if stage not in tasks:

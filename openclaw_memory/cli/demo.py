@@ -21,7 +21,7 @@ from .search import marking, show_hit, show_stop
               help="Keep the example workspace and its index here; default: a temporary folder.")  # fmt: skip
 @offline_option
 @common_options
-def demo(cli: CliContext, folder: Path | None, offline: bool) -> None:
+def demo(cli: CliContext, folder: Path | None) -> None:
     """Ingest a small example workspace, search it four times and follow one thread.
 
     Gets the embedding model on first use, then needs no network.
@@ -35,7 +35,7 @@ def demo(cli: CliContext, folder: Path | None, offline: bool) -> None:
         workspace = folder / "workspace"
         files = len(example.copy_to(workspace))
         # The defaults: no folders of the user, and eager embedding.
-        settings = replace(cli.settings(embedding__offline=True if offline else None), ingest=IngestSettings())
+        settings = replace(cli.settings(), ingest=IngestSettings())
         memory = stack.enter_context(
             Memory(workspace, settings=settings, db=cli.db or folder / "index.duckdb", state=folder / "state.sqlite")
         )

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
-from ..model import EvaluationComparison, EvaluationReport, EvaluationRun, FoundShares, Share, counted
-from .context import CliContext, common_options, ingest_progress, say, wrong_usage
+from ..model import EvaluationComparison, EvaluationReport, EvaluationRun, FoundShares, counted
+from .context import CliContext, common_options, ingest_progress, parse_assignments, say, wrong_usage
 
 
 @click.command()
@@ -29,12 +27,7 @@ def evaluate(cli: CliContext, questions: int, against: tuple[str, ...]) -> None:
       openclaw-memory evaluate --against embedding.model=multilingual-e5-small
       openclaw-memory evaluate --against search.use_weight=0    # without learning from use
     """
-    values: dict[str, Any] = {}
-    for assignment in against:
-        key, equals, value = assignment.partition("=")
-        if not equals:
-            raise click.BadParameter(f"{assignment!r} is not KEY=VALUE", param_hint="--against")
-        values[key.strip()] = value
+    values = parse_assignments(against, "--against")
     with cli.memory() as memory, ingest_progress(cli) as progress, wrong_usage():
         report = memory.evaluate(questions=questions, against=values or None, progress=progress)
     cli.answer(report, show_report)
@@ -53,7 +46,7 @@ def show_report(cli: CliContext, report: EvaluationReport) -> None:
 
     def cells(name: str, groups: list[FoundShares]) -> list[str]:
         shares = [share for found in groups for share in (found.at1, found.at5, found.at10)]
-        return [name, str(groups[0].at1.whole), *map(_percent, shares)]
+        return [name, str(groups[0].at1.whole), *(f"{share.share:.0%}" for share in shares)]
 
     rows = [cells("all", [each.found for each in both])]
     for name in ("by_kind", "by_language"):
@@ -71,10 +64,6 @@ def show_report(cli: CliContext, report: EvaluationReport) -> None:
     if comparison is not None:
         say(_verdict(comparison))
     cli.remark(report.warning)
-
-
-def _percent(share: Share) -> str:
-    return f"{share.share:.0%}"
 
 
 def _verdict(comparison: EvaluationComparison) -> str:

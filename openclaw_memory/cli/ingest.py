@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     help="For each agent of OpenClaw with a workspace; one line of JSON each with --json.",
 )
 @common_options
-def ingest(cli: CliContext, paths: tuple[str, ...], watch: bool, lazy: bool, offline: bool, all_agents: bool) -> None:
+def ingest(cli: CliContext, paths: tuple[str, ...], watch: bool, lazy: bool, all_agents: bool) -> None:
     """Read what changed in the workspace (or below PATH) into the index.
 
     Unchanged files cost a look at their size and time; inside a changed file only changed lines are
@@ -44,7 +44,7 @@ def ingest(cli: CliContext, paths: tuple[str, ...], watch: bool, lazy: bool, off
       openclaw-memory ingest memory/2026-03-03.md
       openclaw-memory ingest --watch
     """
-    settings = cli.settings(embedding__offline=True if offline else None)
+    settings = cli.settings()
     # This process ends before a background thread would have embedded anything.
     mode = "lazy" if lazy or settings.ingest.embed == "lazy" else "eager"
     if all_agents:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ..model import ConceptRow, ConceptsResult, FactRow, FactsResult, counted
+from ..model import ConceptsResult, FactRow, FactsResult, counted
 from .context import DATE, CliContext, common_options, say, wrong_usage
 
 
@@ -69,14 +69,7 @@ def _show_removed_concept(cli: CliContext, result: ConceptsResult, name: str) ->
 
 
 def _show_concepts(cli: CliContext, result: ConceptsResult, explain: bool = False) -> None:
-    if result.rows:
-        _show_concept_table(cli, result.rows, explain)
-    else:
-        say("nothing found")
-    cli.remark(result.warning)
-
-
-def _show_concept_table(cli: CliContext, rows: tuple[ConceptRow, ...], explain: bool) -> None:
+    rows = result.rows
     columns: dict[str, list[str]] = {
         "name": [row.name + (" *" if row.curated else "") for row in rows],
         "kind": [row.kind or "" for row in rows],
@@ -90,7 +83,11 @@ def _show_concept_table(cli: CliContext, rows: tuple[ConceptRow, ...], explain: 
     if not explain:
         del columns["why"]
     caption = "* curated, in concepts.yaml" if any(row.curated for row in rows) else None
-    cli.table(zip(*columns.values(), strict=True), *columns, right=("units",), caption=caption)
+    if rows:
+        cli.table(zip(*columns.values(), strict=True), *columns, right=("units",), caption=caption)
+    else:
+        say("nothing found")
+    cli.remark(result.warning)
 
 
 def _join_some(names: tuple[str, ...], most: int = 4) -> str:

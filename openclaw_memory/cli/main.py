@@ -120,7 +120,7 @@ class LazyGroup(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; exit 1 with one line on stderr when it fails, 2 when it is used wrongly."""
-        from ..errors import OpenClawMemoryError, next_step_for
+        from ..errors import OpenClawMemoryError, describe_failure
 
         def fail(message: str) -> NoReturn:
             _print_failure(message, ctx.meta[_JSON], ctx)
@@ -130,17 +130,14 @@ class LazyGroup(click.Group):
             return super().invoke(ctx)
         except click.UsageError as error:
             raise _in_one_line(error, ctx.meta[_JSON], ctx) from error
-        except OpenClawMemoryError as error:
-            fail(str(error) or type(error).__name__)
+        except BrokenPipeError:
+            raise  # click ends quietly when the reader of a pipe has left
+        except (OpenClawMemoryError, OSError) as error:
+            fail(describe_failure(error))
         except KeyboardInterrupt:
             fail("interrupted: what was written is kept; run it again to go on")
         except MemoryError:
             fail("out of memory; close other programs, or choose a smaller embedding.model")
-        except OSError as error:
-            if isinstance(error, BrokenPipeError):
-                raise  # click ends quietly when the reader of a pipe has left
-            where = f"{error.filename}: " if error.filename else ""
-            fail(f"{where}{error.strerror or error}; {next_step_for(error, 'check the path and its permissions')}")
         except (click.exceptions.Exit, click.ClickException, click.Abort):
             raise
         except Exception as error:
@@ -230,7 +227,7 @@ def cli(
       openclaw-memory ingest
       openclaw-memory search "why did we move the backups?"
     """
-    from .context import CliContext, without_password
+    from .context import CliContext, parse_assignments, without_password
 
     handler = logging.StreamHandler()
     if not verbose:
@@ -240,12 +237,7 @@ def cli(
     logging.basicConfig(level=logging.DEBUG if verbose else logging.WARNING, handlers=[handler])
     for chatty in ("httpx", "httpcore", "filelock", "markdown_it"):
         logging.getLogger(chatty).setLevel(logging.ERROR)
-    overrides: dict[str, Any] = {}
-    for assignment in assignments:
-        key, equals, value = assignment.partition("=")
-        if not equals:
-            raise click.BadParameter(f"{assignment!r} is not KEY=VALUE", param_hint="--set")
-        overrides[key.strip()] = value
+    overrides = parse_assignments(assignments, "--set")
     without_password(overrides.get("store.url", ""))
     if db is not None and is_url(db):
         if ctx.get_parameter_source("db") is click.core.ParameterSource.COMMANDLINE:

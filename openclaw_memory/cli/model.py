@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..embed import registry
+from ..system.serialize import camel
 from .config import set_value, settings_file
 from .context import CliContext, ingest_progress, json_option, model_progress, yes_option
 from .evaluate import show_report
@@ -43,18 +44,12 @@ def list_models(cli: CliContext) -> None:
         entry, local = registry.get(name), cached.get(name)
         file = entry or local
         assert file is not None
+        figures = ("dimensions", "context", "memory", "time", "recall", "retrieval", "retrieval_by", "needs")
         row = {
             "name": name,
             "title": entry.title if entry else name,
-            "dimensions": entry.dimensions if entry else None,
-            "context": entry.context if entry else None,
             "download": file.size,
-            "memory": (entry and entry.memory) or None,
-            "time": (entry and entry.time) or None,
-            "recall": (entry and entry.recall) or None,
-            "retrieval": (entry and entry.retrieval) or None,
-            "retrievalBy": (entry and entry.retrieval_by) or None,
-            "needs": entry.needs if entry else None,
+            **{camel(figure): getattr(entry, figure, None) or None for figure in figures},
             "licence": entry.licence if entry else read_licence(local.path) if local else "unknown",
             "verified": local.verified if local else file.verified,
             "source": file.source,

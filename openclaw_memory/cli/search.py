@@ -127,14 +127,11 @@ def search(cli: CliContext, query: tuple[str, ...], explain: bool, full: bool, *
         result = memory.search(request)
         if not cli.json:
             save_hits(memory, result.results, as_of)
-    if cli.json:
-        cli.emit(result)
-    else:
-        show(cli, result, text, None if full else 1)
+    cli.answer(result, show, text, None if full else 1)
 
 
-#: Lines shown of each result, and characters of each line.
-LINES, _CHARS = 2, 150
+#: Characters shown of each line.
+_CHARS = 150
 
 
 @click.command()
@@ -172,7 +169,7 @@ def recall(cli: CliContext, query: tuple[str, ...], hops: int, full: bool, **opt
     if not result.results:
         warn_if_unanswered(result, text)
     for hit in result.results:
-        show_stop(cli, hit, None if full else LINES, mark)
+        show_stop(cli, hit, None if full else 2, mark)
     cli.remark_on(result)
 
 

@@ -30,7 +30,6 @@ from .context import CliContext, offline_option, say
 def serve(
     cli: CliContext,
     for_host: bool,
-    offline: bool,
     http: bool,
     port: int | None,
     idle: float | None,
@@ -45,7 +44,7 @@ def serve(
     """
     gc.set_threshold(20_000)  # a command ends before its garbage is much
     cli.note_openclaw()
-    settings, sources = cli.load_settings({"embedding.offline": True} if offline else {})
+    settings, sources = cli.load_settings()
     if not for_host and sources["context.curated_files"] == "default":  # OpenClaw alone shows them to its model
         settings = settings.with_values({"context.curated_files": True})
     folder = workspace or cli.workspace

@@ -100,7 +100,7 @@ def _register(run: SetupRun) -> None:
     """Add the MCP server to a host's configuration, or remove it."""
     for option, value in (
         ("--openclaw", run.executable), ("--profile", run.profile), ("--query", run.query),
-        ("--offline", run.offline), ("--installed", run.installed),
+        ("--offline", run.cli.overrides.get("embedding.offline") is True), ("--installed", run.installed),
     ):  # fmt: skip
         if value:
             raise click.UsageError(f"{option} is for openclaw")
@@ -176,7 +176,6 @@ class SetupRun:
     executable: str | None = None
     profile: str | None = None
     installed: bool = False
-    offline: bool = False
     query: str | None = None
     project: Path | None = None
     record: dict[str, Any] = field(init=False)
@@ -354,14 +353,13 @@ def _agents(run: SetupRun, host: OpenClaw) -> list[Agent]:
         return agents
     folder = Path(os.path.expanduser(run.cli.workspace)).resolve()
     matching = [agent for agent in agents if agent.workspace.resolve() == folder]
-    return matching or [Agent(run.cli.agent, folder, True)]
+    return matching or [Agent(run.cli.agent, folder)]
 
 
 def _settings(run: SetupRun, host: OpenClaw) -> Settings:
     """Return the settings in force with the plugin's folder of index files, so that both use the same ones."""
-    overrides = {"embedding.offline": True} if run.offline else {}
     folder = host.home.plugin_state / "index"
-    settings, source = run.cli.load_settings(overrides, folder, run.profile)
+    settings, source = run.cli.load_settings(folder, run.profile)
     if os.environ.get("OPENCLAW_MEMORY_STORE_FOLDER") or source["store.folder"] == host.home.plugin_key("settings"):
         return settings
     return settings.with_values({"store.folder": str(folder)})
@@ -476,12 +474,8 @@ def _read_and_search(run: SetupRun, settings: Settings, host: OpenClaw, agents: 
     run.cli.say(f"\nsearch: {query}\n")
     if not run.cli.json:
         show(run.cli, result)
-    _offer_larger_model(run, settings)
-
-
-def _offer_larger_model(run: SetupRun, settings: Settings) -> None:
-    """Name the larger model where somebody reads it who has chosen none, and who has a network."""
-    if settings.embedding.model == registry.AUTO and not (settings.embedding.offline or run.offline or run.yes):
+    # Where somebody reads it who has chosen no model, and who has a network.
+    if settings.embedding.model == registry.AUTO and not (settings.embedding.offline or run.yes):
         run.cli.say(f"\n{registry.describe_larger()}")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+from dataclasses import replace
 from datetime import date, time
 from decimal import Decimal
 from pathlib import Path
@@ -14,6 +15,7 @@ import click
 
 from ..model import QueryResult, counted
 from ..system.sanitize import escape_json
+from ..system.serialize import to_json
 from .context import CliContext, common_options, ingest_progress, say
 
 #: Default number of rows for people.
@@ -80,15 +82,8 @@ def _plain(value: Any) -> Any:
 
 
 def _json(result: QueryResult) -> str:
-    out: dict[str, Any] = {
-        "columns": result.columns,
-        "rows": [[_plain(value) for value in row] for row in result.rows],
-        "took_ms": result.took_ms,
-    }
-    out |= {name: True for name in ("truncated", "stale") if getattr(result, name)}
-    if result.warning:
-        out["warning"] = result.warning
-    return escape_json(json.dumps(out, ensure_ascii=False))
+    rows = [[_plain(value) for value in row] for row in result.rows]
+    return escape_json(json.dumps({**to_json(replace(result, rows=())), "rows": rows}, ensure_ascii=False))
 
 
 def _cell(plain: Any) -> Any:

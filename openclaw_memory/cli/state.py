@@ -16,6 +16,7 @@ import click
 
 from ..config.settings import Settings, load, walk
 from ..errors import SettingsError, WorkspaceError
+from ..knowledge import CONCEPTS, FACTS
 from ..model import counted, joined
 from ..system import atomic
 from ..system.archives import DAMAGED, has_zip_signature
@@ -29,8 +30,7 @@ if TYPE_CHECKING:
 #: Name of the manifest in an archive, and the version of the layout.
 _MANIFEST, _FORMAT = "manifest.json", 1
 _STATE, _KEY, _SETTINGS = "state.sqlite", "state.sqlite.key", "settings.yaml"
-_CONCEPTS, _FACTS = "concepts.yaml", "facts.yaml"
-_ENTRIES = (_SETTINGS, _CONCEPTS, _FACTS, _STATE, _KEY)
+_ENTRIES = (_SETTINGS, CONCEPTS, FACTS, _STATE, _KEY)
 
 
 @click.command()
@@ -112,8 +112,8 @@ def restore(cli: CliContext, file: Path, dry_run: bool, overwrite: bool) -> None
             if report.tombstones or since:
                 schedule_forgetting(memory.state)
         forgot = [f"{counted(since, 'phrase')} forgotten since this backup was made stay so"] if since else []
-        if _CONCEPTS in held and memory.forgotten.covers(held[_CONCEPTS].read_text(encoding="utf-8")):
-            forgot.append(f"{_CONCEPTS} names what was forgotten; take it out there")
+        if CONCEPTS in held and memory.forgotten.covers(held[CONCEPTS].read_text(encoding="utf-8")):
+            forgot.append(f"{CONCEPTS} names what was forgotten; take it out there")
     plan = [{"name": name, "to": str(places[name]), "action": action} for name, action in actions.items()]
     if cli.json:
         answer = {"file": str(file.absolute()), "dryRun": dry_run, "entries": plan, "addresses": addresses}
@@ -135,7 +135,7 @@ def restore(cli: CliContext, file: Path, dry_run: bool, overwrite: bool) -> None
 def _curated_files(cli: CliContext, memory: Memory) -> dict[str, Path]:
     """Return the files that people write, by their names in an archive."""
     folder = memory.workspace
-    return {_SETTINGS: settings_file(cli), _CONCEPTS: folder / _CONCEPTS, _FACTS: folder / _FACTS}
+    return {_SETTINGS: settings_file(cli), CONCEPTS: folder / CONCEPTS, FACTS: folder / FACTS}
 
 
 def _settings_of(cli: CliContext, file: Path, restored: Path | None, taken: bool) -> tuple[Settings, list[str]]:

@@ -216,14 +216,8 @@ def _default(config: Mapping[str, Any], agents: Mapping[str, Mapping[str, Any]])
 Key = tuple[str, ...]
 
 
-class Missing:
-    """The value of a missing key."""
-
-    def __repr__(self) -> str:
-        return "(not set)"
-
-
-MISSING = Missing()
+#: The value of a missing key.
+MISSING: Any = object()
 
 
 def value_at(config: Any, path: Key) -> Any:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import Problem, SettingsError
 from ..records import dataclass
+from ..version import NAME
 from .coerce import all_keys, assign, find_closest
 from .coerce import check_key as check_key
 from .coerce import value_of as value_of
@@ -23,7 +24,6 @@ from .coerce import walk as walk
 if TYPE_CHECKING:
     from .openclaw_home import OpenClawHome
 
-APP = "openclaw-memory"
 ENV_PREFIX = "OPENCLAW_MEMORY_"
 
 
@@ -296,21 +296,21 @@ def config_path() -> Path:
     """Return the default path of the YAML file."""
     import platformdirs
 
-    return Path(platformdirs.user_config_dir(APP)) / "config.yaml"
+    return Path(platformdirs.user_config_dir(NAME)) / "config.yaml"
 
 
 def data_dir() -> Path:
     """Return the folder of indexes and states."""
     import platformdirs
 
-    return Path(platformdirs.user_data_dir(APP))
+    return Path(platformdirs.user_data_dir(NAME))
 
 
 def cache_dir() -> Path:
     """Return the folder of downloaded and converted models."""
     import platformdirs
 
-    return Path(platformdirs.user_cache_dir(APP))
+    return Path(platformdirs.user_cache_dir(NAME))
 
 
 def load(
@@ -365,11 +365,10 @@ def _merge(sources: list[_Source]) -> tuple[Settings, dict[str, str]]:
     return replace(settings, ignored=tuple(dict.fromkeys(ignored))), origin
 
 
-def _from_file(file: Path, otherwise: str = "") -> list[_Source]:
+def read_tree(file: Path) -> dict[str, Any]:
+    """Return the mapping in a YAML ``file``.  Raises :class:`SettingsError` when it cannot be read, or is none."""
     import yaml
 
-    if not file.exists() or file.is_dir():
-        raise SettingsError("no such configuration file", f"create it or {otherwise}", file)
     try:
         tree = yaml.safe_load(file.read_text(encoding="utf-8")) or {}
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
@@ -377,9 +376,15 @@ def _from_file(file: Path, otherwise: str = "") -> list[_Source]:
         raise SettingsError(f"cannot be read as YAML ({reason})", "mend or move it", file) from error
     if not isinstance(tree, dict):
         raise SettingsError(f"{file}: the top level must be a mapping such as 'search:'")
+    return tree
+
+
+def _from_file(file: Path, otherwise: str = "") -> list[_Source]:
+    if not file.exists() or file.is_dir():
+        raise SettingsError("no such configuration file", f"create it or {otherwise}", file)
     groups = {key.partition(".")[0] for key, _, _ in walk(Settings())}
     rows: list[_Source] = []
-    for group, inner in tree.items():
+    for group, inner in read_tree(file).items():
         if group not in groups:
             rows.append((str(group), None, str(file)))
         elif isinstance(inner, dict):

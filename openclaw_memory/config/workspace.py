@@ -49,15 +49,6 @@ def conversations_of(agent: str, workspace: Path) -> Path | None:
     return home.conversations(agent) if folder is not None and folder.resolve() == workspace else None
 
 
-def looks_like_workspace(folder: Path) -> bool:
-    """Return true if a folder has an agent's memory files."""
-    return (
-        (folder / "MEMORY.md").is_file()
-        or (folder / "USER.md").is_file()
-        or any((folder / name).is_dir() for name in ("memory", "Memory"))
-    )
-
-
 def find_workspace(named: str | Path | None, environ: Mapping[str, str] | None = None, agent: str = "main") -> Path:
     """Return the ``named`` workspace, else OpenClaw's for the agent, else the current folder if it looks like one.
 
@@ -73,7 +64,8 @@ def find_workspace(named: str | Path | None, environ: Mapping[str, str] | None =
     if configured is not None and configured.is_dir():
         return configured.resolve()
     current = Path.cwd()
-    if looks_like_workspace(current):
+    files, folders = ("MEMORY.md", "USER.md"), ("memory", "Memory")
+    if any((current / name).is_file() for name in files) or any((current / name).is_dir() for name in folders):
         return current
     looked = f" ({configured} is not there)" if configured else ""
     raise WorkspaceError(

@@ -35,9 +35,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("openclaw_memory")
 
-#: Seconds to wait for another process that forgets or consolidates in the same workspace.
-_LOCK_TIMEOUT = 30.0
-
 
 class Forgetter(NamedTuple):
     """Forgets in one workspace and its index; safe to use from several threads and processes.
@@ -74,7 +71,7 @@ class Forgetter(NamedTuple):
             plan = self._plan(request, key)
             report = plan.report
         else:
-            with self._exclude_others(_LOCK_TIMEOUT):
+            with self._exclude_others(atomic.LOCK_TIMEOUT):
                 self._finish_others()
                 plan = self._plan(request, key)
                 report = replace(plan.report, dry_run=False)
@@ -168,13 +165,10 @@ class Forgetter(NamedTuple):
             for suffix in suffixes:
                 atomic.remove(Path(f"{file}{suffix}"))
         self.store.purge()
-        self._end([row[0] for row in begun])
-        return edited
-
-    def _end(self, begun: Sequence[str]) -> None:
         with self.state.writing() as connection:
-            connection.executemany("DELETE FROM forgetting WHERE id = ?", [[row_id] for row_id in begun])
+            connection.executemany("DELETE FROM forgetting WHERE id = ?", [[row_id] for row_id, _ in begun])
         self.state.wipe()
+        return edited
 
     def _drop_unread(self, affected: set[int]) -> None:
         """Take documents out of the index that could not be read again: they come in when they can."""

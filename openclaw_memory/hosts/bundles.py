@@ -23,10 +23,7 @@ _ABOUT = {
     "description": "Long-term memory over Markdown notes: it reminds and remembers by itself; no LLM call, no network",
 }
 _AUTHOR = {"author": {"name": "The openclaw-memory authors"}, "license": "MIT"}
-#: Agent Plugins has skills and servers, and no hooks.
-_WITHOUT_HOOKS = "Long-term memory over Markdown notes: no LLM call, no network"
 _SCHEMAS = "https://agent-plugins.org/schemas/1.0.0"
-_TEMPLATE = Path(__file__).parent / "opencode.js"
 
 
 def hooks(host: str, command: str) -> dict[str, Any]:
@@ -60,7 +57,7 @@ def plugin_files(host: str, server: Server) -> dict[str, str]:
 
 def opencode_plugin(server: Server) -> str:
     """Return opencode's plugin, which is one module."""
-    text = _TEMPLATE.read_text(encoding="utf-8")
+    text = Path(__file__).with_name("opencode.js").read_text(encoding="utf-8")
     for name, command in (("HOOK", server.hook("opencode")), ("SERVER", [server.command, *server.args])):
         text = text.replace(f"const {name} = [];", f"const {name} = {json.dumps(command, ensure_ascii=False)};")
     return text
@@ -74,6 +71,8 @@ def repository_files() -> dict[str, str]:
     claude, market = "bundles/claude-code", {"name": NAME, "description": _ABOUT["description"]}
     told = {host: _dump(hooks(host, shell.join(server.hook(host)))) for host in ("claude-code", "cursor", "gemini")}
     cursor = {**about, "hooks": "./bundles/cursor/hooks.json", **entry}
+    # Agent Plugins has skills and servers, and no hooks.
+    generic = {**about, "description": "Long-term memory over Markdown notes: no LLM call, no network"}
     plugins = [{"name": NAME, "source": f"./{claude}", "description": _ABOUT["description"], "version": __version__}]
     return {
         ".claude-plugin/marketplace.json": _dump({**market, "owner": _AUTHOR["author"], "plugins": plugins}),
@@ -85,7 +84,7 @@ def repository_files() -> dict[str, str]:
         "bundles/cursor/hooks.json": told["cursor"],
         "gemini-extension.json": _dump({**_ABOUT, **entry}),
         "hooks/hooks.json": told["gemini"],
-        "plugin.json": _dump({"$schema": f"{_SCHEMAS}/plugin.schema.json", **about, "description": _WITHOUT_HOOKS}),
+        "plugin.json": _dump({"$schema": f"{_SCHEMAS}/plugin.schema.json", **generic}),
         "mcp.json": _dump({"$schema": f"{_SCHEMAS}/mcp.schema.json", SERVERS: {NAME: plain}}),
         f"bundles/opencode/{NAME}.js": opencode_plugin(server),
     }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import Any
 
 import tomlkit
 from tomlkit import TOMLDocument
@@ -77,7 +76,7 @@ def _remove_hooks(document: TOMLDocument) -> bool:
     found, events = False, document.get("hooks", {})
     for event in [event for event in ACTIONS["codex"] if event in events]:
         groups = events[event]
-        ours = [at for at, group in enumerate(groups.unwrap()) if _is_ours(group)]
+        ours = [at for at, group in enumerate(groups.unwrap()) if f"{NAME} hook " in str(group.get("hooks"))]
         for at in reversed(ours):
             del groups[at]
         if ours and not groups:
@@ -86,10 +85,6 @@ def _remove_hooks(document: TOMLDocument) -> bool:
     if found and not events:
         del document["hooks"]
     return found
-
-
-def _is_ours(group: dict[str, Any]) -> bool:
-    return any(f"{NAME} hook " in str(hook.get("command")) for hook in group.get("hooks", ()))
 
 
 def _parse(text: str, file: Path) -> TOMLDocument:

@@ -15,8 +15,6 @@ from .mcp import Registration, Server, plan_addition, plan_removal
 from .plugin_files import plugin_source
 
 TITLE = "Hermes"
-#: Lines of a diff that are not shown.
-_LONG = 40
 
 
 def register(server: Server, project: Path | None) -> Registration:
@@ -118,5 +116,5 @@ def _join(home: Path, parts: list[Registration], next_step: str, gone: Path | No
     lines = []
     for part in parts:
         long = [f"~ {part.location}: {len(part.diff)} lines"]  # a person would not read them
-        lines += part.diff if len(part.diff) < _LONG else long
+        lines += part.diff if len(part.diff) < 40 else long
     return Registration(str(home), lines, apply, next_step)

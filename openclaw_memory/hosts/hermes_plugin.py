@@ -26,12 +26,8 @@ except ImportError:  # read outside of Hermes
 
 #: Seconds for context, the first time with the server's start, for a tool or a turn, and for a session's beginning.
 _CONTEXT, _FIRST, _CALL, _START = 1.5, 5.0, 15.0, 120.0
-#: Days and tokens of the brief that a session begins with.
-_DAYS, _TOKENS = 7, 300
-#: Turns that wait to be captured at most, then the oldest goes; their characters; and seconds for them at the end.
-_MOST_WAITING, _MOST_CHARS, _LAST_TURNS = 200, 20_000, 5.0
-#: Platforms of Hermes on which only the owner writes, and origins of what the owner or the agent wrote.
-_LOCAL, _TRUSTED = ("cli", "tui", "acp"), ("owner", "agent")
+#: Turns that wait to be captured at most, then the oldest goes; and their characters.
+_MOST_WAITING, _MOST_CHARS = 200, 20_000
 
 
 class OpenClawMemoryProvider(getattr(hermes, "MemoryProvider", object)):  # type: ignore[misc]
@@ -54,7 +50,8 @@ class OpenClawMemoryProvider(getattr(hermes, "MemoryProvider", object)):  # type
         self._session = session_id
         self._waiting = Path(self._settings["waiting"])
         self._writes = kwargs.get("agent_context", "primary") == "primary"
-        self._origin = "owner" if kwargs.get("platform") in _LOCAL else "untrusted"
+        # On these platforms of Hermes only the owner writes.
+        self._origin = "owner" if kwargs.get("platform") in ("cli", "tui", "acp") else "untrusted"
         self._worker = _work(self._start)
 
     def system_prompt_block(self) -> str:
@@ -71,10 +68,10 @@ class OpenClawMemoryProvider(getattr(hermes, "MemoryProvider", object)):  # type
         self._missed, self._compacted = 0, ""
         parts, hits = [result["text"]], []
         if not self._briefed:
-            since = (datetime.now() - timedelta(days=_DAYS)).date().isoformat()
-            hits = self._ask("memory_timeline", _CONTEXT, since=since, budget=_TOKENS)["results"]
+            since = (datetime.now() - timedelta(days=7)).date().isoformat()
+            hits = self._ask("memory_timeline", _CONTEXT, since=since, budget=300)["results"]
             told = {source["id"] for source in result["sources"]}
-            hits = [hit for hit in hits if hit["origin"] in _TRUSTED and hit["id"] not in told]
+            hits = [hit for hit in hits if hit["origin"] in ("owner", "agent") and hit["id"] not in told]
             hits = [hit for hit in hits if not hit.get("superseded")]
             parts = ["Noted lately:", *(hit["snippet"] for hit in hits), "", *parts] if hits else parts
             self._briefed = True
@@ -116,7 +113,7 @@ class OpenClawMemoryProvider(getattr(hermes, "MemoryProvider", object)):  # type
 
     def shutdown(self) -> None:
         """Wait a moment for the last turns; the next session captures what is left."""
-        self._worker.join(_LAST_TURNS)
+        self._worker.join(5.0)
 
     def backup_paths(self) -> list[str]:
         """Return the folder of the notes."""

@@ -27,7 +27,6 @@ class Agent:
 
     id: str
     workspace: Path
-    default: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +85,9 @@ class OpenClaw:
         rows = result.json
         if result.code or not isinstance(rows, list):
             raise HostError(f"'openclaw agents list' failed: {result.reason}; run: openclaw doctor")
-        agents = [
-            Agent(str(row["id"]), Path(row["workspace"]), bool(row.get("isDefault")))
-            for row in rows
-            if isinstance(row, dict) and row.get("id") and row.get("workspace")
-        ]
-        return sorted(agents, key=lambda agent: not agent.default)
+        rows = [row for row in rows if isinstance(row, dict) and row.get("id") and row.get("workspace")]
+        rows.sort(key=lambda row: not row.get("isDefault"))
+        return [Agent(str(row["id"]), Path(row["workspace"])) for row in rows]
 
     def plugin_folder(self) -> Path | None:
         """Return the folder of the installed plugin, or ``None``."""

@@ -17,8 +17,6 @@ from .endpoint import Endpoint
 REPEATED = "openclaw-memory/repeated"
 #: Longest line in bytes.
 LONGEST_LINE = 64 * 2**20
-#: Seconds for the last answers after stdin was closed.
-_LAST_ANSWERS = 1.7
 
 
 class Attachment:
@@ -51,7 +49,7 @@ class Attachment:
             if self._pass_requests(connection):
                 with suppress(OSError):
                     connection.shutdown(socket.SHUT_WR)
-                answers.join(_LAST_ANSWERS)
+                answers.join(1.7)  # seconds for the last ones
                 os._exit(0)
             connection.close()
 

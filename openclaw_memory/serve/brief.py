@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
 #: The files that hold for long.
 _CURATED = ("MEMORY.md", "USER.md")
-#: Days back from which sections are told.
-_DAYS = 7
 
 
 def session_brief(memory: Memory, budget: int) -> str:
@@ -29,8 +27,8 @@ def session_brief(memory: Memory, budget: int) -> str:
         except OpenClawMemoryError:
             continue  # there is no such file
         parts += [(path, text) for text in [_beginning(lines, budget / 2 / len(_CURATED))] if text]
-    today = memory.today()
-    recent = memory.timeline("", since=today - timedelta(days=_DAYS), budget=max(1, budget // 2)).results
+    a_week_ago = memory.today() - timedelta(days=7)
+    recent = memory.timeline("", since=a_week_ago, budget=max(1, budget // 2)).results
     parts += [(hit.citation, hit.snippet) for hit in recent if hit.origin in TRUSTED and hit.path not in _CURATED]
     return "\n\n".join(f"{source}:\n{text}" for source, text in parts)
 

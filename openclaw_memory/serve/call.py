@@ -15,10 +15,10 @@ from typing import Any
 from ..config.settings import data_dir
 from .endpoint import Endpoint
 
-_PROTOCOL = "io.modelcontextprotocol/"
-_META = {f"{_PROTOCOL}protocolVersion": "2026-07-28", f"{_PROTOCOL}clientCapabilities": {}}
-#: Seconds without a client after which a server that a hook has started ends.
-IDLE_SECONDS = 3600
+_META = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
 
 
 class RefusedCallError(Exception):
@@ -112,5 +112,5 @@ class Caller:
         command = ["-m", __package__.split(".")[0], "-w", self.workspace, "--agent", self.agent]
         for option, values in (("--db", [options.db]), ("--config", [options.config]), ("--set", options.set)):
             command += [part for value in values if value for part in (option, value)]
-        command += ["serve", "--http", "--idle", str(IDLE_SECONDS)]
+        command += ["serve", "--http", "--idle", "3600"]  # seconds without a client
         start_python(command, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, start_new_session=True)

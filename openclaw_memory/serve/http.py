@@ -31,8 +31,6 @@ from .transport import LineTransport
 log = logging.getLogger("openclaw_memory.serve")
 
 _LOOPBACK = "127.0.0.1"
-#: Seconds and bytes for the greeting of a process that attaches.
-_GREETING_SECONDS, _GREETING_BYTES = 5.0, 4096
 
 
 class _Listener(uvicorn.Server):
@@ -162,13 +160,13 @@ class HttpServer:
                 client.shutdown(socket.SHUT_RDWR)  # wakes the thread that reads
             client.close()
 
-    async def _greet(self, client: socket.socket) -> dict[str, Any] | None:
-        """Return the greeting of a client that knows the token."""
+    async def _greet(self, client: socket.socket, seconds: float = 5.0, most: int = 4096) -> dict[str, Any] | None:
+        """Return the greeting, of ``most`` bytes within some ``seconds``, of a client that knows the token."""
         loop, data = asyncio.get_running_loop(), b""
-        with suppress(OSError, ValueError, AttributeError), anyio.move_on_after(_GREETING_SECONDS):
+        with suppress(OSError, ValueError, AttributeError), anyio.move_on_after(seconds):
             while not data.endswith(b"\n"):
-                data += (chunk := await loop.sock_recv(client, _GREETING_BYTES))
-                if not chunk or len(data) > _GREETING_BYTES:
+                data += (chunk := await loop.sock_recv(client, most))
+                if not chunk or len(data) > most:
                     return None
             greeting: dict[str, Any] = json.loads(data)
             if self._knows_token(f"Bearer {greeting.get('token')}".encode()):

@@ -106,7 +106,10 @@ _HITS = integer_schema("Most hits; default 6.", 1, 50)
     "tasks; ask with the words and names that the notes would use. If nothing relevant comes back, say that you "
     "looked.",
     openclaw={"corpus": {"type": "string", "enum": ["memory", "wiki", "all", "sessions"], "description": _CORPUS}},
-    host_arguments={"corpus": {"type": "string", "enum": ["memory", "all", "sessions"], "description": _CORPUS}},
+    host_arguments={
+        "corpus": {"type": "string", "enum": ["memory", "all", "sessions"], "description": _CORPUS},
+        "mode": {"type": "string", "enum": ["keyword"], "description": "By words alone."},
+    },
 )
 def memory_search(call: Call) -> SearchResult:
     """Search the agent's long-term memory (MEMORY.md, USER.md, memory/**/*.md) by meaning, exact names,

@@ -44,7 +44,7 @@ from mcp.types import (
 )
 from mcp.types import Tool as ListedTool
 
-from ..errors import OpenClawMemoryError, RequestError, Stopped, WorkspaceError, next_step_for
+from ..errors import OpenClawMemoryError, RequestError, Stopped, WorkspaceError, describe_failure
 from ..records import dataclass
 from ..system.deadline import Deadline
 from ..system.sanitize import sanitize_turns, sanitize_values
@@ -69,8 +69,8 @@ ERROR = "openclaw-memory/error"
 
 #: Seconds between two progress notifications.
 _BEAT = 0.1
-#: Seconds at the end: for the last answers, for closing the index, and until the process exits in any case.
-_LAST_ANSWERS, _CLOSING, _AT_LAST = 0.8, 0.6, 1.7
+#: Seconds at the end until the process exits in any case; of these are for the last answers and closing the index:
+_AT_LAST, _LAST_ANSWERS, _CLOSING = 1.7, 0.8, 0.6
 
 INSTRUCTIONS = " ".join(
     [
@@ -245,15 +245,10 @@ class MemoryServer:
         with anyio.move_on_after(until.within() + 0.25):
             try:
                 text = await asyncio.wrap_future(future)
-            except OpenClawMemoryError as error:
-                return _failure(str(error), error)
-            except OSError as error:
-                where = f"{error.filename}: " if error.filename else ""
-                step = next_step_for(error, "check the path and its permissions")
-                return _failure(f"{where}{error.strerror or error}; {step}")
             except Exception as error:
-                log.exception("%s failed", tool.name)
-                return _failure(f"a defect of openclaw-memory ({type(error).__name__}: {error}); please report it")
+                if not isinstance(error, (OpenClawMemoryError, OSError)):
+                    log.exception("%s failed", tool.name)
+                return _failure(describe_failure(error), error)
         if text is None:
             state = "goes on in the background" if future.running() else "did not begin: all threads are busy"
             return _failure(f"{tool.name} was not done by its deadline and {state}; ask again in a moment")

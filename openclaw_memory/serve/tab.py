@@ -142,9 +142,6 @@ def _forget(memory: Memory, query: str, link: Link) -> str:
     return (_items("Would go", texts) + remains + how) if texts else '<p class="hint">Nothing to forget.</p>'
 
 
-_RENDERERS = {"search": _search, "changes": _changes, "forget": _forget, "lines": _lines}
-
-
 def _items(title: str, items: Iterable[str]) -> str:
     rows = "".join(f"<li>{item}</li>" for item in items)
     return f"<section><h2>{title}</h2><ul>{rows}</ul></section>" if rows else ""

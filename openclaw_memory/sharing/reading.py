@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 from ..config.openclaw_home import OpenClawHome, agent_id, agents_in
 from ..config.settings import Settings, SharedMemory
 from ..config.workspace import expand_home
-from ..errors import HostError, OpenClawMemoryError, RequestError, SettingsError, WorkspaceError
+from ..errors import HostError, OpenClawMemoryError, RequestError, SettingsError, WorkspaceError, describe_failure
 from ..ingest.scan import is_extra_name
 from ..model import (
     HIT_TOKENS,
@@ -399,11 +399,10 @@ class OtherMemories:
                     if not memory.workspace.is_dir():
                         raise WorkspaceError(f"{memory.workspace}: no such folder")
                     answers[source] = question(memory, source, limit.within())
-            except OpenClawMemoryError as error:
-                failures[source] = str(error)
             except Exception as error:
-                log.exception("@%s did not answer", source.name)
-                failures[source] = f"a defect of openclaw-memory ({type(error).__name__}: {error}); please report it"
+                if not isinstance(error, OpenClawMemoryError):
+                    log.exception("@%s did not answer", source.name)
+                failures[source] = describe_failure(error)
 
         started: dict[Source, threading.Thread] = {}
         with self._lock:

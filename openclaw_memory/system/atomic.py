@@ -29,8 +29,8 @@ Redact = Callable[[str], str]
 #: Seconds to wait for another process that writes the same file.
 LOCK_TIMEOUT = 30.0
 
-#: Windows' "access denied" and "used by another process", and seconds for which a reader may cause them.
-_HELD, _BUSY_SECONDS = (5, 32), 1.0
+#: Seconds for which a reader may keep Windows from replacing a file.
+_BUSY_SECONDS = 1.0
 
 #: Folder of a workspace for internal files of this package, such as locks.
 OWN_FOLDER = ".openclaw-memory"
@@ -314,7 +314,8 @@ def _rename(source: str, target: str, folder: int | None = None) -> None:
         try:
             os.replace(source, target, src_dir_fd=folder, dst_dir_fd=folder)
         except PermissionError as error:
-            if getattr(error, "winerror", None) not in _HELD or time.monotonic() > until:
+            # Windows' "access denied" and "used by another process".
+            if getattr(error, "winerror", None) not in (5, 32) or time.monotonic() > until:
                 raise
             time.sleep(0.02)
         else:

@@ -13,8 +13,6 @@ from pathlib import Path
 from .child import find_programs, start
 from .deadline import Deadline
 
-#: Seconds for all that git is asked at once.
-_SECONDS = 2.0
 #: Settings of a repository that would run programs, fetch, write, or change the form of a diff.
 _ENVIRONMENT = {"GIT_OPTIONAL_LOCKS": "0", "GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1", "LC_ALL": "C"}
 _PLAIN = ("-c", "core.quotePath=false", "-c", "core.fsmonitor=false")
@@ -22,13 +20,13 @@ _DIFF = ("diff", "--no-color", "--no-ext-diff", "--no-textconv", "--relative", "
          "--find-renames", "--unified=0", "--no-indent-heuristic")  # fmt: skip
 
 
-def lines_after(folder: Path, day: date) -> Mapping[str, frozenset[int]]:
+def lines_after(folder: Path, day: date, seconds: float = 2.0) -> Mapping[str, frozenset[int]]:
     """Return by path in ``folder`` the numbers of lines that were committed after ``day``, from 1.
 
     A line that was moved is not among them, nor is one that git does not know.  Empty without a repository, without a
-    commit from before, and when git takes too long.
+    commit from before, and when git takes more than ``seconds``.
     """
-    deadline = Deadline.after(_SECONDS)
+    deadline = Deadline.after(seconds)
     before = _ask(folder, deadline, "rev-list", "-1", f"--before={day}T23:59:59", "HEAD", "--").strip()
     if not before:
         return {}

@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 
-_M_ARENA_MAX = -8
-
 
 def free_unused_heap() -> None:
     """Return freed memory to the system: many small blobs leave the heap full of holes."""
@@ -17,4 +15,4 @@ def free_unused_heap() -> None:
 def share_one_heap() -> None:
     """Let all threads that are started from now on use one heap, as the holes of one are not filled by another."""
     with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
+        ctypes.CDLL(None).mallopt(-8, 1)  # M_ARENA_MAX

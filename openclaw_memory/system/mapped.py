@@ -27,14 +27,10 @@ UNFINISHED = ".new"
 #: Magic bytes, the checksum of all that follows the first block, the size of the file, and that of the pickled value.
 _FIRST = struct.Struct("<16sQQQ")
 _MAGIC = b"openclaw-memory1"
-#: Bytes of a length in the head.
-_LENGTH = 8
 #: Arrays begin at multiples of this, the size of a line of the cache.
 _LINE = 64
 #: Bytes that are checked at once.
 _BLOCK = 1 << 18
-#: Endings of modules and of their lists of words.
-_SOURCES = (".py", ".txt")
 
 
 def write(path: Path, build: str, value: object) -> bool:
@@ -81,7 +77,7 @@ def read(path: Path, build: str, rooms: Collection[str]) -> Any:
             magic, checksum, size, head_size = _FIRST.unpack_from(first)
             if magic != _MAGIC or os.fstat(file.fileno()).st_size != size:
                 return None
-            if _checksum(file, head_size > _LENGTH) != checksum:
+            if _checksum(file, head_size > 8) != checksum:
                 return None
             if os.name == "nt":  # where nobody could replace or delete it meanwhile
                 file.seek(0)
@@ -168,7 +164,9 @@ class _Unpickler(pickle.Unpickler):
 def build_of_package() -> str:
     """Return a value that differs whenever a module of this package does, as far as sizes and times tell."""
     root = str(Path(__file__).parent.parent)
-    files = (f"{folder}/{name}" for folder, _, names in os.walk(root) for name in names if name.endswith(_SOURCES))
+    files = (
+        f"{folder}/{name}" for folder, _, names in os.walk(root) for name in names if name.endswith((".py", ".txt"))
+    )
     stamps = sorted((file, status.st_size, status.st_mtime_ns) for file in files for status in [os.stat(file)])
     return f"{zlib.crc32(repr(stamps).encode()):08x}"
 

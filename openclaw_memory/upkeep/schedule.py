@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, datetime, timedelta
-from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..config.settings import Settings
+from ..config.settings import ConsolidateSettings
 from ..errors import LeaseTimeout, RequestError, StoreError, WorkspaceError
-from ..model import ConsolidateReport, FactChange, Grain, Progress, ScanResult, counted, silent
-from ..plugins.manager import Plugins
-from ..store.api import Store
+from ..model import ConsolidateReport, Grain, Progress, ScanResult, counted, silent
 from ..store.state import State, StateError
-from ..summarise.inventory import RetiredNotes
 from ..system.deadline import Deadline
 
 if TYPE_CHECKING:
-    from ..ingest.notes import NoteReader
     from ..summarise.consolidator import Consolidator
 
 log = logging.getLogger("openclaw_memory.consolidate")
@@ -30,77 +24,45 @@ log = logging.getLogger("openclaw_memory.consolidate")
 _ENABLED, _RUN = "automatic", "last run"
 #: Seconds to wait for another process that writes its flag.
 _IN_TURN = 2.0
-#: Least time between two automatic runs, and seconds of one run.
-_INTERVAL, _SLICE = timedelta(hours=1), 20.0
+#: Seconds of one automatic run; as many again for reading the summaries into the index.
+_SLICE = 10.0
 
 
 class ConsolidationRunner:
-    """Runs consolidation for one memory.
-
-    ``ingest`` updates the index and returns the scan, or ``None`` if not all files were read; ``changes``
-    returns the changes of values of the indexed notes.
-    """
+    """Runs the ``consolidator`` of one memory; ``ingest`` returns the scan, or ``None`` if it ran out of time."""
 
     def __init__(
         self,
-        workspace: Path,
-        settings: Settings,
-        store: Store,
-        reader: Callable[[], NoteReader],
-        plugins: Plugins,
+        settings: ConsolidateSettings,
         state: State,
-        retired: RetiredNotes,
+        consolidator: Callable[[], Consolidator],
         ingest: Callable[..., ScanResult | None],
-        changes: Callable[[], Iterable[FactChange]],
     ) -> None:
-        self._settings = settings.consolidate
-        self._state = state
-        self._ingest = ingest
-        #: Notes that retention removed from the index.
-        self.retired = retired
-        self._parts = workspace, settings, store, reader, plugins, retired, changes
-
-    @cached_property
-    def _consolidator(self) -> Consolidator:
-        from ..summarise.consolidator import Consolidator
-
-        workspace, settings, store, reader, plugins, retired, changes = self._parts
-        return Consolidator(workspace, settings, store, reader(), plugins, retired, changes)
+        self._settings, self._state, self._consolidator, self._ingest = settings, state, consolidator, ingest
 
     def consolidate(
-        self,
-        *,
-        now: date | None = None,
-        older_than_days: int | None = None,
-        grain: Grain | None = None,
-        dry_run: bool = False,
-        deadline: float | None = None,
-        progress: Progress = silent,
+        self, now: date | None, deadline: float | None = None, progress: Progress = silent, **options: Any
     ) -> ConsolidateReport:
-        """See :meth:`openclaw_memory.memory.Memory.consolidate`."""
-        if grain is Grain.WORKING:
+        """See :meth:`openclaw_memory.memory.Memory.consolidate`; ``options`` are those of the consolidator's run."""
+        if options.get("grain") is Grain.WORKING:
             raise RequestError(
                 "grain: notes are not summaries", "name one of daily, weekly, monthly, quarterly, yearly"
             )
-        if older_than_days is not None and older_than_days < 0:
-            raise RequestError(f"older_than_days: must be at least 0, not {older_than_days}")
-        return self._run(
-            now, deadline, progress, older_than_days=older_than_days, grain=grain, dry_run=dry_run, progress=progress
-        )
-
-    def _run(self, now: date | None, deadline: float | None, shown: Progress, **options: Any) -> ConsolidateReport:
+        if (days := options.get("older_than_days")) is not None and days < 0:
+            raise RequestError(f"older_than_days: must be at least 0, not {days}")
         started = time.monotonic()
         until = Deadline.after(deadline)
-        report, changed = self._consolidator.run(
+        report, changed = self._consolidator().run(
             self._as_datetime(now),
             # Summaries need no vectors of new notes.
-            lambda: self._ingest(embed="lazy", progress=shown, deadline=until.left()),
+            lambda: self._ingest(embed="lazy", progress=progress, deadline=until.left()),
             until=until,
+            progress=progress,
             **options,
         )
         if changed:
             try:
-                self._ingest(deadline=deadline, progress=shown)
+                self._ingest(deadline=deadline, progress=progress)
             except (LeaseTimeout, StoreError) as problem:
                 if deadline is None:
                     raise
@@ -133,8 +95,7 @@ class ConsolidationRunner:
         except StateError as problem:
             log.warning("the run is not noted: %s", problem)
         try:
-            # The other half is for reading the summaries into the index.
-            report = self._run(now, _SLICE / 2, silent, listing=not enabled)
+            report = self.consolidate(now, _SLICE, listing=not enabled)
         except (WorkspaceError, StoreError) as problem:
             self._record_run(now=now.isoformat(), dry_run=not enabled, problem=str(problem))
             return ConsolidateReport(dry_run=not enabled, complete=False, skipped=str(problem))
@@ -199,7 +160,7 @@ class ConsolidationRunner:
         if not last:
             return True
         waited = _with_time_zone(now) - _with_time_zone(datetime.fromisoformat(last["now"]))
-        return waited < timedelta(0) or waited >= _INTERVAL
+        return not timedelta(0) <= waited < timedelta(hours=1)
 
 
 def _with_time_zone(moment: datetime) -> datetime:

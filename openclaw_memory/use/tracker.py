@@ -31,8 +31,8 @@ _FLUSH_SECONDS, _FLUSH_EVENTS, _LOCK_TIMEOUT = 60.0, 200, 1.0
 #: Seconds for which a shown hit can be opened or quoted, number of hits that are remembered, and of units whose counts
 #: wait to be written, when they cannot be.
 _RECENT_SECONDS, _MAX_RECENT, _MAX_PENDING = 30 * 60.0, 600, 10_000
-#: Words in a row that make a quotation, and characters of a reply that are looked at.
-_QUOTED_WORDS, _REPLY_CHARS = 8, 200_000
+#: Words in a row that make a quotation.
+_QUOTED_WORDS = 8
 
 #: A word, or a character of Chinese and Japanese, which have no spaces between words.
 _WORD = re.compile(rf"[{KANA}{HAN}]|[^\W{KANA}{HAN}]+")
@@ -129,7 +129,7 @@ class Usage:
 
     def quoted(self, reply: str, day: date | None = None) -> list[str]:
         """Count the hits shown lately of whose text ``reply`` has at least eight words in a row; return their ids."""
-        runs = _runs(_words(reply[:_REPLY_CHARS]))
+        runs = _runs(_words(reply[:200_000]))
         if not runs:
             return []
 
@@ -330,6 +330,3 @@ def _words(text: str) -> list[str]:
 def _runs(words: list[str]) -> set[tuple[str, ...]]:
     """Return the runs of words that make a quotation."""
     return {tuple(words[at : at + _QUOTED_WORDS]) for at in range(len(words) - _QUOTED_WORDS + 1)}
-
-
-# -- boosts of rows ----------------------------------------------------------------------------------------------------

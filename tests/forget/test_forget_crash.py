@@ -268,7 +268,7 @@ def test_without_the_state_nothing_is_read(notes: Notes) -> None:
 
 def test_while_summaries_are_written_it_waits(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
     filled(notes)
-    monkeypatch.setattr(operations, "_LOCK_TIMEOUT", 0.0)
+    monkeypatch.setattr(operations.atomic, "LOCK_TIMEOUT", 0.0)
     with open_memory(notes) as memory:
         consolidating = atomic.locked(notes.root / calendar.FOLDER, root=notes.root)
         with consolidating, pytest.raises(OpenClawMemoryError, match="another process"):

@@ -3,9 +3,9 @@ import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/p
 import path from "node:path";
 import { test } from "node:test";
 
-import { captureHooks, captureSettings, registerCapture, said, tellCapture } from "../../hooks/capture.mjs";
+import { captureHooks, captureSettings, registerCapture, said } from "../../hooks/capture.mjs";
 import { MemoryProcess, serverArguments, StoppedError } from "../../hooks/child.mjs";
-import { framed, Turns } from "../../hooks/context.mjs";
+import { framed, tellPermission, Turns } from "../../hooks/context.mjs";
 import { maintenanceJob } from "../../hooks/lifecycle.mjs";
 import { anew, fakeExecutable, folder, logged, rememberingLogger, until } from "./helpers.mjs";
 
@@ -275,15 +275,6 @@ test("off is the default: nothing is sent but what a reply quotes", async (t) =>
   assert.equal(cold.memory.pid, null, "no process is started for that");
 });
 
-test("a server without these tools is no problem, and is told once", async (t) => {
-  const { runs, asked, logger } = await hooks(t, { env: { FAKE_MODE: "old" } });
-  await runs("We decided on oak.", "Noted.");
-  await runs("We decided on tiles.", "Noted.", { ctx: { ...turn, runId: "r2" } });
-  assert.equal((await asked("memory_replied")).length, 1);
-  assert.equal(logger.lines.filter((line) => line.startsWith("warn")).length, 1);
-  assert.match(logger.lines.find((line) => line.startsWith("warn")), /no turn is captured: .* older than the plugin; run: openclaw memory setup/);
-});
-
 test("a process that is stopped meanwhile is nothing to warn of", async (t) => {
   const { begins, ends, memory, turns, logger } = await hooks(t, { env: { FAKE_MODE: "slow-turn" } });
   turns.toolsMade({ ...turn, senderIsOwner: true });
@@ -330,7 +321,7 @@ test("the hooks are there when there is something to do, and a missing permissio
   const told = (config, hooks) => {
     const logger = rememberingLogger();
     const cfg = () => ({ plugins: { entries: { "openclaw-memory": { hooks } } } });
-    tellCapture({ config, agents: () => ["main"], remembers: () => true, cfg, logger });
+    tellPermission({ config: { context: false, ...config }, agents: () => ["main"], remembers: () => true, cfg, logger });
     return logger.lines;
   };
   assert.match(told({ capture: true })[0], /^warn .*no turn is captured: .*allowConversationAccess true --strict-json/);

@@ -136,9 +136,9 @@ test("stopping ends the process, even one that heeds nothing", async (t) => {
 });
 
 test("what a plugin prints on stdout does no harm", async (t) => {
-  const { memory } = await started(t, { env: { FAKE_MODE: "noisy" } });
+  const { memory, logger } = await started(t, { env: { FAKE_MODE: "noisy" } });
   assert.deepEqual((await memory.call("echo", { a: 1 }, ask)).args, { a: 1 });
-  assert.ok(memory.lastWords.some((line) => line.includes("loading the model")));
+  assert.ok(logger.lines.some((line) => line.includes("loading the model")));
 });
 
 test("another version than the plugin's is told", async (t) => {

@@ -94,9 +94,6 @@ createInterface({ input: process.stdin })
     if (name === "memory_turn" && existsSync(process.env.FAKE_BROKEN ?? "")) {
       return send({ id, result: { isError: true, content: [{ type: "text", text: "the disk is full" }] } });
     }
-    if (mode === "old" && (name === "memory_turn" || name === "memory_replied")) {
-      return send({ id, error: { code: -32602, message: `there is no tool ${name}; did you mean memory_search?` } });
-    }
     if (name === "refuse") return send({ id, error: { code: -32602, message: "no tool refuse" } });
     if (name === "progress") {
       for (const progress of [1, 2]) send({ method: "notifications/progress", params: { progressToken: _meta.progressToken, progress, total: 2, message: "embedding" } });

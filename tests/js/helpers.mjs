@@ -5,7 +5,10 @@ import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
-export { makeTools } from "../../hooks/tools.mjs";
+import { makeTool, TOOLS } from "../../hooks/tools.mjs";
+
+/** All tools for one turn, by their names. */
+export const makeTools = (memory, turn) => Object.fromEntries(TOOLS.map((tool) => [tool.name, makeTool(tool, memory, turn)]));
 
 const SERVER = path.join(path.dirname(fileURLToPath(import.meta.url)), "fake-server.mjs");
 

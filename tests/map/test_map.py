@@ -198,7 +198,7 @@ def test_retired_notes_are_named_with_their_day(told: Notes) -> None:
     file = told.root / "memory" / "2026-03-02.md"
     with ingested(told, retention__plan="free") as memory:
         stamp = file.stat()
-        memory.upkeep.retired.add(
+        memory._retired.add(
             [DayNote("memory/2026-03-02.md", "0", stamp.st_size, stamp.st_mtime_ns, date(2026, 3, 2), Origin.AGENT)]
         )
         data = data_of(memory.map().file)

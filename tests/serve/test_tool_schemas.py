@@ -168,6 +168,12 @@ def test_what_is_wrong_is_said_in_one_line(name: str, given_: str, message: str)
     assert str(caught.value) == f"{name}: {message}"
 
 
+def test_a_search_takes_what_openclaw_asks_of_its_own() -> None:
+    """The search manager of ``hooks/capability.mjs`` wants words alone by ``mode``."""
+    schema = callable_tools(for_host=True)["memory_search"].accepted_schema
+    assert check_arguments("memory_search", schema, {"query": "bunny", "mode": "keyword"})["mode"] == "keyword"
+
+
 def test_arguments_become_python_values() -> None:
     schema = listed_tools(for_host=False)["memory_search"].input_schema
     given_ = {"query": "a", "maxResults": 3.0, "since": "2026-02-13", "until": "2026-02-14T10:00", "budget": None}

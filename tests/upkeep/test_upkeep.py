@@ -93,7 +93,7 @@ def test_a_memory_without_a_zone_in_its_clock(week: Notes) -> None:
 
 
 def test_a_run_that_is_cut_short_is_gone_on_with(week: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("openclaw_memory.upkeep.schedule._SLICE", 0.1)
+    monkeypatch.setattr("openclaw_memory.upkeep.schedule._SLICE", 0.05)
     with summarised(week, consolidate__automatic="on") as memory:
         created: list[str] = []
         for hour in range(40):

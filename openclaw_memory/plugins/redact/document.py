@@ -17,11 +17,7 @@ _LABEL, _TOKEN, _NUMBER, _PHRASE, _SIGN = 1, 2, 4, 8, 16
 #: A longer line is not wrapped.
 _LONGEST_WRAPPED = 400
 
-_RUN = b"x" * 15  # the shortest token that its shape alone reveals
 _RUNS = bytes(0x78 if chr(c) in "+/=_-" or (chr(c).isascii() and chr(c).isalnum()) else 0x20 for c in range(256))
-_CAPITALS = bytes(c - 0x20 if 0x61 <= c <= 0x7A else c for c in range(256))
-_NUMBERS = (b"0000 0000 0000 0", b"0" * 15, b"0000 000000 0", b"0000.0000.0000")
-_IBAN = b"AA00"
 
 _BROKEN_NUMBER = re.compile(r"\d[ -]?\n[ \t>]*\d")
 _HEAD = re.compile(r"[ \t]*(?:>[ \t]*)*")
@@ -60,14 +56,15 @@ def candidates(whole: str) -> dict[int, int]:
     raw = text.encode("latin-1", "replace")
     classes = raw.translate(opaque.CLASSES)
     runs = raw.translate(_RUNS)
-    for start in _in_runs(runs, _RUN):
+    for start in _in_runs(runs, b"x" * 15):  # the shortest token that its shape alone reveals
         # A token without a digit is rarer than an identifier of that length.
         end = runs.find(b" ", start)
         if classes.find(b"0", start, end if end >= 0 else None) >= 0:
             places[_TOKEN].append(start)
+    account_forms = (b"0000 0000 0000 0", b"0" * 15, b"0000 000000 0", b"0000.0000.0000")
     places[_NUMBER] = [
-        *(start for number in (*_NUMBERS, *opaque.person_forms()) for start in _in_runs(classes, number)),
-        *_in_runs(raw.translate(_CAPITALS).translate(opaque.CLASSES), _IBAN),
+        *(start for form in (*account_forms, *opaque.person_forms()) for start in _in_runs(classes, form)),
+        *_in_runs(raw.upper().translate(opaque.CLASSES), b"AA00"),  # an IBAN
         *(match.start() for match in _BROKEN_NUMBER.finditer(text)),
     ]
     if not any(places.values()):

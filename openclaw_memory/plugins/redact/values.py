@@ -31,8 +31,6 @@ _SLUG = re.compile(r"[A-Za-z]++\d{0,3}(?:[-_./:][A-Za-z]*+\d{0,4})*+", re.ASCII)
 _SYMBOLS = frozenset("!@#$%^&*?=+~\\<>{}[]()")
 #: Places where digits and letters follow one another.
 _TURN = re.compile(r"(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])")
-_LETTERS = re.compile("[a-z]{16,64}")
-_VOWEL = re.compile("[aeiouy]")
 _NAME = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 UNCASED_LETTER = re.compile(f"[{UNCASED}]")
 
@@ -148,7 +146,7 @@ def looks_random(value: str) -> bool:
 
 def is_unspeakable(value: str) -> bool:
     """Return true if a value is a long run of small letters with too few vowels for a word, as services make them."""
-    return _LETTERS.fullmatch(value) is not None and 4 * len(_VOWEL.findall(value)) <= len(value)
+    return re.fullmatch("[a-z]{16,64}", value) is not None and 4 * sum(map("aeiouy".count, value)) <= len(value)
 
 
 def is_hyphenated(value: str, words: re.Pattern[str]) -> bool:

@@ -33,7 +33,6 @@ SHORT = 4
 NO_VALUE = frozenset({"", "login", "test-login", "service", "pass", "thing", "place", "code", "other-code", "wifi"})
 USERS = ("root", "admin", "administrator", "user", "test", "guest", "ubuntu", "pi", "postgres", "oracle", "demo")
 _GAPS = (" ", "-", "_", "")
-_NONE: frozenset[str] = frozenset()
 #: Signs that the value stands behind the label in the same line.
 _SAYS_MORE = re.compile(r"[:：=→]\s*\S|\d{4}|[.!;] ")
 
@@ -61,7 +60,7 @@ def automaton() -> Any:
                 kinds.setdefault(form, kind)
                 if kind in ("thing", "place", "code"):
                     parts = languages[kind == "code"]
-                    parts[form] = parts.get(form, _NONE) | spoken
+                    parts[form] = parts.get(form, frozenset()) | spoken
     # The few shapes that hold no long run are announced too: addresses, options and users with a password.
     for sign in (*shapes.signs(), *(user + sign for user in USERS for sign in ("/", ":", " /"))):
         kinds.setdefault(sign, "")
@@ -70,7 +69,7 @@ def automaton() -> Any:
         # The "_" of "_pass" stands for itself and is no border of a word.
         whole = kind in NO_VALUE or (len(form) <= SHORT and form.isascii() and form[0] != "_")
         whole = whole and kind != "" and (kind != "service" or form.isascii())
-        thing, code = (languages[is_code].get(form, _NONE) for is_code in (False, True))
+        thing, code = (languages[is_code].get(form, frozenset[str]()) for is_code in (False, True))
         automaton.add_word(form, Label(len(form), kind, whole, thing, code))
     automaton.make_automaton()
     return automaton
