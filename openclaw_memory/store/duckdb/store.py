@@ -15,8 +15,9 @@ from ... import arrays as np
 from ...config.settings import StoreSettings
 from ...model import Progress
 from ...system.deadline import Deadline
-from ..rows import Analyse, Collect, Floats, KeywordIndex, VectorModel
+from ..rows import Analyse, Collect, Floats, VectorModel
 from ..tables.base import count
+from ..tables.keywords import KeywordIndex
 from ..tables.store import Store
 from ..tables.vectors import VectorIndex
 from .database import DuckDatabase

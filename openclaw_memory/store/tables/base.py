@@ -151,7 +151,7 @@ class Database(ABC):
 
     @abstractmethod
     def load_postings(self, unit: int, compaction: int) -> Loaded:
-        """Return what is new to a :class:`~.keywords.PostingsIndex` that knows the units up to ``unit``."""
+        """Return what is new to a :class:`~.keywords.KeywordIndex` that knows the units up to ``unit``."""
 
 
 class Tables:

@@ -24,7 +24,6 @@ from ..rows import (
     DocumentChange,
     DocumentInfo,
     Documents,
-    KeywordIndex,
     SectionText,
     StoreState,
     StoreStatistics,
@@ -38,7 +37,7 @@ from ..rows import (
 from . import writing
 from .base import VERSION, Connection, Needles, bump, count, in_list, put_meta
 from .graph import GraphTables
-from .keywords import PostingsIndex
+from .keywords import KeywordIndex
 from .vectors import VectorTables
 
 if TYPE_CHECKING:
@@ -302,7 +301,7 @@ class Store(GraphTables, VectorTables, ABC):
 
     def keyword_index(self) -> KeywordIndex:
         """Return a new, empty keyword index as the settings name it; ``refresh`` fills it."""
-        return PostingsIndex(self._db.load_postings)
+        return KeywordIndex(self._db.load_postings)
 
     def summaries(self) -> list[SummaryInfo]:
         """Return all summaries, by path."""
