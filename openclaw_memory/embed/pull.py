@@ -39,8 +39,6 @@ from .registry import ModelEntry
 
 PULL_COMMAND = "openclaw-memory model pull"
 
-_CHUNK = 1 << 20
-
 
 @dataclass(frozen=True, slots=True)
 class InstalledModel:
@@ -364,7 +362,7 @@ def _damaged(entry: ModelEntry, detail: str) -> str:
 
 def _copy(source: IO[bytes], target: BinaryIO, total: int, stage: str, progress: Progress) -> str:
     digest, done = hashlib.sha256(), 0
-    while block := source.read(_CHUNK):
+    while block := source.read(1 << 20):
         target.write(block)
         digest.update(block)
         done += len(block)

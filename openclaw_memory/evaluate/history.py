@@ -13,8 +13,8 @@ from ..config.settings import Settings
 from ..model import EvaluationRun
 from ..store.state import State
 
-#: Name of the runs in the state, and the most that are kept.
-_NAME, _MOST = "evaluations", 100
+#: Name of the runs in the state.
+_NAME = "evaluations"
 
 
 def settings_hash(settings: Settings) -> str:
@@ -38,4 +38,4 @@ def last_run(state: State, settings: Settings) -> EvaluationRun | None:
 def add_run(state: State, run: EvaluationRun) -> None:
     """Add a run.  Raises as :meth:`~openclaw_memory.store.state.State.writing`."""
     row: dict[str, Any] = {**asdict(run), "day": run.day.isoformat()}
-    state.change_flag(_NAME, lambda rows: [*(rows or []), row][-_MOST:], lasting=False)
+    state.change_flag(_NAME, lambda rows: [*(rows or []), row][-100:], lasting=False)

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from ..model import EvaluationReport, EvaluationRun
     from ..store.api import Store
 
-#: Settings that change how an index is asked, and not what is in it.
-_ASKING = ("search.", "context.")
-
 
 class EvaluatingMemory(ReadingMemory):
     """The evaluation of :class:`openclaw_memory.Memory`, which builds the parts."""
@@ -75,7 +72,8 @@ class EvaluatingMemory(ReadingMemory):
         variant = copy.copy(self)
         variant.settings = self.settings.with_values(values)
         with TemporaryDirectory(prefix="openclaw-memory-") as folder, ExitStack() as stack:
-            if all(name.startswith(_ASKING) for name in values):
+            # These change how an index is asked, and not what is in it.
+            if all(name.startswith(("search.", "context.")) for name in values):
                 variant._parts = {"store": self.store, "_models": self._models}
             else:
                 variant._parts, variant._place = {}, Path(folder, "index.duckdb")

@@ -11,8 +11,8 @@ from ..records import dataclass
 
 #: Rank of an answer that is not among the hits.
 NOT_FOUND = 11
-#: Standard deviations of a 95 % interval, and the probability below which a difference is no chance.
-_Z, _SIGNIFICANT = 1.96, 0.05
+#: Standard deviations of a 95 % interval.
+_Z = 1.96
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def compare(
     ranks = [(a.rank, b.rank) for a, b in zip(own, other, strict=True) if a.rank is not None and b.rank is not None]
     earlier, later = sum(b < a for a, b in ranks), sum(b > a for a, b in ranks)
     p = sign_test(earlier, later)
-    return EvaluationComparison(settings, scores, earlier, later, round(p, 6), p < _SIGNIFICANT)
+    return EvaluationComparison(settings, scores, earlier, later, round(p, 6), p < 0.05)
 
 
 def _found(outcomes: Sequence[Outcome]) -> FoundShares:

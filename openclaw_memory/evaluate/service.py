@@ -24,9 +24,6 @@ from . import history
 from .questions import Lines, NoteQuestion, make_questions
 from .scores import NOT_FOUND, Outcome, compare, summarise
 
-#: Hits that each question asks for.
-_HITS = 10
-
 
 def evaluate(
     memory: ReadingMemory,
@@ -70,7 +67,7 @@ def _ask(
     result = memory.search_uncounted(SearchRequest("memory"))  # so that the first question does not load the model
     for question in questions:
         began = time.perf_counter()
-        result = memory.search_uncounted(SearchRequest(question.text, max_results=_HITS, min_score=0.0))
+        result = memory.search_uncounted(SearchRequest(question.text, max_results=NOT_FOUND - 1, min_score=0.0))
         seconds = time.perf_counter() - began
         outcome = Outcome(question.kind, question.language, seconds * 1000)
         if question.answers:

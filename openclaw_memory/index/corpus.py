@@ -23,8 +23,6 @@ RADIUS = 2
 _REACH = 2 * RADIUS
 #: Characters of a passage.
 PASSAGE = 1_600
-#: Most sections whose windows are computed one by one; beyond that, those of all rows are.
-_FEW_SECTIONS = 200
 
 
 class Shape(NamedTuple):
@@ -189,10 +187,10 @@ class Corpus(Kept):
             part = index.neighbour_similarities(self.rows.unit_id[low:high], _REACH)
             for d in range(1, _REACH + 1):
                 self._neighbours[d - 1, low : high - d] = part[d - 1, : high - low - d]
-        # By whole sections, which no window leaves.
+        # By whole sections, which no window leaves: one by one if they are few.
         sections = np.unique(self.shape.section[unknown | np.isnan(self.window_norm)])
         ends = np.append(self.shape.section_start, n)
-        runs = [(0, len(ends) - 1)] if len(sections) > _FEW_SECTIONS else _runs(sections, 1)
+        runs = [(0, len(ends) - 1)] if len(sections) > 200 else _runs(sections, 1)
         for start, stop in runs:
             low, high = int(ends[start]), int(ends[stop])
             self.window_norm[low:high] = self._norms(low, high, index)

@@ -28,10 +28,6 @@ _NUMBERS = {
     16: ("?", "boolsend"), 20: (">i8", "int8send"), 21: (">i2", "int2send"), 23: (">i4", "int4send"),
     700: (">f4", "float4send"), 701: (">f8", "float8send"), 17: ("u1", ""),
 }  # fmt: skip
-#: Number of terms whose postings are sent at once.
-_TERMS = 50_000
-#: Share of the last statement's time limit below which the next one gets a new limit.
-_ABOUT = 0.8
 _TERM, _UNIT, _TF = np.dtype("<i8"), np.dtype("<i4"), np.dtype("<i2")
 
 
@@ -103,7 +99,7 @@ class Session:
         """Limit a statement to the time that is left, unless the limit of the last one is about the same."""
         left = self._left()
         seconds = math.inf if left is None else left
-        if not _ABOUT * self._granted <= seconds <= self._granted:
+        if not 0.8 * self._granted <= seconds <= self._granted:
             milliseconds = 0 if left is None else max(int(left * 1000), 1)
             self.connection.execute("SELECT set_config('statement_timeout', %s, true)", [str(milliseconds)])
             self._granted = seconds
@@ -331,7 +327,7 @@ class PostgresDatabase(Database):
             (key, end - start, ids[4 * start : 4 * end].tobytes(), frequencies[2 * start : 2 * end].tobytes())
             for key, start, end in zip(term[starts].tolist(), starts.tolist(), ends, strict=True)
         ]
-        for batch in batches(rows, _TERMS):
+        for batch in batches(rows, 50_000):
             self.insert_rows(c, "postings", "BIGINT INTEGER BLOB BLOB", batch)
 
     def load_postings(self, unit: int, compaction: int) -> Loaded:

@@ -43,8 +43,6 @@ from .vectors import VectorTables
 if TYPE_CHECKING:
     from ...model import ExportReport, QueryResult
 
-#: Folders of this package whose classes may be in what is kept.
-_KEPT_ROOMS = frozenset({"index", "graph", "store", "model"})
 #: The day of a section if a name or a text states it.
 _STATED = "CASE WHEN date_source <> 'mtime' THEN date END"
 #: Members by value, as calling the class of an enum is slow.
@@ -141,7 +139,7 @@ class Store(GraphTables, VectorTables, ABC):
             return {}
         with self._db.consistent_reads():
             self._kept_inode = None if suffix == KEPT_WORDS else self._kept_inode
-            found = mapped.read(path, self._build(), _KEPT_ROOMS)
+            found = mapped.read(path, self._build(), {"index", "graph", "store", "model"})
             if found is None:
                 return {}
             unchanged = self._db.adopt(found["stamp"], found["counters"])
