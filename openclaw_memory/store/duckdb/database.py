@@ -119,8 +119,8 @@ class DuckDatabase(Database):
                 raise KeyboardInterrupt from error
             raise
 
-    def consistent_reads(self, timeout: float | None = None) -> contextlib.AbstractContextManager[object]:
-        return self.lease.exclude_threads(timeout)
+    def consistent_reads(self) -> contextlib.AbstractContextManager[object]:
+        return self.lease.exclude_threads()
 
     def columns(self, sql: str, parameters: Sequence[Any] = ()) -> list[NDArray[Any]]:
         with self.read() as connection:

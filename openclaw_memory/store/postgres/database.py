@@ -71,6 +71,12 @@ class Session:
         if stack is not None:
             stack.__exit__(*(error or (None, None, None)))
 
+    def leave(self, *error: Any) -> None:
+        """Leave a block; the outermost ends the transaction."""
+        self.depth -= 1
+        if not self.depth:
+            self.end(*error)
+
     @property
     def connection(self) -> psycopg.Connection[Any]:
         """The connection in its transaction."""
@@ -132,22 +138,14 @@ class PostgresDatabase(Database):
         """Yield a session; inner ones share its snapshot."""
         session = self._session()
         session.depth += 1
-        try:
-            with self.server.limit_waiting(Deadline.after(timeout)):
-                self.open()
-                yield session
-        except BaseException as error:
-            session.depth -= 1
-            if not session.depth:
-                session.end(type(error), error, error.__traceback__)
-            raise
-        else:
-            session.depth -= 1
-            if not session.depth:
-                session.end()
+        with contextlib.ExitStack() as stack:
+            stack.push(session.leave)
+            stack.enter_context(self.server.limit_waiting(Deadline.after(timeout)))
+            self.open()
+            yield session
 
-    def consistent_reads(self, timeout: float | None = None) -> contextlib.AbstractContextManager[object]:
-        return self.read(timeout)
+    def consistent_reads(self) -> contextlib.AbstractContextManager[object]:
+        return self.read()
 
     @contextlib.contextmanager
     def write(self) -> Iterator[Session]:
@@ -172,14 +170,10 @@ class PostgresDatabase(Database):
                 f"'{self._owner[1]}', true)"
             )
         session.begin(writing=True)
-        try:
+        with contextlib.ExitStack() as stack:
+            stack.push(session.end)
             session.execute("SELECT value FROM counters WHERE name = 'generation' FOR UPDATE").fetchone()
             yield
-        except BaseException as error:
-            session.end(type(error), error, error.__traceback__)
-            raise
-        else:
-            session.end()
 
     def _session(self) -> Session:
         session: Session | None = getattr(self._local, "session", None)

@@ -79,7 +79,7 @@ class Database(ABC):
         """Yield a :class:`Connection` for queries."""
 
     @abstractmethod
-    def consistent_reads(self, timeout: float | None = None) -> contextlib.AbstractContextManager[object]:
+    def consistent_reads(self) -> contextlib.AbstractContextManager[object]:
         """Keep :attr:`change_token` and :meth:`counters` valid for the block, in which queries may follow."""
 
     @abstractmethod

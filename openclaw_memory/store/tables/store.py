@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -91,11 +91,9 @@ class Store(GraphTables, VectorTables, ABC):
 
     # -- life ---------------------------------------------------------------------------------
 
-    @contextmanager
-    def session(self, timeout: float | None = None) -> Iterator[None]:
+    def session(self, timeout: float | None = None) -> AbstractContextManager[object]:
         """Hold the store for the calls inside; waits up to ``timeout`` seconds for other processes."""
-        with self._db.read(timeout):
-            yield
+        return self._db.read(timeout)
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[object]:
