@@ -21,8 +21,9 @@ CHARS_PER_TOKEN = 64
 class ModelOptions:
     """Options of opening a model.
 
-    ``batch_tokens`` and ``max_tokens`` count the model's own tokens; ``context`` is the longest text that the model
-    was trained for, 0 when unknown.  ``pooling`` is llama.cpp's name of it, empty for what the file says.
+    ``batch_tokens`` and ``max_tokens``, to which a text is cut, count the model's own tokens; ``context`` is the
+    longest text that the model was trained for, 0 when unknown.  ``pooling`` is llama.cpp's name of it, empty for what
+    the file says.
     """
 
     path: str
