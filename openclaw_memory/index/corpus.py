@@ -148,22 +148,20 @@ class Corpus(Kept):
 
     def export_windows(self) -> tuple[Any, ...]:
         """Return what follows from vectors, with the documents that it belongs to."""
-        generations = {info.id: info.generation for info in self.documents.values()}
-        return generations, self.rows.document_id, self._neighbours, self.window_norm
+        return self._generations(), self.rows.document_id, self._neighbours, self.window_norm
 
     def restore_windows(self, state: tuple[Any, ...]) -> None:
         """Take over what :meth:`export_windows` returned, for the documents that have not changed since."""
         generations, documents, neighbours, norm = state
-        if generations == {info.id: info.generation for info in self.documents.values()}:
+        if generations == (now := self._generations()):
             self._neighbours, self.window_norm = neighbours, norm
             return
-        same = [i for i, generation in generations.items() if self._generation(i) == generation]
+        same = [i for i, generation in generations.items() if now.get(i) == generation]
         here, there = np.isin(self.rows.document_id, same), np.isin(documents, same)
         self._neighbours[:, here], self.window_norm[here] = neighbours[:, there], norm[there]
 
-    def _generation(self, document: int) -> int | None:
-        info = self.documents.get(document)
-        return None if info is None else info.generation
+    def _generations(self) -> dict[int, int]:
+        return {info.id: info.generation for info in self.documents.values()}
 
     def refresh_windows(self, index: VectorIndex, changed: Ints, all_rows: bool) -> None:
         """Recompute the lengths of the windows' summed vectors: where units are ``changed``, or all of them.

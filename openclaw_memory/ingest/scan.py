@@ -68,7 +68,7 @@ def scan(workspace: Path, settings: IngestSettings) -> ScanResult:
     Markdown (``.txt``, ``.docx``, …); what cannot be looked
     into is reported there too and named in ``unreadable``.  Links inside a root are resolved: ``absolute``
     contains none, and a file or folder that is reached twice is listed once.  No note is opened here, but for one as
-    large as the one that it is called after; one without read permission shows only in :func:`read_text`.
+    large as the one that it is called after; one without read permission shows only in :func:`read_note`.
 
     Raises :class:`WorkspaceError` for a workspace or an ignore file that cannot be used, and
     :class:`SettingsError` for an extra path whose name cannot be shown.
@@ -416,11 +416,6 @@ def _from_windows(error: UnicodeError) -> tuple[str, int]:
 
 
 codecs.register_error("windows", _from_windows)
-
-
-def read_text(file: SourceFile, max_bytes: int) -> str:
-    """Return the text of ``file``; raises as :func:`read_note`."""
-    return read_note(file, max_bytes)[0]
 
 
 def read_note(file: SourceFile, max_bytes: int) -> tuple[str, str | None]:

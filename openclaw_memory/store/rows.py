@@ -355,9 +355,9 @@ class PlannedUnit(NamedTuple):
 
     unit: Unit
     section: int
-    hash: int
-    occurrence: int
-    terms: Mapping[str, int]
+    hash: int = 0
+    occurrence: int = 0
+    terms: Mapping[str, int] = {}
     time_words: int = 0
     stated_days: tuple[date, date] | None = None
     tokens: float = 0.0
