@@ -11,8 +11,6 @@ from ..records import dataclass
 
 #: Rank of an answer that is not among the hits.
 NOT_FOUND = 11
-#: Standard deviations of a 95 % interval.
-_Z = 1.96
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +33,9 @@ def share(flags: Sequence[bool]) -> Share:
     part, whole = sum(flags), len(flags)
     if not whole:
         return Share(0, 0, 0.0, 0.0, 1.0)
-    p, z = part / whole, _Z * _Z / whole
-    middle, half = (p + z / 2) / (1 + z), _Z * sqrt(p * (1 - p) / whole + z / 4 / whole) / (1 + z)
+    deviations = 1.96  # of an interval of 95 %
+    p, z = part / whole, deviations**2 / whole
+    middle, half = (p + z / 2) / (1 + z), deviations * sqrt(p * (1 - p) / whole + z / 4 / whole) / (1 + z)
     return Share(part, whole, round(p, 4), round(max(0.0, middle - half), 4), round(min(1.0, middle + half), 4))
 
 

@@ -10,6 +10,7 @@ import json
 import math
 import re
 import zipfile
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
 from datetime import UTC, date, datetime
@@ -31,7 +32,6 @@ _CLAUDE_MEMORIES = ("conversations_memory", "project_memories")
 _TEXT = ("memory", "text", "content")
 #: Members of a JSON file that are the list of its entries.
 _LISTS = ("results", "memories", "conversations")
-_BOM = b"\xef\xbb\xbf"
 #: Bytes of the largest entry: a small archive may hold what no memory does.
 _LARGEST = 64_000_000
 _TOO_LARGE = "an entry of more than 64 MB"
@@ -376,7 +376,7 @@ def _elements(name: str, stream: IO[bytes]) -> Iterator[tuple[str, Any]]:
         # The file is their list, has it as a member, or is an entry.
         for where in ("item", *(f"{name}.item" for name in _LISTS), ""):
             stream.seek(0)
-            if stream.read(len(_BOM)) != _BOM:
+            if stream.read(len(BOM_UTF8)) != BOM_UTF8:
                 stream.seek(0)
             for item in ijson.items(_bounded(ijson.parse(_shallow(_events(stream))), where), where):
                 if not where and (item == [] or (isinstance(item, dict) and set(_LISTS) & {*item})):
@@ -457,6 +457,6 @@ def _lines(name: str, stream: IO[bytes]) -> Iterator[tuple[str, Any]]:
                 yield place, SkippedFile(place, f"{_TOO_LARGE}; nothing behind it is read")
                 return
             if line.strip():
-                yield place, json.loads(line.removeprefix(_BOM) if number == 1 else line)
+                yield place, json.loads(line.removeprefix(BOM_UTF8) if number == 1 else line)
         except (ValueError, RecursionError) as error:
             yield place, SkippedFile(place, f"not valid JSON ({' '.join(str(error).split())[:120]})")
