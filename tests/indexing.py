@@ -74,7 +74,7 @@ def note(path: str, sections: Sequence[Sequence[str]], **fields: Any) -> Documen
                 f"Section {at}", line, line + len(texts) - 1, date(2024, 5, 1 + at), "name", tuple(made), tuple(texts)
             )
         )
-        units += [analyse_unit(unit, at, seen) for unit in made]
+        units += [analyse_unit(PlannedUnit(unit, at), seen) for unit in made]
         line += len(texts) + 1
     text = "\n\n".join("\n".join(texts) for texts in sections)
     return DocumentChange(source(path, text, **fields), hashlib.sha256(text.encode()).hexdigest(), {}, cut, units)

@@ -15,14 +15,17 @@ from ..records import NamedTuple, dataclass
 #: model would not read more, and the regular expressions of BPE tokenizers, which can overflow their stack, never see
 #: a megabyte.
 CHARS_PER_TOKEN = 64
+#: Sequences of a batch: llama.cpp sizes tables by it, and 192 tokens rarely hold more lines.
+MAX_SEQUENCES = 64
 
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
     """Options of opening a model.
 
-    ``batch_tokens`` and ``max_tokens`` count the model's own tokens; ``context`` is the longest text that the model
-    was trained for, 0 when unknown.  ``pooling`` is llama.cpp's name of it, empty for what the file says.
+    ``batch_tokens`` and ``max_tokens``, to which a text is cut, count the model's own tokens; ``context`` is the
+    longest text that the model was trained for, 0 when unknown.  ``pooling`` is llama.cpp's name of it, empty for what
+    the file says.
     """
 
     path: str
@@ -115,15 +118,16 @@ def install_advice(setting: str = "auto") -> str:
     return f"no binding of llama.cpp is installed, so there are no vectors; run: {sys.executable} -m pip install {name}"
 
 
-def pack(lengths: Sequence[int], budget: int, limit: int = 64) -> list[list[int]]:
+def pack(lengths: Sequence[int], budget: int) -> list[list[int]]:
     """Group positions of similar length, shortest first, so that a batch computes little padding.
 
-    A group has at most ``limit`` positions and at most ``budget`` of length; a longer text is a group of its own.
+    A group has at most :data:`MAX_SEQUENCES` positions and at most ``budget`` of length; a longer text is a group of
+    its own.
     """
     groups: list[list[int]] = []
     size = budget
     for i in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if not groups or size + lengths[i] > budget or len(groups[-1]) == limit:
+        if not groups or size + lengths[i] > budget or len(groups[-1]) == MAX_SEQUENCES:
             groups.append([])
             size = 0
         groups[-1].append(i)

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 #: The hub of the registry's models; the variable ``HF_ENDPOINT`` names a mirror, ``HF_TOKEN`` a key for either.
 HUB = "https://huggingface.co/"
-#: What is there of a file, and beside it where it is from.
-PART, ORIGIN = "part", "origin"
+#: Name of what is there of a file.
+PART = "part"
 
 #: Seconds before each further attempt, after attempts that brought nothing new; longest wait that a server may ask for.
 _PAUSES, _LONGEST = (1.0, 3.0, 10.0), 120.0
@@ -47,7 +47,7 @@ def download(url: str, folder: Path, size: int, progress: Progress) -> Path:
     import httpx
 
     address = _mirrored(url)
-    part, origin = folder / PART, folder / ORIGIN
+    part, origin = folder / PART, folder / "origin"
     begun = furthest = _size(part)
     failures = 0
     progress("downloading", begun, size)

@@ -28,8 +28,6 @@ from ..system import atomic
 from ..system.deadline import Deadline
 from .bindings import pack
 
-USAGE_FILE = "http-usage.json"
-
 #: Seconds for all attempts of a request, with the wait for the limit per minute.
 _SECONDS = 90.0
 
@@ -85,7 +83,7 @@ class HttpEmbedder:
         self._prefixes = {"query": query_prefix, "document": document_prefix}
         self._sleep = sleep
         self._now = now
-        self._usage_file = usage_dir / USAGE_FILE
+        self._usage_file = usage_dir / "http-usage.json"
         self._sent: deque[float] = deque()
         self._lock = threading.Lock()
         self._client: Any = None

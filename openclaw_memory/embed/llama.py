@@ -180,12 +180,10 @@ def _crash_key(binding: Binding, model: str, options: ModelOptions) -> str:
 class LlamaCppEmbedder(LocalModel):
     """Embed texts with a GGUF model in a process of its own.
 
-    ``model`` is the identity of the vectors; ``dimensions``, when given, is what the file must have, ``context`` the
-    longest text that it was trained for, ``pooling`` how it makes one vector of a text (empty: as
-    the file says).  The prefixes are put before the texts, and the result is cut to
-    ``max_tokens`` of the model's own tokens.  ``binding`` is the name of one, or ``auto`` for the first that works;
-    ``crashes`` names those that do not.  The model is loaded on first use or by :meth:`load`; every method is safe to
-    call from several threads.
+    ``model`` is the identity of the vectors; ``dimensions``, when given, is what the file must have.  The prefixes are
+    put before the texts.  ``binding`` is the name of one, or ``auto`` for the first that works; ``crashes`` names those
+    that do not.  ``options`` are those of :class:`~.bindings.ModelOptions`.  The model is loaded on first use or by
+    :meth:`load`; every method is safe to call from several threads.
     """
 
     provider = "llama.cpp"
@@ -195,26 +193,19 @@ class LlamaCppEmbedder(LocalModel):
         path: Path | str,
         *,
         model: str,
-        threads: int = 1,
-        gpu: bool = True,
-        repack: str = "auto",
-        batch_tokens: int = 192,
-        max_tokens: int = 256,
         dimensions: int | None = None,
-        context: int = 0,
-        pooling: str = "",
         query_prefix: str = "",
         document_prefix: str = "",
         binding: str = "auto",
         crashes: CrashRecord | None = None,
+        **options: Any,
     ) -> None:
         self.path = Path(path)
         self.model = model
         self.query_prefix = query_prefix
         self.document_prefix = document_prefix
-        self._batch_bytes = batch_tokens * 4  # of prose; only how many texts go into one request depends on it
         self._dimensions = dimensions
-        self._options = ModelOptions(str(self.path), threads, gpu, repack, batch_tokens, max_tokens, context, pooling)
+        self._options = ModelOptions(str(self.path), **options)
         self._binding = binding
         self._crashes = crashes
         self._loading = threading.Lock()
@@ -496,7 +487,8 @@ class LlamaCppEmbedder(LocalModel):
                 if progress is not None:
                     progress(len(group))
 
-        self._compute(deque(pack(lengths, self._batch_bytes)), embed, urgent)
+        batch_bytes = self._options.batch_tokens * 4  # of prose; only how many texts go into one request depends on it
+        self._compute(deque(pack(lengths, batch_bytes)), embed, urgent)
         norms = np.linalg.norm(out[places], axis=1, keepdims=True)
         if not np.isfinite(norms).all() or not norms.all():
             bad = int(np.flatnonzero(~np.isfinite(norms[:, 0]) | (norms[:, 0] == 0))[0])

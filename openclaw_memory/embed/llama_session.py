@@ -18,11 +18,8 @@ from types import ModuleType
 from typing import Any
 
 from ..errors import EngineError, ModelError
-from .bindings import CHARS_PER_TOKEN, COMPILED, ModelOptions, pack
+from .bindings import CHARS_PER_TOKEN, COMPILED, MAX_SEQUENCES, ModelOptions, pack
 from .gguf_file import check_gguf, pooling
-
-#: Sequences of a batch: llama.cpp sizes tables by it, and 192 tokens rarely hold more lines.
-MAX_SEQUENCES = 64
 
 # C keeps the pointer for the life of the process, so the callback must never be collected.
 _log_callback: Any = None
@@ -127,7 +124,7 @@ class EngineSession:
         """Return the pooled vector of each text: *d* values of float32, not normalised."""
         tokens = [self.tokenize(text) for text in texts]
         rows = [b""] * len(tokens)
-        for group in pack([len(t) for t in tokens], self.batch_tokens, MAX_SEQUENCES):
+        for group in pack([len(t) for t in tokens], self.batch_tokens):
             for i, row in zip(group, self._run([tokens[i] for i in group]), strict=True):
                 rows[i] = row
         return rows

@@ -166,15 +166,13 @@ def _http(settings: Settings) -> Embedder:
     from .http import HttpEmbedder
 
     options = settings.embedding
-    similar = registry.find_similar(options.http_model)
     return HttpEmbedder(
         options.http_url,
         options.http_model,
         usage_dir=data_dir(),
         api_key_env=options.http_api_key_env,
         dimensions=options.http_dimensions,
-        query_prefix=similar.query_prefix if similar else "",
-        document_prefix=similar.document_prefix if similar else "",
+        **_prefixes(options.http_model),
     )
 
 
@@ -226,7 +224,7 @@ def _llama(settings: Settings, path: Path, identity: str) -> LlamaCppEmbedder:
     from .llama import CrashRecord, LlamaCppEmbedder
     from .pull import models_dir
 
-    options, entry, similar = settings.embedding, registry.get(identity), registry.find_similar(identity)
+    options, entry = settings.embedding, registry.get(identity)
     return LlamaCppEmbedder(
         path,
         model=identity,
@@ -236,11 +234,16 @@ def _llama(settings: Settings, path: Path, identity: str) -> LlamaCppEmbedder:
         dimensions=entry.dimensions if entry else None,
         context=entry.context if entry else 0,
         pooling=entry.pooling if entry else "",
-        query_prefix=similar.query_prefix if similar else "",
-        document_prefix=similar.document_prefix if similar else "",
         binding=options.binding,
         crashes=CrashRecord(models_dir()),
+        **_prefixes(identity),
     )
+
+
+def _prefixes(identity: str) -> dict[str, Any]:
+    """Return the prefixes of a known model that is called like ``identity``."""
+    similar = registry.find_similar(identity)
+    return {name: getattr(similar, name) for name in ("query_prefix", "document_prefix")} if similar else {}
 
 
 def _identity(path: Path) -> str:

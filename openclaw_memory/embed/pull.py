@@ -39,8 +39,6 @@ from .registry import ModelEntry
 
 PULL_COMMAND = "openclaw-memory model pull"
 
-_CHUNK = 1 << 20
-
 
 @dataclass(frozen=True, slots=True)
 class InstalledModel:
@@ -56,22 +54,20 @@ class InstalledModel:
     verified: bool
 
 
-def models_dir(cache_dir: Path | None = None) -> Path:
-    """Return the folder of the models; ``cache_dir`` defaults to the platform's cache folder."""
-    return (cache_dir or settings.cache_dir()) / "models"
+def models_dir() -> Path:
+    """Return the folder of the models."""
+    return settings.cache_dir() / "models"
 
 
-def list_installed(cache_dir: Path | None = None) -> tuple[InstalledModel, ...]:
+def list_installed() -> tuple[InstalledModel, ...]:
     """Return the models in the cache and in installed packages, by name."""
-    names = {file.stem for file in models_dir(cache_dir).glob("*.gguf")} | {
-        entry.name for entry in registry.find_packaged()
-    }
-    return tuple(model for name in sorted(names) if (model := find_installed(name, cache_dir)))
+    names = {file.stem for file in models_dir().glob("*.gguf")} | {entry.name for entry in registry.find_packaged()}
+    return tuple(model for name in sorted(names) if (model := find_installed(name)))
 
 
-def find_installed(name: str, cache_dir: Path | None = None) -> InstalledModel | None:
+def find_installed(name: str) -> InstalledModel | None:
     """Return the model ``name`` if it is in the cache and has the recorded size, or in an installed package."""
-    return _find_cached(name, cache_dir) or _find_packaged(name)
+    return _find_cached(name.lower()) or _find_packaged(name)
 
 
 def _find_packaged(name: str) -> InstalledModel | None:
@@ -82,11 +78,10 @@ def _find_packaged(name: str) -> InstalledModel | None:
     return InstalledModel(entry.name, entry.path, entry.path.stat().st_size, sha256, sha256, entry.source, None, True)
 
 
-def _find_cached(name: str, cache_dir: Path | None) -> InstalledModel | None:
-    folder, name = models_dir(cache_dir), name.lower()
+def _find_cached(name: str) -> InstalledModel | None:
     if name != _safe_name(name):
         return None
-    path, record = folder / f"{name}.gguf", _read_record(folder, name)
+    path, record = models_dir() / f"{name}.gguf", _read_record(name)
     try:
         if record is None or path.stat().st_size != record["size"]:
             return None
@@ -99,7 +94,6 @@ def _find_cached(name: str, cache_dir: Path | None) -> InstalledModel | None:
 def pull(
     what: ModelEntry | str,
     *,
-    cache_dir: Path | None = None,
     progress: Progress = silent,
     offline: bool = False,
     sha256: str | None = None,
@@ -112,15 +106,15 @@ def pull(
     when it is damaged.
     Raises :class:`~openclaw_memory.errors.ModelError` when the model cannot be fetched or verified.
     """
-    entry = what if isinstance(what, ModelEntry) else _entry_for(what, cache_dir)
+    entry = what if isinstance(what, ModelEntry) else _entry_for(what)
     expected = _normal_hash(sha256) or entry.sha256
-    folder = models_dir(cache_dir)
+    folder = models_dir()
     with _disk_errors(folder):
         atomic.make_folder(folder)
         with _exclusive(folder / f".{entry.name}", progress):
             work = folder / f".pull-{entry.name}"
             _clear(work)
-            model = _verified(entry.name, cache_dir, expected, progress)
+            model = _verified(entry.name, expected, progress)
             if model is not None:
                 return model
             if offline and entry.path is None:
@@ -140,11 +134,11 @@ def _clear(work: Path) -> None:
         shutil.rmtree(work, ignore_errors=True)
 
 
-def _entry_for(what: str, cache_dir: Path | None) -> ModelEntry:
+def _entry_for(what: str) -> ModelEntry:
     entry = registry.get(what)
     if entry is not None:
         return entry
-    record = _read_record(models_dir(cache_dir), what.lower()) if _safe_name(what) == what.lower() else None
+    record = _read_record(what.lower()) if _safe_name(what) == what.lower() else None
     if record and record.get("url"):
         # The name of a model that was once pulled by its URL.
         what = str(record["url"])
@@ -200,16 +194,16 @@ def _exclusive(file: Path, progress: Progress) -> Iterator[None]:
         yield
 
 
-def _verified(name: str, cache_dir: Path | None, expected: str | None, progress: Progress) -> InstalledModel | None:
+def _verified(name: str, expected: str | None, progress: Progress) -> InstalledModel | None:
     """Return the model in the cache if its bytes have the recorded and the expected hash."""
-    model = find_installed(name, cache_dir)
+    model = find_installed(name)
     if model is None:
         return None
     progress("checking", 0, model.size)
     if _hash(model.path) != model.sha256:
         return None
     # A package may hold a model of the registry in another file.
-    if expected and model.source_sha256 != expected and model.path.is_relative_to(models_dir(cache_dir)):
+    if expected and model.source_sha256 != expected and model.path.is_relative_to(models_dir()):
         return None
     progress("checking", model.size, model.size)
     return model
@@ -235,7 +229,7 @@ def _fetch(entry: ModelEntry, expected: str | None, folder: Path, work: Path, pr
         else:
             download(str(entry.url), work, entry.size, progress).replace(target)
         source_sha256 = _hash(target)
-        pinned = (_read_record(folder, entry.name) or {}).get("source_sha256")
+        pinned = (_read_record(entry.name) or {}).get("source_sha256")
         _check_hash(entry, source_sha256, expected, pinned)
         known = next((each for each in registry.ENTRIES if each.url and each.sha256 == source_sha256), None)
         entry, expected = known or entry, known.sha256 if known else expected
@@ -259,9 +253,9 @@ def _fetch(entry: ModelEntry, expected: str | None, folder: Path, work: Path, pr
     return model
 
 
-def _read_record(folder: Path, name: str) -> dict[str, Any] | None:
+def _read_record(name: str) -> dict[str, Any] | None:
     try:
-        record = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+        record = json.loads((models_dir() / f"{name}.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     return record if isinstance(record, dict) else None
@@ -368,7 +362,7 @@ def _damaged(entry: ModelEntry, detail: str) -> str:
 
 def _copy(source: IO[bytes], target: BinaryIO, total: int, stage: str, progress: Progress) -> str:
     digest, done = hashlib.sha256(), 0
-    while block := source.read(_CHUNK):
+    while block := source.read(1 << 20):
         target.write(block)
         digest.update(block)
         done += len(block)

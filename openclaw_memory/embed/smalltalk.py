@@ -13,7 +13,6 @@ of multiple measurements in taxonomic problems", over the vectors of both kinds 
 from __future__ import annotations
 
 from contextlib import suppress
-from functools import cache
 from hashlib import blake2b
 from math import ceil
 
@@ -52,7 +51,6 @@ class Cohort(NamedTuple):
     middle: float
 
 
-@cache
 def read_texts(file: str = "smalltalk.txt") -> dict[str, tuple[str, ...]]:
     """Return the texts of each section, which is mostly a language."""
     texts: dict[str, list[str]] = {}
@@ -70,17 +68,18 @@ def embed_cohort(embedder: Embedder, script: int) -> Cohort | None:
     The vectors of a local model are kept in the cache folder.  Raises
     :class:`~openclaw_memory.errors.ModelError` when the model cannot embed.
     """
+    questions = read_texts("personal_questions.txt")
     languages = [
-        (lines, read_texts("personal_questions.txt")[language])
+        (lines, questions[language])
         for language, lines in read_texts().items()
         if script_of("".join(lines)) == script and language_coverage(embedder, " ".join(lines)) > 0.8
     ]
     if not languages:
         return None
     # Of many languages each gives some texts: 210 tell as much as all, and embedding all takes its time.
-    step = ceil(sum(len(questions) for _, questions in languages) / 210)
+    step = ceil(sum(len(own) for _, own in languages) / 210)
     smalltalk = [_embed(embedder, lines) for lines, _ in languages]
-    personal = [_embed(embedder, questions[::step]) for _, questions in languages]
+    personal = [_embed(embedder, own[::step]) for _, own in languages]
     axis, middle = _discriminant(np.concatenate(personal), np.concatenate(smalltalk))
     return Cohort(tuple(smalltalk), axis, middle)
 

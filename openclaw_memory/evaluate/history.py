@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import date
 from hashlib import blake2b
@@ -13,8 +12,8 @@ from ..config.settings import Settings
 from ..model import EvaluationRun
 from ..store.state import State
 
-#: Name of the runs in the state, and the most that are kept.
-_NAME, _MOST = "evaluations", 100
+#: Name of the runs in the state.
+_NAME = "evaluations"
 
 
 def settings_hash(settings: Settings) -> str:
@@ -23,19 +22,14 @@ def settings_hash(settings: Settings) -> str:
     return blake2b(json.dumps(parts, sort_keys=True, default=str).encode(), digest_size=4).hexdigest()
 
 
-def runs(state: State) -> Iterator[EvaluationRun]:
-    """Yield the runs in the state, the latest first.  Raises :class:`~openclaw_memory.store.state.StateError`."""
-    for row in reversed(state.flag(_NAME) or []):
-        yield EvaluationRun(**{**row, "day": date.fromisoformat(row["day"])})
-
-
 def last_run(state: State, settings: Settings) -> EvaluationRun | None:
-    """Return the latest run with these ``settings``.  Raises as :func:`runs`."""
+    """Return the latest run with these ``settings``.  Raises :class:`~openclaw_memory.store.state.StateError`."""
     key = settings_hash(settings)
-    return next((run for run in runs(state) if run.settings == key), None)
+    runs = (row for row in reversed(state.flag(_NAME) or []) if row["settings"] == key)
+    return next((EvaluationRun(**{**row, "day": date.fromisoformat(row["day"])}) for row in runs), None)
 
 
 def add_run(state: State, run: EvaluationRun) -> None:
     """Add a run.  Raises as :meth:`~openclaw_memory.store.state.State.writing`."""
     row: dict[str, Any] = {**asdict(run), "day": run.day.isoformat()}
-    state.change_flag(_NAME, lambda rows: [*(rows or []), row][-_MOST:], lasting=False)
+    state.change_flag(_NAME, lambda rows: [*(rows or []), row][-100:], lasting=False)

@@ -20,12 +20,7 @@ if TYPE_CHECKING:
     from ..facts.service import FactService
     from ..ingest.freshness import Freshness
     from ..model import EvaluationReport, EvaluationRun
-    from ..search.resident import ResidentIndex
     from ..store.api import Store
-    from .service import EvaluatedMemory
-
-#: Settings that change how an index is asked, and not what is in it.
-_ASKING = ("search.", "context.")
 
 
 class EvaluatingMemory(ReadingMemory):
@@ -58,8 +53,8 @@ class EvaluatingMemory(ReadingMemory):
             other = None
             if against:
                 variant = stack.enter_context(self._with_settings(against, progress))
-                other = against, variant._evaluated()
-            return evaluate(self._evaluated(), self.state, self.today(), most, other, progress)
+                other = against, variant
+            return evaluate(self, self.facts, self.state, most, other, progress)
 
     def last_evaluation(self) -> EvaluationRun | None:
         """Return the last evaluation with these settings; ``None`` also while the state cannot be read."""
@@ -69,24 +64,6 @@ class EvaluatingMemory(ReadingMemory):
             return last_run(self.state, self.settings)
         return None
 
-    def _evaluated(self) -> EvaluatedMemory:
-        """Return this memory as an evaluation asks it."""
-        from .service import EvaluatedMemory
-
-        @contextmanager
-        def hold_index() -> Iterator[ResidentIndex]:
-            held = self._questions.index()
-            with held.reading():
-                yield held
-
-        return EvaluatedMemory(
-            settings=self.settings,
-            hold_index=hold_index,
-            facts=lambda: self.facts.query().rows,
-            search=self.search_uncounted,
-            context=lambda message: self.ambient.context(message, elsewhere=True).text,
-        )
-
     @contextmanager
     def _with_settings(self, values: Mapping[str, Any], progress: Progress) -> Iterator[EvaluatingMemory]:
         """Yield this memory with other settings: on the same index, or on a temporary one where that is another."""
@@ -95,7 +72,8 @@ class EvaluatingMemory(ReadingMemory):
         variant = copy.copy(self)
         variant.settings = self.settings.with_values(values)
         with TemporaryDirectory(prefix="openclaw-memory-") as folder, ExitStack() as stack:
-            if all(name.startswith(_ASKING) for name in values):
+            # These change how an index is asked, and not what is in it.
+            if all(name.startswith(("search.", "context.")) for name in values):
                 variant._parts = {"store": self.store, "_models": self._models}
             else:
                 variant._parts, variant._place = {}, Path(folder, "index.duckdb")

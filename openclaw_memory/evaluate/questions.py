@@ -21,14 +21,8 @@ from ..text.scripts import JOINED_LETTER
 #: A path, its first and its last line.
 Lines = tuple[str, int, int]
 
-#: Least number of terms of a line that is asked for, and of words of a question by words.
-_TERMS, _WORDS = 6, 2
-#: A word is rare in at most so many lines, and so much of all lines; more lines than that with all words of a question
-#: make it ambiguous.
-_RARE, _RARE_SHARE, _AMBIGUOUS = 20, 0.05, 4
-#: Lines whose texts are read at once, and lines of a file that show its language.
-_BATCH, _SAMPLE = 64, 60
-_MARKS = re.compile(r"[#*_`~]+")
+#: More lines than that with all words of a question make it ambiguous.
+_AMBIGUOUS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +59,7 @@ class _Notes:
         self.rows, self.shape = self._corpus.rows, self._corpus.shape
         masks = index.archive.masks
         self.visible: Bools = np.ones(len(self._corpus), bool) if masks is None else masks.shown
-        no_line = self.rows.heading | self.rows.machine | self.rows.meta | (self.rows.terms < _TERMS)
+        no_line = self.rows.heading | self.rows.machine | self.rows.meta | (self.rows.terms < 6)
         self.lines: Bools = self.visible & self.shape.anchor & ~no_line
         self._language: dict[int, str] = {}
         self._documents = {info.path: info.id for info in self._corpus.documents.values()}
@@ -92,13 +86,13 @@ class _Notes:
 
     def words(self, rows: Sequence[int]) -> Iterator[tuple[int, dict[str, str], dict[str, Ints]]]:
         """Yield for each row the words of its text by their terms, and the rows of each of these terms."""
-        for batch in batches(rows, _BATCH):
+        for batch in batches(rows, 64):
             words = [_words(text) for text in self.texts(batch)]
             found = self.rows_by_term(set().union(*words))
             yield from ((row, own, found) for row, own in zip(batch, words, strict=True))
 
     def is_rare(self, rows: Ints) -> bool:
-        return 0 < len(rows) <= max(_RARE, _RARE_SHARE * len(self.visible))
+        return 0 < len(rows) <= max(20, 0.05 * len(self.visible))
 
     def place(self, row: int) -> Lines:
         """Return the lines of a row."""
@@ -114,7 +108,7 @@ class _Notes:
     def language(self, file: int) -> str:
         """Return the language of most of the first lines of a file."""
         if file not in self._language:
-            first = np.flatnonzero(self.rows.document_id == file)[:_SAMPLE].tolist()
+            first = np.flatnonzero(self.rows.document_id == file)[:60].tolist()
             tokens = language.tokens_by_language("\n".join(self.texts(first)))
             self._language[file] = max(sorted(tokens), key=tokens.__getitem__, default=language.ENGLISH)
         return self._language[file]
@@ -156,7 +150,7 @@ def _ask_headings(notes: _Notes) -> Iterator[NoteQuestion]:
     starts = np.zeros(len(rows.day), bool)
     starts[shape.section_start[shape.has_heading & (ends > shape.section_start + 1)]] = True
     for row in notes.spread(starts & notes.visible & (rows.day > 0) & ~rows.title & ~rows.machine):
-        text = _MARKS.sub(" ", notes.texts([row])[0]).strip()
+        text = re.sub(r"[#*_`~]+", " ", notes.texts([row])[0]).strip()
         if any(term.isalpha() for term in _words(text)):
             path, first, _ = notes.place(row)
             last = int(rows.end_line[ends[shape.section[row]] - 1])
@@ -168,7 +162,7 @@ def _ask_words(notes: _Notes) -> Iterator[NoteQuestion]:
     """Ask for a line by some of its rare words, in another order."""
     for row, words, found in notes.words(notes.spread(notes.lines)):
         rare = sorted((term for term in words if notes.is_rare(found[term])), key=lambda term: notes.mixed(term, row))
-        for number in range(_WORDS, len(rare)):  # as few as no other lines have together
+        for number in range(2, len(rare)):  # as few as no other lines have together
             same = reduce(np.intersect1d, (found[term] for term in rare[:number]))
             if len(same) <= _AMBIGUOUS:
                 text = " ".join(words[term] for term in rare[:number])

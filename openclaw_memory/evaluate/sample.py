@@ -13,11 +13,6 @@ from ..embed.llama import available_cores
 from ..model import SourceFile
 from ..records import NamedTuple
 
-#: Bytes of notes that a core embeds with the default model in a second, and seconds to answer all questions.
-_BYTES, _ASKING = 5000, 40
-#: Most seconds that the embedding may take.
-_MOST = 180
-
 
 class NoteSample(NamedTuple):
     """Files of a sample, their share of all notes in [0, 1], and the seconds that a comparison is expected to take."""
@@ -36,15 +31,17 @@ class NoteSample(NamedTuple):
 
 
 def take_sample(files: Sequence[SourceFile], models: Sequence[str]) -> NoteSample:
-    """Take files by the hashes of their paths until the ``models`` need :data:`_MOST` seconds to embed them."""
-    rate = _BYTES * available_cores() / max(1e-9, sum(map(_cost, models)))
+    """Take files by the hashes of their paths until the ``models`` need three minutes to embed them."""
+    # In a second a core embeds 5000 bytes of notes with the default model.
+    rate = 5000 * available_cores() / max(1e-9, sum(map(_cost, models)))
     taken: list[SourceFile] = []
-    enough, size = _MOST * rate, 0
+    enough, size = 180 * rate, 0
     for file in sorted(files, key=lambda file: blake2b(file.path.encode()).digest()):
         if not taken or size + file.size <= enough:
             taken.append(file)
             size += file.size
-    return NoteSample(tuple(taken), size / max(1, sum(file.size for file in files)), size / rate + _ASKING)
+    seconds = size / rate + 40  # to answer all questions
+    return NoteSample(tuple(taken), size / max(1, sum(file.size for file in files)), seconds)
 
 
 def _cost(model: str) -> float:

@@ -11,8 +11,6 @@ from ..records import dataclass
 
 #: Rank of an answer that is not among the hits.
 NOT_FOUND = 11
-#: Standard deviations of a 95 % interval, and the probability below which a difference is no chance.
-_Z, _SIGNIFICANT = 1.96, 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +33,9 @@ def share(flags: Sequence[bool]) -> Share:
     part, whole = sum(flags), len(flags)
     if not whole:
         return Share(0, 0, 0.0, 0.0, 1.0)
-    p, z = part / whole, _Z * _Z / whole
-    middle, half = (p + z / 2) / (1 + z), _Z * sqrt(p * (1 - p) / whole + z / 4 / whole) / (1 + z)
+    deviations = 1.96  # of an interval of 95 %
+    p, z = part / whole, deviations**2 / whole
+    middle, half = (p + z / 2) / (1 + z), deviations * sqrt(p * (1 - p) / whole + z / 4 / whole) / (1 + z)
     return Share(part, whole, round(p, 4), round(max(0.0, middle - half), 4), round(min(1.0, middle + half), 4))
 
 
@@ -78,7 +77,7 @@ def compare(
     ranks = [(a.rank, b.rank) for a, b in zip(own, other, strict=True) if a.rank is not None and b.rank is not None]
     earlier, later = sum(b < a for a, b in ranks), sum(b > a for a, b in ranks)
     p = sign_test(earlier, later)
-    return EvaluationComparison(settings, scores, earlier, later, round(p, 6), p < _SIGNIFICANT)
+    return EvaluationComparison(settings, scores, earlier, later, round(p, 6), p < 0.05)
 
 
 def _found(outcomes: Sequence[Outcome]) -> FoundShares:

@@ -3,57 +3,39 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import date
 from typing import Any
 
-from ..config.settings import Settings
+from ..facts.service import FactService
 from ..model import (
     EvaluationReport,
     EvaluationRun,
     EvaluationScores,
-    FactRow,
     Progress,
     SearchHit,
     SearchRequest,
-    SearchResult,
     joined,
     silent,
 )
-from ..records import NamedTuple
-from ..search.resident import ResidentIndex
+from ..sharing.reading import ReadingMemory
 from ..store.state import State
 from . import history
 from .questions import Lines, NoteQuestion, make_questions
 from .scores import NOT_FOUND, Outcome, compare, summarise
 
-#: Hits that each question asks for.
-_HITS = 10
-
-
-class EvaluatedMemory(NamedTuple):
-    """A memory as it is asked: its index for the block, its facts, and questions that count as no use."""
-
-    settings: Settings
-    hold_index: Callable[[], AbstractContextManager[ResidentIndex]]
-    facts: Callable[[], Sequence[FactRow]]
-    search: Callable[[SearchRequest], SearchResult]
-    context: Callable[[str], str]
-
 
 def evaluate(
-    memory: EvaluatedMemory,
+    memory: ReadingMemory,
+    facts: FactService,
     state: State,
-    day: date,
     most: int,
-    other: tuple[Mapping[str, Any], EvaluatedMemory] | None = None,
+    other: tuple[Mapping[str, Any], ReadingMemory] | None = None,
     progress: Progress = silent,
 ) -> EvaluationReport:
     """Ask about ``most`` questions, the same of a memory with ``other`` settings, and add the counts to ``state``."""
     started = time.monotonic()
-    questions = _questions(memory, most)
+    questions = note_questions(memory, facts, most)
     total = len(questions) * (1 if other is None else 2)
     outcomes, scores, warning = _ask(memory, questions, progress, 0, total)
     comparison = None
@@ -64,33 +46,35 @@ def evaluate(
         warning = joined(list(dict.fromkeys(filter(None, (warning, other_warning)))))
     found, quiet = scores.found.at5, scores.silent
     key = history.settings_hash(memory.settings)
-    run = EvaluationRun(day, found.part, found.whole, quiet.part, quiet.whole, key, scores.model)
+    run = EvaluationRun(memory.today(), found.part, found.whole, quiet.part, quiet.whole, key, scores.model)
     before = history.last_run(state, memory.settings)
     history.add_run(state, run)
     return EvaluationReport(run, scores, round(time.monotonic() - started, 1), comparison, before, warning)
 
 
-def _questions(memory: EvaluatedMemory, most: int) -> list[NoteQuestion]:
-    memory.search(SearchRequest("memory"))  # brings the index up to date, with the vectors of its model
-    facts = memory.facts()
-    with memory.hold_index() as index:
-        return make_questions(index, facts, most)
+def note_questions(memory: ReadingMemory, facts: FactService, most: int) -> list[NoteQuestion]:
+    """Make about ``most`` questions from the notes of a memory."""
+    memory.search_uncounted(SearchRequest("memory"))  # brings the index up to date, with the vectors of its model
+    rows, index = facts.query().rows, memory._questions.index()
+    with index.reading():
+        return make_questions(index, rows, most)
 
 
 def _ask(
-    memory: EvaluatedMemory, questions: Sequence[NoteQuestion], progress: Progress, done: int, total: int
+    memory: ReadingMemory, questions: Sequence[NoteQuestion], progress: Progress, done: int, total: int
 ) -> tuple[list[Outcome], EvaluationScores, str | None]:
     outcomes: list[Outcome] = []
-    result = memory.search(SearchRequest("memory"))  # so that the first question does not load the model
+    result = memory.search_uncounted(SearchRequest("memory"))  # so that the first question does not load the model
     for question in questions:
         began = time.perf_counter()
-        result = memory.search(SearchRequest(question.text, max_results=_HITS, min_score=0.0))
+        result = memory.search_uncounted(SearchRequest(question.text, max_results=NOT_FOUND - 1, min_score=0.0))
         seconds = time.perf_counter() - began
         outcome = Outcome(question.kind, question.language, seconds * 1000)
         if question.answers:
             outcome = replace(outcome, rank=_rank(question, result.results))
         else:
-            outcome = replace(outcome, silent=not result.good_match, no_context=not memory.context(question.text))
+            context = memory.ambient.context(question.text, elsewhere=True).text
+            outcome = replace(outcome, silent=not result.good_match, no_context=not context)
         outcomes.append(outcome)
         done += 1
         progress("evaluate", done, total)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import OpenClawMemoryError
-from ..ingest.scan import max_bytes, read_text, scan
+from ..ingest.scan import max_bytes, read_note, scan
 from ..knowledge import CONCEPTS, FACTS
 from ..knowledge.linking import Linker
 from ..model import ForgetReport, ForgottenText, Grain, citation
@@ -240,7 +240,7 @@ class Planner:
     def _texts(self, path: str) -> list[str]:
         """Return a file's text as it is, and as ingest reads it; an empty one when it cannot be read now."""
         try:
-            text = read_text(self._files[path], max_bytes(self._settings))
+            text, _ = read_note(self._files[path], max_bytes(self._settings))
             return list(dict.fromkeys((text, self._reader.readable_text(path, text))))
         except (KeyError, OpenClawMemoryError):
             return [""]

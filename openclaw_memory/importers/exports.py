@@ -10,6 +10,7 @@ import json
 import math
 import re
 import zipfile
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
 from datetime import UTC, date, datetime
@@ -29,13 +30,8 @@ LONGEST_FACT = 200
 _SPEAKERS = {"user": "User", "human": "User", "assistant": "Assistant"}
 _CLAUDE_MEMORIES = ("conversations_memory", "project_memories")
 _TEXT = ("memory", "text", "content")
-#: Members with the subject or the source of an entry.
-_FACTS = ("id", "uuid", "user_id", "agent_id", "app_id", "run_id", "agentId", "importance", "metadata", "source", "url")
 #: Members of a JSON file that are the list of its entries.
 _LISTS = ("results", "memories", "conversations")
-#: Name of the stage for progress; names of files are private.
-STAGE = "export"
-_BOM = b"\xef\xbb\xbf"
 #: Bytes of the largest entry: a small archive may hold what no memory does.
 _LARGEST = 64_000_000
 _TOO_LARGE = "an entry of more than 64 MB"
@@ -133,7 +129,7 @@ def memory(item: Mapping[str, Any], zone: str) -> Entry:
     if member is None:
         raise UnusableEntry(f"it has no text; a member of {', '.join(map(repr, _TEXT))} must say something")
     facts = {}
-    for name in _FACTS:
+    for name in "id uuid user_id agent_id app_id run_id agentId importance metadata source url".split():
         if (value := item.get(name)) not in (None, "", [], {}):
             written = (
                 json.dumps(value, ensure_ascii=False, default=float) if isinstance(value, (dict, list)) else str(value)
@@ -311,7 +307,7 @@ def entries(source: str, path: Path, zone: str, progress: Progress) -> Iterator[
         try:
             with opened() as stream:
                 for place, item in (_lines if form.lines else _elements)(name, stream):
-                    progress(STAGE, min(stream.tell(), size), size)
+                    progress("export", min(stream.tell(), size), size)
                     yield item if isinstance(item, SkippedFile) else _entry(form, item, place, zone)
         except DAMAGED as error:
             where = name if place == name else f"{name}, behind {place.removeprefix(f'{name}, ')}"
@@ -380,7 +376,7 @@ def _elements(name: str, stream: IO[bytes]) -> Iterator[tuple[str, Any]]:
         # The file is their list, has it as a member, or is an entry.
         for where in ("item", *(f"{name}.item" for name in _LISTS), ""):
             stream.seek(0)
-            if stream.read(len(_BOM)) != _BOM:
+            if stream.read(len(BOM_UTF8)) != BOM_UTF8:
                 stream.seek(0)
             for item in ijson.items(_bounded(ijson.parse(_shallow(_events(stream))), where), where):
                 if not where and (item == [] or (isinstance(item, dict) and set(_LISTS) & {*item})):
@@ -461,6 +457,6 @@ def _lines(name: str, stream: IO[bytes]) -> Iterator[tuple[str, Any]]:
                 yield place, SkippedFile(place, f"{_TOO_LARGE}; nothing behind it is read")
                 return
             if line.strip():
-                yield place, json.loads(line.removeprefix(_BOM) if number == 1 else line)
+                yield place, json.loads(line.removeprefix(BOM_UTF8) if number == 1 else line)
         except (ValueError, RecursionError) as error:
             yield place, SkippedFile(place, f"not valid JSON ({' '.join(str(error).split())[:120]})")

@@ -32,16 +32,8 @@ log = logging.getLogger("openclaw_memory")
 
 #: Name of the folder among the extra paths.
 NAME = "sessions"
-#: Parts of the key of a session that is no conversation with a person.
-_NO_CONVERSATION = frozenset("acp cron dreaming heartbeat hook subagent".split())
-#: Characters of a message, bytes of the files of one session and day, and bytes of all files, at most.
-_MESSAGE, _DAY, _ALL = 4_000, 1_000_000, 50_000_000
-#: Milliseconds of silence after which a new section begins.
-_PAUSE = 1_800_000
 #: What OpenClaw calls the source of a message that no program sent.
 _PERSON = "external_user"
-_STATE = ".state.json"
-_ENDS = "SELECT session_id, max(seq) FROM transcript_events GROUP BY session_id"
 _EVENTS = """
     SELECT session_key, transcript_events.created_at, event_json, event_zstd
     FROM session_transcript_active_events JOIN session_windows USING (session_id)
@@ -49,7 +41,6 @@ _EVENTS = """
     WHERE seq = event_seq AND session_id = ? AND transcript_events.created_at >= ?
     ORDER BY active_position
 """
-_DECOMPRESS = "SELECT json FROM read_json_objects(?, compression = 'zstd', format = 'unstructured')"
 
 
 class _Message(NamedTuple):
@@ -123,11 +114,13 @@ class SessionNotes:
 
     def _write_changed(self, folder: Path, connection: sqlite3.Connection, first: str) -> None:
         """Write the days since ``first`` of the sessions that have grown: of a known session its last day and later."""
-        state, known = folder / _STATE, dict[str, list[Any]]()
+        state, known = folder / ".state.json", dict[str, list[Any]]()
         with suppress(FileNotFoundError, ValueError):
             if (noted := json.loads(state.read_bytes()))["version"] == self.memory.forgotten.version:
                 known = noted["sessions"]
-        ends: dict[str, int] = dict(connection.execute(_ENDS))
+        ends: dict[str, int] = dict(
+            connection.execute("SELECT session_id, max(seq) FROM transcript_events GROUP BY session_id")
+        )
         sessions: dict[str, list[Any]] = {}
         for session, end in ends.items():
             before, last = known.get(session, (None, first))
@@ -147,8 +140,8 @@ class SessionNotes:
         days: defaultdict[str, list[_Message]] = defaultdict(list)
         asked = True
         for key, at, event in rows:
-            if not _NO_CONVERSATION.isdisjoint(key.lower().split(":")):
-                continue
+            if not {"acp", "cron", "dreaming", "heartbeat", "hook", "subagent"}.isdisjoint(key.lower().split(":")):
+                continue  # no conversation with a person
             role, text, person = _message(event)
             asked = person if role == "user" else asked  # a heartbeat is not, nor what answers it
             if asked and text:
@@ -164,12 +157,12 @@ class SessionNotes:
         lines = ["---", "origin: untrusted", "---", f"# Conversation on {day}", ""]
         before, size = 0, 0
         for at, speaker, text in messages:
-            if at - before > _PAUSE:
+            if at - before > 30 * 60 * 1000:  # milliseconds of silence
                 lines += [f"## {self._moment(at):%H:%M}", ""]
             before = at
             lines += [*render_body(Entry("", (ImportedTurn(text, speaker),)), ""), ""]
             size += len(text.encode())
-            if size > _DAY:
+            if size > 1_000_000:
                 break
         text = self.memory.reader.readable_text(f"@{NAME}/{file.name}", "\n".join(lines))
         if not file.exists() or file.read_text("utf-8") != text:
@@ -187,7 +180,9 @@ def _decompress(rows: list[tuple[str, int, str | None, bytes | None]], folder: P
         atomic.write_bytes(file, b"".join(frames), 0o600)
         try:
             with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as database:
-                texts = database.execute(_DECOMPRESS, (str(file),)).fetchall()
+                texts = database.execute(
+                    "SELECT json FROM read_json_objects(?, compression = 'zstd', format = 'unstructured')", [str(file)]
+                ).fetchall()
         except duckdb.Error as error:
             raise OpenClawMemoryError(f"compressed messages of OpenClaw: {error}") from error
         finally:
@@ -205,7 +200,7 @@ def _remove_others(folder: Path, keys: set[str], first: str) -> None:
     size = 0
     for file in sorted(folder.glob("*.md"), reverse=True):
         size += file.stat().st_size
-        if file.name < first or file.stem[11:] not in keys or size > _ALL:
+        if file.name < first or file.stem[11:] not in keys or size > 50_000_000:
             file.unlink()
 
 
@@ -219,7 +214,7 @@ def _message(event: str) -> tuple[str, str, bool]:
         role, content = str(message["role"]), message["content"]
         person = (message.get("provenance") or {}).get("kind", _PERSON) == _PERSON
         parts = [content] if isinstance(content, str) else [part["text"] for part in content if part["type"] == "text"]
-        text = "\n\n".join(parts).strip()[:_MESSAGE]
+        text = "\n\n".join(parts).strip()[:4_000]
     except (ValueError, LookupError, AttributeError, TypeError):
         return "", "", True
     return role, text if role in ("user", "assistant") else "", person

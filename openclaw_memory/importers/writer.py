@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
@@ -14,7 +15,6 @@ from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 
-from .. import patterns as re
 from ..errors import WorkspaceError, writing
 from ..model import ImportReport, Origin, SkippedFile
 from ..records import NamedTuple, dataclass
@@ -31,11 +31,6 @@ FOLDER = "memory/imported"
 Mask = Callable[[str, str], str]
 
 _NO_DIGEST = "0" * 64
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_HEADING = re.compile(r"( {0,3})(#{1,6})(?=[ \t]|$)")
-_UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
-#: A text that begins as a block of Markdown other than a paragraph stands below its speaker.
-_BLOCK = re.compile(r"\s|[#>`~|<*+-]|\d+[.)]")
 
 
 class Note(NamedTuple):
@@ -259,21 +254,21 @@ def render_body(entry: Entry, title: str) -> Iterator[str]:
 def _message(text: str, speaker: str) -> Iterator[str]:
     """Yield the lines of a turn, which open no section above the one that they stand in and leave no code open."""
     lines = split_lines(_clean(text).strip("\n"))
-    if speaker and lines and _BLOCK.match(lines[0]):
-        yield f"{speaker}:"
+    if speaker and lines and re.match(r"\s|[#>`~|<*+-]|\d+[.)]", lines[0]):
+        yield f"{speaker}:"  # a block of Markdown other than a paragraph stands below
     elif speaker and lines:
         lines[0] = f"{speaker}: {lines[0]}"
     fence, before = "", ""
     for line in lines:
-        mark = _FENCE.match(line)
+        mark = re.match(r" {0,3}(`{3,}|~{3,})", line)
         if fence:
             if mark and mark[1].startswith(fence) and not line.strip().strip(fence[0]):
                 fence = ""
         elif mark:
             fence = mark[1]
-        elif heading := _HEADING.match(line):
+        elif heading := re.match(r"( {0,3})(#{1,6})(?=[ \t]|$)", line):
             line = f"{heading[1]}{'#' * min(2, 6 - len(heading[2]))}{line[heading.start(2) :]}"
-        elif before.strip() and _UNDERLINE.match(line):
+        elif before.strip() and re.match(r" {0,3}(?:=+|-+)[ \t]*$", line):
             yield ""
         yield line
         before = line

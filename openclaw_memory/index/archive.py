@@ -30,8 +30,6 @@ _GRAINS = list(Grain)
 _ORIGINS = list(Origin)
 #: True for grains whose lines begin with their day.
 _DATED = np.array([grain in DATED for grain in _GRAINS])
-#: Lengths of the marker before each line of a summary, and of a day: ``2026-02-16: ``.
-_MARKER, _DAY = 2, 12
 
 
 class Masks(NamedTuple):
@@ -240,7 +238,7 @@ class Archive(Kept):
         citing = np.unique(row)
         grain = np.zeros(n, np.int8)
         grain[row] = cited.grain
-        out[citing] += _MARKER + _DAY * _DATED[grain[citing]]
+        out[citing] += len("- ") + len("2026-02-16: ") * _DATED[grain[citing]]
         return out
 
     def _pair(self, corpus: Corpus, archived: Bools) -> tuple[Ints, Ints]:

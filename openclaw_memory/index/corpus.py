@@ -23,8 +23,6 @@ RADIUS = 2
 _REACH = 2 * RADIUS
 #: Characters of a passage.
 PASSAGE = 1_600
-#: Most sections whose windows are computed one by one; beyond that, those of all rows are.
-_FEW_SECTIONS = 200
 
 
 class Shape(NamedTuple):
@@ -150,22 +148,20 @@ class Corpus(Kept):
 
     def export_windows(self) -> tuple[Any, ...]:
         """Return what follows from vectors, with the documents that it belongs to."""
-        generations = {info.id: info.generation for info in self.documents.values()}
-        return generations, self.rows.document_id, self._neighbours, self.window_norm
+        return self._generations(), self.rows.document_id, self._neighbours, self.window_norm
 
     def restore_windows(self, state: tuple[Any, ...]) -> None:
         """Take over what :meth:`export_windows` returned, for the documents that have not changed since."""
         generations, documents, neighbours, norm = state
-        if generations == {info.id: info.generation for info in self.documents.values()}:
+        if generations == (now := self._generations()):
             self._neighbours, self.window_norm = neighbours, norm
             return
-        same = [i for i, generation in generations.items() if self._generation(i) == generation]
+        same = [i for i, generation in generations.items() if now.get(i) == generation]
         here, there = np.isin(self.rows.document_id, same), np.isin(documents, same)
         self._neighbours[:, here], self.window_norm[here] = neighbours[:, there], norm[there]
 
-    def _generation(self, document: int) -> int | None:
-        info = self.documents.get(document)
-        return None if info is None else info.generation
+    def _generations(self) -> dict[int, int]:
+        return {info.id: info.generation for info in self.documents.values()}
 
     def refresh_windows(self, index: VectorIndex, changed: Ints, all_rows: bool) -> None:
         """Recompute the lengths of the windows' summed vectors: where units are ``changed``, or all of them.
@@ -189,10 +185,10 @@ class Corpus(Kept):
             part = index.neighbour_similarities(self.rows.unit_id[low:high], _REACH)
             for d in range(1, _REACH + 1):
                 self._neighbours[d - 1, low : high - d] = part[d - 1, : high - low - d]
-        # By whole sections, which no window leaves.
+        # By whole sections, which no window leaves: one by one if they are few.
         sections = np.unique(self.shape.section[unknown | np.isnan(self.window_norm)])
         ends = np.append(self.shape.section_start, n)
-        runs = [(0, len(ends) - 1)] if len(sections) > _FEW_SECTIONS else _runs(sections, 1)
+        runs = [(0, len(ends) - 1)] if len(sections) > 200 else _runs(sections, 1)
         for start, stop in runs:
             low, high = int(ends[start]), int(ends[stop])
             self.window_norm[low:high] = self._norms(low, high, index)

@@ -13,7 +13,7 @@ from ..config.workspace import excerpt, inside
 from ..model import FileText, SourceFile, bounds, parse_citation
 from ..system.sanitize import sanitize_turns
 from ..text.lines import split_lines
-from .scan import Unreadable, max_bytes, read_text, scan
+from .scan import Unreadable, max_bytes, read_note, scan
 
 if TYPE_CHECKING:
     from .notes import Mask
@@ -48,7 +48,7 @@ def read_lines(
         near = _nearest([file.path for file in files], path)
         return FileText("not_found", path, error=f"did you mean {', '.join(near)}?" if near else None)
     try:
-        text = read_text(file, max_bytes(settings))
+        text, _ = read_note(file, max_bytes(settings))
     except Unreadable as problem:
         return FileText("error", file.path, error=problem.reason)
     return excerpt(file.path, split_lines(text if mask is None else mask(file.path, text)), start, count)

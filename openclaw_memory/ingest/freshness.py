@@ -32,8 +32,6 @@ log = logging.getLogger("openclaw_memory")
 _LARGE, _A_SECOND = 500_000, 50_000
 #: Seconds that a question waits for the check of the files; then it answers from the index as it is.
 LOOK_SECONDS = 2.0
-#: Seconds that closing waits for a file that is being read; a file that takes longer is read the next time.
-_CLOSING = 60.0
 #: Least seconds between two looks of a watch at all files, the least multiple of the duration of the last look, and
 #: seconds between two looks for its end.
 _LOOK, _PAUSE, _TICK = 1.0, 50, 0.2
@@ -77,10 +75,10 @@ class Freshness:
         self._reader: threading.Thread | None = None
 
     def close(self) -> None:
-        """Stop watching, and wait for the file that is being read."""
+        """Stop watching, and wait a minute for the file that is being read; else it is read the next time."""
         self._closing.set()
         if self._reader is not None:
-            self._reader.join(_CLOSING)
+            self._reader.join(60.0)
 
     def relink(self) -> int:
         """Take over the curated concepts of the workspace; return the number of references that changed."""

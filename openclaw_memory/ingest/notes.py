@@ -16,7 +16,6 @@ from ..config.settings import IngestSettings
 from ..errors import OpenClawMemoryError, RedactionError
 from ..knowledge.linking import Linker
 from ..model import (
-    ExtractedFact,
     Grain,
     Kind,
     Origin,
@@ -30,7 +29,7 @@ from ..model import (
 )
 from ..plugins.manager import Plugins
 from ..records import NamedTuple, dataclass
-from ..store.api import CitedLines, DocumentChange, Mention, PlannedUnit
+from ..store.api import CitedLines, DocumentChange, PlannedUnit
 from ..text import analysis, dates
 from ..text.front_matter import FrontMatter, fold_key, parse_front_matter
 from ..text.lines import split_lines
@@ -226,36 +225,25 @@ def build_units(
     units: list[PlannedUnit] = []
     for (at, unit), (mentions, facts) in zip(kept, links, strict=True):
         citations = () if cited is None else cited.get(unit.start_line, ())
-        if analysed:
-            day = None if sections[at].date_source == "mtime" else sections[at].date
-            units.append(analyse_unit(unit, at, seen, day, order, mentions, facts, citations))
-        else:
-            units.append(PlannedUnit(unit, at, 0, 0, {}, mentions=mentions, facts=facts, cited=citations))
+        planned = PlannedUnit(unit, at, mentions=mentions, facts=facts, cited=citations)
+        day = None if sections[at].date_source == "mtime" else sections[at].date
+        units.append(analyse_unit(planned, seen, day, order) if analysed else planned)
     return sections, units
 
 
 def analyse_unit(
-    unit: Unit,
-    section: int,
-    seen: Counter[int],
-    day: date | None = None,
-    order: dates.Order | None = None,
-    mentions: Sequence[Mention] = (),
-    facts: Sequence[ExtractedFact] = (),
-    cited: Sequence[CitedLines] = (),
+    planned: PlannedUnit, seen: Counter[int], day: date | None = None, order: dates.Order | None = None
 ) -> PlannedUnit:
     """Return a unit with its terms and all that ranking reads from its text.
 
-    ``section`` is the number of its section in the file, ``seen`` counts the units of the file by hash; a date without
-    a year is the one next to ``day``, and ``order`` that of day and month in numbers.
+    ``seen`` counts the units of the file by hash; a date without a year is the one next to ``day``, and ``order`` that
+    of day and month in numbers.
     """
-    text = unit.search_text
+    text, speaker = planned.unit.search_text, planned.unit.speaker
     text_hash = analysis.unit_hash(text)
     occurrence = seen[text_hash]
     seen[text_hash] += 1
-    return PlannedUnit(
-        unit=unit,
-        section=section,
+    return planned._replace(
         hash=text_hash,
         occurrence=occurrence,
         terms=Counter(analysis.terms(text)),
@@ -265,10 +253,7 @@ def analyse_unit(
         likeness=analysis.likeness(text),
         script=script_of(text),
         amount=analysis.has_amount(text),
-        speaker_key=analysis.unit_hash(analysis.name_key(unit.speaker)) if unit.speaker else 0,
-        mentions=mentions,
-        facts=facts,
-        cited=cited,
+        speaker_key=analysis.unit_hash(analysis.name_key(speaker)) if speaker else 0,
     )
 
 

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 CAPTURES = "memory/captures"
 #: Patterns of gitignore in the workspace: what they match is not read.
 IGNORE_FILE = ".memoryignore"
-_CURATED = frozenset({"memory.md", "user.md"})
 #: Other formats of notes, which are not read: they are reported, or their owner would take them for remembered.
 _OTHER_TEXTS = frozenset(
     ".txt .text .markdown .mdown .mkd .mdx .rst .org .adoc .canvas "
@@ -41,8 +40,6 @@ MEGABYTE = 1_000_000
 
 #: Share of NUL bytes that makes a file binary; a few stray ones, which crashes leave in files, are dropped.
 _NULS = 0.01
-#: Control characters that no text has, but for tabs, ends of lines and escapes.
-_CONTROLS = bytes(set(range(32)) - set(b"\t\n\f\r\x1b"))
 
 
 class Unreadable(OpenClawMemoryError):
@@ -71,7 +68,7 @@ def scan(workspace: Path, settings: IngestSettings) -> ScanResult:
     Markdown (``.txt``, ``.docx``, …); what cannot be looked
     into is reported there too and named in ``unreadable``.  Links inside a root are resolved: ``absolute``
     contains none, and a file or folder that is reached twice is listed once.  No note is opened here, but for one as
-    large as the one that it is called after; one without read permission shows only in :func:`read_text`.
+    large as the one that it is called after; one without read permission shows only in :func:`read_note`.
 
     Raises :class:`WorkspaceError` for a workspace or an ignore file that cannot be used, and
     :class:`SettingsError` for an extra path whose name cannot be shown.
@@ -81,7 +78,7 @@ def scan(workspace: Path, settings: IngestSettings) -> ScanResult:
     walk = _Walk(max_bytes(settings), _ignore_spec(root))
     owned, memory = _Root(root, "", Origin.OWNER), _Root(root, "", Origin.AGENT)
     for name in names:
-        if name.lower() in _CURATED:
+        if name.lower() in ("memory.md", "user.md"):
             walk.add(owned, os.path.join(root, name), name)
     for name in names:
         if name.lower() == "memory":
@@ -405,7 +402,8 @@ def decode(data: bytes) -> tuple[str, str | None]:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         where = f"line {_line(data, error.start)}, byte 0x{data[error.start]:02x}"
-        if len(data) - len(data.translate(None, _CONTROLS)) > _NULS * len(data):
+        controls = bytes(set(range(32)) - set(b"\t\n\f\r\x1b"))  # which no text has
+        if len(data) - len(data.translate(None, controls)) > _NULS * len(data):
             raise Unreadable(f"binary content: {where}", content=True) from error
         remark = f"not valid UTF-8 ({where}), read as Windows-1252; save it as UTF-8"
         text = data.decode("utf-8", "windows")
@@ -418,11 +416,6 @@ def _from_windows(error: UnicodeError) -> tuple[str, int]:
 
 
 codecs.register_error("windows", _from_windows)
-
-
-def read_text(file: SourceFile, max_bytes: int) -> str:
-    """Return the text of ``file``; raises as :func:`read_note`."""
-    return read_note(file, max_bytes)[0]
 
 
 def read_note(file: SourceFile, max_bytes: int) -> tuple[str, str | None]:

@@ -33,13 +33,9 @@ DATED = frozenset({Grain.MONTHLY, Grain.QUARTERLY, Grain.YEARLY})
 TAGS = "Tags: "
 
 _TARGET = re.compile(r"\[(?P<path>[^\n]+\.md)#L(?P<first>\d{1,9})(?:-L(?P<last>\d{1,9}))?\]", re.IGNORECASE)
-#: How often a routine line was told, behind its citation.
-_COUNT = re.compile(r"(?<=\])\s+×(\d{1,6})$")
 _DAY = re.compile(r"(?P<day>\d{4}-\d{2}-\d{2}):\s+(?=\S)")
 
 _SOURCES = "sources"
-#: The keys of the front matter that consolidation writes.
-_KEYS = {"grain", "period", "date", "origin", "format", "digest", "content", _SOURCES}
 
 
 class Line(NamedTuple):
@@ -103,7 +99,7 @@ def parse_line(text: str, dated: bool = True) -> Line | None:
             rest = rest[stated.end() :]
         except ValueError:
             pass
-    count = _COUNT.search(rest)
+    count = re.search(r"(?<=\])\s+×(\d{1,6})$", rest)  # how often a routine line was told
     sentence, cited = _split_citation(rest[: count.start()] if count else rest)
     return Line(sentence, day, cited, int(count[1]) if count else 1) if sentence else None
 
@@ -204,7 +200,8 @@ def _generated_front_matter(lines: Sequence[str]) -> dict[str, Any] | None:
         if key in front or bool(value) == (key == _SOURCES):
             return None
         front[key] = value.strip() or []
-    return front if set(front) == _KEYS else None
+    written = {"grain", "period", "date", "origin", "format", "digest", "content", _SOURCES}
+    return front if set(front) == written else None
 
 
 def _plain(item: str) -> str:

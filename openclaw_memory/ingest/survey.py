@@ -7,13 +7,11 @@ import json
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field, replace
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..model import Grain, Origin, SourceFile
-from ..records import dataclass
+from ..records import NamedTuple
 from ..system import atomic
 from .scan import Unreadable
 
@@ -24,8 +22,7 @@ if TYPE_CHECKING:
 SURVEY_SUFFIX = ".notes.json"
 
 
-@dataclass(frozen=True, slots=True)
-class NoteRemarks:
+class NoteRemarks(NamedTuple):
     """Remarks on one version of a note.
 
     ``untrusted`` is the reason why its front matter cannot be read and it is untrusted, ``guessed`` names what was read
@@ -34,8 +31,8 @@ class NoteRemarks:
 
     private_lines: int = 0
     untrusted: str | None = None
-    guessed: tuple[str, ...] = ()
-    languages: Mapping[str, float] = field(default_factory=dict)
+    guessed: Sequence[str] = ()
+    languages: Mapping[str, float] = {}
     skipped: str | None = None
 
 
@@ -55,7 +52,6 @@ def remarks_on(file: SourceFile, note: RawNote) -> NoteRemarks:
     return NoteRemarks(note.private_lines, fault if untrusted else None, guessed, language_weights(note.lines))
 
 
-_FIELDS = attrgetter("private_lines", "untrusted", "guessed", "languages", "skipped")
 #: Size and time of a note's version, the fields of the remarks on it, and the identity of a text that is all readable.
 _Row = Sequence[Any]
 
@@ -84,11 +80,11 @@ class NoteSurvey:
         """Take the reason why a note is not in the index."""
         with self._lock:
             row = self._changed.get(file.path)
-        self._take(file, replace(NoteRemarks() if row is None else _remarks(row), skipped=reason))
+        self._take(file, NoteRemarks(*(() if row is None else row[2:7]))._replace(skipped=reason))
 
     def _take(self, file: SourceFile, remarks: NoteRemarks, identity: str = "") -> None:
         with self._lock:
-            self._changed[file.path] = file.size, file.mtime_ns, *_FIELDS(remarks), identity
+            self._changed[file.path] = file.size, file.mtime_ns, *remarks, identity
 
     def save(self, files: Sequence[SourceFile]) -> None:
         """Write the new remarks down, and drop those on notes that are not among ``files``."""
@@ -107,7 +103,7 @@ class NoteSurvey:
         current: dict[str, NoteRemarks] = {}
         for file in files:
             if (row := rows.get(file.path)) is not None and (row[0], row[1]) == (file.size, file.mtime_ns):
-                current[file.path] = _remarks(row)
+                current[file.path] = NoteRemarks(*row[2:7])
             elif self._file is None:
                 from .notes import RawNote
 
@@ -135,8 +131,3 @@ class NoteSurvey:
                 self._kept = version, {path: row for path, row in rows.items() if len(row) == 8}
             return self._kept[1]
         return {}
-
-
-def _remarks(row: _Row) -> NoteRemarks:
-    private, untrusted, guessed, languages, skipped = row[2:7]
-    return NoteRemarks(private, untrusted, tuple(guessed), languages, skipped)

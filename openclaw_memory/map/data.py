@@ -44,9 +44,6 @@ class Scope(NamedTuple):
     units: Ints
 
 
-_DAY = re.compile(r"\d{4}-(?:\d\d(?:-\d\d)?|[WQ]\d\d?)")
-
-
 def select_scope(view: GraphView) -> Scope:
     """Select the rows and concepts of a map, the most salient concepts first; headings are left out."""
     corpus, references = view.corpus, view.index.references
@@ -57,7 +54,8 @@ def select_scope(view: GraphView) -> Scope:
     salience = np.array(view.salience())
     # A link to the note of a day joins lines, but a day is no subject.
     labels = view.labels()
-    subjects = [place for place in np.flatnonzero(units).tolist() if not _DAY.fullmatch(labels[place].name)]
+    day = r"\d{4}-(?:\d\d(?:-\d\d)?|[WQ]\d\d?)"
+    subjects = [place for place in np.flatnonzero(units).tolist() if not re.fullmatch(day, labels[place].name)]
     places = np.array(subjects, np.int64)
     order = np.lexsort((places, -salience[places]))
     return Scope(rows, repeats, places[order].astype(np.int32), units)

@@ -1,11 +1,11 @@
-"""Dataclasses that a store takes and gives, and the contract of its keyword index."""
+"""Dataclasses that a store takes and gives."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import date
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from .. import arrays as np
 from ..model import ExtractedFact, Grain, Kind, Origin, Section, SourceFile, Unit
@@ -172,26 +172,6 @@ class Postings(NamedTuple):
         """Return unit ids and term frequencies of term ``i``."""
         span = slice(int(self.offsets[i]), int(self.offsets[i + 1]))
         return self.unit_id[span], self.tf[span]
-
-
-class KeywordIndex(Protocol):
-    """An index from terms to units."""
-
-    @property
-    def name(self) -> str:
-        """``postings`` or ``fts``."""
-
-    def refresh(self) -> None:
-        """Take over the texts that were written since the last call."""
-
-    def export(self) -> dict[str, Any]:
-        """Return what is in memory, to be restored."""
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Take over what :meth:`export` of an index of the same kind returned."""
-
-    def postings(self, terms: Sequence[str]) -> Postings:
-        """Return the occurrences of each of ``terms`` (analysed, distinct), in their order."""
 
 
 #: Suffixes of the files beside an index in which processes keep for each other what they have read of it: what a
@@ -375,9 +355,9 @@ class PlannedUnit(NamedTuple):
 
     unit: Unit
     section: int
-    hash: int
-    occurrence: int
-    terms: Mapping[str, int]
+    hash: int = 0
+    occurrence: int = 0
+    terms: Mapping[str, int] = {}
     time_words: int = 0
     stated_days: tuple[date, date] | None = None
     tokens: float = 0.0

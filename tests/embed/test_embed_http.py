@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from local_server import Handler, local_server
 
-from openclaw_memory.embed.http import USAGE_FILE, HttpEmbedder
+from openclaw_memory.embed.http import HttpEmbedder
 from openclaw_memory.errors import ModelError
 from openclaw_memory.model.embedder import Embedder
 
@@ -221,7 +221,7 @@ def test_usage_survives_parallel_calls_and_a_broken_file(make: Any, tmp_path: Pa
     for thread in threads:
         thread.join()
     assert (embedders[0].usage()["tokens"], embedders[0].usage()["requests"]) == (20, 20)
-    (tmp_path / USAGE_FILE).write_text("[1, 2")
+    (tmp_path / "http-usage.json").write_text("[1, 2")
     assert embedders[0].usage()["tokens"] == 0
     embedders[0].embed_documents(["four"])
     assert embedders[0].usage()["tokens"] == 1

@@ -67,25 +67,25 @@ def _tiny_models(
 def pulled(
     wheels: tuple[Path, registry.ModelEntry, registry.ModelEntry], tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
-    """A cache folder with both models."""
+    """A folder with both models."""
     folder, *entries = wheels
-    cache = tmp_path_factory.mktemp("cache")
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         use_wheels(folder, patch)
         for entry in entries:
-            pull(entry, cache_dir=cache)
-    return cache
+            pull(entry)
+        return models_dir()
 
 
 @pytest.fixture
 def both(pulled: Path) -> None:
-    shutil.copytree(models_dir(pulled), models_dir())
+    shutil.copytree(pulled, models_dir())
 
 
 @pytest.fixture
 def english(pulled: Path) -> None:
     models_dir().mkdir(parents=True)
-    for file in models_dir(pulled).glob(f"{ENGLISH}.*"):
+    for file in pulled.glob(f"{ENGLISH}.*"):
         shutil.copy(file, models_dir())
 
 

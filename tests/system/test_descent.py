@@ -19,7 +19,7 @@ from openclaw_memory.forget.tombstones import Matcher
 from openclaw_memory.importers import writer
 from openclaw_memory.importers.exports import Entry, ImportedTurn
 from openclaw_memory.ingest.file_lines import read_lines
-from openclaw_memory.ingest.scan import read_text, scan
+from openclaw_memory.ingest.scan import read_note, scan
 from openclaw_memory.model import Origin
 from openclaw_memory.summarise.document import SummaryFiles
 from openclaw_memory.system import atomic
@@ -39,7 +39,7 @@ def matcher() -> Matcher:
 
 
 def read_all(root: Path) -> str:
-    return "".join(read_text(file, 1000) for file in scan(root, IngestSettings()).files)
+    return "".join(read_note(file, 1000)[0] for file in scan(root, IngestSettings()).files)
 
 
 USES: dict[str, Callable[[Path], Any]] = {

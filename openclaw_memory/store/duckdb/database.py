@@ -119,8 +119,8 @@ class DuckDatabase(Database):
                 raise KeyboardInterrupt from error
             raise
 
-    def consistent_reads(self, timeout: float | None = None) -> contextlib.AbstractContextManager[object]:
-        return self.lease.exclude_threads(timeout)
+    def consistent_reads(self) -> contextlib.AbstractContextManager[object]:
+        return self.lease.exclude_threads()
 
     def columns(self, sql: str, parameters: Sequence[Any] = ()) -> list[NDArray[Any]]:
         with self.read() as connection:
@@ -177,14 +177,6 @@ class DuckDatabase(Database):
                 yield dict(self._options)
         except duckdb.Error as error:
             raise self._translate(error) from error
-
-    def rewrite(self) -> None:
-        """Replace the file by a copy of its rows, so that no byte of deleted ones is left in it.
-
-        Others wait meanwhile.  It takes as much free space as the content.
-        """
-        with self.exclusive() as options:
-            rewrite(self.path, options)
 
     def change(self, c: duckdb.DuckDBPyConnection) -> contextlib.AbstractContextManager[None]:
         return transaction(c)
@@ -407,6 +399,7 @@ def _first_line(error: BaseException) -> str:
 def rewrite(path: Path, options: Mapping[str, Any]) -> None:
     """Replace the closed file ``path`` by a copy of all its rows, in one step; the caller is its only owner.
 
+    No byte of deleted rows is left in it.  It takes as much free space as the content.
     A process killed meanwhile leaves the old file, and a folder beside it that the next call removes.
     Raises :class:`~openclaw_memory.errors.StoreError` if that fails, and DuckDB's own errors.
     """

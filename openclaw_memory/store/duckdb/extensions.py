@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from ... import arrays as np
 from ...errors import StoreError
 from ..rows import Analyse, Floats, Ints, Postings, VectorModel
 from ..tables.base import count, unit_texts
+from ..tables.keywords import KeywordIndex
 from ..tables.vectors import BLOCK, DEAD, Dtype, Load, VectorIndex
 from .database import DuckDatabase, incoming, insert_rows
 
@@ -48,14 +49,14 @@ def load_extension(connection: duckdb.DuckDBPyConnection, name: str) -> None:
         ) from error
 
 
-class FtsIndex:
+class FtsIndex(KeywordIndex):
     """DuckDB's FTS extension over the terms of our own analysis, rebuilt whenever texts have changed.
 
     The extension gets terms joined by line feeds and splits only there, so digits, CJK and dotted identifiers survive
     and its frequencies equal ours.
     """
 
-    name = "fts"
+    transient = ("_db", "_analyse")
 
     def __init__(self, db: DuckDatabase, analyse: Analyse) -> None:
         self._db = db
@@ -64,20 +65,13 @@ class FtsIndex:
     def refresh(self) -> None:
         """Rebuild the extension's index if texts have changed since it was built."""
         with self._db.read() as c:
-            self._load(c)
+            self._load_extension(c)
             current = "SELECT count(DISTINCT value) = 1 FROM counters WHERE name IN ('texts', 'fts')"
             if not count(c, current):
                 with self._db.write():
                     self._rebuild(c)
 
-    def export(self) -> dict[str, Any]:
-        """Return nothing: all is in the database."""
-        return {}
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Take over nothing."""
-
-    def _load(self, c: duckdb.DuckDBPyConnection) -> None:
+    def _load_extension(self, c: duckdb.DuckDBPyConnection) -> None:
         if not count(c, "SELECT count(*) FROM duckdb_extensions() WHERE extension_name = 'fts' AND loaded"):
             load_extension(c, "fts")
 
@@ -97,7 +91,7 @@ class FtsIndex:
         if not terms:
             return Postings(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32))
         with self._db.read() as c:
-            self._load(c)
+            self._load_extension(c)
             at, unit_id, tf = self._db.columns(
                 "WITH query AS (SELECT unnest(from_json(?, '[\"VARCHAR\"]')) AS term, unnest(range(?::BIGINT)) AS at) "
                 "SELECT q.at, d.name AS unit_id, count(*) AS tf FROM query q "

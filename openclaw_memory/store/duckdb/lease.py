@@ -32,10 +32,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("openclaw_memory.store")
 
-#: Seconds between two tries of a lock, and between two looks of the closing thread at an open file.
-_POLL, _LOOK = 0.004, 0.02
-#: Seconds that every caller waits at least, also past its deadline: another process needs them to close an idle file.
-_LEAST = 0.25
+#: Seconds between two tries of a lock.
+_POLL = 0.004
 #: Share of the file up to which its log stays at closing; writing that into the file takes as long for any few rows.
 _SHORT_LOG = 1 / 64
 #: Nanoseconds after which two writes have different times on every file system.
@@ -130,7 +128,8 @@ class Lease:
 
         Raises as :meth:`hold`; yields the deadline, and its seconds from the beginning.
         """
-        wait_seconds = min(self._timeout if timeout is None else timeout, max(_LEAST, self._wait_limit.until.within()))
+        # Also past its deadline each caller waits as long as another process needs to close an idle file.
+        wait_seconds = min(self._timeout if timeout is None else timeout, max(0.25, self._wait_limit.until.within()))
         deadline = Deadline.after(wait_seconds)
         if not self._mutex.acquire(timeout=max(0.0, wait_seconds)):
             raise LeaseTimeout(
@@ -441,7 +440,7 @@ def is_conflict(error: BaseException) -> bool:
 
 
 def _close_when_idle(lease: weakref.ref[Lease], closed: threading.Event) -> None:
-    while not closed.wait(_LOOK):
+    while not closed.wait(0.02):
         target = lease()
         if target is None or target._close_if_idle():
             return

@@ -28,10 +28,8 @@ _LONGEST = 100_000
 #: Megabytes that a query may take beside ``store.memory_limit_mb``: for rows in transit, and for memory that DuckDB
 #: does not count.
 SPARE = 256
-#: Seconds in which the tables have to be ready, and between two looks at a running query.
-_READY_SECONDS, _POLL = 120.0, 0.02
-#: Rows that are fetched at once.
-_ROWS = 2_048
+#: Seconds in which the tables have to be ready.
+_READY_SECONDS = 120.0
 
 
 class SqlRequest(NamedTuple):
@@ -169,7 +167,7 @@ class _Process:
         raise RequestError(f"the query failed: {name}: {' '.join(text.split())}")
 
     def _watch(self) -> None:
-        while not self._done.wait(_POLL):
+        while not self._done.wait(0.02):
             if self._until.passed:
                 seconds = self._timeout if self._limit is not None else _READY_SECONDS
                 self._stop_reason = (
@@ -219,10 +217,4 @@ def main() -> None:
 def _run(c: duckdb.DuckDBPyConnection, sql: str, max_rows: int | None) -> SqlRows:
     c.execute(sql)
     columns = tuple(str(column[0]) for column in c.description or ())
-    rows: list[tuple[Any, ...]] = []
-    while max_rows is None or len(rows) < max_rows:
-        batch = c.fetchmany(_ROWS if max_rows is None else min(_ROWS, max_rows - len(rows)))
-        if not batch:
-            break
-        rows += batch
-    return columns, rows
+    return columns, c.fetchall() if max_rows is None else c.fetchmany(max_rows)

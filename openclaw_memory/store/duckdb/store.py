@@ -15,11 +15,12 @@ from ... import arrays as np
 from ...config.settings import StoreSettings
 from ...model import Progress
 from ...system.deadline import Deadline
-from ..rows import Analyse, Collect, Floats, KeywordIndex, VectorModel
+from ..rows import Analyse, Collect, Floats, VectorModel
 from ..tables.base import count
+from ..tables.keywords import KeywordIndex
 from ..tables.store import Store
 from ..tables.vectors import VectorIndex
-from .database import DuckDatabase
+from .database import DuckDatabase, rewrite
 from .lease import is_read_only, lock_error, make_folder
 
 if TYPE_CHECKING:
@@ -191,7 +192,8 @@ class DuckStore(Store):
                     c.execute("DROP SCHEMA IF EXISTS fts_main_fts_source CASCADE")
                     c.execute("DROP TABLE IF EXISTS fts_source")
                     c.execute("UPDATE counters SET value = -1 WHERE name = 'fts'")
-        self._db.rewrite()
+        with self._db.exclusive() as options:
+            rewrite(self.path, options)
         self._record_purge()
 
     def contains(self, needles: Sequence[str], files: Sequence[Path] = ()) -> list[str]:

@@ -27,8 +27,15 @@ if TYPE_CHECKING:
 
 #: The name under which the index is attached.
 INDEX = "internals"
-#: The tables of an export, in its order.
-TABLES = ("memories", "documents", "concepts", "edges", "facts", "usage")
+#: The tables of an export, in its order, each with the order of its rows, so that equal notes give equal files.
+TABLES = {
+    "memories": "path, start_line, id",
+    "documents": "path",
+    "concepts": "slug",
+    "edges": "kind, source, target, via",
+    "facts": "subject, predicate, valid_from, object, id",
+    "usage": "path, hit",
+}
 #: Tables whose rows are collected before they can be read.
 COMPUTED = frozenset({"concepts", "edges", "facts", "usage"})
 #: The table that is computed, unit by unit, before it can be read.
@@ -144,17 +151,6 @@ def put_hits(c: duckdb.DuckDBPyConnection) -> None:
 
 #: Subfolder for data that does not fit into memory while files are written.
 SPILL = "spill"
-#: Sources of files with more than their table.
-_SOURCES = {"memories": "(SELECT m.*, h.hit FROM memories m JOIN hits h ON h.id = m.id)"}
-#: Order of the rows, so that equal notes give equal files.
-_ORDER = {
-    "memories": "path, start_line, id",
-    "documents": "path",
-    "concepts": "slug",
-    "edges": "kind, source, target, via",
-    "facts": "subject, predicate, valid_from, object, id",
-    "usage": "path, hit",
-}
 
 
 def export_tables(
@@ -167,12 +163,13 @@ def export_tables(
     import _duckdb as duckdb
 
     written = []
-    for done, table in enumerate(TABLES, 1):
+    for done, (table, order) in enumerate(TABLES.items(), 1):
         file = temporary / f"{table}.parquet"
         path = str(file).replace("'", "''")
-        ordered = f"FROM {_SOURCES.get(table, table)} ORDER BY {_ORDER[table]}"
+        source = "(SELECT m.*, h.hit FROM memories m JOIN hits h USING (id))" if table == "memories" else table
+        copy = f"COPY (FROM {source} ORDER BY {order}) TO '{path}' (FORMAT parquet, COMPRESSION zstd)"
         try:
-            row = c.execute(f"COPY ({ordered}) TO '{path}' (FORMAT parquet, COMPRESSION zstd)").fetchone()
+            row = c.execute(copy).fetchone()
         except duckdb.Error as error:
             reason = " ".join(str(error).split())
             raise WorkspaceError(

@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 _PAUSE = 1.0
 #: Connections of a process to one server for its index, and as many for its state.
 _MOST = 8
-#: Number of the advisory lock for making the tables.
-_MAKING = 0x6F636D67
 
 
 class Server:
@@ -149,7 +147,7 @@ class Server:
             present = self._parts(c)
         if not present.issuperset(parts):
             with self.transaction(wait=60.0) as c:
-                c.execute("SELECT pg_advisory_xact_lock(%s)", [_MAKING])
+                c.execute("SELECT pg_advisory_xact_lock(x'6F636D67'::INTEGER)")
                 try:
                     self._make(c, parts)
                 except psycopg.errors.InsufficientPrivilege as error:

@@ -28,10 +28,6 @@ _NUMBERS = {
     16: ("?", "boolsend"), 20: (">i8", "int8send"), 21: (">i2", "int2send"), 23: (">i4", "int4send"),
     700: (">f4", "float4send"), 701: (">f8", "float8send"), 17: ("u1", ""),
 }  # fmt: skip
-#: Number of terms whose postings are sent at once.
-_TERMS = 50_000
-#: Share of the last statement's time limit below which the next one gets a new limit.
-_ABOUT = 0.8
 _TERM, _UNIT, _TF = np.dtype("<i8"), np.dtype("<i4"), np.dtype("<i2")
 
 
@@ -75,6 +71,12 @@ class Session:
         if stack is not None:
             stack.__exit__(*(error or (None, None, None)))
 
+    def leave(self, *error: Any) -> None:
+        """Leave a block; the outermost ends the transaction."""
+        self.depth -= 1
+        if not self.depth:
+            self.end(*error)
+
     @property
     def connection(self) -> psycopg.Connection[Any]:
         """The connection in its transaction."""
@@ -103,7 +105,7 @@ class Session:
         """Limit a statement to the time that is left, unless the limit of the last one is about the same."""
         left = self._left()
         seconds = math.inf if left is None else left
-        if not _ABOUT * self._granted <= seconds <= self._granted:
+        if not 0.8 * self._granted <= seconds <= self._granted:
             milliseconds = 0 if left is None else max(int(left * 1000), 1)
             self.connection.execute("SELECT set_config('statement_timeout', %s, true)", [str(milliseconds)])
             self._granted = seconds
@@ -136,22 +138,14 @@ class PostgresDatabase(Database):
         """Yield a session; inner ones share its snapshot."""
         session = self._session()
         session.depth += 1
-        try:
-            with self.server.limit_waiting(Deadline.after(timeout)):
-                self.open()
-                yield session
-        except BaseException as error:
-            session.depth -= 1
-            if not session.depth:
-                session.end(type(error), error, error.__traceback__)
-            raise
-        else:
-            session.depth -= 1
-            if not session.depth:
-                session.end()
+        with contextlib.ExitStack() as stack:
+            stack.push(session.leave)
+            stack.enter_context(self.server.limit_waiting(Deadline.after(timeout)))
+            self.open()
+            yield session
 
-    def consistent_reads(self, timeout: float | None = None) -> contextlib.AbstractContextManager[object]:
-        return self.read(timeout)
+    def consistent_reads(self) -> contextlib.AbstractContextManager[object]:
+        return self.read()
 
     @contextlib.contextmanager
     def write(self) -> Iterator[Session]:
@@ -176,14 +170,10 @@ class PostgresDatabase(Database):
                 f"'{self._owner[1]}', true)"
             )
         session.begin(writing=True)
-        try:
+        with contextlib.ExitStack() as stack:
+            stack.push(session.end)
             session.execute("SELECT value FROM counters WHERE name = 'generation' FOR UPDATE").fetchone()
             yield
-        except BaseException as error:
-            session.end(type(error), error, error.__traceback__)
-            raise
-        else:
-            session.end()
 
     def _session(self) -> Session:
         session: Session | None = getattr(self._local, "session", None)
@@ -331,7 +321,7 @@ class PostgresDatabase(Database):
             (key, end - start, ids[4 * start : 4 * end].tobytes(), frequencies[2 * start : 2 * end].tobytes())
             for key, start, end in zip(term[starts].tolist(), starts.tolist(), ends, strict=True)
         ]
-        for batch in batches(rows, _TERMS):
+        for batch in batches(rows, 50_000):
             self.insert_rows(c, "postings", "BIGINT INTEGER BLOB BLOB", batch)
 
     def load_postings(self, unit: int, compaction: int) -> Loaded:

@@ -23,8 +23,6 @@ from .schema import STATE, STATE_TABLES
 if TYPE_CHECKING:
     import psycopg
 
-#: Class of the advisory lock for writing a state; its object is the memory.
-_WRITING = 0x6F636D73
 #: Seconds that a query of the state may take.
 _READING = 10.0
 
@@ -63,7 +61,7 @@ class ServerState(State):
             memory = self._find_memory(write=True)
             assert memory is not None
             with self._server.transaction(wait=timeout, memory=memory, of_state=True) as c:
-                c.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_WRITING, memory])
+                c.execute("SELECT pg_advisory_xact_lock(x'6F636D73'::INTEGER, %s)", [memory])
                 c.execute("SELECT set_config('openclaw_memory.author', %s, true)", [self._agent])
                 connection = _Statements(c)
                 yield connection

@@ -21,13 +21,6 @@ from .schema import INDEX_TABLES
 if TYPE_CHECKING:
     from ..duckdb.store import DuckStore
 
-#: Number of units up to which the lines of all sections are kept in memory.
-MOST = 50_000
-_SUPERUSER = (
-    "this role is a superuser or bypasses row-level security, so the server does not keep it from the memories of "
-    "others (every statement still names the memory); take another role: SELECT openclaw_memory.permit('role', true)"
-)
-
 
 class PostgresStore(Store):
     """One agent's index of one workspace in a database.
@@ -74,7 +67,12 @@ class PostgresStore(Store):
 
     def warnings(self) -> list[str]:
         self._db.open()
-        return [*([_SUPERUSER] if self._db.is_superuser else []), *self._db.server.remarks()]
+        superuser = (
+            "this role is a superuser or bypasses row-level security, so the server does not keep it from the memories "
+            "of others (every statement still names the memory); take another role: SELECT "
+            "openclaw_memory.permit('role', true)"
+        )
+        return [*([superuser] if self._db.is_superuser else []), *self._db.server.remarks()]
 
     def section_texts(self, section_ids: Sequence[int]) -> dict[int, SectionText]:
         try:
@@ -87,9 +85,10 @@ class PostgresStore(Store):
             return {section_id: self._lines[section_id] for section_id in section_ids}
 
     def _keep_lines(self) -> None:
+        """Keep the lines of all sections in memory, unless there are many."""
         counters = self._db.counters()
         highest = int(counters["section"])
-        if highest > self._highest and self._db.rows("SELECT count(*) FROM units")[0][0] <= MOST:
+        if highest > self._highest and self._db.rows("SELECT count(*) FROM units")[0][0] <= 50_000:
             new = [row[0] for row in self._db.rows("SELECT id FROM sections WHERE id > ?", [self._highest])]
             self._lines |= super().section_texts(new)
         self._highest = highest

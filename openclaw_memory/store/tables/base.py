@@ -79,7 +79,7 @@ class Database(ABC):
         """Yield a :class:`Connection` for queries."""
 
     @abstractmethod
-    def consistent_reads(self, timeout: float | None = None) -> contextlib.AbstractContextManager[object]:
+    def consistent_reads(self) -> contextlib.AbstractContextManager[object]:
         """Keep :attr:`change_token` and :meth:`counters` valid for the block, in which queries may follow."""
 
     @abstractmethod
@@ -151,7 +151,7 @@ class Database(ABC):
 
     @abstractmethod
     def load_postings(self, unit: int, compaction: int) -> Loaded:
-        """Return what is new to a :class:`~.keywords.PostingsIndex` that knows the units up to ``unit``."""
+        """Return what is new to a :class:`~.keywords.KeywordIndex` that knows the units up to ``unit``."""
 
 
 class Tables:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from ... import arrays as np
 from ...system.mapped import Kept
@@ -75,15 +75,14 @@ Loaded: TypeAlias = "tuple[Base | None, Columns, int, int]"
 Load = Callable[[int, int], Loaded]
 
 
-class PostingsIndex(Kept):
-    """Postings in memory as sorted arrays; the store holds them as a base sorted by term and a delta.
+class KeywordIndex(Kept):
+    """An index from terms to units: sorted arrays in memory; the store holds a base sorted by term and a delta.
 
     A unit's postings never change and unit ids only grow, so new postings have higher ids.  Postings of dead units stay
     until the store drops them in a compaction, after which all are read again.
     """
 
-    name = "postings"
-    transient = ("_load",)
+    transient: ClassVar[tuple[str, ...]] = ("_load",)
 
     def __init__(self, load: Load) -> None:
         self._load = load
@@ -92,7 +91,7 @@ class PostingsIndex(Kept):
         self._compaction = -1
 
     def refresh(self) -> None:
-        """Take over the postings of units that were added since the last call."""
+        """Take over the texts that were written since the last call."""
         base, delta, self._unit, self._compaction = self._load(self._unit, self._compaction)
         if base is not None:
             self._segments = [_Segment(*base)] if len(base[0]) else []
@@ -115,7 +114,7 @@ class PostingsIndex(Kept):
         self._segments = [*keep, merged]
 
     def postings(self, terms: Sequence[str]) -> Postings:
-        """Return the occurrences of each term; dead units may be among them."""
+        """Return the occurrences of each of ``terms`` (analysed, distinct), in their order."""
         ids: list[Ints] = []
         tfs: list[NDArray[np.int16]] = []
         offsets = [0]

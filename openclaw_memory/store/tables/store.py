@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -24,7 +24,6 @@ from ..rows import (
     DocumentChange,
     DocumentInfo,
     Documents,
-    KeywordIndex,
     SectionText,
     StoreState,
     StoreStatistics,
@@ -38,14 +37,12 @@ from ..rows import (
 from . import writing
 from .base import VERSION, Connection, Needles, bump, count, in_list, put_meta
 from .graph import GraphTables
-from .keywords import PostingsIndex
+from .keywords import KeywordIndex
 from .vectors import VectorTables
 
 if TYPE_CHECKING:
     from ...model import ExportReport, QueryResult
 
-#: Folders of this package whose classes may be in what is kept.
-_KEPT_ROOMS = frozenset({"index", "graph", "store", "model"})
 #: The day of a section if a name or a text states it.
 _STATED = "CASE WHEN date_source <> 'mtime' THEN date END"
 #: Members by value, as calling the class of an enum is slow.
@@ -94,11 +91,9 @@ class Store(GraphTables, VectorTables, ABC):
 
     # -- life ---------------------------------------------------------------------------------
 
-    @contextmanager
-    def session(self, timeout: float | None = None) -> Iterator[None]:
+    def session(self, timeout: float | None = None) -> AbstractContextManager[object]:
         """Hold the store for the calls inside; waits up to ``timeout`` seconds for other processes."""
-        with self._db.read(timeout):
-            yield
+        return self._db.read(timeout)
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[object]:
@@ -142,7 +137,7 @@ class Store(GraphTables, VectorTables, ABC):
             return {}
         with self._db.consistent_reads():
             self._kept_inode = None if suffix == KEPT_WORDS else self._kept_inode
-            found = mapped.read(path, self._build(), _KEPT_ROOMS)
+            found = mapped.read(path, self._build(), {"index", "graph", "store", "model"})
             if found is None:
                 return {}
             unchanged = self._db.adopt(found["stamp"], found["counters"])
@@ -302,7 +297,7 @@ class Store(GraphTables, VectorTables, ABC):
 
     def keyword_index(self) -> KeywordIndex:
         """Return a new, empty keyword index as the settings name it; ``refresh`` fills it."""
-        return PostingsIndex(self._db.load_postings)
+        return KeywordIndex(self._db.load_postings)
 
     def summaries(self) -> list[SummaryInfo]:
         """Return all summaries, by path."""

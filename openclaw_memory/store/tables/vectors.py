@@ -16,14 +16,12 @@ from .base import Connection, Tables, count, in_list, put_meta
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-#: Rows that are converted to another type at once.
-BLOCK = 16_384
+#: Rows that are read or converted to another type at once.
+BLOCK = 8_192
 #: Small enough that a block of rows stays in the second-level cache over its passes.
 _CACHED = 1_024
 #: Steps of a byte for the remainder of rounding, which is half of one at most.
 _FINE = 254
-#: Vectors are read in ranges of this many unit ids, which bounds the Python objects alive at once.
-_RANGE = 8_192
 #: The model by which a unit has a vector or failed; a subquery for each unit, as a server that has not counted its rows
 #: yet would join them one by one.
 _MODEL = "(SELECT model_id FROM vectors WHERE unit_id = units.id)"
@@ -403,13 +401,13 @@ class VectorTables(Tables):
             ready, fresh = self._db.columns(f"SELECT unit_id, {new} AS new FROM vectors WHERE {where}")
             ready = ready.astype(np.int32, copy=False)
             newest = ready[fresh.astype(bool)]
-        ends = range(int(newest.min()), int(newest.max()) + 1, _RANGE) if len(newest) else range(0)
+        ends = range(int(newest.min()), int(newest.max()) + 1, BLOCK) if len(newest) else range(0)
         return NewVectors(self._read_vectors(model, f"{where} AND {new}", ends), len(newest), reached, ready)
 
     def _read_vectors(self, model: VectorModel, where: str, ends: range) -> Iterator[tuple[Ints, NDArray[np.float16]]]:
         """Yield the vectors in ranges of unit ids that begin at ``ends``, so that no more are held twice."""
         for low in ends:
-            between = f"unit_id BETWEEN {low:d} AND {low + _RANGE - 1:d}"
+            between = f"unit_id BETWEEN {low:d} AND {low + BLOCK - 1:d}"
             ids, data = self._db.columns(f"SELECT unit_id, v FROM vectors WHERE {where} AND {between}")
             if len(ids):
                 yield ids.astype(np.int32, copy=False), data.view(np.float16).reshape(-1, model.dimensions)

@@ -14,8 +14,6 @@ from ..rows import RULES, DocumentChange, PlannedUnit, TextsChanged
 from .base import Connection, Database, bump, column_types, in_list, next_ids
 from .keywords import MOST
 
-_RULE = {rule: code for code, rule in enumerate(RULES)}
-
 
 def apply(db: Database, c: Connection, changes: Sequence[DocumentChange]) -> Counter[str]:
     """Replace the rows of these files; the caller owns the transaction.  Returns the numbers of changed units.
@@ -124,7 +122,7 @@ def _add_document(
             planned.tokens, planned.likeness, planned.script, planned.amount,
         ))  # fmt: skip
         for mention in planned.mentions:
-            rows["mentions"].append((unit_id, document_id, mention.key, _RULE[mention.rule], mention.text))
+            rows["mentions"].append((unit_id, document_id, mention.key, RULES.index(mention.rule), mention.text))
         for fact in planned.facts:
             values = fact.subject, fact.predicate, fact.object, fact.rule, fact.confidence
             rows["found_facts"].append((unit_id, document_id, *values))
