@@ -15,7 +15,8 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
-from indexing import both, drop, file_only, open_store, put, texts_of
+from indexing import drop, open_store, put, texts_of
+from markers import both, file_only
 from properties import examples
 from tables import table
 

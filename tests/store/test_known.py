@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
-from indexing import both, drop, open_store, put, unit_vectors
+from indexing import drop, open_store, put, unit_vectors
+from markers import both
 from properties import examples
 
 from openclaw_memory.store.api import VectorModel

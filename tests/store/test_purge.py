@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from indexing import both, drop, embed, open_store, put, python, texts_of
+from indexing import drop, embed, open_store, put, python, texts_of
+from markers import both
 from properties import examples
 
 from benchmarks.hashing import HashingEmbedder

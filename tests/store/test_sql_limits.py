@@ -20,10 +20,8 @@ from openclaw_memory.store.duckdb.query import require_read_only
 
 #: What DuckDB computes while it plans, where neither its memory limit nor an interrupt reaches it.
 FOLDED = [
-    "SELECT length(repeat('x', 4000000000))",
     "SELECT length(repeat(repeat('x', 1000000), 4000))",
     "SELECT len(range(2000000000))",
-    "SELECT list_sum(range(500000000))",
 ]
 CRASH = "SELECT * FROM pandas_scan(NULL)"
 

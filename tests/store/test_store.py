@@ -13,7 +13,8 @@ from typing import Any
 import duckdb
 import numpy as np
 import pytest
-from indexing import both, drop, note, open_store, put, python, texts_of, unit_vectors, without_root
+from indexing import drop, note, open_store, put, python, texts_of, unit_vectors, without_root
+from markers import both
 
 from benchmarks import crash
 from openclaw_memory.errors import StoreError

@@ -8,7 +8,8 @@ from typing import Any
 import duckdb
 import numpy as np
 import pytest
-from indexing import both, drop, file_only, open_store, put, python, unit_vectors
+from indexing import drop, open_store, put, python, unit_vectors
+from markers import both, file_only
 
 from benchmarks import corpus
 from benchmarks.hashing import HashingEmbedder

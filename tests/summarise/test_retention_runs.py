@@ -35,13 +35,13 @@ def kept(plan: str, grain: Grain, noted: list[date], now: date) -> list[str]:
     return sorted(periods)
 
 
-@pytest.mark.parametrize("plan", list(PLANS))
+@pytest.mark.parametrize("plan", ["keep", "pro"])
 def test_each_grain_is_there_for_as_long_as_the_plan_says(notes: Notes, plan: str) -> None:
-    noted = list(days(FIRST, LAST, 23))
+    noted = list(days(FIRST, LAST, 37))
     notes.write("MEMORY.md", diary(FIRST, salt=8))
     notes.write("memory/people.md", diary(FIRST, salt=9))
-    years = [date(year, 1, 5) for year in (2029, 2031, 2035, 2038)]
-    clock = [*days(FIRST, LAST + timedelta(days=40), 59), *years]
+    years = [date(year, 1, 5) for year in (2031, 2038)]
+    clock = [*days(FIRST, LAST + timedelta(days=40), 118), *years]
     with summarised(notes, retention__plan=plan) as memory:
         for now in clock:
             for day in noted:
