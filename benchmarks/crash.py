@@ -53,7 +53,7 @@ class Result:
 
 
 def run(rounds: int, seed: int = 1, longest: float = 0.6, store: str = "") -> Result:
-    """Kill a child once a round, between 0 and ``longest`` seconds after its first acknowledgement.
+    """Kill a child once a round, within ``longest`` seconds of the moment when it first begins to change files.
 
     The index is a file, or on the server at ``store``.
     """
@@ -166,8 +166,8 @@ def _round(workspace: Path, db: Path, store: str, seed: int, delay: float) -> tu
     with tempfile.TemporaryFile("w+") as errors:
         child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True, cwd=root, env=environment)
         with child, child.stdout as said:  # type: ignore[union-attr]
-            lines = [said.readline()]
-            if lines[0]:
+            lines = [said.readline(), said.readline()]
+            if lines[-1]:
                 time.sleep(delay)
                 child.kill()
             lines += said.readlines()  # not communicate(): it would miss what readline has buffered

@@ -242,7 +242,7 @@ def test_a_variable_that_is_no_setting_is_said_once_and_stops_nothing(
     run("ingest", model="none")
     assert [run(*command, model="none").stderr.count(said) for command in (["search", "green"], ["status"])] == [1, 1]
     assert said in read(run, "status", model="none")["warning"]
-    doctor = run("doctor")
+    doctor = run("doctor", model="none")
     assert doctor.stderr == "" and "! environment: 'OPENCLAW_MEMORY_SERCH_MODE'" in doctor.stdout
     (check,) = [check for check in read(run, "doctor", model="none")["checks"] if check["name"] == "environment"]
     assert check["ok"] is check["remark"] is True and "OPENCLAW_MEMORY_SEARCH_MODE" in check["fix"]

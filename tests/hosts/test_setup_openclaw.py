@@ -19,7 +19,9 @@ from openclaw_double import OpenClawDouble
 
 from openclaw_memory import Memory, Settings, __version__
 from openclaw_memory.cli.main import cli
+from openclaw_memory.hosts import plugin_files
 from openclaw_memory.hosts.openclaw_config import ConfigSnapshot
+from openclaw_memory.hosts.plugin_files import MANIFEST, plugin_source
 from openclaw_memory.hosts.process import own_command
 
 NAME = "openclaw-memory"
@@ -31,8 +33,18 @@ ENTRY = {
 }
 
 
+@pytest.fixture(scope="module")
+def bare_plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A plugin of few files, as copying all four hundred is what most of a setup takes."""
+    folder = tmp_path_factory.mktemp("plugin")
+    shutil.copy(plugin_source() / MANIFEST, folder)
+    (folder / "package.json").write_text('{"files": []}')
+    return folder
+
+
 @pytest.fixture
-def openclaw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> OpenClawDouble:
+def openclaw(tmp_path: Path, bare_plugin: Path, monkeypatch: pytest.MonkeyPatch) -> OpenClawDouble:
+    monkeypatch.setattr(plugin_files, "plugin_source", lambda: bare_plugin)
     monkeypatch.setenv("FAKE_LOG", "")
     double = OpenClawDouble(tmp_path / "bin", Path(os.environ["HOME"]))
     monkeypatch.setenv("PATH", f"{double.command.parent}{os.pathsep}{os.environ['PATH']}")
@@ -54,7 +66,10 @@ def tree(folder: Path) -> dict[str, bytes]:
     return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
 
-def test_setup_installs_switches_over_reads_and_searches(openclaw: OpenClawDouble, run: Callable[..., Result]) -> None:
+def test_setup_installs_switches_over_reads_and_searches(
+    openclaw: OpenClawDouble, run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plugin_files, "plugin_source", plugin_source)
     openclaw.write({"gateway": {"port": 1}, "plugins": {"slots": {"memory": "memory-core"}}})
     shown = run("--yes").stdout
     assert f"  + plugin {__version__}\n" in shown

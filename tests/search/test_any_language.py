@@ -193,10 +193,12 @@ def test_it_is_said_which_languages_the_model_does_not_know() -> None:
 
 
 @pytest.mark.parametrize(
-    ("language", "question", "words", "figure"),
-    table(WORDS, "a question for a figure, a line without it, and the one with it"),
+    ("language", "question", "words", "figure", "turned"),
+    [
+        (*row, bool(at % 2))
+        for at, row in enumerate(table(WORDS, "a question for a figure, a line without it, and the one with it"))
+    ],
 )
-@pytest.mark.parametrize("turned", [False, True])
 def test_who_asks_how_much_gets_the_line_with_the_figure(
     tmp_path: Path, language: str, question: str, words: str, figure: str, turned: bool
 ) -> None:
