@@ -224,7 +224,7 @@ def test_what_stands_behind_a_colon_is_kept_where_it_says_something_else(worksho
 POOL = table("capture.tsv", "sentences to capture in any order")
 
 
-@examples(20)
+@examples(12)
 @given(
     turns=st.lists(st.lists(st.sampled_from(POOL), min_size=1, max_size=6), min_size=1, max_size=3),
     data=st.data(),

@@ -409,7 +409,6 @@ def test_a_failing_step_names_the_cause_and_can_be_undone(
 
 SLOTS: dict[str, Any] = {
     "nothing": {},
-    "OpenClaw's own memory": {"plugins": {"slots": {"memory": "memory-core"}}},
     "another's memory": {"plugins": {"slots": {"memory": "other"}, "entries": {NAME: {"config": {"context": False}}}}},
 }
 

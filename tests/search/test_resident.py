@@ -339,7 +339,9 @@ def test_vectors_that_came_back_after_they_were_dropped_are_found(store: DuckSto
         assert index.search(vector, 1)[0].tolist() == [unit_id]
 
 
-@pytest.mark.parametrize("steps", ["texts first", "together"])
+@pytest.mark.parametrize(
+    ("kind", "steps"), [*((kind, "texts first") for kind in KINDS), ("exact", "together")], indirect=["kind"]
+)
 def test_windows_are_as_long_as_the_sums_of_their_vectors(store: DuckStore, kind: str, steps: str) -> None:
     model = VectorModel("test", 32)
     corpus, index = Corpus(), store.vector_index(model)

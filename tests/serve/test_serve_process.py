@@ -130,8 +130,7 @@ def test_a_client_that_does_not_show_the_curated_files_is_told_from_them(
     assert ("juniper" in context["structuredContent"]["text"]) is told
 
 
-@pytest.mark.parametrize("era", ["legacy", "auto"])
-def test_the_sdks_client_lists_and_calls_every_tool(notes: Notes, era: Any) -> None:
+def test_the_sdks_client_lists_and_calls_every_tool(notes: Notes) -> None:
     notes.write("MEMORY.md", "- a green lamp by the door\n")
     notes.write("memory/2026-03-01.md", "- a red lamp broke\n")
     notes.write("concepts.yaml", "concepts:\n  lamp: {name: lamp, kind: thing}\n")
@@ -139,10 +138,10 @@ def test_the_sdks_client_lists_and_calls_every_tool(notes: Notes, era: Any) -> N
 
     async def session() -> None:
         with anyio.fail_after(LOCK_TIMEOUT):
-            async with Client(parameters(notes, "--for-host"), mode=era) as client:
+            async with Client(parameters(notes, "--for-host"), mode="auto") as client:
                 tools = {tool.name: tool for tool in (await client.list_tools()).tools}
                 assert set(tools) == {name for name, _ in EVERY_CALL}
-                for name, arguments in EVERY_CALL if era == "auto" else EVERY_CALL[:1]:
+                for name, arguments in EVERY_CALL:
                     result = await client.call_tool(name, arguments)
                     assert not result.is_error, result
                     Draft202012Validator(json_schema(callable_tools(for_host=True)[name].result)).validate(
@@ -441,7 +440,7 @@ def test_when_stdin_closes_it_answers_what_was_asked_before_and_ends_with_all_it
         assert not any(process.is_running() and process.status() != psutil.STATUS_ZOMBIE for process in processes)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP], ids=lambda number: number.name)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP], ids=lambda number: number.name)
 def test_it_ends_on_a_signal(bare: RawClient, number: signal.Signals) -> None:
     bare.process.send_signal(number)
     assert ended(bare) == 0

