@@ -561,7 +561,7 @@ print("done", done)
 """
 
 
-@pytest.mark.parametrize(("extra", "idle"), [(20_000, 5), (60_000, 0)])
+@pytest.mark.parametrize(("extra", "idle"), [(20_000, 5), (150_000, 0)])
 def test_a_full_disk_loses_nothing_and_is_said_so(path: Path, idle: int, extra: int) -> None:
     filled(path, 3)
     child = python(_FULL, str(path), str(path.stat().st_size + extra if extra > 50_000 else extra), str(idle))
