@@ -36,8 +36,8 @@ from openclaw_memory.store.duckdb import store as duckdb_store
 from openclaw_memory.text import analysis
 
 DIMENSIONS = 32
-#: Few, so that one ingest takes several transactions and a kill falls between them.
-UNITS_PER_TRANSACTION = 25
+#: Of the workspace, and of a transaction: one ingest takes several, and a kill falls between them.
+_UNITS, _UNITS_PER_TRANSACTION = 100, 10
 _QUESTIONS = "fox", "number one", "the invoice was seen"
 _MODEL = VectorModel(f"hashing-{DIMENSIONS}", DIMENSIONS)
 
@@ -53,7 +53,7 @@ class Result:
 
 
 def run(rounds: int, seed: int = 1, longest: float = 0.6, store: str = "") -> Result:
-    """Kill a child once a round, between 0 and ``longest`` seconds after its first acknowledgement.
+    """Kill a child once a round, within ``longest`` seconds of the moment when it first begins to change files.
 
     The index is a file, or on the server at ``store``.
     """
@@ -63,7 +63,7 @@ def run(rounds: int, seed: int = 1, longest: float = 0.6, store: str = "") -> Re
     failures: list[str] = []
     with tempfile.TemporaryDirectory() as name:
         workspace, db = Path(name) / "workspace", Path(name) / "index" / "i.duckdb"
-        corpus.write_workspace(workspace, 250, seed=seed)
+        corpus.write_workspace(workspace, _UNITS, seed=seed)
         for n in range(rounds):
             known, intended, count = _round(workspace, db, store, seed * 100_003 + n, chance.uniform(0, longest))
             acknowledged += count
@@ -92,7 +92,7 @@ def _contents(workspace: Path) -> dict[str, str]:
 
 
 def _child(workspace: Path, db: Path, store: str, seed: int) -> None:
-    pipeline._UNITS_PER_TRANSACTION = UNITS_PER_TRANSACTION
+    pipeline._UNITS_PER_TRANSACTION = _UNITS_PER_TRANSACTION
     duckdb_store.IDLE = 0.05
     chance = random.Random(seed)
     lease._SHORT_LOG = chance.choice([0, 1e9])
@@ -166,8 +166,8 @@ def _round(workspace: Path, db: Path, store: str, seed: int, delay: float) -> tu
     with tempfile.TemporaryFile("w+") as errors:
         child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True, cwd=root, env=environment)
         with child, child.stdout as said:  # type: ignore[union-attr]
-            lines = [said.readline()]
-            if lines[0]:
+            lines = [said.readline(), said.readline()]
+            if lines[-1]:
                 time.sleep(delay)
                 child.kill()
             lines += said.readlines()  # not communicate(): it would miss what readline has buffered
@@ -226,7 +226,7 @@ def _state(memory: Memory) -> dict[str, Any]:
         rows = rows_of.rows
         sections = store.section_texts(rows.section_id.tolist())
         scores = [
-            bm25.score(rows_of, keyword, analysis.query_terms(query.text)) for query in corpus.queries(6, within=250)
+            bm25.score(rows_of, keyword, analysis.query_terms(query.text)) for query in corpus.queries(6, within=_UNITS)
         ]
         probes = HashingEmbedder(DIMENSIONS).embed_query(list(_QUESTIONS))
         cosines = np.array([vectors.similarities(probe, rows.unit_id) for probe in probes])

@@ -22,7 +22,8 @@ def traces(database: Path, *texts: str) -> list[str]:
                 if any(text in cell_text.casefold() for text in wanted):
                     places.append(f"{table}.{column}")
                     break
-    for file in sorted(database.parent.glob(f"{database.name}*")):
-        if file.is_file() and any(text in file.read_bytes().decode("utf-8", "replace").casefold() for text in wanted):
+    for file in sorted(filter(Path.is_file, database.parent.glob(f"{database.name}*"))):
+        data = file.read_bytes().replace(b"\0", b"").decode("utf-8", "replace").casefold()  # most of it is zeros
+        if any(text in data for text in wanted):
             places.append(file.name)
     return places

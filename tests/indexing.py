@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 from openclaw_memory.config.settings import StoreSettings
 from openclaw_memory.ingest.notes import analyse_unit
@@ -32,10 +31,6 @@ ROOT = Path(__file__).parent.parent
 #: The URL of the server that holds the stores of a test and of its children; empty, they are files.
 SERVER = [os.environ["TEST_STORE_URL"]] if "TEST_STORE_URL" in os.environ else []
 
-#: For a test of what every store promises: it runs over a file and over a server.
-both = pytest.mark.usefixtures("over_both")
-#: For one that is about the file, in a module of those.
-file_only = pytest.mark.file_only
 #: The stores that were opened and are there still.
 STORES: weakref.WeakSet[Any] = weakref.WeakSet()
 

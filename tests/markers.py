@@ -29,6 +29,11 @@ SHARE = 0.3
 #: The share of the quick run that one of its thousands of tests may take: a ratio, which no slower machine changes.
 LIMIT = 0.01
 
+#: For a test of what every store promises: it runs over a file and over a server.
+both = pytest.mark.usefixtures("over_both")
+#: For one that is about the file, in a module of those.
+file_only = pytest.mark.file_only
+
 
 def mark(items: list[pytest.Item]) -> None:
     """Set ``process``, ``property`` and ``slow``."""

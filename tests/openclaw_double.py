@@ -34,8 +34,11 @@ if os.environ.get("FAKE_FAIL") == called:
 def load():
     if not file.exists():
         return {{}}
-    import json5
-    return json5.loads(file.read_text())
+    try:
+        return json.loads(file.read_text())
+    except ValueError:
+        import json5
+        return json5.loads(file.read_text())
 
 def save(config):
     state.mkdir(parents=True, exist_ok=True)

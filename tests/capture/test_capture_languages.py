@@ -52,11 +52,12 @@ def test_amounts_and_advice_of_the_agent_are_not(sentence: str) -> None:
     assert score_sentence(sentence, "assistant") < 0.5
 
 
-@pytest.mark.parametrize(("first", "then"), table("capture_languages.tsv", "a decision and its opposite are both kept"))
-def test_a_decision_and_its_opposite_are_both_kept(notes: Notes, first: str, then: str) -> None:
-    kept = []
+def test_a_decision_and_its_opposite_are_both_kept(notes: Notes) -> None:
+    pairs = table("capture_languages.tsv", "a decision and its opposite are both kept")
     with ingested(notes, None) as memory:
-        for hour, sentence in ((9, first), (10, then), (11, then)):
-            turn = Turn([Message("user", sentence)], now=datetime(2026, 3, 4, hour))
-            kept += [sentence.text.removeprefix("User: ") for sentence in memory.capture(turn).captured]
-    assert kept == [first, then]
+        for day, (first, then) in enumerate(pairs, 1):
+            kept = []
+            for hour, sentence in ((9, first), (10, then), (11, then)):
+                turn = Turn([Message("user", sentence)], now=datetime(2026, 3, day, hour))
+                kept += [sentence.text.removeprefix("User: ") for sentence in memory.capture(turn).captured]
+            assert kept == [first, then]

@@ -36,12 +36,13 @@ def run(notes: Notes, tiny_gguf: Path) -> Callable[..., Result]:
     return invoke
 
 
-def both(run: Callable[..., Result], *arguments: str, **options: Any) -> Any:
-    """The JSON of a command, with ``--json`` in both places: the same, and nothing else on stdout."""
-    before, after = run("--json", *arguments, **options), run(*arguments, "--json", **options)
-    values = [json.loads(result.stdout) for result in (before, after)]
-    assert list(values[0]) == list(values[1])
-    return values[0]
+def read(run: Callable[..., Result], *arguments: str, **options: Any) -> Any:
+    """The JSON of a command, and nothing else on stdout."""
+    return json.loads(run(*arguments, "--json", **options).stdout)
+
+
+def test_json_may_be_asked_for_before_and_after_a_command(run: Callable[..., Result]) -> None:
+    assert json.loads(run("--json", "status").stdout).keys() == read(run, "status").keys()
 
 
 def test_ingest(run: Callable[..., Result]) -> None:
@@ -50,7 +51,7 @@ def test_ingest(run: Callable[..., Result]) -> None:
         r"1 file, 3 units: 3 added, 0 updated, 0 deleted, 0 unchanged; 3 embedded; \d+\.\d\d s\n", first.stdout
     )
     assert first.stderr == ""
-    assert both(run, "ingest")["unchanged"] == 3
+    assert read(run, "ingest")["unchanged"] == 3
 
 
 def test_ingest_lazily_and_then_for_good(run: Callable[..., Result], notes: Notes) -> None:
@@ -58,33 +59,33 @@ def test_ingest_lazily_and_then_for_good(run: Callable[..., Result], notes: Note
     assert json.loads(run("search", "green", "--json").stdout)["results"][0]["vectorScore"] is not None
     run("--set", "ingest.embed=lazy", "ingest")
     notes.write("memory/a.md", "- a chair\n")
-    assert both(run, "--set", "ingest.embed=lazy", "ingest")["pending"] == 1
+    assert read(run, "--set", "ingest.embed=lazy", "ingest")["pending"] == 1
     assert json.loads(run("--set", "ingest.embed=background", "ingest", "--json").stdout)["pending"] == 0
 
 
 def test_ingest_of_paths(run: Callable[..., Result], notes: Notes) -> None:
     notes.write("memory/a.md", "- a chair\n")
-    assert both(run, "ingest", "memory", model="none")["files"] == 1
+    assert read(run, "ingest", "memory", model="none")["files"] == 1
 
 
 def test_search(run: Callable[..., Result]) -> None:
     found = run("search", "green", "lamp", "--explain").stdout
     assert re.match(r" 1  \d\.\d\d  MEMORY\.md:\d", found)
     assert "      - a green lamp by the door\n" in found and "      why: keywords" in found
-    result = both(run, "search", "green lamp", "-n", "1")
+    result = read(run, "search", "green lamp", "-n", "1")
     assert len(result["results"]) == 1 and result["mode"] == "hybrid" and result["provider"] == "llama.cpp"
     for option in (["--budget", "20"], ["--mode", "keyword"], ["--kind", "curated", "--kind", "daily"], ["--grain", "working"],
                    ["--now", "2026-02-13"], ["--since", "2020-01-01", "--until", "2999-12-31"], ["--min-score", "0.1"]):  # fmt: skip
         undated = "--since" in option  # the time of a file says nothing about its lines
-        assert bool(both(run, "search", "green", *option, model="none")["results"]) != undated, option
+        assert bool(read(run, "search", "green", *option, model="none")["results"]) != undated, option
     assert run("search", "green", "--since", "2999-01-01", model="none").stdout == "no good match\n"
-    assert both(run, "search", "green", "--kind", "daily", model="none")["results"] == []
+    assert read(run, "search", "green", "--kind", "daily", model="none")["results"] == []
 
 
 def test_search_says_when_it_has_keywords_only(run: Callable[..., Result]) -> None:
     found = run("search", "green", model="none")
     assert found.stderr == "note: embedding.model is none: searching by keywords\n"
-    assert both(run, "search", "green", model="none")["fallback"] == "embedding.model is none: searching by keywords"
+    assert read(run, "search", "green", model="none")["fallback"] == "embedding.model is none: searching by keywords"
 
 
 def test_get(run: Callable[..., Result]) -> None:
@@ -92,7 +93,7 @@ def test_get(run: Callable[..., Result]) -> None:
     page = run("get", "MEMORY.md", "--from", "3", "--lines", "1")
     assert page.stdout == "- a green lamp by the door\n"
     assert page.stderr == "note: there is more: --from 4\n"
-    assert both(run, "get", "MEMORY.md:3-4") == {
+    assert read(run, "get", "MEMORY.md:3-4") == {
         "status": "ok", "path": "MEMORY.md", "text": "- a green lamp by the door\n- a red lamp in the hall",
         "from": 3, "lines": 2,
     }  # fmt: skip
@@ -109,20 +110,20 @@ def test_status(run: Callable[..., Result], notes: Notes) -> None:
     lines = dict(line.split(None, 1) for line in inside.partition("\n\n")[2].splitlines())
     assert (lines["chunks"], lines["byKind"]) == ("3", "curated 3")
     assert lines["vectors"] == "ready 3, pending 0, failed 0, outdated 0"
-    assert both(run, "status")["vectors"]["ready"] == 3
+    assert read(run, "status")["vectors"]["ready"] == 3
 
 
 def test_doctor(run: Callable[..., Result], notes: Notes) -> None:
-    run("ingest")
-    healthy = run("doctor").stdout
+    run("ingest", model="none")
+    healthy = run("doctor", model="none").stdout
     assert "✗" not in healthy and "✓ freshness: the index is up to date\n" in healthy
-    assert both(run, "doctor")["ok"] is True
+    assert read(run, "doctor", model="none")["ok"] is True
     notes.write("memory/b.md", b"\0")
     notes.touch("MEMORY.md")
-    ill = run("doctor", code=1).stdout
+    ill = run("doctor", code=1, model="none").stdout
     assert "✗ freshness: 1 file to be read again: MEMORY.md\n  run: openclaw-memory ingest\n" in ill
-    assert both(run, "doctor", code=1)["ok"] is False
-    assert json.loads(run("status", "--json").stdout)["files"] == 1  # a look changes nothing
+    assert read(run, "doctor", code=1, model="none")["ok"] is False
+    assert json.loads(run("status", "--json", model="none").stdout)["files"] == 1  # a look changes nothing
 
 
 @pytest.mark.parametrize(
@@ -135,8 +136,8 @@ def test_doctor(run: Callable[..., Result], notes: Notes) -> None:
 def test_doctor_names_values_that_fail_only_where_they_are_used(
     run: Callable[..., Result], setting: str, words: str
 ) -> None:
-    run("ingest")
-    ill = run("--set", setting, "doctor", code=1).stdout
+    run("ingest", model="none")
+    ill = run("--set", setting, "doctor", code=1, model="none").stdout
     assert f"✗ settings: {setting.partition('=')[0]}: " in ill and words in ill
 
 
@@ -150,8 +151,9 @@ SKIPPED: dict[str, tuple[Callable[[Path], object], str]] = {
 }
 
 
-@pytest.mark.parametrize(("make", "words"), SKIPPED.values(), ids=SKIPPED)
-@pytest.mark.parametrize("when", ["before the first ingest", "later"])
+@pytest.mark.parametrize(
+    ("make", "words", "when"), [*((*each, "before") for each in SKIPPED.values()), (*SKIPPED["binary"], "later")]
+)
 def test_a_note_that_cannot_be_read_is_no_failure_of_the_memory(
     run: Callable[..., Result], notes: Notes, make: Callable[[Path], object], words: str, when: str
 ) -> None:
@@ -165,21 +167,21 @@ def test_a_note_that_cannot_be_read_is_no_failure_of_the_memory(
     assert "! file: memory/b.md is skipped: " in shown and words in shown and "✓ freshness" in shown
     assert "ignore it in .memoryignore" in shown and "✗" not in shown
     assert ("save it as UTF-8, or" in shown) + ("mend it or make it readable, or" in shown) <= 1, "one step a file"
-    assert both(run, "doctor", model="none")["ok"] is True
+    assert read(run, "doctor", model="none")["ok"] is True
 
 
 def test_model(run: Callable[..., Result], tiny_gguf: Path) -> None:
     assert "all-minilm-l6-v2" in run("model", "list").stdout
-    assert both(run, "model", "list", workspace=False)["models"][0]["dimensions"] == 384
-    assert both(run, "model", "use", str(tiny_gguf), workspace=False)["model"] == str(tiny_gguf)
+    assert read(run, "model", "list", workspace=False)["models"][0]["dimensions"] == 384
+    assert read(run, "model", "use", str(tiny_gguf), workspace=False)["model"] == str(tiny_gguf)
 
 
 def test_config(run: Callable[..., Result], tiny_gguf: Path) -> None:
     shown = run("config", "show", "embedding.model", workspace=False).stdout
     assert re.search(rf"^embedding.model +{tiny_gguf} +argument ", shown, re.MULTILINE)  # not wrapped in a pipe
-    settings = both(run, "config", "show", workspace=False)["settings"]
+    settings = read(run, "config", "show", workspace=False)["settings"]
     assert {"key", "value", "source", "help"} == set(settings[0])
-    weights = both(run, "--set", "search.weights={bm25_unit: 2}", "config", "show", "search.weights")["settings"]
+    weights = read(run, "--set", "search.weights={bm25_unit: 2}", "config", "show", "search.weights")["settings"]
     assert weights[0]["value"] == {"bm25_unit": 2.0}
 
 
@@ -192,7 +194,7 @@ def test_the_demo_runs_offline_reads_no_folder_of_the_users_and_finds_what_it_pr
     monkeypatch.setattr("socket.socket.connect", lambda *_: pytest.fail("the demo used the network"))
     Notes(tmp_path / "private").write("a.md", "- blue bunny is private\n")
     extra = f"ingest.extra_paths=[{{path: {tmp_path / 'private'}, name: private}}]"
-    record = both(run, "--set", extra, "demo", "--offline", workspace=False)
+    record = read(run, "--set", extra, "demo", "--offline", workspace=False)
     assert record["files"] == record["ingest"]["files"] == 8
     assert record["ingest"]["added"] == record["ingest"]["embedded"] == record["reingest"]["unchanged"]
     found = {search["query"]: search["result"]["results"] for search in record["searches"]}
@@ -237,15 +239,15 @@ def test_a_variable_that_is_no_setting_is_said_once_and_stops_nothing(
 ) -> None:
     monkeypatch.setenv("OPENCLAW_MEMORY_SERCH_MODE", "keyword")
     said = "'OPENCLAW_MEMORY_SERCH_MODE' is no setting and changes nothing; did you mean 'OPENCLAW_MEMORY_SEARCH_MODE'?"
-    run("ingest")
-    assert [run(*command).stderr.count(said) for command in (["search", "green"], ["status"])] == [1, 1]
-    assert said in both(run, "status")["warning"]
-    doctor = run("doctor")
+    run("ingest", model="none")
+    assert [run(*command, model="none").stderr.count(said) for command in (["search", "green"], ["status"])] == [1, 1]
+    assert said in read(run, "status", model="none")["warning"]
+    doctor = run("doctor", model="none")
     assert doctor.stderr == "" and "! environment: 'OPENCLAW_MEMORY_SERCH_MODE'" in doctor.stdout
-    (check,) = [check for check in both(run, "doctor")["checks"] if check["name"] == "environment"]
+    (check,) = [check for check in read(run, "doctor", model="none")["checks"] if check["name"] == "environment"]
     assert check["ok"] is check["remark"] is True and "OPENCLAW_MEMORY_SEARCH_MODE" in check["fix"]
     monkeypatch.setenv("OPENCLAW_MEMORY_SEARCH_MODE", "no")
-    assert "OPENCLAW_MEMORY_SEARCH_MODE" in run("search", "green", code=1).stderr
+    assert "OPENCLAW_MEMORY_SEARCH_MODE" in run("search", "green", code=1, model="none").stderr
 
 
 @pytest.mark.parametrize("arguments", [["--version", "--json"], ["--json", "--version"]], ids=" ".join)

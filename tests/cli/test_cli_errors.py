@@ -228,16 +228,16 @@ def test_an_index_in_a_file_or_a_folder_of_that_name_is_refused(notes: Notes, tm
 def test_a_full_disk_is_said_and_what_was_written_before_stays(notes: Notes, tmp_path: Path) -> None:
     db = tmp_path / "index.duckdb"
     run(notes, "--db", str(db), "ingest", code=0)
-    for n in range(40):
+    for n in range(8):
         notes.write(f"memory/n{n}.md", "".join(f"- word{n}x{i} and word{n}y{i} in a line\n" for i in range(200)))
-    message = failure(notes, "--db", str(db), "ingest", TEST_FILE_LIMIT="500000")
+    message = failure(notes, "--db", str(db), "ingest", TEST_FILE_LIMIT="150000")
     assert "disk is full" in message and "free some space" in message
     assert "green lamp" in run(notes, "--db", str(db), "search", "green", code=0).stdout
     assert "0 deleted" in run(notes, "--db", str(db), "ingest", code=0).stdout
-    assert run(notes, "--db", str(db), "search", "word39x199", code=0).stdout
+    assert run(notes, "--db", str(db), "search", "word7x199", code=0).stdout
 
 
-@pytest.mark.parametrize("how", ["garbage", "cut", "overwritten", "empty"])
+@pytest.mark.parametrize("how", ["garbage", "overwritten"])
 def test_a_damaged_index_is_moved_aside_and_built_anew(notes: Notes, tmp_path: Path, how: str) -> None:
     db = tmp_path / "index.duckdb"
     run(notes, "--db", str(db), "ingest", code=0)
@@ -245,9 +245,7 @@ def test_a_damaged_index_is_moved_aside_and_built_anew(notes: Notes, tmp_path: P
     db.write_bytes(
         {
             "garbage": b"this is no database" * 1000,
-            "cut": data[: len(data) // 2],
             "overwritten": data[:8192] + b"\xff" * 200_000 + data[208_192:],
-            "empty": b"",
         }[how]
     )
     done = subprocess.run(command(notes, "--db", str(db), "ingest"), capture_output=True, text=True)
@@ -256,12 +254,17 @@ def test_a_damaged_index_is_moved_aside_and_built_anew(notes: Notes, tmp_path: P
         done = subprocess.run(command(notes, "--db", str(db), "ingest"), capture_output=True, text=True)
     assert done.returncode == 0 and "3 units" in done.stdout
     assert "green lamp" in run(notes, "--db", str(db), "search", "green", code=0).stdout
-    if "3 added" in done.stdout and how != "empty":  # what was damaged is kept for whoever wants to look at it
+    if "3 added" in done.stdout:  # what was damaged is kept for whoever wants to look at it
         assert list(tmp_path.glob("index.duckdb.damaged*"))
 
 
-@pytest.mark.parametrize("what", ["accounts", "photo.jpg", "MEMORY.md", "people.db", "sales.duckdb"])
-@pytest.mark.parametrize("action", ["ingest", "search lamp", "status", "sql", "doctor"])
+@pytest.mark.parametrize(
+    ("what", "action"),
+    [
+        *((what, "ingest") for what in ("accounts", "MEMORY.md", "people.db", "sales.duckdb")),
+        *(("accounts", action) for action in ("search lamp", "status", "sql", "doctor")),
+    ],
+)
 def test_what_is_no_index_of_ours_is_neither_moved_nor_written(
     notes: Notes, tmp_path: Path, what: str, action: str
 ) -> None:
@@ -320,7 +323,7 @@ def test_a_file_that_is_no_model_is_named(notes: Notes, tmp_path: Path, tiny_ggu
     page.write_text("<html>")
     cut.write_bytes(tiny_gguf.read_bytes()[:-5000])
     for file in (page, cut):
-        for arguments in (["ingest"], ["search", "green"], ["status"]):
+        for arguments in (["ingest"], ["search", "green"]) if file == cut else (["status"],):
             done = run(notes, *arguments, code=0, model=str(file))
             assert done.stderr.count("\n") == 1 and str(file) in done.stderr, done.stderr
         assert str(file) in run(notes, "doctor", code=1, model=str(file)).stdout
@@ -339,7 +342,7 @@ def test_another_models_vectors_are_outdated_and_replaced(notes: Notes, tiny_ggu
 
 
 def test_an_interrupt_keeps_what_was_written(notes: Notes, tiny_gguf: Path, tmp_path: Path) -> None:
-    for n in range(30):
+    for n in range(20):
         notes.write(f"memory/n{n}.md", "".join(f"- line {i} of note {n} about nothing at all\n" for i in range(100)))
     db = tmp_path / "index.duckdb"
     with subprocess.Popen(
@@ -349,14 +352,13 @@ def test_an_interrupt_keeps_what_was_written(notes: Notes, tiny_gguf: Path, tmp_
         while not db.exists():  # it has begun to write
             time.sleep(0.01)
             assert process.poll() is None
-        time.sleep(0.3)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert process.returncode == 1 and out == ""
     assert err == "error: interrupted: what was written is kept; run it again to go on\n"
     before = json.loads(run(notes, "--db", str(db), "status", "--json", code=0).stdout)["chunks"]
     report = json.loads(run(notes, "--db", str(db), "ingest", "--json", code=0, model=str(tiny_gguf)).stdout)
-    assert (report["chunks"], report["added"], report["deleted"]) == (3_003, 3_003 - before, 0)
+    assert (report["chunks"], report["added"], report["deleted"]) == (2_003, 2_003 - before, 0)
 
 
 def test_an_interrupt_ends_a_watch_quietly(notes: Notes) -> None:
@@ -373,7 +375,7 @@ def test_an_interrupt_ends_a_watch_quietly(notes: Notes) -> None:
     assert (process.returncode, out, err) == (0, "", "")
 
 
-@pytest.mark.parametrize("arguments", [["search", "lamp", "--json"], ["get", "MEMORY.md"], ["ingest"]])
+@pytest.mark.parametrize("arguments", [["search", "lamp", "--json"], ["ingest"]])
 def test_a_closed_pipe_is_no_traceback(notes: Notes, arguments: list[str]) -> None:
     read, write = os.pipe()
     os.close(read)
@@ -414,7 +416,7 @@ def test_a_long_ingest_says_how_far_it_is_without_a_terminal(
     assert said().startswith("reading files: ") != bool(arguments)
 
 
-@pytest.mark.parametrize("closed", [(0,), (1,), (2,), (0, 1, 2)])
+@pytest.mark.parametrize("closed", [(1,), (0, 1, 2)])
 def test_a_closed_stream_is_no_defect_and_nothing_is_said_into_the_index(
     notes: Notes, tmp_path: Path, closed: tuple[int, ...]
 ) -> None:

@@ -20,7 +20,6 @@ from openclaw_memory.text.analysis import occurrences
     ("line", "good", "nonsense"),
     [
         ("the {} shelf holds paint", "ochre shelf", "which shelf has the violins of the opera in Montevideo"),
-        ("на полке стоит краска {}", "полка охра", "какие скрипки играли в опере на этой полке прошлым летом"),
         ("架子上放着{}色油漆", "赭石架子", "去年夏天歌剧院的小提琴放在哪个架子上演奏"),
     ],
 )

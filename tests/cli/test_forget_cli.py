@@ -100,7 +100,7 @@ def test_wrong_usage_is_said_on_one_line(run: Run, notes: Notes) -> None:
         assert not (notes.root / ".openclaw-memory" / "id").exists()  # nothing was forgotten
 
 
-@pytest.mark.parametrize(("answer", "forgets"), [("y", True), ("n", False), ("", False)])
+@pytest.mark.parametrize(("answer", "forgets"), [("y", True), ("", False)])
 def test_on_a_terminal_it_asks(run: Run, notes: Notes, answer: str, forgets: bool) -> None:
     import pty
     import subprocess

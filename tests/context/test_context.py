@@ -447,7 +447,7 @@ def test_slow_messages_leave_few_threads(workshop: Notes) -> None:
     with memory_of(workshop, embedder) as memory:
         memory.context("warm up the kiln", now=NOW)
         embedder.gate.clear()
-        for n in range(40):
+        for n in range(15):
             memory.context(f"How is Vesuvius doing on day {n}?", now=NOW, deadline=0.02)
             memory.search(f"Vesuvius {n}", deadline=0.02)
         late = [

@@ -168,7 +168,7 @@ def test_two_syllables_of_one_vietnamese_word_are_one_word(notes: Notes) -> None
         assert memory.context("thời tiết Paris hôm nay thế nào?", now=NOW).text == ""
 
 
-@pytest.mark.parametrize("word", ["备份地下室", "カメラ", "한국어", "ภาษาไทย", "thờitiết", "備カ"])
+@pytest.mark.parametrize("word", ["备份地下室", "ภาษาไทย", "thờitiết"])
 def test_a_word_without_end_is_read_to_its_end(notes: Notes, word: str) -> None:
     with memory_of(notes, f"- {word} 12\n- {word} 13\n") as memory:
         assert memory.context(word * (18_000 // len(word)), now=NOW).text == ""

@@ -93,7 +93,7 @@ def opened(notes: Notes) -> Memory:
     return open_memory(notes, embedding__model="auto")
 
 
-@pytest.mark.parametrize("language", list(NOTES))
+@pytest.mark.parametrize("language", ["english", "german", "russian", "chinese"])
 def test_the_notes_choose(notes: Notes, both: None, language: str) -> None:
     write(notes, language, times=3)
     with opened(notes) as memory:
@@ -130,8 +130,8 @@ def test_the_notes_choose_again_once_what_came_may_be_a_fifth(notes: Notes, both
     with opened(notes) as memory:
         memory.ingest()
         assert memory.status().model == MANY
-    for day in range(10, 30):  # the model for many languages knows English too
-        write(notes, "english", f"2026-04-{day}", times=6)
+    for day in range(10, 14):  # the model for many languages knows English too
+        write(notes, "english", f"2026-04-{day}", times=10)
     with opened(notes) as memory:
         memory.ingest()
         assert memory.status().model == MANY

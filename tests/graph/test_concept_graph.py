@@ -157,7 +157,7 @@ LINES = st.lists(WORDS, min_size=1, max_size=4).map(lambda words: "- and then " 
 BODIES = st.lists(LINES, min_size=1, max_size=4).map(lambda lines: "# Day\n\n" + "\n".join(lines) + "\n")
 
 
-@examples(15)
+@examples(10)
 @given(bodies=st.lists(BODIES, min_size=2, max_size=5), data=st.data())
 def test_the_graph_does_not_depend_on_the_order_of_ingest_nor_on_detours(
     tmp_path_factory: pytest.TempPathFactory, bodies: list[str], data: st.DataObject

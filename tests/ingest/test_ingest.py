@@ -193,21 +193,17 @@ def test_a_deleted_file_leaves_nothing_behind(memory: Memory, notes: Notes) -> N
     assert not [row for name, found in rows.items() for row in found if "boiler" in str(row)]
 
 
-@pytest.mark.parametrize(
-    "text", ["", "\n\n\n", "---\n", "# Only\n## headings\n", "---\ntitle: t\n---\n", "\ufeff", "```\n```\n"]
-)
-def test_files_with_next_to_nothing_in_them_are_harmless(memory: Memory, notes: Notes, text: str) -> None:
-    notes.write("MEMORY.md", text)
+def test_files_with_next_to_nothing_in_them_are_harmless(memory: Memory, notes: Notes) -> None:
     notes.write("memory/house.md", HOUSE)
-    first = memory.ingest()
-    assert first.files == 2 and not first.skipped
-    assert memory.ingest().unchanged == first.chunks
-    assert snippets(memory, "boiler")
-    assert memory.get("MEMORY.md").status == "ok"
-    notes.write("MEMORY.md", GARDEN)
-    assert memory.ingest().chunks == 6
-    notes.write("MEMORY.md", text)
-    assert memory.ingest().chunks == first.chunks
+    for text in ("", "\n\n\n", "---\n", "# Only\n## headings\n", "---\ntitle: t\n---\n", "\ufeff", "```\n```\n"):
+        notes.write("MEMORY.md", text)
+        first = memory.ingest()
+        assert first.files == 2 and not first.skipped, text
+        assert memory.ingest().unchanged == first.chunks
+        assert snippets(memory, "boiler")
+        assert memory.get("MEMORY.md").status == "ok"
+        notes.write("MEMORY.md", GARDEN)
+        assert memory.ingest().chunks == 6, text
 
 
 # -- files that cannot be read ----------------------------------------------------------------------

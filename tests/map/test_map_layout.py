@@ -48,9 +48,14 @@ def test_groups_that_hang_together_stand_apart_from_others() -> None:
 
 
 @pytest.mark.parametrize(
-    "settings", [{"vector_index": "exact"}, {"vector_index": "exact", "vector_dtype": "int8"}, {"vector_index": "vss"}]
+    ("most", "settings"),
+    [
+        (3_000, {"vector_index": "exact"}),
+        (60, {"vector_index": "exact"}),
+        (60, {"vector_index": "exact", "vector_dtype": "int8"}),
+        (60, {"vector_index": "vss"}),
+    ],
 )
-@pytest.mark.parametrize("most", [3_000, 60])
 def test_texts_of_like_meaning_lie_together_and_apart_from_others(
     most: int, settings: dict[str, str], tmp_path: Path
 ) -> None:

@@ -153,8 +153,8 @@ def test_a_question_names_few_days() -> None:
     every = [first + timedelta(days) for days in range(2000)]
     found = Question(" ".join(map(str, every)), date(2026, 3, 1)).days
     assert found == [(day, day) for day in every[:16]]
-    assert Question("2024-03-01 " * 10_000, date(2026, 3, 1)).days == [(date(2024, 3, 1), date(2024, 3, 1))]
-    assert Question("may " * 10_000 + "in may", date(2026, 6, 1)).days == [(date(2026, 5, 1), date(2026, 5, 31))]
+    assert Question("2024-03-01 " * 2_000, date(2026, 3, 1)).days == [(date(2024, 3, 1), date(2024, 3, 1))]
+    assert Question("may " * 2_000 + "in may", date(2026, 6, 1)).days == [(date(2026, 5, 1), date(2026, 5, 31))]
 
 
 @pytest.mark.parametrize("name", ["concepts", "near"])

@@ -84,7 +84,7 @@ def test_a_budget_is_counted_by_script(memory: Memory, language: str) -> None:
     assert 60 < sum(tokens_of(hit.snippet) + 0.25 for hit in hits) <= 120
 
 
-@pytest.mark.parametrize(("language", "question", "other"), YESTERDAY)
+@pytest.mark.parametrize(("language", "question", "other"), YESTERDAY[::2])
 def test_a_question_of_nothing_but_days_is_answered_by_what_is_of_them(
     tmp_path: Path, language: str, question: str, other: str
 ) -> None:
@@ -193,10 +193,12 @@ def test_it_is_said_which_languages_the_model_does_not_know() -> None:
 
 
 @pytest.mark.parametrize(
-    ("language", "question", "words", "figure"),
-    table(WORDS, "a question for a figure, a line without it, and the one with it"),
+    ("language", "question", "words", "figure", "turned"),
+    [
+        (*row, bool(at % 2))
+        for at, row in enumerate(table(WORDS, "a question for a figure, a line without it, and the one with it"))
+    ],
 )
-@pytest.mark.parametrize("turned", [False, True])
 def test_who_asks_how_much_gets_the_line_with_the_figure(
     tmp_path: Path, language: str, question: str, words: str, figure: str, turned: bool
 ) -> None:
@@ -275,7 +277,7 @@ def test_only_the_weights_of_vectors_are_those_of_the_model() -> None:
     assert own["vector_unit"] == 0.3 and own["vector_window"] == many["vector_window"]
 
 
-@pytest.mark.parametrize(("language", "question", "other"), YESTERDAY)
+@pytest.mark.parametrize(("language", "question", "other"), YESTERDAY[1::2])
 def test_of_the_days_that_are_asked_for_a_line_with_the_words_of_the_question_goes_before_no_other(
     tmp_path: Path, language: str, question: str, other: str
 ) -> None:

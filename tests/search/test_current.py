@@ -59,10 +59,8 @@ def test_a_later_value_leads_and_the_older_one_names_it(notes: Notes, question: 
         ("ナンバー選びはどうなった？", "ナンバー選び", "今日は0418を見張る", "**ステータス**: 完了（2026-05-03）"),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("path", ["MEMORY.md", "memory/2026-05-03.md"])
-def test_a_status_ends_what_was_to_do(
-    notes: Notes, question: str, heading: str, older: str, status: str, path: str
-) -> None:
+def test_a_status_ends_what_was_to_do(notes: Notes, question: str, heading: str, older: str, status: str) -> None:
+    path = "MEMORY.md" if question.isascii() else "memory/2026-05-03.md"
     notes.write("memory/2026-03-02.md", f"# 2026-03-02\n\n## {heading}\n- {older}\n")
     notes.write(path, f"# Notes\n\n## {heading}\n- {status}\n")
     first, successors = first_and_successor(notes, question)

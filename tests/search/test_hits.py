@@ -340,11 +340,11 @@ def test_an_incremental_index_answers_as_a_fresh_one(history: list[tuple[str, st
 def test_a_real_workspace_is_answered_within_the_promises() -> None:
     with tempfile.TemporaryDirectory() as name:
         workspace = Path(name) / "workspace"
-        generated.write_workspace(workspace, 800)
+        generated.write_workspace(workspace, 300)
         with memory_of(workspace, Path(name) / "i.duckdb") as memory:
             memory.ingest()
             first = 0
-            queries = generated.queries(25, within=800)
+            queries = generated.queries(12, within=300)
             for query in queries:
                 for options in ({"max_results": 6}, {"budget": 1000}):
                     results = ask(memory, query.text, **options)

@@ -190,10 +190,6 @@ def truncated(data: bytes) -> bytes:
     return data[: len(data) // 2]
 
 
-def torn(data: bytes) -> bytes:
-    return data[: len(data) // 2] + bytes(len(data) - len(data) // 2)
-
-
 def flipped(at: float) -> Callable[[bytes], bytes]:
     def flip(data: bytes) -> bytes:
         place = int(at * (len(data) - 1))
@@ -204,7 +200,7 @@ def flipped(at: float) -> Callable[[bytes], bytes]:
 
 @pytest.mark.parametrize(
     "damage",
-    [truncated, torn, *map(flipped, (0, 2e-4, 1e-3, 0.01, 0.3, 0.7, 1)), lambda data: b"", lambda data: b"\0" * 999],
+    [truncated, *map(flipped, (0, 1e-3, 0.7, 1)), lambda data: b""],
 )
 def test_a_damaged_file_is_as_none(notes: Notes, damage: Callable[[bytes], bytes]) -> None:
     first = answers(notes)
@@ -215,18 +211,18 @@ def test_a_damaged_file_is_as_none(notes: Notes, damage: Callable[[bytes], bytes
     assert is_restored(notes)
 
 
-@pytest.mark.parametrize("other", ["build", "byteorder", "python"])
-def test_what_another_build_or_machine_has_kept_is_as_none(
-    notes: Notes, other: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_another_build_or_machine_has_kept_is_as_none(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
     first = answers(notes)
-    if other == "build":
-        monkeypatch.setattr(mapped, "build_of_package", lambda: "another")
-    elif other == "byteorder":
-        monkeypatch.setattr(sys, "byteorder", "middle")
-    else:
-        monkeypatch.setattr(sys.implementation, "cache_tag", "another")
-    assert not is_restored(notes)
+    for owner, name, value in (
+        (mapped, "build_of_package", lambda: "another"),
+        (sys, "byteorder", "middle"),
+        (sys.implementation, "cache_tag", "another"),
+    ):
+        assert is_restored(notes)
+        with monkeypatch.context() as patch:
+            patch.setattr(owner, name, value)
+            assert not is_restored(notes)
+    monkeypatch.setattr(mapped, "build_of_package", lambda: "another")
     assert answers(notes) == first
 
 
@@ -313,7 +309,7 @@ class Notes: root = Path(sys.argv[1])
 with open_memory(Notes) as memory:
     print(memory.search("who mends the fence?").results[0].snippet)
 """
-    children = [python(code, str(notes.root)) for _ in range(4)]
+    children = [python(code, str(notes.root)) for _ in range(2)]
     assert all("Zorblatt mends" in child.communicate()[0] for child in children)
     restored = answers(notes)  # kept now, if each of them had to wait for another one
     assert is_restored(notes) and restored == alone(notes)

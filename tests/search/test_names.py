@@ -49,12 +49,13 @@ def test_both_spellings_of_an_accent_are_one_name(notes: Notes) -> None:
         assert memory.forget(path="memory/Caf\u00e9", dry_run=True).units
 
 
-@pytest.mark.parametrize("source", table("names.tsv", "a source in disguise is trusted no more"))
-def test_a_source_in_disguise_is_trusted_no_more(notes: Notes, source: str) -> None:
+def test_a_source_in_disguise_is_trusted_no_more(notes: Notes) -> None:
     notes.write("memory/clip.md", "---\norigin: untrusted\n---\nMira lives in Porto.\n")
     with ingested(notes) as memory:
-        made = memory.facts.add("Mira", "lives in", "Porto", source=source.format(root=Path(memory.workspace)))
-        assert made.rows[0].origin is Origin.UNTRUSTED
+        for number, source in enumerate(table("names.tsv", "a source in disguise is trusted no more")):
+            named = source.format(root=Path(memory.workspace))
+            made = memory.facts.add(f"Mira the {number}th", "lives in", "Porto", source=named)
+            assert made.rows[0].origin is Origin.UNTRUSTED, source
 
 
 def test_today_is_that_of_the_zone_that_is_set(notes: Notes) -> None:

@@ -243,7 +243,7 @@ def test_a_file_that_is_written_anew_all_the_time_leaves_nothing_behind(store: D
     put(store, {"a.md": [["a line that stays"] * 10]})
     model = embed(store, embedder)
     index = engine_of(store, model)
-    for turn in range(16):
+    for turn in range(7):
         put(store, {"b.md": [[f"line {n} of turn {turn}" for n in range(50)]]})
         embed(store, embedder)
         store.maintain()
@@ -339,7 +339,9 @@ def test_vectors_that_came_back_after_they_were_dropped_are_found(store: DuckSto
         assert index.search(vector, 1)[0].tolist() == [unit_id]
 
 
-@pytest.mark.parametrize("steps", ["texts first", "together"])
+@pytest.mark.parametrize(
+    ("kind", "steps"), [*((kind, "texts first") for kind in KINDS), ("exact", "together")], indirect=["kind"]
+)
 def test_windows_are_as_long_as_the_sums_of_their_vectors(store: DuckStore, kind: str, steps: str) -> None:
     model = VectorModel("test", 32)
     corpus, index = Corpus(), store.vector_index(model)
@@ -389,26 +391,27 @@ def test_a_process_that_only_asks_drops_what_is_dead_too(tmp_path: Path) -> None
     workspace.mkdir()
     given = Settings.load(overrides={"ingest.fresh_seconds": 0}, environ={})
     with Memory(workspace, settings=given, db=tmp_path / "i.duckdb", embedder=EMBEDDER) as memory:
-        for turn in range(12):
-            (workspace / "MEMORY.md").write_text("".join(f"- the fox of turn {turn}, line {n}\n" for n in range(500)))
+        words = " ".join(f"word{n}" for n in range(95))
+        for turn in range(6):
+            (workspace / "MEMORY.md").write_text("".join(f"- fox {turn} line {n} {words}\n" for n in range(60)))
             assert memory.search("fox", mode="keyword").results
         counts = memory.store.statistics()
-    assert counts.units == 500
-    # Of 30,000 postings those that are gone wait until there are 20,000.
-    assert counts.postings + counts.postings_delta <= 20_000 + 2 * 500 * len("fox turn line 1 2".split())
+    assert counts.units == 60
+    # Of 36,000 postings those that are gone wait until there are 20,000.
+    assert counts.postings + counts.postings_delta <= 20_000 + 2 * 60 * 100
 
 
 def test_both_vector_indexes_answer_alike(tmp_path: Path) -> None:
     answers_by_kind = {}
     for kind in ("exact", "vss"):
         workspace = tmp_path / kind
-        generated.write_workspace(workspace, 300)
+        generated.write_workspace(workspace, 100)
         given = Settings.load(overrides={"store.vector_index": kind, "ingest.fresh_seconds": 1e9}, environ={})
         with Memory(workspace, settings=given, db=tmp_path / f"{kind}.duckdb", embedder=EMBEDDER) as memory:
             memory.ingest()
             answers_by_kind[kind] = [
                 [(hit.citation, hit.vector_score, hit.score) for hit in memory.search(request).results]
-                for query in generated.queries(10, within=300)
+                for query in generated.queries(5, within=100)
                 for request in (
                     SearchRequest(query.text, mode="vector", now=TODAY),
                     SearchRequest(query.text, now=TODAY),
@@ -474,7 +477,7 @@ def test_texts_of_hits_are_kept_up_to_a_limit_and_until_they_change(store: DuckS
 
 
 @given(st.data())
-@settings(examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(20), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_term_counts_in_every_window_that_holds_it(tmp_path: Path, data: st.DataObject) -> None:
     lengths = data.draw(st.lists(st.integers(1, 7), min_size=1, max_size=120))
     corpus = Corpus()

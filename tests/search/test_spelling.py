@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from fakes import CountingEmbedder, Notes, open_memory
 from hypothesis import given
 from hypothesis import strategies as st
-from indexing import both, drop, open_store, put
+from indexing import drop, open_store, put
+from markers import both
 from properties import examples
 from tables import table
 
@@ -28,24 +28,21 @@ MISSPELT = {
 OTHERS = [f"Note {n} about nothing of interest, as always." for n in range(30)]
 
 
-@pytest.mark.parametrize("language", MISSPELT)
-def test_a_slip_of_the_finger_hides_no_line(language: str, notes: Notes) -> None:
-    line, question, typed, read = MISSPELT[language]
-    notes.write("MEMORY.md", "\n\n".join([*OTHERS, line]))
+def test_a_slip_of_the_finger_hides_no_line(notes: Notes) -> None:
+    notes.write("MEMORY.md", "\n\n".join([*OTHERS, *(line for line, *_ in MISSPELT.values())]))
     with open_memory(notes) as memory:
-        result = memory.search(question, mode="keyword", max_results=1)
-        assert dict(result.corrected) == {typed: read}
-        assert line in result.results[0].snippet
-        assert dict(memory.recall(question).corrected) == {typed: read}
+        for language, (line, question, typed, read) in MISSPELT.items():
+            result = memory.search(question, mode="keyword", max_results=1)
+            assert dict(result.corrected) == {typed: read}, language
+            assert line in result.results[0].snippet
+            assert dict(memory.recall(question).corrected) == {typed: read}
 
 
-@pytest.mark.parametrize("language", MISSPELT)
-def test_what_the_notes_have_is_read_as_it_is_typed(language: str, notes: Notes) -> None:
-    line, question, *_ = MISSPELT[language]
-    notes.write("MEMORY.md", f"{line}\n\n{question}\n")
+def test_what_the_notes_have_is_read_as_it_is_typed(notes: Notes) -> None:
+    texts = [text for line, question, *_ in MISSPELT.values() for text in (line, question)]
+    notes.write("MEMORY.md", "\n\n".join(texts))
     with open_memory(notes) as memory:
-        assert not memory.search(line).corrected
-        assert not memory.search(question).corrected
+        assert not [text for text in texts if memory.search(text).corrected]
 
 
 def test_short_words_first_letters_and_words_of_no_content_stay(notes: Notes) -> None:

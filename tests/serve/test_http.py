@@ -107,20 +107,34 @@ def client(lamps: Notes, server: subprocess.Popen[bytes]) -> HttpClient:
     return HttpClient(endpoint(lamps).read())
 
 
-def test_clients_have_sessions_of_their_own_and_are_answered_at_once(client: HttpClient) -> None:
+@pytest.fixture(scope="module")
+def record(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+    """Where a server listens, for tests that leave it and its notes as they are."""
+    notes = Notes(tmp_path_factory.mktemp("shared") / "workspace")
+    notes.write("MEMORY.md", "# Lamps\n\n- a green lamp by the door\n")
+    with listening(notes, notes.root.parent):
+        yield endpoint(notes).read()
+
+
+@pytest.fixture
+def guest(record: dict[str, Any]) -> HttpClient:
+    return HttpClient(record)
+
+
+def test_clients_have_sessions_of_their_own_and_are_answered_at_once(guest: HttpClient) -> None:
     def ask(number: int) -> str:
-        mine = HttpClient(client.record).handshake()
+        mine = HttpClient(guest.record).handshake()
         (answer,) = mine.call("memory_search", number, query="lamp")
         assert answer["id"] == number
         return f"{mine.headers['Mcp-Session-Id']} {answer['result']['structuredContent']['results'][0]['path']}"
 
-    client.handshake().call("memory_search", query="lamp")  # reads the notes, for which others wait only so long
+    guest.handshake().call("memory_search", query="lamp")  # reads the notes, for which others wait only so long
     with ThreadPoolExecutor(8) as several:
         answers = set(several.map(ask, range(8)))
     assert len(answers) == 8 and all(answer.endswith(" MEMORY.md") for answer in answers)
 
 
-def test_who_is_not_a_client_of_this_machine_with_the_token_is_refused(client: HttpClient) -> None:
+def test_who_is_not_a_client_of_this_machine_with_the_token_is_refused(guest: HttpClient) -> None:
     for headers, status in (
         ({"Authorization": ""}, 401),
         ({"Authorization": "Bearer wrong"}, 401),
@@ -130,12 +144,12 @@ def test_who_is_not_a_client_of_this_machine_with_the_token_is_refused(client: H
         ({"Host": "evil.example"}, 421),
         ({"Mcp-Session-Id": "nobody's"}, 404),
     ):
-        assert client.post({"id": 1, "method": "tools/list"}, **headers) == (status, []), headers
+        assert guest.post({"id": 1, "method": "tools/list"}, **headers) == (status, []), headers
 
 
-def test_a_body_too_large_is_refused_and_a_torn_connection_costs_nobody_else(client: HttpClient) -> None:
-    port = int(client.record["url"].split(":")[2].split("/")[0])
-    head = f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: {client.headers['Authorization']}\r\n"
+def test_a_body_too_large_is_refused_and_a_torn_connection_costs_nobody_else(guest: HttpClient) -> None:
+    port = int(guest.record["url"].split(":")[2].split("/")[0])
+    head = f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: {guest.headers['Authorization']}\r\n"
     with closing(socket.create_connection(("127.0.0.1", port), LOCK_TIMEOUT)) as large:
         large.sendall(f"{head}Content-Type: application/json\r\nContent-Length: 5000000\r\n\r\n".encode())
         assert large.recv(99).startswith(b"HTTP/1.1 413 ")
@@ -143,11 +157,11 @@ def test_a_body_too_large_is_refused_and_a_torn_connection_costs_nobody_else(cli
         with closing(socket.create_connection(("127.0.0.1", port))) as torn:
             torn.sendall((head + end).encode())
     for greeting in (b"GET / HTTP/1.1\r\n\r\n", b"[]\n", b'{"token": "wrong"}\n', b"\xff" * 9000):
-        stranger = socket.create_connection(("127.0.0.1", client.record["lines"]), LOCK_TIMEOUT)
+        stranger = socket.create_connection(("127.0.0.1", guest.record["lines"]), LOCK_TIMEOUT)
         with closing(stranger), suppress(ConnectionError):
             stranger.sendall(greeting)
             assert stranger.recv(1) == b""
-    (answer,) = client.handshake().call("memory_get", path="MEMORY.md")
+    (answer,) = guest.handshake().call("memory_get", path="MEMORY.md")
     assert "green lamp" in answer["result"]["structuredContent"]["text"]
 
 
@@ -175,13 +189,13 @@ def test_a_cancelled_call_is_over(client: HttpClient, lamps: Notes, tmp_path: Pa
     assert "result" in client.call("memory_get", 8, path="MEMORY.md")[-1]
 
 
-def test_the_sdk_is_a_client_with_and_without_a_session(client: HttpClient) -> None:
-    client.handshake().call("memory_ingest")
+def test_the_sdk_is_a_client_with_and_without_a_session(guest: HttpClient) -> None:
+    guest.handshake().call("memory_ingest")
 
     async def ask(mode: Any) -> tuple[int, Any]:
-        headers = {"Authorization": client.headers["Authorization"]}
+        headers = {"Authorization": guest.headers["Authorization"]}
         async with httpx2.AsyncClient(headers=headers, timeout=LOCK_TIMEOUT) as http:
-            transport = streamable_http_client(client.record["url"], http_client=http)
+            transport = streamable_http_client(guest.record["url"], http_client=http)
             async with Client(transport, mode=mode) as sdk:
                 found = await sdk.call_tool("memory_search", {"query": "lamp"})
                 note = await sdk.read_resource(found.content[1].uri)  # type: ignore[union-attr]
@@ -222,15 +236,14 @@ def test_a_second_server_says_where_the_first_one_listens(
         }
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=lambda number: number.name)
 def test_it_ends_on_a_signal_also_within_a_call(
-    client: HttpClient, server: subprocess.Popen[bytes], lamps: Notes, tmp_path: Path, number: signal.Signals
+    client: HttpClient, server: subprocess.Popen[bytes], lamps: Notes, tmp_path: Path
 ) -> None:
     lamps.write("memory/stuck.md", "- a stuck lamp\n")
     client.handshake()
     stuck = ThreadPoolExecutor(1).submit(client.call, "memory_ingest")
     wait_until((tmp_path / "release.stuck").exists)
-    server.send_signal(number)
+    server.send_signal(signal.SIGINT)
     assert server.wait(LOCK_TIMEOUT) == 0
     assert stuck.exception(LOCK_TIMEOUT) is not None or "result" not in stuck.result()[-1]
     assert server.stderr is not None and b"Traceback" not in server.stderr.read()

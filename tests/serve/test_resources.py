@@ -80,11 +80,10 @@ def test_a_client_that_shows_pages_has_the_map(pool: Pool, era: str) -> None:
     assert ask(MemoryServer(pool).sdk, look, era) is None
 
 
-@pytest.mark.parametrize("era", ["legacy", "auto"])
-def test_a_hit_links_to_its_lines_over_stdio(notes: Notes, pool: Pool, era: str) -> None:
+def test_a_hit_links_to_its_lines_over_stdio(notes: Notes, pool: Pool) -> None:
     args = command("serve", "--workspace", str(notes.root))
     listed, texts, prompts = ask(
-        StdioServerParameters(command=args[0], args=args[1:], env=dict(os.environ)), follow, era
+        StdioServerParameters(command=args[0], args=args[1:], env=dict(os.environ)), follow, "auto"
     )
     assert (sorted(listed), texts, prompts) == EXPECTED
 

@@ -113,13 +113,13 @@ EVERY_CALL: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(
-    ("options", "setting", "told"),
-    [((), (), True), (("--for-host",), (), False), ((), ("--set", "context.curated_files=false"), False)],
+    ("options", "told"),
+    [((), True), (("--for-host",), False)],
 )
 def test_a_client_that_does_not_show_the_curated_files_is_told_from_them(
-    notes: Notes, tmp_path: Path, options: tuple[str, ...], setting: tuple[str, ...], told: bool
+    notes: Notes, tmp_path: Path, options: tuple[str, ...], told: bool
 ) -> None:
-    patient = (*setting, "--set", f"context.deadline_ms={1000 * LOCK_TIMEOUT}")
+    patient = ("--set", f"context.deadline_ms={1000 * LOCK_TIMEOUT}")
     notes.write("MEMORY.md", "# Lamps\n\n- The lamp by the harbour door burns oil of juniper.\n")
     notes.write("concepts.yaml", "concepts:\n  lamp: {name: lamp, kind: thing}\n")
     with serving(tmp_path, *options, "--workspace", str(notes.root), before=patient) as client:
@@ -130,8 +130,7 @@ def test_a_client_that_does_not_show_the_curated_files_is_told_from_them(
     assert ("juniper" in context["structuredContent"]["text"]) is told
 
 
-@pytest.mark.parametrize("era", ["legacy", "auto"])
-def test_the_sdks_client_lists_and_calls_every_tool(notes: Notes, era: Any) -> None:
+def test_the_sdks_client_lists_and_calls_every_tool(notes: Notes) -> None:
     notes.write("MEMORY.md", "- a green lamp by the door\n")
     notes.write("memory/2026-03-01.md", "- a red lamp broke\n")
     notes.write("concepts.yaml", "concepts:\n  lamp: {name: lamp, kind: thing}\n")
@@ -139,7 +138,7 @@ def test_the_sdks_client_lists_and_calls_every_tool(notes: Notes, era: Any) -> N
 
     async def session() -> None:
         with anyio.fail_after(LOCK_TIMEOUT):
-            async with Client(parameters(notes, "--for-host"), mode=era) as client:
+            async with Client(parameters(notes, "--for-host"), mode="auto") as client:
                 tools = {tool.name: tool for tool in (await client.list_tools()).tools}
                 assert set(tools) == {name for name, _ in EVERY_CALL}
                 for name, arguments in EVERY_CALL:
@@ -441,26 +440,20 @@ def test_when_stdin_closes_it_answers_what_was_asked_before_and_ends_with_all_it
         assert not any(process.is_running() and process.status() != psutil.STATUS_ZOMBIE for process in processes)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP], ids=lambda number: number.name)
-def test_it_ends_on_a_signal(client: RawClient, number: signal.Signals) -> None:
-    client.found("lamp")
-    client.process.send_signal(number)
-    assert ended(client) == 0
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP], ids=lambda number: number.name)
+def test_it_ends_on_a_signal(bare: RawClient, number: signal.Signals) -> None:
+    bare.process.send_signal(number)
+    assert ended(bare) == 0
 
 
-@pytest.mark.parametrize("how", ["SIGTERM", "stdin"])
-def test_it_ends_during_a_long_ingest_and_keeps_what_is_committed(notes: Notes, tmp_path: Path, how: str) -> None:
+def test_it_ends_during_a_long_ingest_and_keeps_what_is_committed(notes: Notes, tmp_path: Path) -> None:
     long_work(notes)
     with serving(tmp_path) as client:
         client.handshake()
         client.begin("memory_ingest", progressToken=1, workspace=str(notes.root))
         while client.next()["params"]["progress"] < 260:
             pass
-        if how == "SIGTERM":
-            client.process.terminate()
-        else:
-            assert client.process.stdin is not None
-            client.process.stdin.close()
+        client.process.terminate()
         assert ended(client) == 0
     with serving(tmp_path) as client:
         client.handshake()

@@ -63,7 +63,7 @@ def values(kind: Any) -> st.SearchStrategy[Any]:
 
 
 @pytest.mark.parametrize("kind", RESULTS, ids=lambda kind: kind.__name__)
-@examples(40)
+@examples(20)
 @given(data=st.data())
 def test_what_is_returned_is_what_the_schema_says(kind: type, data: st.DataObject) -> None:
     made = to_json(data.draw(values(kind)))
@@ -134,7 +134,7 @@ _VALUES = _LIKELY | JSON
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-@examples(40)
+@examples(20)
 @given(data=st.data())
 def test_what_is_accepted_is_what_the_schema_says(tool: Tool, data: st.DataObject) -> None:
     names = st.sampled_from([*tool.arguments, "another"])

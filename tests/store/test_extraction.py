@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from fakes import Notes, open_memory
-from indexing import both, file_only
+from markers import both, file_only
 
 from openclaw_memory import Memory
 from openclaw_memory.ingest.notes import NoteReader
@@ -72,7 +72,7 @@ def test_another_version_reads_again_once(program: Callable[..., Memory], reads:
 
 
 def test_a_setting_that_one_person_changes_counts_at_once(program: Callable[..., Memory], reads: Reads) -> None:
-    expected = {(): (), (SECRET,): (SECRET,), (OTHER,): (OTHER,), (SECRET, OTHER): (SECRET, OTHER)}
+    expected = {(): (), (SECRET,): (SECRET,), (OTHER,): (OTHER,)}
     for allow, shown in expected.items():
         with program(*allow) as memory:
             memory.ingest()

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
-from indexing import both, drop, open_store, put, unit_vectors
+from indexing import drop, open_store, put, unit_vectors
+from markers import both
 from properties import examples
 
 from openclaw_memory.store.api import VectorModel
@@ -114,7 +115,7 @@ def held(store: Any) -> object:
 
 
 @both
-@examples(40)
+@examples(16)
 @example([(write, 8, 0), (embed_all, 0, 0), (embed, 5, 0), (write, 4, 1), (embed, 2, 0), (schedule_reread, 1, 0)])
 @given(st.lists(st.tuples(st.sampled_from(ACTS), st.integers(0, 50), st.sampled_from([0] * 9 + [1])), max_size=15))
 def test_what_is_known_of_an_index_is_what_it_holds(acts: list[tuple[Callable[[Any, int], None], int, int]]) -> None:

@@ -97,12 +97,12 @@ with Memory(workspace, settings=settings, db=db, embedder=HashingEmbedder(48)) a
 """
 
 
-def test_five_processes_at_once_all_succeed_and_agree(
+def test_processes_at_once_all_succeed_and_agree(
     tmp_path: Path, path: Path, children: Callable[..., subprocess.Popen[str]]
 ) -> None:
     workspace = tmp_path / "workspace"
-    corpus.write_workspace(workspace, 150)
-    everybody = [children(EVERYBODY, workspace, path, n) for n in range(5)]
+    corpus.write_workspace(workspace, 50)
+    everybody = [children(EVERYBODY, workspace, path, n) for n in range(2)]
     for child in everybody:
         assert line(child) == "ready", child.communicate()[1]
     for child in everybody:
@@ -113,7 +113,7 @@ def test_five_processes_at_once_all_succeed_and_agree(
         assert child.returncode == 0, err
         answers.append(json.loads(out))
     first = answers[0]
-    assert first["vectors"]["ready"] == first["chunks"] > 140
+    assert first["vectors"]["ready"] == first["chunks"] > 40
     assert first["vectors"]["pending"] == 0
     for answer in answers:
         assert answer["chunks"] == first["chunks"] and answer["vectors"] == first["vectors"]
@@ -238,7 +238,7 @@ settings = Settings.load(overrides={"embedding.model": "none", "embedding.offlin
 with Memory(workspace, settings=settings, db=db) as memory:
     memory.status()
     print("ready", flush=True)
-    for _ in range(6):
+    for _ in range(3):
         sys.stdin.readline()
         memory.ingest()
         print("done", flush=True)
@@ -255,7 +255,7 @@ def test_two_processes_that_ingest_the_same_new_files_make_no_duplicates(
     for child in both:
         assert line(child) == "ready", child.communicate()[1]
     expected = 2
-    for turn in range(6):
+    for turn in range(3):
         for n in range(12):
             (workspace / "memory" / f"{turn}-{n}.md").write_text(
                 f"# Note {turn} {n}\n\n- a fact {n}\n- b fact {turn}\n"
@@ -267,11 +267,11 @@ def test_two_processes_that_ingest_the_same_new_files_make_no_duplicates(
             assert line(child) == "done", child.communicate()[1]
     store = open_store(path)
     rows = store.unit_rows(None)
-    assert len(store.document_infos()) == len(store.documents().by_path) == 73
+    assert len(store.document_infos()) == len(store.documents().by_path) == 37
     assert len(rows.unit_id) == len(set(rows.unit_id.tolist())) == expected
     index = store.keyword_index()
     index.refresh()
-    assert len(index.postings(["fact"]).unit_id) == 144
+    assert len(index.postings(["fact"]).unit_id) == 72
 
 
 def test_a_forked_child_neither_uses_nor_harms_its_parents_file(path: Path) -> None:
@@ -335,7 +335,7 @@ def test_threads_get_the_right_rows(path: Path) -> None:
     store = open_store(path)
     put(store, {f"{n}.md": [[f"note {n} line {i}" for i in range(n + 1)]] for n in range(12)})
     ids = {row.path: row.id for row in store.documents().by_path.values()}
-    stop = time.monotonic() + 1.5
+    stop = time.monotonic() + 0.5
 
     def reader(n: int) -> int:
         turns = 0
@@ -366,13 +366,13 @@ def test_a_search_and_a_warm_up_at_once_do_not_wait_for_each_other(tmp_path: Pat
     from openclaw_memory.memory import Memory
 
     workspace = tmp_path / "workspace"
-    corpus.write_workspace(workspace, 60)
+    corpus.write_workspace(workspace, 20)
     settings = Settings.load(overrides={"store.lock_timeout": 5.0}, environ={})
     with Memory(workspace, settings=settings, db=path, embedder=HashingEmbedder(16)) as memory:
         memory.ingest()
 
         def many(work: Callable[[], Any]) -> None:
-            for _ in range(40):
+            for _ in range(15):
                 work()
 
         with ThreadPoolExecutor(4) as pool:
@@ -385,7 +385,7 @@ def test_two_stores_of_one_process_take_turns(path: Path) -> None:
     stores = [open_store(path, idle=idle) for idle in (0, 0.01, 5)]
 
     def work(number: int) -> None:
-        for turn in range(5):
+        for turn in range(2):
             written = False
             while not written:
                 with contextlib.suppress(TextsChanged):
@@ -394,7 +394,7 @@ def test_two_stores_of_one_process_take_turns(path: Path) -> None:
 
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(work, range(3)))
-    assert [len(store.documents().by_path) for store in stores] == [15, 15, 15]
+    assert [len(store.documents().by_path) for store in stores] == [6, 6, 6]
 
 
 def test_a_busy_thread_is_said_so(path: Path) -> None:

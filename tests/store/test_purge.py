@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from indexing import both, drop, embed, open_store, put, python, texts_of
+from indexing import drop, embed, open_store, put, python, texts_of
+from markers import both
 from properties import examples
 
 from benchmarks.hashing import HashingEmbedder
@@ -27,7 +28,7 @@ SECRET = "the vault opens with 7714 zebra"
 def filled(path: Path, **settings: object) -> DuckStore:
     """An index of some notes, one of which has held the secret and does not any more."""
     store = open_store(path, **settings)
-    lines = [[f"note {n} line {line} about the garden and the router" for line in range(20)] for n in range(30)]
+    lines = [[f"note {n} line {line} about the garden and the router" for line in range(10)] for n in range(10)]
     notes = {f"memory/{n}.md": [texts] for n, texts in enumerate(lines)}
     put(store, {**notes, "memory/7.md": [[*lines[7], SECRET]]})
     embed(store, HashingEmbedder(16))
@@ -111,7 +112,7 @@ def test_the_index_of_the_extension_goes_and_comes_back_without_it(tmp_path: Pat
     store.purge()
     assert store.contains(["zebra", SECRET]) == []
     index.refresh()
-    assert len(index.postings(["router"]).unit_id) == 600
+    assert len(index.postings(["router"]).unit_id) == 100
     assert not len(index.postings(["zebra"]).unit_id)
 
 
@@ -202,7 +203,8 @@ def test_other_processes_wait_and_go_on(tmp_path: Path) -> None:
         "import sys\nfrom pathlib import Path\nfrom indexing import open_store, put\n"
         "from openclaw_memory.store.api import TextsChanged\n"
         "store = open_store(Path(sys.argv[1]), idle=0.0, lock_timeout=60)\n"
-        "left = list(range(4))\n"
+        "left = [0, 1]\n"
+        "print(flush=True)\n"
         "while left:\n"
         "    try:\n"
         "        put(store, {f'memory/{sys.argv[2]}-{left[0]}.md': [[f'{sys.argv[2]} wrote {left[0]}']]})\n"
@@ -211,6 +213,9 @@ def test_other_processes_wait_and_go_on(tmp_path: Path) -> None:
         "        pass"
     )
     writers = [python(code, str(path), name) for name in ("first", "second")]
+    for writer in writers:
+        assert writer.stdout is not None
+        writer.stdout.readline()
     while any(writer.poll() is None for writer in writers):
         store.purge()
     for writer in writers:
@@ -218,11 +223,11 @@ def test_other_processes_wait_and_go_on(tmp_path: Path) -> None:
         assert writer.returncode == 0, err
     store.purge()
     texts = set(texts_of(store).values())
-    assert {f"{name} wrote {n}" for name in ("first", "second") for n in range(4)} <= texts
+    assert {f"{name} wrote {n}" for name in ("first", "second") for n in range(2)} <= texts
     assert store.contains([SECRET]) == []
 
 
-@pytest.mark.parametrize("step", ["half a copy", "a copy", "before", "after"])
+@pytest.mark.parametrize("step", ["half a copy", "before", "after"])
 def test_killed_on_the_way_it_loses_nothing(tmp_path: Path, step: str) -> None:
     path = tmp_path / "a.duckdb"
     store = filled(path)
@@ -237,8 +242,9 @@ def test_killed_on_the_way_it_loses_nothing(tmp_path: Path, step: str) -> None:
         "    os.kill(os.getpid(), 9)\n"
         "def copied(old, new, options):\n"
         "    copy(old, new, options)\n"
-        "    if step == 'half a copy': os.truncate(new, new.stat().st_size // 2)\n"
-        "    if step in ('half a copy', 'a copy'): os.kill(os.getpid(), 9)\n"
+        "    if step == 'half a copy':\n"
+        "        os.truncate(new, new.stat().st_size // 2)\n"
+        "        os.kill(os.getpid(), 9)\n"
         "os.replace, rewriting._copy = replaced, copied\n"
         "from indexing import open_store\nopen_store(Path(sys.argv[1])).purge()"
     )

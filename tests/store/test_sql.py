@@ -89,7 +89,7 @@ def test_memories_are_the_units_with_their_places(memory: Memory) -> None:
 
 
 def test_the_id_of_a_hit_leads_to_its_unit(memory: Memory) -> None:
-    for hit in memory.search("embedding model", max_results=5).results:
+    for hit in memory.search("embedding model", max_results=3).results:
         rows = ask(memory, f"SELECT path, start_line FROM memories JOIN hits USING (id) WHERE hit = '{hit.id}'")
         assert len(rows) == 1
         assert rows[0][0] == hit.path and hit.start_line <= rows[0][1] <= hit.end_line
@@ -275,11 +275,11 @@ def test_sql_inside_a_session_of_the_same_thread_says_so(memory: Memory) -> None
 
 def test_search_and_sql_take_turns(memory: Memory) -> None:
     def search(_: int) -> bool:
-        return all(memory.search("embedding model").results for _ in range(10))
+        return all(memory.search("embedding model").results for _ in range(5))
 
     with ThreadPoolExecutor(2) as pool:
         searches = pool.map(search, range(2))
-        for _ in range(5):
+        for _ in range(3):
             assert ask(memory, "SELECT count(*) > 10 FROM edges, facts LIMIT 1") == [(True,)]
         assert all(searches)
 

@@ -20,10 +20,8 @@ from openclaw_memory.store.duckdb.query import require_read_only
 
 #: What DuckDB computes while it plans, where neither its memory limit nor an interrupt reaches it.
 FOLDED = [
-    "SELECT length(repeat('x', 4000000000))",
     "SELECT length(repeat(repeat('x', 1000000), 4000))",
     "SELECT len(range(2000000000))",
-    "SELECT list_sum(range(500000000))",
 ]
 CRASH = "SELECT * FROM pandas_scan(NULL)"
 
@@ -42,7 +40,7 @@ def test_no_query_takes_a_gigabyte_and_a_constant_that_would_is_refused(notes: N
         "import resource, sys; from fakes import Notes, open_memory; from pathlib import Path\n"
         "from openclaw_memory.errors import RequestError\n"
         "with open_memory(Notes(Path(sys.argv[1]))) as memory:\n"
-        f"    for query, options in {[*((query, {}) for query in FOLDED), *((query, {'timeout': 2}) for query in long)]!r}:\n"
+        f"    for query, options in {[*((query, {}) for query in FOLDED), *((query, {'timeout': 0.7}) for query in long)]!r}:\n"
         "        try: memory.sql(query, **options)\n"
         "        except RequestError as error: print(error)\n"
         "    print(*memory.sql('SELECT text FROM memories').rows)\n"

@@ -13,7 +13,8 @@ from typing import Any
 import duckdb
 import numpy as np
 import pytest
-from indexing import both, drop, note, open_store, put, python, texts_of, unit_vectors, without_root
+from indexing import drop, note, open_store, put, python, texts_of, unit_vectors, without_root
+from markers import both
 
 from benchmarks import crash
 from openclaw_memory.errors import StoreError
@@ -355,23 +356,30 @@ def damage_middle(content: bytearray) -> bytes:
     return bytes(content)
 
 
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """What a file of some size holds."""
+    path = tmp_path_factory.mktemp("sound") / "index.duckdb"
+    filled(path)
+    return path.read_bytes()
+
+
 @pytest.mark.parametrize(
     "broken",
     [
         damage_header,
         damage_middle,
         lambda content: bytes(content[: len(content) // 2]),
-        lambda content: bytes(content[:5000]),
         lambda content: bytes(content[:100]),
         lambda content: b"",
-        lambda content: bytes(len(content)),
-        lambda content: b"just a text file\n",
     ],
-    ids=["header", "middle", "half", "headers-only", "stub", "empty", "zeros", "text"],
+    ids=["header", "middle", "half", "stub", "empty"],
 )
-def test_a_damaged_file_is_moved_aside_and_the_index_works_again(path: Path, broken: Any, caplog: Any) -> None:
-    filled(path)
-    content = broken(bytearray(path.read_bytes()))
+def test_a_damaged_file_is_moved_aside_and_the_index_works_again(
+    path: Path, sound: bytes, broken: Any, caplog: Any
+) -> None:
+    content = broken(bytearray(sound))
+    path.parent.mkdir()
     path.write_bytes(content)
     store = open_store(path)
     try:
@@ -424,7 +432,7 @@ def test_what_is_in_the_log_only_is_there_after_a_crash(path: Path) -> None:
     assert store.warnings() == []
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_a_damaged_log_never_stops_the_index(path: Path, crashed: bytes, seed: int) -> None:
     rnd = random.Random(seed)
     log = bytearray(crashed)
@@ -447,7 +455,7 @@ def test_a_damaged_log_never_stops_the_index(path: Path, crashed: bytes, seed: i
 
 
 def test_kill_9_at_random_moments_of_an_ingest_loses_nothing() -> None:
-    rounds = 6
+    rounds = 3
     result = crash.run(rounds, seed=20, longest=0.3)
     assert result.failures == []
     assert result.acknowledged >= rounds
@@ -462,10 +470,10 @@ def test_a_log_without_its_file_does_no_harm(path: Path) -> None:
     assert list(store.documents().by_path) == ["again.md"]
 
 
-def test_flipped_bytes_anywhere_never_give_a_wrong_answer(path: Path) -> None:
+def test_flipped_bytes_anywhere_never_give_a_wrong_answer(path: Path, sound: bytes) -> None:
     """Either the answer is the old one, or the file is moved aside."""
-    filled(path)
-    good = path.read_bytes()
+    path.parent.mkdir()
+    path.write_bytes(sound)
     store = open_store(path)
     texts = texts_of(store)
     store.close()
@@ -473,7 +481,7 @@ def test_flipped_bytes_anywhere_never_give_a_wrong_answer(path: Path) -> None:
     for _ in range(12):
         for file in path.parent.iterdir():
             file.unlink()
-        content = bytearray(good)
+        content = bytearray(sound)
         content[rnd.randrange(len(content))] ^= 1 << rnd.randrange(8)
         path.write_bytes(content)
         store = open_store(path)
@@ -490,13 +498,9 @@ def test_flipped_bytes_anywhere_never_give_a_wrong_answer(path: Path) -> None:
     "error",
     [
         duckdb.FatalException("FATAL Error: database has been invalidated. Original error: Out of Memory Error: no"),
-        duckdb.FatalException("FATAL Error: database has been invalidated. Original error: anything"),
         duckdb.InternalException("INTERNAL Error: a bug"),
-        duckdb.SerializationException("Serialization Error: what"),
-        duckdb.IOException('IO Error: Could not read from file "x": Input/output error'),
         duckdb.IOException('IO Error: Failure while replaying WAL file "x": Could not write file: No space left'),
         duckdb.IOException("IO Error: Corrupt database file: computed checksum 1 does not match stored checksum 2"),
-        duckdb.OutOfMemoryException("Out of Memory Error: failed to allocate"),
         duckdb.ConversionException("Conversion Error: Could not convert string 'corrupt checksum' to INT32"),
     ],
     ids=lambda error: str(error)[:60],

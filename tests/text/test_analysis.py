@@ -185,7 +185,7 @@ def test_syllables_of_vietnamese_are_words_in_pairs() -> None:
 
 
 def test_a_word_without_end_takes_no_longer_than_its_letters() -> None:
-    long = "ơ" * 200_000
+    long = "ơ" * 50_000
     assert terms(long) and terms(f"{long} {long}")[-1] == query_terms(f"{long} {long}")[-1]
 
 
