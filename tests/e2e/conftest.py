@@ -13,7 +13,7 @@ from host import ENVIRON, EXECUTABLE, PLUGIN, ROOT, Host, cache_folder
 from model import ScriptedModel, scripted_model
 
 #: The files that take longest, so that no process works at one at the end while the other has none.
-FIRST = ["test_installed", "test_turns", "test_gateway", "test_setup", "test_local"]
+FIRST = ["test_installed", "test_agent_turns", "test_gateway", "test_setup", "test_local"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
