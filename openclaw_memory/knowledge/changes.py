@@ -250,9 +250,8 @@ def _checked(pair: _Pair, line: str, heading: str) -> ValueChange | None:
         or re.search(r"\s=\s|[<>{}]", f"{after} {behind}")
         or _YEAR.search(behind)
         or label.rstrip().endswith((",", "，", "、"))
-        or re.search(r"[+−]\s?\d", label)
     ):
-        return None  # a quotation, a computation, code, a forecast, the last of several values, a difference
+        return None  # a quotation, a computation, code, a forecast, the last of several values
     if first is None and pair.joint == "arrow" and re.match(r"\W*[:：]\s*\S", behind):
         return None  # a key
     told = pair.told or _says_changed(label)
@@ -263,7 +262,7 @@ def _checked(pair: _Pair, line: str, heading: str) -> ValueChange | None:
         return None
     if len(name.split()) > _MOST_WORDS or len(JOINED_LETTER.findall(name)) > 2 * _MOST_WORDS:
         return None
-    if len(_NUMBER.findall(name)) > 1 or "%" in name or name.endswith("@"):
+    if len(_NUMBER.findall(name)) > 1 or "%" in name:
         return None
     if first is None or last is None:
         stated = pair.told and bool(name) and _is_named(pair, name)
@@ -281,9 +280,6 @@ def _is_stated(pair: _Pair, name: str, first: _Form, last: _Form, told: bool, li
     said = told or above or (pair.joint != "arrow" and first[0] == "amount" and _says_changed(line))
     keyed = pair.joint == "arrow" and pair.label.rstrip(" *`").endswith((":", "："))
     match first[0]:
-        case "clock" | "day" if pair.joint == "span" and _says_changed(pair.label):
-            # "was away from 9:12 to 11:40"
-            return _ends_changed(pair.label) or _says_changed(pair.label.split()[0])
         case "name" if not pair.label.rstrip(" *`").endswith((":", "：")) and _NUMBER.search(_IDENTIFIED.sub("", name)):
             return False  # "31 tasks from board 6 to board 1"
         case "name":
@@ -404,12 +400,6 @@ def _weekdays() -> frozenset[str]:
 def forms_in(text: str) -> frozenset[_Form]:
     """Return the forms of the values in a text, as :func:`shape_of`."""
     return frozenset(filter(None, (shape_of(match[0]) for match in _VALUES.finditer(_MARKUP.sub("", text)))))
-
-
-def is_price(text: str) -> bool:
-    """Return true if a text is an amount with a unit, perhaps with a remark in brackets."""
-    form, unit = shape_of(ASIDE.sub(" ", text)) or ("", "")
-    return form == "amount" and unit not in ("", "%", "x", "byte")
 
 
 def leading_shape(text: str) -> _Form | None:
