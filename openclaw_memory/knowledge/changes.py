@@ -95,8 +95,9 @@ class ValueChange(NamedTuple):
         """Return the day that a line names beside the values; ``None`` for several days, or *until* one."""
         rest = calendar_words.plain(line.replace(self.before, "_").replace(self.after, "_"))
         dates = [mention for mention in find_dates(rest) if mention.year is not None]
+        until = tuple(calendar_words.spellings_for("until", calendar_words.known_languages()))
         days = {days for mention in dates if (days := mention.days())}
-        if len(days) != 1 or any(rest[: each.start].rstrip().endswith(_until()) for each in dates):
+        if len(days) != 1 or any(rest[: each.start].rstrip().endswith(until) for each in dates):
             return None
         first, last = days.pop()
         return first if first == last else None
@@ -433,12 +434,6 @@ def _since(where: str) -> tuple[str, ...]:
     )
 
 
-@cache
-def _until() -> tuple[str, ...]:
-    return tuple(calendar_words.spellings_for("until", calendar_words.known_languages()))
-
-
-@lru_cache(maxsize=64)
 def _says_changed(text: str) -> bool:
     """Return true if a text has a word that says that something changed."""
     return _has_any("changed", text)

@@ -289,7 +289,6 @@ def _any_of(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![^\W\d_])(?:{apart})(?![^\W\d_])|{joined}", re.IGNORECASE)
 
 
-@lru_cache(maxsize=4096)
 def is_template(path: str) -> bool:
     """Return true if one of the headings says that the lines below it are a form or an example."""
     return any(
