@@ -278,6 +278,9 @@ def _is_stated(pair: _Pair, name: str, first: _Form, last: _Form, told: bool, li
     said = told or above or (pair.joint != "arrow" and first[0] == "amount" and _says_changed(line))
     keyed = pair.joint == "arrow" and pair.label.rstrip(" *`").endswith((":", "："))
     match first[0]:
+        case "clock" | "day" if pair.joint == "span" and _says_changed(pair.label):
+            # "was away from 9:12 to 11:40"
+            return _ends_changed(pair.label) or _says_changed(pair.label.split()[0])
         case "name" if not pair.label.rstrip(" *`").endswith((":", "：")) and _NUMBER.search(_IDENTIFIED.sub("", name)):
             return False  # "31 tasks from board 6 to board 1"
         case "name":

@@ -81,6 +81,7 @@ def test_a_line_with_an_old_and_a_new_value_states_a_change(line: str, change: t
         "Build → check → send",
         "Open from 9:00 to 17:00",
         "Boats from 8 to 12 metres",
+        "The light went away from 09:12 to 11:40",
         "1 ETH → 17,652 USDC",
         "Could raise the share from 40% to 60%",
         "Was it raised from 3 to 5 days?",
