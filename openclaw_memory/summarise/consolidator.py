@@ -27,6 +27,9 @@ from .inventory import GRAINS, Inventory, PeriodKey, RetiredNotes, take_inventor
 
 log = logging.getLogger("openclaw_memory.consolidate")
 
+#: Seconds that a run with a deadline waits for another one.
+_LOCK_TIMEOUT = 5.0
+
 
 @dataclass
 class _Run:
@@ -113,7 +116,7 @@ class Consolidator:
         another process consolidates for too long.
         """
         dry = dry_run or listing  # a dry run writes nothing, not even a lock
-        timeout = atomic.LOCK_TIMEOUT if until == NEVER else 5.0
+        timeout = atomic.LOCK_TIMEOUT if until == NEVER else _LOCK_TIMEOUT
         with nullcontext() if dry else atomic.locked(self.workspace / calendar.FOLDER, timeout, self.workspace):
             if not dry:
                 atomic.delete_leftovers(self.workspace)
