@@ -28,6 +28,8 @@ from ..text.structure import instruction, is_rule
 from .people import find_people
 from .relevance import RELEVANT, Evidence, extract_features, probability
 
+#: Concepts of a message that are looked at.
+_ENTITIES = 8
 #: A row without a word of the message is related if its cosine reaches the noise of the question (of the model, if
 #: there are few notes) less this margin; and the least language coverage at which cosines decide this.
 _MARGIN, _MIN_COVERAGE = 0.02, 0.6
@@ -115,7 +117,7 @@ def find_entities(view: GraphView, message: str) -> list[Entity]:
         for place, label in view.labels(places).items()
     ]
     entities.sort(key=lambda entity: (not entity.curated, -entity.weight * entity.rarity, places.index(entity.place)))
-    return entities[:8]
+    return entities[:_ENTITIES]
 
 
 def rank_message(
