@@ -61,7 +61,6 @@ _WHOLE = re.compile(r"\A(\S+(?:\s\S+){0,3})\Z")
 _UNTIL = re.compile(r"\S+?(?:\s\S+?){0,4}?(?=\s?[,;!()]|[.:](?:\s|\Z)|\s[—–-]\s|\Z)")
 _MARKUP = re.compile(r"\*\*|__|~~")
 _BYTES = re.compile(r"[kKMGT]?i?B|[Bb]ytes")
-_MAGNITUDES = frozenset("kKMBGT")
 #: Between the parts of the words before a value.
 _BORDER = re.compile(r"\s[—–|-]\s|[:：;.]\s|[。，！？]\s?|[✅✓☑]")
 #: Ends of a value: what stands before it, and what follows it.
@@ -77,10 +76,8 @@ _FIGURE = re.compile(r"(\d[\d.,:'’]*)")
 _IDENTIFIED = re.compile(r"(?<!\S)[^\W\d_]\S*")
 #: A line with more characters, or more words before its values, is prose and tells of other people's numbers.
 _LONGEST, _MOST_WORDS = 220, 6
-#: Most words and characters of a value that has no form of its own.
-_MOST_VALUE_WORDS, _LONGEST_VALUE = 4, 32
-#: Most characters of a name in a script without spaces.
-_LONGEST_NAME = 4
+#: Most characters of a value that has no form of its own.
+_LONGEST_VALUE = 32
 
 
 #: The form of a value with the unit of an amount, see :func:`shape_of`.
@@ -98,8 +95,9 @@ class ValueChange(NamedTuple):
         """Return the day that a line names beside the values; ``None`` for several days, or *until* one."""
         rest = calendar_words.plain(line.replace(self.before, "_").replace(self.after, "_"))
         dates = [mention for mention in find_dates(rest) if mention.year is not None]
+        until = tuple(calendar_words.spellings_for("until", calendar_words.known_languages()))
         days = {days for mention in dates if (days := mention.days())}
-        if len(days) != 1 or any(rest[: each.start].rstrip().endswith(_until()) for each in dates):
+        if len(days) != 1 or any(rest[: each.start].rstrip().endswith(until) for each in dates):
             return None
         first, last = days.pop()
         return first if first == last else None
@@ -217,7 +215,7 @@ def _around_arrow(left: str, right: str) -> Iterator[_Pair]:
 def _twins(left: str, right: str) -> Iterator[tuple[str, str, str]]:
     """Yield label, old and new value where ``left`` ends and ``right`` begins with the same text but for figures."""
     end = left[-_LONGEST_VALUE:].rstrip()
-    for word in list(re.finditer(r"\S+", end))[-_MOST_VALUE_WORDS:]:
+    for word in list(re.finditer(r"\S+", end))[-4:]:
         old = end[word.start() :]
         parts = _FIGURE.split(old)
         if not 2 < len(parts) < 10:
@@ -250,9 +248,8 @@ def _checked(pair: _Pair, line: str, heading: str) -> ValueChange | None:
         or re.search(r"\s=\s|[<>{}]", f"{after} {behind}")
         or _YEAR.search(behind)
         or label.rstrip().endswith((",", "，", "、"))
-        or re.search(r"[+−]\s?\d", label)
     ):
-        return None  # a quotation, a computation, code, a forecast, the last of several values, a difference
+        return None  # a quotation, a computation, code, a forecast, the last of several values
     if first is None and pair.joint == "arrow" and re.match(r"\W*[:：]\s*\S", behind):
         return None  # a key
     told = pair.told or _says_changed(label)
@@ -263,7 +260,7 @@ def _checked(pair: _Pair, line: str, heading: str) -> ValueChange | None:
         return None
     if len(name.split()) > _MOST_WORDS or len(JOINED_LETTER.findall(name)) > 2 * _MOST_WORDS:
         return None
-    if len(_NUMBER.findall(name)) > 1 or "%" in name or name.endswith("@"):
+    if len(_NUMBER.findall(name)) > 1 or "%" in name:
         return None
     if first is None or last is None:
         stated = pair.told and bool(name) and _is_named(pair, name)
@@ -315,7 +312,8 @@ def _is_named(pair: _Pair, name: str) -> bool:
     values = (pair.before, pair.after)
     if JOINED_LETTER.search(pair.before) is None:
         return all(len(value.split()) == 1 or not value.islower() for value in values)
-    short = max(map(len, values)) <= _LONGEST_NAME
+    # The name of a person in a script without spaces is that short.
+    short = max(map(len, values)) <= 4
     return short or kind_of_key(name) is not None or bool(re.search(r"[A-Za-z\d]", pair.before))
 
 
@@ -375,7 +373,7 @@ def shape_of(value: str) -> _Form | None:
     if re.fullmatch(_AMOUNT, text):
         bare = _NUMBER.sub(" ", text)
         unit = next((sign for sign in bare if sign in _CURRENCY), "") or re.sub(r"[\W_]+", "", bare, flags=re.UNICODE)
-        unit = "byte" if _BYTES.fullmatch(unit) else "" if unit in _MAGNITUDES else unit.casefold()
+        unit = "byte" if _BYTES.fullmatch(unit) else "" if unit in tuple("kKMBGT") else unit.casefold()
         return "amount", "%" if "%" in bare else unit
     if text != value.strip() and len(text.split()) < 4:
         return "name", ""
@@ -404,12 +402,6 @@ def _weekdays() -> frozenset[str]:
 def forms_in(text: str) -> frozenset[_Form]:
     """Return the forms of the values in a text, as :func:`shape_of`."""
     return frozenset(filter(None, (shape_of(match[0]) for match in _VALUES.finditer(_MARKUP.sub("", text)))))
-
-
-def is_price(text: str) -> bool:
-    """Return true if a text is an amount with a unit, perhaps with a remark in brackets."""
-    form, unit = shape_of(ASIDE.sub(" ", text)) or ("", "")
-    return form == "amount" and unit not in ("", "%", "x", "byte")
 
 
 def leading_shape(text: str) -> _Form | None:
@@ -445,12 +437,6 @@ def _since(where: str) -> tuple[str, ...]:
     )
 
 
-@cache
-def _until() -> tuple[str, ...]:
-    return tuple(calendar_words.spellings_for("until", calendar_words.known_languages()))
-
-
-@lru_cache(maxsize=64)
 def _says_changed(text: str) -> bool:
     """Return true if a text has a word that says that something changed."""
     return _has_any("changed", text)

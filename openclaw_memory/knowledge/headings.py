@@ -164,7 +164,6 @@ def _is_written_as_name(text: str, words: Sequence[str]) -> bool:
     return not emphasis and any(any(map(str.isdigit, word)) or word[:1].isupper() for word in words[1:])
 
 
-@lru_cache(maxsize=1 << 13)
 # -- paths of headings ----------------------------------------------------------------------------
 
 
@@ -290,7 +289,6 @@ def _any_of(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![^\W\d_])(?:{apart})(?![^\W\d_])|{joined}", re.IGNORECASE)
 
 
-@lru_cache(maxsize=4096)
 def is_template(path: str) -> bool:
     """Return true if one of the headings says that the lines below it are a form or an example."""
     return any(

@@ -29,7 +29,6 @@ def routine_words(section: str) -> frozenset[str]:
     return sections("routine.txt")[section]
 
 
-@cache
 def routine_endings(*names: str) -> tuple[str, ...]:
     """Return the endings in sections of ``routine.txt``, for ``str.endswith``."""
     return tuple(ending for section in names for ending in routine_words(section))

@@ -18,25 +18,18 @@ from ..text.labels import is_label, names_subject
 from ..text.negation import negations
 from ..text.turns import is_role
 from .changes import changes_in, forms_in, leading_shape, new_value_in, shape_of
-from .lexicon import fact_list
 from .values import fold_value, is_same_value
 
 #: A label before a colon, behind the mark of an item, or in the first cell of a row.
 _LABEL = re.compile(
     r"[\s>+•·|\-\d.)\[\]]*(?P<label>[^\W\d_][^:：|。\n]{1,48}?)[|\s]*(?:：|[:|](?=[\s|]|[^\x00-\x7f]))(?P<value>.+)"
 )
-_MAX_LABEL_WORDS = 6
-_EMPHASIS = str.maketrans("", "", "*_`~")
 _FIGURE = re.compile(r"\d")
 _REMARK = re.compile(r"\([^()]*\)|（[^（）]*）")
-#: Share of their weight that the words of two statements of one thing have in common, and the words of their labels.
-_SAME_WORDS, _SAME_LABEL = 0.7, 0.5
-#: Least number of words that two statements without a label have in common.
-_MIN_WORDS = 3
+#: Share of their weight that the words of two statements of one thing have in common; of their labels half is enough.
+_SAME_WORDS = 0.7
 #: Share of what a question and a statement have in common that another one which ends or changes it must have.
 _ABOUT = 0.5
-#: Share of that which another one must have whose values are not those of the statement; it has half of the question.
-_ABOUT_AS_MUCH = 0.8
 _CLAUSE = re.compile(r"[,;:!?.]\s|[()（），。；：！？、—–]")
 
 
@@ -66,7 +59,7 @@ class Statement:
     def written_label(self) -> str:
         """The label before its colon, or in its first cell, as it is written; empty without one."""
         match = _LABEL.match(self.text)
-        return match["label"] if match and len(match["label"].split()) <= _MAX_LABEL_WORDS else ""
+        return match["label"] if match and len(match["label"].split()) <= 6 else ""
 
     @cached_property
     def written_value(self) -> str:
@@ -136,20 +129,8 @@ class Statement:
 
     @property
     def heading_is_ending(self) -> bool:
-        """True if the last heading says that something ended, or a line such as ``Status: cancelled`` below it."""
-        return _says("ended", self._title) or (
-            is_label(self.written_label) and _begins_with("ended", self.written_value)
-        )
-
-    @property
-    def is_done(self) -> bool:
-        """True if the line is one such as ``Status: done``."""
-        return is_label(self.written_label) and _begins_with("done", self.written_value)
-
-    @property
-    def is_of_its_day(self) -> bool:
-        """True if the line says "today": it is about the day on which it was written."""
-        return _says("relative.day.0", self.text)
+        """True if the last heading says that something ended."""
+        return _says("ended", self._title)
 
     @property
     def heading_is_current(self) -> bool:
@@ -170,7 +151,7 @@ class Statement:
 @lru_cache(maxsize=4096)
 def parse_statement(text: str, heading: str) -> Statement:
     """Return the statement of a line of Markdown below a ``heading``, the path of its headings."""
-    return Statement(text.translate(_EMPHASIS), heading)
+    return Statement(text.translate(str.maketrans("", "", "*_`~")), heading)
 
 
 def replaces(new: Statement, old: Statement, asked: frozenset[str], weights: Mapping[str, float]) -> bool:
@@ -186,7 +167,7 @@ def replaces(new: Statement, old: Statement, asked: frozenset[str], weights: Map
     if not shared:
         return False
     about = _ABOUT * _weight(common, weights)
-    enough = max(_ABOUT_AS_MUCH * _weight(common, weights), _ABOUT * _weight(asked, weights))
+    enough = max(0.8 * _weight(common, weights), _ABOUT * _weight(asked, weights))
     if (
         _weight(asked & new.terms, weights) >= enough
         and new.new_forms
@@ -221,13 +202,13 @@ def is_same_thing(new: Statement, old: Statement, weights: Mapping[str, float]) 
     if bool(new.label) != bool(old.label):
         return False
     if not new.label:
-        return len(new.words & old.words) >= _MIN_WORDS and _overlap(new.words, old.words, weights, max) >= _SAME_WORDS
+        return len(new.words & old.words) >= 3 and _overlap(new.words, old.words, weights, max) >= _SAME_WORDS
     if new.is_generic or old.is_generic:
         return new.label == old.label and _overlap(new.subject, old.subject, weights, max) >= _SAME_WORDS
     if new.label != old.label and not new.subject & old.subject:
         return False
     terms = new.label | new.subject, old.label | old.subject
-    return _overlap(new.label, old.label, weights, max) >= _SAME_LABEL and _overlap(*terms, weights, min) >= _SAME_WORDS
+    return _overlap(new.label, old.label, weights, max) >= 0.5 and _overlap(*terms, weights, min) >= _SAME_WORDS
 
 
 def differs(new: Statement, old: Statement) -> bool:
@@ -250,8 +231,7 @@ def _ends_subject(new: Statement, old: Statement) -> bool:
     sizes, shared = (len(new.subject), len(old.subject)), len(new.subject & old.subject)
     if not shared or 2 * shared < min(sizes):
         return False
-    ends = new.heading_is_ending or (new.is_done and old.is_of_its_day)
-    return (2 * shared >= max(sizes) and ends) or new.heading_is_current
+    return (2 * shared >= max(sizes) and new.heading_is_ending) or new.heading_is_current
 
 
 def _subject_of(titles: Sequence[str]) -> frozenset[str]:
@@ -288,14 +268,6 @@ def _without_ending(text: str) -> str:
     """Return a text, folded, without the phrases of its languages that say that something ended."""
     plain = calendar_words.plain(text)
     return calendar_words.without_phrases("ended", calendar_words.likely_languages(plain), plain)
-
-
-def _begins_with(key: str, value: str) -> bool:
-    """Return true if a value begins with a word for ``key``, ``ended`` or ``done``."""
-    opening = re.split(r"[^\w\s]", value.strip(), maxsplit=1)[0].strip().casefold()
-    if key == "ended":
-        return len(opening.split()) < 3 and _says(key, opening)
-    return opening in fact_list(key)
 
 
 @lru_cache(maxsize=4096)

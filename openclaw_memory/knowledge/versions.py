@@ -10,7 +10,7 @@ from ..plugins import redact
 #: Grows when the mentions of a text change.
 MENTIONS = 11
 #: Grows when the facts of a text change.
-FACTS = 33
+FACTS = 34
 #: Grows when files are read or trusted in another way.
 READING = 3
 EXTRACTION = (MENTIONS, FACTS, READING, redact.VERSION)

@@ -90,7 +90,7 @@ class DayWeights:
             text = _stated_text(sentence)
             items: tuple[str | int, ...]
             if not of_subjects:
-                items = (*_subject_terms(text), *_names(sentence))
+                items = (*subject_terms(text), *_names(sentence))
             else:  # lines below a heading are about what it names, and routine is about nothing new
                 items = () if sentence.count > 1 or heading_subject(sentence.heading) else subject_words(text)
             for item in items:
@@ -127,7 +127,7 @@ def _score(
     text = _stated_text(sentence)
     words = split_words(text)
     share = 4 if is_answer else 1
-    own = _subject_terms(text)
+    own = subject_terms(text)
     covers: dict[str | int, int] = {term: weights.points(term) // share for term in own}
     least = 1 if grain is Grain.DAILY else 2  # a coarser summary is not about a name of one day
     covers |= {name: 2 * weights.points(name) // share for name in _names(sentence) if weights.days(name) >= least}
@@ -155,14 +155,9 @@ def _stated_text(sentence: Sentence) -> str:
 
 
 @lru_cache(maxsize=8192)
-def _subject_terms(text: str) -> tuple[str, ...]:
-    return subject_terms(text)
-
-
-@lru_cache(maxsize=8192)
 def subject_words(text: str) -> tuple[str, ...]:
     """Return the words of a text that may name its subject; of scripts without spaces, runs of one kind of letters."""
-    terms = (term for term in _subject_terms(text) if not UNSPACED_LETTER.search(term))
+    terms = (term for term in subject_terms(text) if not UNSPACED_LETTER.search(term))
     return (*terms, *dict.fromkeys(_RUN.findall(text)))
 
 
@@ -252,7 +247,7 @@ def drop_routine(sentences: Sequence[Sentence]) -> list[Sentence]:
     Routine is a statement that recurs on three days, or with three times of day, with other figures or in other words:
     each of its words comes on as many occasions, and it shares half of them with the statement as it was last.
     """
-    terms = [frozenset(_subject_terms(_FIGURES.sub(" ", _stated_text(sentence)))) for sentence in sentences]
+    terms = [frozenset(subject_terms(_FIGURES.sub(" ", _stated_text(sentence)))) for sentence in sentences]
     occasions = [{(sentence.day, *_TIME.findall(sentence.text))} for sentence in sentences]
     seen: defaultdict[str, set[tuple[object, ...]]] = defaultdict(set)
     for own, occasion in zip(terms, occasions, strict=True):

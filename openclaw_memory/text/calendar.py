@@ -9,7 +9,6 @@ from __future__ import annotations
 from calendar import monthrange
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
-from functools import lru_cache
 from types import MappingProxyType
 
 from .. import patterns as re
@@ -96,7 +95,6 @@ def path_of(grain: Grain, period: str) -> str:
     return f"{FOLDER}/{grain.value}/{period}.md"
 
 
-@lru_cache(maxsize=4096)
 def parse_path(path: str) -> tuple[Grain, str] | None:
     """Return the grain and period of the summary at ``path``; ``None`` for every other path."""
     folder, _, name = path.rpartition("/")

@@ -109,7 +109,6 @@ def without_phrases(key: str, spoken: Iterable[str], text: str) -> str:
     return text
 
 
-@cache
 def _phrases_of(key: str, language: str) -> str:
     """Return a pattern for a language's phrases for ``key``, as words of their own where words have spaces."""
     phrases = map(plain, phrases_by_key(language).get(key, ()))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import defaultdict
-from functools import cache, lru_cache
+from functools import cache
 
 from .. import patterns as re
 from ..records import NamedTuple
@@ -54,7 +54,6 @@ class _Rules(NamedTuple):
     none: frozenset[str]
 
 
-@lru_cache(maxsize=2048)
 def _denies(word: str) -> tuple[bool, tuple[str, ...]]:
     """Return true if ``word`` denies in a text of any language, and the languages in which alone it denies."""
     rules = _rules()
