@@ -248,8 +248,9 @@ def _checked(pair: _Pair, line: str, heading: str) -> ValueChange | None:
         or re.search(r"\s=\s|[<>{}]", f"{after} {behind}")
         or _YEAR.search(behind)
         or label.rstrip().endswith((",", "，", "、"))
+        or re.search(r"[+−]\s?\d", label)
     ):
-        return None  # a quotation, a computation, code, a forecast, the last of several values
+        return None  # a quotation, a computation, code, a forecast, the last of several values, a difference
     if first is None and pair.joint == "arrow" and re.match(r"\W*[:：]\s*\S", behind):
         return None  # a key
     told = pair.told or _says_changed(label)
@@ -260,7 +261,7 @@ def _checked(pair: _Pair, line: str, heading: str) -> ValueChange | None:
         return None
     if len(name.split()) > _MOST_WORDS or len(JOINED_LETTER.findall(name)) > 2 * _MOST_WORDS:
         return None
-    if len(_NUMBER.findall(name)) > 1 or "%" in name:
+    if len(_NUMBER.findall(name)) > 1 or "%" in name or name.endswith("@"):
         return None
     if first is None or last is None:
         stated = pair.told and bool(name) and _is_named(pair, name)
@@ -402,6 +403,12 @@ def _weekdays() -> frozenset[str]:
 def forms_in(text: str) -> frozenset[_Form]:
     """Return the forms of the values in a text, as :func:`shape_of`."""
     return frozenset(filter(None, (shape_of(match[0]) for match in _VALUES.finditer(_MARKUP.sub("", text)))))
+
+
+def is_price(text: str) -> bool:
+    """Return true if a text is an amount with a unit, perhaps with a remark in brackets."""
+    form, unit = shape_of(ASIDE.sub(" ", text)) or ("", "")
+    return form == "amount" and unit not in ("", "%", "x", "byte")
 
 
 def leading_shape(text: str) -> _Form | None:

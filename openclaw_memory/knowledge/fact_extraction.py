@@ -35,6 +35,7 @@ from .changes import (
     changes_in,
     day_since,
     has_formerly,
+    is_price,
     is_state,
     leading_shape,
     new_value_in,
@@ -130,7 +131,9 @@ def extract(unit: Unit, context: SectionContext) -> list[ExtractedFact]:
     if unit.speaker and kind_of_key(unit.speaker) is None:
         return list(dict.fromkeys(_turn(unit.speaker, " ".join(text.split()))))
     heading = f"{context.heading} > {_title_of(parent)}" if parent else context.heading
-    facts = [fact for line in _lines(text) for fact in _line(line, unit, topic, heading)]
+    facts = list(_priced(text, context.heading)) or [
+        fact for line in _lines(text) for fact in _line(line, unit, topic, heading)
+    ]
     if not facts:
         facts = [fact for line in text.splitlines() for fact in _changing(" ".join(line.split()), heading)]
     return list(dict.fromkeys(facts))
@@ -243,7 +246,7 @@ def _line(body: str, unit: Unit, topic: Topic, path: str) -> Iterator[ExtractedF
             yield from _line(pair, unit, topic, path)
         return
     match = _KEYED.match(body)
-    if match is None:
+    if match is None or match["value"].startswith("//"):
         implied = topic.name if unit.form in ("item", "line") else None
         facts = list(facts_in(body, DefaultSubjects(implied=implied)))
         yield from facts or (_item(body, topic) if unit.form == "item" else ())
@@ -343,6 +346,20 @@ def _short_parts(text: str) -> list[str]:
     return parts if all(len(part.split()) < 6 for part in parts) else []
 
 
+def _priced(body: str, path: str) -> Iterator[ExtractedFact]:
+    """Yield the price of a thing in a list below a heading such as *Prices*."""
+    if not _lists_prices(path):
+        return
+    *_, border = [None, *_BORDERS.finditer(body)]
+    if border is not None and is_price(body[border.end() :]):
+        yield from _fact(body[: border.start()], "price", tidy(body[border.end() :]), "entry", 0.8)
+
+
+def _lists_prices(path: str) -> bool:
+    """Return true if the last heading of a path is *Prices* or the like."""
+    return normalise(path.rpartition(" > ")[2]) == "price"
+
+
 # -- values that change -------------------------------------------------------------------------------
 
 
@@ -421,6 +438,7 @@ def _row(unit: Unit, topic: Topic, path: str) -> Iterator[ExtractedFact]:
         if has_formerly(column) and (change := change_between(first, cells[at], cells[at + 1], path)) is not None:
             yield from _changed(change, path, unit.text)
             return
+    priced = len(cells) == 2 and short_name and _lists_prices(path)
     for at, (column, cell) in enumerate(zip(columns, cells, strict=True)):
         kind = kind_of_key(column) if column else None
         if kind is None or (at == own and names_entity):
@@ -429,7 +447,7 @@ def _row(unit: Unit, topic: Topic, path: str) -> Iterator[ExtractedFact]:
             subject = first if cell != cells[0] and short_name else "we"
             day = next((f" ({each})" for each in cells if day_since(f"({each})")), "")
             yield from _decision(subject, f"{cell}{day}", "table")
-        elif names_entity and (thing := value_of(cell, kind)) is not None:
+        elif (names_entity or (priced and is_price(cell))) and (thing := value_of(cell, kind)) is not None:
             yield from _fact(first, column, thing, "table", 0.85)
 
 
@@ -528,7 +546,7 @@ def value_of(value: str, kind: str, longest: int = 160) -> str | None:
     if any(text.count(opening) != text.count(closing) for opening, closing in map(tuple, _BRACKETS)):
         return None
     form, most_words = _FORMS[kind]
-    if len(ASIDE.sub(" ", text).split()) > most_words:
+    if len(ASIDE.sub(" ", text).split()) > most_words or len(text.split()) > 25:
         return None
     return text if form.match(value.strip() if kind == "name" else text) else None
 

@@ -164,6 +164,7 @@ def _is_written_as_name(text: str, words: Sequence[str]) -> bool:
     return not emphasis and any(any(map(str.isdigit, word)) or word[:1].isupper() for word in words[1:])
 
 
+@lru_cache(maxsize=1 << 13)
 # -- paths of headings ----------------------------------------------------------------------------
 
 

@@ -18,6 +18,7 @@ from ..text.labels import is_label, names_subject
 from ..text.negation import negations
 from ..text.turns import is_role
 from .changes import changes_in, forms_in, leading_shape, new_value_in, shape_of
+from .lexicon import fact_list
 from .values import fold_value, is_same_value
 
 #: A label before a colon, behind the mark of an item, or in the first cell of a row.
@@ -129,8 +130,20 @@ class Statement:
 
     @property
     def heading_is_ending(self) -> bool:
-        """True if the last heading says that something ended."""
-        return _says("ended", self._title)
+        """True if the last heading says that something ended, or a line such as ``Status: cancelled`` below it."""
+        return _says("ended", self._title) or (
+            is_label(self.written_label) and _begins_with("ended", self.written_value)
+        )
+
+    @property
+    def is_done(self) -> bool:
+        """True if the line is one such as ``Status: done``."""
+        return is_label(self.written_label) and _begins_with("done", self.written_value)
+
+    @property
+    def is_of_its_day(self) -> bool:
+        """True if the line says "today": it is about the day on which it was written."""
+        return _says("relative.day.0", self.text)
 
     @property
     def heading_is_current(self) -> bool:
@@ -231,7 +244,8 @@ def _ends_subject(new: Statement, old: Statement) -> bool:
     sizes, shared = (len(new.subject), len(old.subject)), len(new.subject & old.subject)
     if not shared or 2 * shared < min(sizes):
         return False
-    return (2 * shared >= max(sizes) and new.heading_is_ending) or new.heading_is_current
+    ends = new.heading_is_ending or (new.is_done and old.is_of_its_day)
+    return (2 * shared >= max(sizes) and ends) or new.heading_is_current
 
 
 def _subject_of(titles: Sequence[str]) -> frozenset[str]:
@@ -268,6 +282,14 @@ def _without_ending(text: str) -> str:
     """Return a text, folded, without the phrases of its languages that say that something ended."""
     plain = calendar_words.plain(text)
     return calendar_words.without_phrases("ended", calendar_words.likely_languages(plain), plain)
+
+
+def _begins_with(key: str, value: str) -> bool:
+    """Return true if a value begins with a word for ``key``, ``ended`` or ``done``."""
+    opening = re.split(r"[^\w\s]", value.strip(), maxsplit=1)[0].strip().casefold()
+    if key == "ended":
+        return len(opening.split()) < 3 and _says(key, opening)
+    return opening in fact_list(key)
 
 
 @lru_cache(maxsize=4096)

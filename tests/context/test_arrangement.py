@@ -257,6 +257,13 @@ def test_a_list_is_told_whole_or_the_rest_is_counted(notes: Notes, heading: str,
     assert 0 < left < len(items) and f"(and {left} more: memory/2026-03-02.md)" in short
 
 
+def test_of_a_list_only_what_holds_is_told(notes: Notes) -> None:
+    notes.write("memory/2026-02-05.md", "# 2026-02-05\n\n## Plate picking\n- Today watch 0418\n- Show me new plates\n")
+    notes.write("memory/2026-02-09.md", "# 2026-02-09\n\n## Plate picking\n- **Status:** done\n")
+    text = told(notes, "Show me new plates for the plate picking")
+    assert "0418" not in text and "done" in text
+
+
 @pytest.mark.parametrize("remark", ["wrong", "falsch", "descartada", "错误"])
 def test_a_refuted_idea_comes_last(notes: Notes, remark: str) -> None:
     notes.write(

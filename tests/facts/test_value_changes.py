@@ -92,6 +92,7 @@ def test_a_line_with_an_old_and_a_new_value_states_a_change(line: str, change: t
         "Mara wants the price from $9 to $7",
         "News: the rate rose from 3 % to 4 %",
         "方案C：增加超时时间（150秒→300秒）",
+        "改善幅: +0.80pt（7.90 → 8.70）",
         "Reads: 120 → 340 tokens is what a page takes",
         'Commit: "Fix checks: door (curl->wget), shed (v6->v4)"',
         "Standard endpoint (`/api/v4/`) → HTTP 429",

@@ -100,6 +100,9 @@ def test_a_nested_item_is_about_the_one_above_it() -> None:
         ("Garden | Nora Lindqvist, nora@pipes.example", "email nora@pipes.example"),
         ("Organigramm | - Clara Stone — CEO", "about CEO"),
         ("Team | - Mina Park — backend lead, reports to Dev Patel", "about backend lead, reports to Dev Patel"),
+        ("Price list | - Small bowl — €12", "price €12"),
+        ("Preise | - Brennen, pro Kilo: 4 €", "price 4 €"),
+        ("料金表 | - 大人：1500円", "price 1500円"),
     ],
 )  # fmt: skip
 def test_a_line_of_a_list_states_what_the_form_of_its_parts_says(line: str, expected: str) -> None:
@@ -122,6 +125,13 @@ def test_a_line_of_a_list_states_what_the_form_of_its_parts_says(line: str, expe
 )
 def test_a_line_that_is_no_list_states_none(text: str) -> None:
     assert triples(text) == []
+
+
+def test_a_table_of_prices_names_things_by_common_nouns() -> None:
+    table_of = "# Price list\n\n| {} | {} |\n|---|---|\n| {} | {} |\n".format
+    assert triples(table_of("Product", "Price", "Mug", "14 €")) == [("Mug", "price", "14 €")]
+    assert triples(table_of("料金", "価格", "大人", "1500円")) == [("大人", "価格", "1500円")]
+    assert triples(table_of("Day", "Price", "2026-03-01", "14 €")) == []
 
 
 def test_a_row_with_an_address_is_about_the_person_it_names() -> None:
