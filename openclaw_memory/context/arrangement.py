@@ -22,8 +22,20 @@ from ..text.structure import is_rule, is_rule_heading, names_rules
 from . import prose
 from .candidates import Candidate, RankedMessage, Tier, has_related_heading
 
-#: Most items of a list that is told whole.
-_ITEMS = 12
+#: Rows below a line that replaced another one that are told with it.
+_BELOW = 2
+#: Best rows of the search that are read for rules, rules that are told of them, and items of a list.
+_READ, _RULES, _ITEMS = 20, 3, 12
+#: Share of the weight of the words by which the best row is about the message that a rule must have in common with it.
+_ABOUT = 0.4
+#: Lines of curated files told beside nothing but chats.
+_KEPT = 2
+#: Characters of the longest item of a list that is told whole, and of a former value.
+_ITEM_LENGTH, _FORMER_LENGTH = 120, 40
+#: Days for which the day and the value of a change are told.
+_RECENT = 92
+#: What a doubt loses of its order.
+_STEP = 0.3
 _ITEM = re.compile(rf"\s*{ITEM}\s")
 
 
@@ -47,7 +59,7 @@ def arrange(index: ResidentIndex, message: RankedMessage, candidates: Sequence[C
             tier = Tier.DOUBT
         elif best is not None and row in rules and (rules[row] or section[row] == section[best.row]):
             tier = Tier.RULE
-        arranged.append(candidate._replace(tier=tier, order=candidate.order - 0.3 * (tier is Tier.DOUBT)))
+        arranged.append(candidate._replace(tier=tier, order=candidate.order - _STEP * (tier is Tier.DOUBT)))
     return sorted(arranged, key=lambda candidate: (-candidate.order, candidate.row))
 
 
@@ -75,7 +87,7 @@ def _replace_superseded(
         last = row
         if row != candidate.row:  # what replaced a line is told with what stands below it
             section = corpus.shape.section
-            while last + 1 < len(section) and last - row < 2 and section[last + 1] == section[row]:
+            while last + 1 < len(section) and last - row < _BELOW and section[last + 1] == section[row]:
                 last += 1
             candidate = candidate._replace(change=_describe_change(index, timeline, row, former))
         for at in range(row, last + 1):
@@ -116,7 +128,7 @@ def _describe_change(index: ResidentIndex, timeline: Timeline, row: int, former:
     The day is left out where the row's own day, which its lead tells, is the same.
     """
     since = timeline.since(row, former)
-    if since is None or timeline.today - since > 92:
+    if since is None or timeline.today - since > _RECENT:
         return ""
     new, old = index.statements(np.array([row, former], np.int32))
     parts = [] if index.corpus.rows.day[row] == since else [f"since {prose.format_day(date.fromordinal(since))}"]
@@ -132,7 +144,7 @@ def _former_value(new: Statement, old: Statement) -> str:
     if not (new.label & old.label and alike and differs(new, old)):
         return ""
     value = prose.plain_text(re.split(r"[;.。；](?:\s|$)| [(–—-]", old.written_value)[0]).strip(" ,;:.")
-    return value if 0 < len(value) <= 40 else ""
+    return value if 0 < len(value) <= _FORMER_LENGTH else ""
 
 
 def _prefer_kept_lines(
@@ -142,7 +154,7 @@ def _prefer_kept_lines(
 
     Those of an earlier day are left out that have no other word of the message.
     """
-    curated = islice(ranked_rows(message.view.corpus, message.ranking.score, _curated_lines(message)), 2)
+    curated = islice(ranked_rows(message.view.corpus, message.ranking.score, _curated_lines(message)), _KEPT)
     kept = np.array([row for row in curated if message.worded[row]], np.int32)
     if not len(kept):
         return dict(chats)
@@ -169,7 +181,7 @@ def _add_rules_and_list(index: ResidentIndex, message: RankedMessage, current: d
     section, document = corpus.shape.section, corpus.rows.document_id
     beside = np.flatnonzero(np.isin(section, section[[*current]]) & message.allowed).tolist()
     inside = [row for row in beside if section[row] == section[best.row]][: 2 * _ITEMS]
-    ranked = islice(ranked_rows(corpus, message.ranking.score, message.allowed), 20)
+    ranked = islice(ranked_rows(corpus, message.ranking.score, message.allowed), _READ)
     about = _rows_about(index, message, best.row, list(dict.fromkeys([*inside, *beside, *ranked])))
     rows = list(dict.fromkeys([best.row, *inside, *about]))
     statements = dict(zip(rows, index.statements(np.array(rows, np.int32)), strict=True))
@@ -177,7 +189,7 @@ def _add_rules_and_list(index: ResidentIndex, message: RankedMessage, current: d
     weaker = [row for row, strict in rules.items() if not strict and document[row] == document[best.row]][:1]
     added = [
         best._replace(row=row, change="", why=f"a rule about the same; {best.why}")
-        for row in [*(row for row, strict in rules.items() if strict), *weaker][:3]
+        for row in [*(row for row, strict in rules.items() if strict), *weaker][:_RULES]
     ]
     for candidate in _replace_superseded(index, message, added):
         current.setdefault(candidate.row, candidate)
@@ -187,7 +199,7 @@ def _add_rules_and_list(index: ResidentIndex, message: RankedMessage, current: d
     if (
         best.row in items
         and 1 < len(items) <= _ITEMS
-        and max(len(statements[row].text) for row in items) <= 120
+        and max(len(statements[row].text) for row in items) <= _ITEM_LENGTH
         and has_related_heading(message, best.row)
     ):
         least = min(candidate.order for row, candidate in current.items() if row in inside)
@@ -230,7 +242,7 @@ def _rows_about(index: ResidentIndex, message: RankedMessage, best: int, rows: S
         has_term[units] = True
         shared += weight * (has_term[places] | has_term[section.searchsorted(section[places])])
     text, beside = message.ranking.query.question.text, section[places] == section[best]
-    about = (message.worded[places] | beside) & (shared >= 0.4 * shared[0]) & (shared[0] > 0)
+    about = (message.worded[places] | beside) & (shared >= _ABOUT * shared[0]) & (shared[0] > 0)
     if names := identifiers_in_text(text):
         texts = index.texts(places)
         naming = [row for row, text in zip(places.tolist(), texts, strict=True) if any(name in text for name in names)]

@@ -30,11 +30,15 @@ from .relevance import RELEVANT, Evidence, extract_features, probability
 
 #: Concepts of a message that are looked at.
 _ENTITIES = 8
+#: Numbers of rows looked at: the best of the search, and the best and the latest that mention a concept.
+_SEARCHED, _BEST, _LATEST = 20, 20, 8
+#: Number of rows told about one person.
+_OF_PERSON = 4
 #: A row without a word of the message is related if its cosine reaches the noise of the question (of the model, if
 #: there are few notes) less this margin; and the least language coverage at which cosines decide this.
 _MARGIN, _MIN_COVERAGE = 0.02, 0.6
-#: Score of a good match.
-_GOOD = 0.7
+#: Score of a good match, and the share of its fused score by which it stands clear of other sections.
+_GOOD, _CLEAR = 0.7, 0.1
 #: Score from which a row that mentions a named concept is given.
 THRESHOLD = 0.5
 #: Least share of the score of the best row, of all or of those that mention a curated concept, at which another one is
@@ -158,7 +162,7 @@ def rank_message(
     best: list[tuple[int, Scores]] = []
     sure = 0.0
     if subject_terms(question.text) or question.asks_what_was_done:
-        rows = islice(ranked_rows(corpus, ranking.score, allowed), 20)
+        rows = islice(ranked_rows(corpus, ranking.score, allowed), _SEARCHED)
         best = [(row, assess(ranking, Range.of_row(row))) for row in rows]
     keyword = ranking.features.keyword
     if best:
@@ -231,7 +235,7 @@ def _stands_clear(
         and keyword.unit[row] > 0
         and evidence.matched_untimed(row)
         and len(elsewhere)
-        and float(elsewhere.max()) <= 0.9 * float(ranking.score[row])
+        and float(elsewhere.max()) <= (1 - _CLEAR) * float(ranking.score[row])
     )
 
 
@@ -387,7 +391,7 @@ def _person_rows(message: RankedMessage) -> list[Candidate]:
     candidates = []
     for name, rows in message.people.items():
         rows = rows[message.allowed[rows]]
-        for row in rows[np.argsort(-message.ranking.score[rows], kind="stable")[:4]].tolist():
+        for row in rows[np.argsort(-message.ranking.score[rows], kind="stable")[:_OF_PERSON]].tolist():
             scores = assess(message.ranking, Range.of_row(row))
             candidates.append(message.candidate(row, max(THRESHOLD, scores.score), scores, f"about {name}"))
     return candidates
@@ -406,8 +410,8 @@ def _mentioning_rows(message: RankedMessage) -> list[Candidate]:
     rows = np.flatnonzero((strength > 0) & message.allowed)
     if not len(rows):
         return []
-    best = rows[np.argsort(-message.ranking.score[rows], kind="stable")[:20]]
-    latest = rows[np.argsort(-corpus.rows.day[rows], kind="stable")[:8]]
+    best = rows[np.argsort(-message.ranking.score[rows], kind="stable")[:_BEST]]
+    latest = rows[np.argsort(-corpus.rows.day[rows], kind="stable")[:_LATEST]]
     rows = np.unique(np.concatenate([best, latest]))
     # The share of its section that mentions a concept, up to three rows.
     share = np.zeros(len(rows), np.float32)

@@ -21,6 +21,8 @@ from .candidates import THRESHOLD, Candidate, Entity, Tier
 _FACTS = 3
 #: Share of the budget that one note takes at most while there are others.
 _ONE_NOTE = 0.4
+#: Penalty on the order of an item that would take the whole budget; shorter ones lose in proportion.
+_LENGTH_COST = 0.6
 #: Characters that the beginning of one more note needs at least.
 _LEAST = 100
 
@@ -159,7 +161,7 @@ def _entry(item: Item) -> _Entry:
 
 def _priority(item: Item, budget: int) -> float:
     """Return the order of an item, less for the share of the budget that it takes."""
-    return item.order - 0.6 * min(_ONE_NOTE, tokens_of(item.text) / budget)
+    return item.order - _LENGTH_COST * min(_ONE_NOTE, tokens_of(item.text) / budget)
 
 
 def _other_state(entry: _Entry, others: Sequence[_Entry]) -> _Entry | None:

@@ -17,6 +17,10 @@ from ..text.plain import plain
 from ..text.sentences import sentence_spans
 from ..text.speech import find_phrases, has_request, is_thanks, subject_terms
 
+#: Rows that are read to find the full name of a word.
+_READ = 60
+#: Kinds of phrases that are no name.
+_ASKED = ("courtesy", "request", "asking", "thanks")
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _LABELLED = re.compile("[:：]")
 _SIGNS = re.compile(r"[\W_]+")
@@ -41,7 +45,7 @@ def find_people(index: ResidentIndex, message: str) -> dict[str, Ints]:
     for term in terms:
         rows = index.corpus.rows_of(postings.for_term(at[term])[0])
         rows = rows[rows >= 0]
-        if 0 < len(rows) <= 60:
+        if 0 < len(rows) <= _READ:
             bearers = _bearers(index, rows, term)
             # With the first and the last name the message says which one.
             bearers = {name: about for name, about in bearers.items() if set(_parts(name)) <= set(terms)} or bearers
@@ -83,8 +87,7 @@ def _capitalised_words(message: str) -> Iterator[str]:
             if is_thanks(sentence) or not (has_request(sentence) or len(subject_terms(sentence)) > 1):
                 continue
             spoken = language.detect_language(language.latin_words(sentence.lower()))
-            polite = find_phrases(sentence, ("courtesy", "request", "asking", "thanks"))
-            asked = {at for match in polite for at in range(match.start, match.end)}
+            asked = {at for match in find_phrases(sentence, _ASKED) for at in range(match.start, match.end)}
             for word in _WORD.finditer(sentence):
                 low = word[0].lower()
                 if word[0][0].isupper() and len(low) > 2 and word.start() not in asked and not (

@@ -18,6 +18,10 @@ from ..store.state import State
 
 log = logging.getLogger("openclaw_memory")
 
+#: Sessions that are remembered, and items of each: the latest ones.
+_SESSIONS, _ITEMS = 512, 1024
+#: Seconds and messages after which the counts are written.
+_SECONDS, _MESSAGES = 60.0, 50
 #: Seconds to wait for another process that writes.
 _LOCK_TIMEOUT = 1.0
 #: Name of the counts in the state.
@@ -53,9 +57,9 @@ class SessionHistory:
             for key in keys:
                 items[key] = now
                 items.move_to_end(key)
-            while len(items) > 1024:
+            while len(items) > _ITEMS:
                 items.popitem(last=False)
-            while len(self._sessions) > 512:
+            while len(self._sessions) > _SESSIONS:
                 self._sessions.popitem(last=False)
 
 
@@ -108,7 +112,7 @@ class UsageCounters:
         """Count a message that was answered."""
         with self._lock:
             self._new += Counts(date.today().isoformat(), 1, int(tokens > 0), entities, tokens, int(late))
-            due = self._new.messages >= 50 or time.monotonic() - self._written >= 60
+            due = self._new.messages >= _MESSAGES or time.monotonic() - self._written >= _SECONDS
             if due:
                 self._written = time.monotonic()
         if due:

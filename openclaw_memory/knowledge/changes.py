@@ -61,6 +61,7 @@ _WHOLE = re.compile(r"\A(\S+(?:\s\S+){0,3})\Z")
 _UNTIL = re.compile(r"\S+?(?:\s\S+?){0,4}?(?=\s?[,;!()]|[.:](?:\s|\Z)|\s[—–-]\s|\Z)")
 _MARKUP = re.compile(r"\*\*|__|~~")
 _BYTES = re.compile(r"[kKMGT]?i?B|[Bb]ytes")
+_MAGNITUDES = frozenset("kKMBGT")
 #: Between the parts of the words before a value.
 _BORDER = re.compile(r"\s[—–|-]\s|[:：;.]\s|[。，！？]\s?|[✅✓☑]")
 #: Ends of a value: what stands before it, and what follows it.
@@ -76,8 +77,10 @@ _FIGURE = re.compile(r"(\d[\d.,:'’]*)")
 _IDENTIFIED = re.compile(r"(?<!\S)[^\W\d_]\S*")
 #: A line with more characters, or more words before its values, is prose and tells of other people's numbers.
 _LONGEST, _MOST_WORDS = 220, 6
-#: Most characters of a value that has no form of its own.
-_LONGEST_VALUE = 32
+#: Most words and characters of a value that has no form of its own.
+_MOST_VALUE_WORDS, _LONGEST_VALUE = 4, 32
+#: Most characters of a name in a script without spaces.
+_LONGEST_NAME = 4
 
 
 #: The form of a value with the unit of an amount, see :func:`shape_of`.
@@ -215,7 +218,7 @@ def _around_arrow(left: str, right: str) -> Iterator[_Pair]:
 def _twins(left: str, right: str) -> Iterator[tuple[str, str, str]]:
     """Yield label, old and new value where ``left`` ends and ``right`` begins with the same text but for figures."""
     end = left[-_LONGEST_VALUE:].rstrip()
-    for word in list(re.finditer(r"\S+", end))[-4:]:
+    for word in list(re.finditer(r"\S+", end))[-_MOST_VALUE_WORDS:]:
         old = end[word.start() :]
         parts = _FIGURE.split(old)
         if not 2 < len(parts) < 10:
@@ -313,8 +316,7 @@ def _is_named(pair: _Pair, name: str) -> bool:
     values = (pair.before, pair.after)
     if JOINED_LETTER.search(pair.before) is None:
         return all(len(value.split()) == 1 or not value.islower() for value in values)
-    # The name of a person in a script without spaces is that short.
-    short = max(map(len, values)) <= 4
+    short = max(map(len, values)) <= _LONGEST_NAME
     return short or kind_of_key(name) is not None or bool(re.search(r"[A-Za-z\d]", pair.before))
 
 
@@ -374,7 +376,7 @@ def shape_of(value: str) -> _Form | None:
     if re.fullmatch(_AMOUNT, text):
         bare = _NUMBER.sub(" ", text)
         unit = next((sign for sign in bare if sign in _CURRENCY), "") or re.sub(r"[\W_]+", "", bare, flags=re.UNICODE)
-        unit = "byte" if _BYTES.fullmatch(unit) else "" if unit in tuple("kKMBGT") else unit.casefold()
+        unit = "byte" if _BYTES.fullmatch(unit) else "" if unit in _MAGNITUDES else unit.casefold()
         return "amount", "%" if "%" in bare else unit
     if text != value.strip() and len(text.split()) < 4:
         return "name", ""

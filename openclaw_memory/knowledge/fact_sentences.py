@@ -33,6 +33,8 @@ _COMMA = re.compile(r",\s(?![^\W\da-z])|,\s(?=\S+\s\S+\s\S+)")
 _TICKET = re.compile(r"[A-Z][A-Z0-9]+-\d+|#\d+|PR \d+")
 _TOKEN = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _NAMED = re.compile(r"(?=[^\W_])(?![a-zß-öø-ÿа-яёα-ω]).")
+#: Most words of an object, where other relations have eight.
+_MOST_WORDS = {"prefers": 16, "decided": 20}
 _UNSPACED_LANGUAGES = frozenset(("zh", "ja"))
 _LANGUAGE_NAMES = {
     "en": "english", "de": "german", "fr": "french", "es": "spanish", "pt": "portuguese", "it": "italian",
@@ -161,7 +163,7 @@ def _is_object(thing: str, subject: str, relation: str, pattern: _Pattern, decid
     """Return true if ``thing`` is short and whole, denies nothing, and fits ``relation``."""
     words = thing.split()
     longest = (20 if has_flag(relation, "place") else 60) if JOINED_LETTER.search(thing) else 160
-    if not words or len(words) > {"prefers": 16, "decided": 20}.get(relation.split(" ")[0], 8):
+    if not words or len(words) > _MOST_WORDS.get(relation.split(" ")[0], 8):
         return False
     first = _TOKEN.search(thing.casefold())
     if len(thing) > longest or first is None:

@@ -25,12 +25,18 @@ from .values import fold_value, is_same_value
 _LABEL = re.compile(
     r"[\s>+•·|\-\d.)\[\]]*(?P<label>[^\W\d_][^:：|。\n]{1,48}?)[|\s]*(?:：|[:|](?=[\s|]|[^\x00-\x7f]))(?P<value>.+)"
 )
+_MAX_LABEL_WORDS = 6
+_EMPHASIS = str.maketrans("", "", "*_`~")
 _FIGURE = re.compile(r"\d")
 _REMARK = re.compile(r"\([^()]*\)|（[^（）]*）")
-#: Share of their weight that the words of two statements of one thing have in common; of their labels half is enough.
-_SAME_WORDS = 0.7
+#: Share of their weight that the words of two statements of one thing have in common, and the words of their labels.
+_SAME_WORDS, _SAME_LABEL = 0.7, 0.5
+#: Least number of words that two statements without a label have in common.
+_MIN_WORDS = 3
 #: Share of what a question and a statement have in common that another one which ends or changes it must have.
 _ABOUT = 0.5
+#: Share of that which another one must have whose values are not those of the statement; it has half of the question.
+_ABOUT_AS_MUCH = 0.8
 _CLAUSE = re.compile(r"[,;:!?.]\s|[()（），。；：！？、—–]")
 
 
@@ -60,7 +66,7 @@ class Statement:
     def written_label(self) -> str:
         """The label before its colon, or in its first cell, as it is written; empty without one."""
         match = _LABEL.match(self.text)
-        return match["label"] if match and len(match["label"].split()) <= 6 else ""
+        return match["label"] if match and len(match["label"].split()) <= _MAX_LABEL_WORDS else ""
 
     @cached_property
     def written_value(self) -> str:
@@ -164,7 +170,7 @@ class Statement:
 @lru_cache(maxsize=4096)
 def parse_statement(text: str, heading: str) -> Statement:
     """Return the statement of a line of Markdown below a ``heading``, the path of its headings."""
-    return Statement(text.translate(str.maketrans("", "", "*_`~")), heading)
+    return Statement(text.translate(_EMPHASIS), heading)
 
 
 def replaces(new: Statement, old: Statement, asked: frozenset[str], weights: Mapping[str, float]) -> bool:
@@ -180,7 +186,7 @@ def replaces(new: Statement, old: Statement, asked: frozenset[str], weights: Map
     if not shared:
         return False
     about = _ABOUT * _weight(common, weights)
-    enough = max(0.8 * _weight(common, weights), _ABOUT * _weight(asked, weights))
+    enough = max(_ABOUT_AS_MUCH * _weight(common, weights), _ABOUT * _weight(asked, weights))
     if (
         _weight(asked & new.terms, weights) >= enough
         and new.new_forms
@@ -215,13 +221,13 @@ def is_same_thing(new: Statement, old: Statement, weights: Mapping[str, float]) 
     if bool(new.label) != bool(old.label):
         return False
     if not new.label:
-        return len(new.words & old.words) >= 3 and _overlap(new.words, old.words, weights, max) >= _SAME_WORDS
+        return len(new.words & old.words) >= _MIN_WORDS and _overlap(new.words, old.words, weights, max) >= _SAME_WORDS
     if new.is_generic or old.is_generic:
         return new.label == old.label and _overlap(new.subject, old.subject, weights, max) >= _SAME_WORDS
     if new.label != old.label and not new.subject & old.subject:
         return False
     terms = new.label | new.subject, old.label | old.subject
-    return _overlap(new.label, old.label, weights, max) >= 0.5 and _overlap(*terms, weights, min) >= _SAME_WORDS
+    return _overlap(new.label, old.label, weights, max) >= _SAME_LABEL and _overlap(*terms, weights, min) >= _SAME_WORDS
 
 
 def differs(new: Statement, old: Statement) -> bool:

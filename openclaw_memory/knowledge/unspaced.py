@@ -32,8 +32,8 @@ _MEASURED = re.compile(
     rf"(?<![A-Za-z0-9_.:])\d[\d.,]{{0,20}}+\+? ?[{HAN}]|第[一二三四五六七八九十百]{{1,5}}(?!方)[{HAN}]?"
 )
 ANY = re.compile(f"[{HAN}\u3041-\u30fa{SOUTH_EAST_ASIAN}]")
-#: Longest term in characters, by whether the script is Han.
-_LONGEST = {True: 6, False: 16}
+#: Shortest and longest term in characters, by whether the script is Han.
+_SHORTEST, _LONGEST = {True: 2, False: 4}, {True: 6, False: 16}
 #: Least occurrences of a term in a file, and least entropy of its neighbours on either side, in bits.
 _REPEATED, _LEAST_ENTROPY = 3, 0.9
 #: A chunk between signs, spaces and letters that is short enough to be one term.
@@ -114,7 +114,7 @@ def _repeated_terms(runs: list[str], han: bool) -> Iterator[str]:
         frequent = {term for term, times in count.items() if times >= _REPEATED}
         if not frequent:
             return
-        if han or length >= 4:
+        if length >= _SHORTEST[han]:
             yield from _whole_words(runs, frequent, length, han)
 
 

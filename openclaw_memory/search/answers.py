@@ -30,8 +30,10 @@ H = TypeVar("H", SearchHit, RecallHit)
 
 #: A thread starts from sections whose best unit has at least this share of the highest score.
 _SEED_SHARE = 0.5
-#: Most stops of a thread within a budget.
-_STOPS = 25
+#: Most stops of a thread within a budget, and most of them that only the walk reaches.
+_STOPS, _WALKED = 25, 3
+#: Least score of a passage that answers the question, scaled to [0, 1] between the worst row and the best.
+_ANSWERING = 0.65
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +179,7 @@ def recall(query: Query, index: ResidentIndex, hops: int) -> Answer[RecallHit]:
         passable = None if visible is None else np.logical_or.reduceat(visible, network.first_row)
         walked = walk(network, seeds, hops, passable=passable)
         relevance = scaled(ranking.score)
-        limit = 3 if request.max_results is None else request.max_results
+        limit = _WALKED if request.max_results is None else request.max_results
         stops = thread.choose_stops(
             network, index.graph.index, index.corpus, walked, relevance, filtered, limit, request.max_results is None
         )
@@ -251,7 +253,9 @@ def _within_budget(
     spans = hits.select_passages(corpus, answering, ranked, allowed, index.texts, *size, overhead, ranking.words)
     sure = [assess(ranking, span, alone=True).score for span in spans]
     least = max(NONSENSE, _SEED_SHARE * max(sure, default=0.0))
-    spans = [span for span, score in zip(spans, sure, strict=True) if answering[span.best] >= 0.65 or score >= least]
+    spans = [
+        span for span, score in zip(spans, sure, strict=True) if answering[span.best] >= _ANSWERING or score >= least
+    ]
     left = budget - sum(hits.token_cost(corpus, span.first, span.last, span.max_tokens) + overhead for span in spans)
     by_row = {step.row: step for step in steps if not any(span.first <= step.row <= span.last for span in spans)}
     reached = np.zeros(len(corpus), bool)

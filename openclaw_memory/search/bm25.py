@@ -29,6 +29,9 @@ class Parameters(NamedTuple):
 UNIT = Parameters(0.6, 0.3)
 WINDOW = Parameters(1.2, 0.75)
 PASSAGE = Parameters(1.5, 0.75)
+#: Idf (1 is that of a word in a single unit) at which a row is relevant with probability 1/2 though most words of the
+#: question are missing.
+_DOUBT = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +86,7 @@ class KeywordScores:
         if not share:
             return 0.0
         rare_words = share * float(self.idf.sum()) / idf(len(self.unit), 1)
-        # At this idf (1 is that of a word in a single unit) half of the rows are relevant that lack most words.
-        return rare_words / (rare_words + 3.0 * sqrt(1 - share)) if rare_words else share
+        return rare_words / (rare_words + _DOUBT * sqrt(1 - share)) if rare_words else share
 
 
 def idf(n: int, df: int) -> float:

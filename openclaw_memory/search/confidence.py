@@ -19,6 +19,8 @@ NONSENSE = 0.3
 #: Hits are a good match if the score of one is at least the first; or, above ``NONSENSE``, if the idf of the words in
 #: one is at least that of a word in a single unit, or if its normalised cosine is at least the last.
 _GOOD_SCORE, _GOOD_RARITY, _GOOD_COSINE = 0.65, 1.0, 0.72
+#: Score of a note on the days that a question asks for and nothing else.
+_ONLY_DAYS = 0.6
 
 
 def assess(ranking: Ranking, hit: Range, alone: bool = False) -> Scores:
@@ -61,7 +63,7 @@ def assess(ranking: Ranking, hit: Range, alone: bool = False) -> Scores:
         if name in values and values[name][row]:
             reasons.append(reason)
     if features.only_days:
-        score = 0.6 * (time or 0.0)
+        score = _ONLY_DAYS * (time or 0.0)
         reasons.append("asks for days alone")
     else:
         dated = None if time is None else time * (1 - features.mean_date)

@@ -22,8 +22,12 @@ if TYPE_CHECKING:
     from .question import Question
     from .resident import ResidentIndex
 
-#: Number of rows that may replace one of the best.
-_READ = 40
+#: Number of best rows that are compared with later ones, and of those that may replace one of them.
+_COMPARED, _READ = 10, 40
+#: Share of the weight of its words that a row must have to be compared.
+_ALIKE = 0.6
+#: Least number of figures by which another row confirms a row without a day; years are too common.
+_MIN_FIGURES = 2
 _YEAR = re.compile(r"(?:19|20)\d\d")
 
 
@@ -35,7 +39,7 @@ def order_current_first(
     The successors are those of the best rows: see :func:`find_successors`.
     """
     rows = np.array(list(islice(ranked_rows(index.corpus, order, allowed), _READ)), np.int32)
-    successors = find_successors(question, index, rows[:10], rows, allowed)
+    successors = find_successors(question, index, rows[:_COMPARED], rows, allowed)
     if successors:
         order = order.copy()
         for row, successor in successors.items():
@@ -105,7 +109,7 @@ def _alike_rows(n: int, terms: Set[str], weights: Mapping[str, float], holders: 
     shared = np.zeros(n, np.float32)
     for term in terms:
         shared[holders[term]] += np.float32(weights[term])
-    least = np.float32(max(0.6 * sum(map(weights.__getitem__, terms)), 1e-6))
+    least = np.float32(max(_ALIKE * sum(map(weights.__getitem__, terms)), 1e-6))
     return np.flatnonzero(shared >= least).astype(np.int32)
 
 
@@ -181,8 +185,7 @@ class Timeline:
         """Return the days until today of the rows with all of ``figures``, at least two; years do not count."""
         figures = {figure for figure in figures if not _YEAR.fullmatch(figure)}
         assert self._index.keyword is not None
-        # Years are too common.
-        if len(figures) < 2:
+        if len(figures) < _MIN_FIGURES:
             return np.zeros(0, np.int32)
         columns, postings = self._index.corpus.rows, self._index.keyword.postings(sorted(figures))
         holders = [self._index.corpus.rows_of(postings.for_term(at)[0]) for at in range(len(figures))]

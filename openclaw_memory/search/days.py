@@ -25,8 +25,8 @@ _UNIT_DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
 _PARTS = {"early": (0, 10), "mid": (9, 20), "late": (-10, 0)}
 #: Intervals that are kept of one question: more of them restrict nothing.
 _MAX_INTERVALS = 16
-#: Characters that a word such as "since" may stand apart from its time.
-_BOUNDARY_GAP = 40
+#: Characters that a weekday may stand apart from its week, and a word such as "since" from its time.
+_WEEKDAY_GAP, _BOUNDARY_GAP = 12, 40
 _SEPARATORS = " \t\n-–'’"
 
 #: Text that may stand between a month and the words for a part of it.
@@ -73,7 +73,7 @@ def find_days(
         if (
             kinds.keys() == {"weekday", "relative"}
             and kinds["relative"].unit == "week"
-            and second.start - first.end < 12
+            and second.start - first.end < _WEEKDAY_GAP
         ):
             steps = 7 * kinds["relative"].number + kinds["weekday"].number - day.weekday()
             claim(first.start, second.end, _shifted(day, steps, steps), (first.meaning.language,))

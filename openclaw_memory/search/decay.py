@@ -14,6 +14,10 @@ from ..records import NamedTuple
 from ..store.api import Bools, Floats
 from .features import scaled
 
+_CURATED = list(Kind).index(Kind.CURATED)
+#: Penalty of a unit whose statement no longer holds, as a share of the range of all scores.
+_SUPERSEDED = 0.5
+
 
 class Adjustment(NamedTuple):
     """Columns that adjust scores, ``float32[n]`` or absent.
@@ -62,7 +66,7 @@ def recency(corpus: Corpus, today: date) -> Floats:
     age = np.maximum(today.toordinal() - day, 0)
     out = (1 / (1 + np.log1p(age))).astype(np.float32)
     out[day == 0] = 0
-    out[corpus.shape.kind == list(Kind).index(Kind.CURATED)] = 1
+    out[corpus.shape.kind == _CURATED] = 1
     return out
 
 
@@ -77,7 +81,7 @@ def demote_outdated(
     if superseded:
         rows = corpus.rows_of(np.fromiter(superseded, np.int32, len(superseded)))
         out = score.copy()
-        out[rows[rows >= 0]] -= np.float32(0.5) * (score.max() - score.min())
+        out[rows[rows >= 0]] -= np.float32(_SUPERSEDED) * (score.max() - score.min())
     masks = archive.masks
     if masks is not None and (allowed is None or bool((allowed & masks.archived).any())):
         summary, source = archive.originals()

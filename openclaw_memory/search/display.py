@@ -22,6 +22,8 @@ from .superseded import Superseded
 
 #: Marks where a snippet was cut.
 _ELLIPSIS = "…"
+#: Number of repetitions that a hit names.
+_REPETITIONS = 12
 #: Sections that are read at once where all are.
 _RUN = 5_000
 
@@ -162,7 +164,7 @@ class Display:
 
     def _also(self, span: Range, rows: Sequence[int]) -> tuple[DatedLines, ...]:
         """Return the latest of ``rows`` outside of a range."""
-        outside = [row for row in rows if not span.first <= row <= span.last][-12:]
+        outside = [row for row in rows if not span.first <= row <= span.last][-_REPETITIONS:]
         return tuple(map(self._lines, outside))
 
     def _lines(self, row: int) -> DatedLines:

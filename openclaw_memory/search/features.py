@@ -52,6 +52,8 @@ _ABSOLUTE = frozenset({"name", "speaker", "date", "when", "amount", "now", "head
 #: Share of the question's idf mass that the best window must hold for keywords to count in full beside vectors; and the
 #: same beside vectors of a model that does not know the question's language.
 _FULL_COVERAGE, _FULL_COVERAGE_FOREIGN = 0.5, 0.1
+#: Weight of the vectors of such a model, beside keywords that count in full.
+_FOREIGN_VECTORS = 0.25
 #: Number of ways in which rows are written: see :class:`~openclaw_memory.index.corpus.Shape`.
 _SCRIPTS = 3
 #: Noise of a question: so many deviations above the mean cosine; and the number of rows at which this estimate weighs
@@ -63,6 +65,10 @@ _SAMPLE_ROWS = 4_096
 _PRIOR_ROWS = 30
 #: Candidates of each kind when the vector index does not score every unit.
 _CANDIDATES = 512
+#: Days after a named interval for which a note still counts, its value on the first one, and the days to fall to 0.
+_ECHO_DAYS, _ECHO, _ECHO_FALL = 21, 0.35, 30.0
+#: Value of ``date`` for a line whose days overlap those asked for without lying within them.
+_OVERLAP = 0.5
 #: Shortest question, in days, that is answered by each grain of summaries, where there are such: the longest first.
 _GRAIN_DAYS = ((Grain.YEARLY, 200), (Grain.QUARTERLY, 63), (Grain.MONTHLY, 17), (Grain.WEEKLY, 5))
 
@@ -222,13 +228,13 @@ def _nearness(corpus: Corpus, days: list[Interval]) -> Floats:
     for first, last in days:
         past = day - last.toordinal()
         inside = (day >= first.toordinal()) & (past <= 0)
-        echo = np.where((past > 0) & (past <= 21), 0.35 * (1 - past / 30), 0)
+        echo = np.where((past > 0) & (past <= _ECHO_DAYS), _ECHO * (1 - past / _ECHO_FALL), 0)
         near = np.maximum(near, np.where(inside, 1, echo)).astype(np.float32)
     near[~rows.dated] = 0
     for first, last in days:
         within = (named_first >= first.toordinal()) & (named_last <= last.toordinal())
         meets = (named_first <= last.toordinal()) & (named_last >= first.toordinal())
-        near[naming] = np.maximum(near[naming], np.where(within, 1, np.where(meets, 0.5, 0))).astype(np.float32)
+        near[naming] = np.maximum(near[naming], np.where(within, 1, np.where(meets, _OVERLAP, 0))).astype(np.float32)
     return near
 
 
@@ -363,7 +369,7 @@ def fuse(features: Features, weights: dict[str, float], allowed: Bools | None = 
     total: Floats | None = None
     keyword_trust = _keyword_trust(features, allowed)
     # A question in another language than the notes shares no words with them: vectors are all there is to go by.
-    vector_trust = 1 - 0.75 * (1 - features.language_coverage) * keyword_trust
+    vector_trust = 1 - (1 - _FOREIGN_VECTORS) * (1 - features.language_coverage) * keyword_trust
     for name, x in features.values.items():
         weight = weights.get(name, 0.0)
         weight *= keyword_trust if name in KEYWORD_FEATURES else vector_trust if name in VECTOR_FEATURES else 1.0

@@ -20,11 +20,15 @@ from ..store.api import Bools, Floats, Ints
 _MERGED, _MERGED_SHARE = 20, 0.5
 #: Number of best units that are looked at first, and of misfits in a row after which a budget counts as full.
 _LIMIT = 200
+#: Penalty of each further unit of a section where hits shall spread, as a share of the range of all scores.
+_REPEATED_SECTION = 0.2
+#: Repeated rows whose scores differ by less than this share of the range count as a tie.
+_TIE_SHARE = 0.05
 #: Least number of terms of a unit that another one can repeat: shorter ones are alike by chance.
 _MIN_REPEATED_TERMS = 4
 #: What a line of a passage is worth of the one before it, and of a line that differs from it by figures alone; and the
 #: least share of the best line's worth that it must have.
-_FADING, _LEAST_WORTH = 0.95, 0.58
+_FADING, _REPEATING, _LEAST_WORTH = 0.95, 0.9, 0.58
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +104,7 @@ def _distinct(corpus: Corpus, score: Floats, allowed: Bools | None) -> Iterator[
     ranked = ranked_rows(corpus, score, allowed)
     best = list(islice(ranked, _LIMIT))
     counts = Counter(likeness[best].tolist())
-    near = 0.05 * float(score[best[0]] - score.min()) if best else 0.0
+    near = _TIE_SHARE * float(score[best[0]] - score.min()) if best else 0.0
     for row in chain(best, ranked):
         if terms[row] >= _MIN_REPEATED_TERMS:
             key = int(likeness[row]), bool(trusted[row])
@@ -259,7 +263,7 @@ def select_passages(
     value: dict[int, float] = {}
     for row, text in zip(rows, texts(np.array(rows, np.int32)), strict=True):
         plain = " ".join(re.split(r"[\W\d_]+", text.casefold()))
-        value[row] = float(worth[row]) * 0.9 ** copies[plain]
+        value[row] = float(worth[row]) * _REPEATING ** copies[plain]
         copies[plain] += corpus.rows.terms[row] >= _MIN_REPEATED_TERMS
     out: list[Range] = []
     left = budget
@@ -328,12 +332,12 @@ def grow_in_sections(
 
 
 def _spread_out(corpus: Corpus, score: Floats, ranked: Iterator[int]) -> Iterator[int]:
-    """Yield ``ranked`` rows; the first ones lose a fifth of the range for each earlier row of their section."""
+    """Yield ``ranked`` rows; the first ones lose :data:`_REPEATED_SECTION` for each earlier row of their section."""
     rows = list(islice(ranked, _LIMIT))
     if not rows:
         return
     value = score[rows].astype(np.float64)
-    step = 0.2 * (value[0] - float(score.min()))
+    step = _REPEATED_SECTION * (value[0] - float(score.min()))
     section = corpus.shape.section[rows]
     for _ in rows:
         at = int(value.argmax())

@@ -15,6 +15,9 @@ from ..system.mapped import Kept
 from ..text import analysis, calendar_words
 from ..text.dates import date_in_name
 
+#: Value of the feature for a file that is named exactly, beside the shares of other names.
+EXACT = 4.0
+
 
 class DocumentNames(Kept):
     """The terms in the paths of documents, and the names by which a document may be asked for."""
@@ -59,7 +62,7 @@ def name_shares(weights: Floats, named: Sequence[Set[int]], exact: Set[int], doc
     for weight, ids in zip(weights.tolist(), named, strict=True):
         by_document[list(ids)] += weight / total if total else 0.0
     np.square(by_document, out=by_document)
-    by_document[list(exact)] = 4.0
+    by_document[list(exact)] = EXACT
     return by_document[documents]
 
 

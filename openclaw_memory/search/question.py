@@ -11,6 +11,9 @@ from ..text import analysis, calendar_words
 from ..text.language import is_stop_word, stop_words
 from .days import UNSPACED_WORD, WORD, Interval, find_days
 
+#: Most characters of a question that asks for nothing but days.
+_MAX_DAYS_QUESTION = 200
+
 
 @dataclass(frozen=True)
 class Question:
@@ -80,7 +83,7 @@ class Question:
 
         Beside the days it has only stop words and what a language says for that (``doing``).
         """
-        if len(self.text) > 200:
+        if len(self.text) > _MAX_DAYS_QUESTION:
             return False
         days, rest = self._days_and_rest
         if not days:

@@ -21,6 +21,16 @@ from .hits import ranked_rows
 from .question import Question
 from .resident import ResidentIndex
 
+#: Number of best units whose concepts raise other units that share them (pseudo-relevance feedback).
+_CONCEPT_SEEDS = 10
+#: A search for words finds notes, too, whose names hold this share of the question.
+_MIN_NAME_SHARE = 0.25
+#: Archived lines answer where their best one is within this share of all scores' range of the best line beside them.
+_ARCHIVE_MARGIN = 0.15
+#: What a section of a chat counts more as one where a question is about how things are now: it says what held then.
+_PASSING = 4.0
+#: How far turns of conversations rank behind notes where both are asked for, as a share of the scores' range.
+_BEHIND_NOTES = 0.25
 _SESSION = list(Kind).index(Kind.SESSION)
 
 
@@ -96,8 +106,7 @@ def rank(query: Query, index: ResidentIndex) -> Ranking:
     if not features.days and question.asks_now:
         features.values["now"] = recency(corpus, question.day)
         if "transcript" in features.values:
-            # A chat says what held then.
-            features.values["transcript"] += np.float32(4) * _in_chats(corpus, features.values["transcript"])
+            features.values["transcript"] += np.float32(_PASSING) * _in_chats(corpus, features.values["transcript"])
     request = _with_archived(query.request, index)
     is_widened = request is not query.request
     allowed = restrict_to_days(features, filter_rows(request, index), index.archive.uncited if is_widened else None)
@@ -111,7 +120,7 @@ def rank(query: Query, index: ResidentIndex) -> Ranking:
     if query.mode == "keyword" and keyword is not None and not features.only_days:
         matched = keyword.window > 0
         if "name" in features.values:
-            matched |= features.values["name"] >= 0.25
+            matched |= features.values["name"] >= _MIN_NAME_SHARE
         allowed = matched if allowed is None else allowed & matched
     # Where no row has anything of the question, the best ones are the longest: they say nothing about it.
     has_words = "name" in features.values or (keyword is not None and bool(keyword.window.any()))
@@ -136,7 +145,7 @@ def rank(query: Query, index: ResidentIndex) -> Ranking:
         score = adjustment.apply(score, allowed)
     order = demote_outdated(corpus, index.archive, index.superseded(query.request.as_of), score, allowed)
     if Kind.SESSION in request.kinds:
-        order = order - (corpus.shape.kind == _SESSION) * np.float32(0.25) * (order.max() - order.min())
+        order = order - (corpus.shape.kind == _SESSION) * np.float32(_BEHIND_NOTES) * (order.max() - order.min())
     if is_widened:
         allowed, request = _choose_archived(index, order, allowed, query.request, request)
     return Ranking(
@@ -231,8 +240,7 @@ def _choose_archived(
     shown, left_out = candidates & ~masks.archived, candidates & masks.archived & ~corpus.rows.heading
     if left_out.any():
         span = order[candidates].max() - order[candidates].min()
-        # Archived lines answer where their best one is nearly as good as the best beside them.
-        if not shown.any() or order[left_out].max() >= order[shown].max() - np.float32(0.15) * span:
+        if not shown.any() or order[left_out].max() >= order[shown].max() - np.float32(_ARCHIVE_MARGIN) * span:
             return once, widened
     return masks.shown if allowed is None else allowed & masks.shown, request
 
@@ -245,7 +253,7 @@ def _by_concepts(index: ResidentIndex, named: Sequence[int], score: Floats, allo
     if named:
         rarity = index.graph.index.rarity
         return index.graph.score_concepts({concept: float(rarity[concept]) for concept in named})
-    best = list(islice(ranked_rows(index.corpus, score, allowed), 10))
+    best = list(islice(ranked_rows(index.corpus, score, allowed), _CONCEPT_SEEDS))
     return index.graph.score_shared(best, score[best] - score.min())
 
 

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from ..embed.vectorizer import Vectorizer
     from ..store.api import Store
 
+#: Letters of a word that may be taken for another one: of shorter ones too many are one slip from each other.
+_MIN_LETTERS = 5
+#: Unknown words of a question that are looked up.
+_MAX_UNKNOWN = 8
+
 
 def find_corrections(
     question: Question, index: ResidentIndex, store: Store, vectorizer: Vectorizer, deadline: Deadline
@@ -90,13 +95,10 @@ def _misspellings(question: Question, unknown: Collection[str]) -> list[str]:
     if not unknown:
         return []
     words = dict.fromkeys(
-        # Of shorter ones too many are one slip from each other.
-        match[0]
-        for match in analysis.spellable_words(question.text)
-        if len(match[0]) >= 5
+        match[0] for match in analysis.spellable_words(question.text) if len(match[0]) >= _MIN_LETTERS
     )
     terms = {word: analysis.query_terms(word) for word in words}
-    return [word for word in words if len(terms[word]) == 1 and terms[word][0] in unknown][:8]
+    return [word for word in words if len(terms[word]) == 1 and terms[word][0] in unknown][:_MAX_UNKNOWN]
 
 
 def _correction(word: str, spellings: Collection[str], index: ResidentIndex) -> str | None:

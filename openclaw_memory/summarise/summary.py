@@ -39,6 +39,8 @@ BUDGETS: Mapping[Grain, float] = MappingProxyType(
 #: Version of the method; a new one has every summary made again.
 VERSION = 17
 
+#: Points of a sentence that tells a change.
+_CHANGE_POINTS = 8 * POINT
 #: Words; of scripts that put no spaces between them, single characters.
 _WORD = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}]+")
 
@@ -123,7 +125,7 @@ def _choose(
     scored, weights = score_sentences(sentences, grain)
     scored = drop_repetitions(
         [
-            candidate._replace(points=candidate.points + 8 * POINT * (candidate.sentence.order in changed))
+            candidate._replace(points=candidate.points + _CHANGE_POINTS * (candidate.sentence.order in changed))
             for candidate in scored
         ]
     )

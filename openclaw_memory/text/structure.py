@@ -18,6 +18,7 @@ from .sentences import sentence_spans
 from .speech import find_phrases, spoken_languages, subject_terms
 
 _NUMERALS = "〇零一二两兩三四五六七八九十百千万萬億亿"
+_SIGN = "[$¢£¥֏؋৳฿៛₠-₿﷼]"
 _CLAUSES = re.compile(r"[,.;!]\s|[，。；！،।]")
 #: The moment at which something was written down.
 _STAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
@@ -29,7 +30,15 @@ _BORDER = re.compile("[:：—–、，]|は")
 _PASSAGE = re.compile(r"(?s)[«„“\"「『][^«»„“”\"「」『』]{6,}[»“”\"」』]|[:：](?![\d/]).*\S.*")
 #: A word in capitals before others, none of which a sign or a figure adjoins.
 _CAPITALS = re.compile(r"(?<=[\w,;] )[A-ZÀ-ÖØ-ÞА-ЯЁΑ-Ω]{2,}(?= [^\W\dA-ZÀ-ÖØ-ÞА-ЯЁΑ-Ω])")
+#: Characters of the longest sentence that is a rule, and of the longest that is one by denying anything.
+_RULE_LENGTH, _DENIAL_LENGTH = 160, 60
+#: Letters of the longest stop word that joins a name to what stands behind it: "from", "для".
+_PARTICLE = 4
+#: Words of the longest sentence that limits, in a note of a day: a longer one reports.
+_LIMIT_WORDS = 4
 _UNITS = ("noun.day", "noun.week", "noun.month", "noun.year", "period", *(f"weekday.{day}" for day in range(7)))
+#: A time of day before an hour in Chinese numerals, which count steps otherwise.
+_DAYTIME = "(?<![早上下中午晚凌晨夜前後])[早上下中午晚凌晨夜前後]++"
 
 
 def states_amount(text: str) -> bool:
@@ -77,15 +86,14 @@ def is_rule(text: str, strict: bool = False, undated: bool = False) -> bool:
     text = _ITEM.sub("", text)
     for start, end in sentence_spans(text):
         sentence = text[start:end]
-        if len(sentence) > 160:
+        if len(sentence) > _RULE_LENGTH:
             continue
         if is_prohibition(sentence, of_anything=True) or next(find_phrases(sentence, ("forbidden",)), None) is not None:
             return True
-        # In a note of a day a longer sentence reports.
-        is_brief = undated or len(sentence.split()) <= 4
+        is_brief = undated or len(sentence.split()) <= _LIMIT_WORDS
         if not strict and ((is_brief and _limits(sentence)) or any(map(_limits, _CAPITALS.findall(sentence)))):
             return True
-        if undated and len(sentence) <= 60 and negations(sentence):
+        if undated and len(sentence) <= _DENIAL_LENGTH and negations(sentence):
             return True
         for match in find_phrases(sentence, ("standing",)):
             phrase = sentence[match.start : match.end]
@@ -121,7 +129,7 @@ def names_rules(title: str) -> bool:
         for match in _listed("rules").finditer(clause):
             behind = clause[match.end() :].split()
             begins = not clause[: match.start()].strip() and UNSPACED_LETTER.match(match[0]) is None
-            if begins or not behind or (len(behind[0]) <= 4 and is_function_word(behind[0])):
+            if begins or not behind or (len(behind[0]) <= _PARTICLE and is_function_word(behind[0])):
                 return True
     return False
 
@@ -186,7 +194,7 @@ def _listed(key: str) -> re.Pattern[str]:
 def _amount() -> str:
     """Return the pattern of a figure beside a currency; of Chinese and Japanese numerals one multiplies."""
     names, thousands = (_any("; ".join(_words()[key])) for key in ("currency", "thousands"))
-    currency = rf"(?:(?i:{names})|(?<![A-Z])(?:{_words()['codes'][0]})(?![A-Z])|[$¢£¥֏؋৳฿៛₠-₿﷼])"
+    currency = rf"(?:(?i:{names})|(?<![A-Z])(?:{_words()['codes'][0]})(?![A-Z])|{_SIGN})"
     figure = rf"(?<!\d)\d[\d.,'’\s]{{0,24}}+(?:(?i:{thousands})\.?\s?(?:d[ei']\s?)?)*"
     numeral = f"(?=[{_NUMERALS}]{{0,9}}[{_NUMERALS[-7:]}])[{_NUMERALS}]{{2,10}}"
     return rf"(?:{figure}|{numeral}[美欧歐日]?){currency}|{currency}\s?\d"
@@ -207,6 +215,6 @@ def _hour() -> str:
     ending = r"(?=\s*(?:[,;!)'’]|\.?\s*\Z|\s\w{1,4}\s))"
     return (
         rf"{hour}(?:[:h：]\s?[0-5]\d(?!\d)|\s?(?:{after})(?![间間]))"
-        rf"|(?<![早上下中午晚凌晨夜前後])[早上下中午晚凌晨夜前後]++[一二两兩三四五六七八九十]{{1,3}}[点點时時](?![间間])"
+        rf"|{_DAYTIME}[一二两兩三四五六七八九十]{{1,3}}[点點时時](?![间間])"
         rf"|(?:{before})\s(?:{hour}(?:[:h：.]\s?[0-5]\d(?!\d))?|(?:{numbers})(?:\s(?:{after}))?){ending}"
     )
