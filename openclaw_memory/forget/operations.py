@@ -165,10 +165,13 @@ class Forgetter(NamedTuple):
             for suffix in suffixes:
                 atomic.remove(Path(f"{file}{suffix}"))
         self.store.purge()
-        with self.state.writing() as connection:
-            connection.executemany("DELETE FROM forgetting WHERE id = ?", [[row_id] for row_id, _ in begun])
-        self.state.wipe()
+        self._end([row[0] for row in begun])
         return edited
+
+    def _end(self, begun: Sequence[str]) -> None:
+        with self.state.writing() as connection:
+            connection.executemany("DELETE FROM forgetting WHERE id = ?", [[row_id] for row_id in begun])
+        self.state.wipe()
 
     def _drop_unread(self, affected: set[int]) -> None:
         """Take documents out of the index that could not be read again: they come in when they can."""

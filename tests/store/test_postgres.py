@@ -624,8 +624,8 @@ def test_what_is_captured_while_the_server_is_away_is_in_the_file(own_server: Po
 
 @server
 def test_writers_and_readers_at_once_lose_nothing(postgres: Postgres, tmp_path: Path) -> None:
-    # Two processes that write, each with four threads, which meet in a memory and in the pool.
-    result = postgres_crowd.crowd(postgres.url("owner"), tmp_path, 2, 8, 2, 1.0)
+    # Two processes that write, each with four threads, on more memories than a process has connections.
+    result = postgres_crowd.crowd(postgres.url("owner"), tmp_path, 12, 8, 2, 1.0)
     assert (result["errors"], result["lost"], result["failed"]) == ([], [], 0)
     assert result["written"] and result["asked"]
 
