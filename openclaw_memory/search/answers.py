@@ -172,6 +172,7 @@ def recall(query: Query, index: ResidentIndex, hops: int) -> Answer[RecallHit]:
         ranking = _rank_current_first(query, index)
         request, network = ranking.request, index.graph.network
         filtered = without_machine_text(ranking.order, filter_rows(request, index), index.corpus)
+        ranking = replace(ranking, allowed=without_machine_text(ranking.order, ranking.allowed, index.corpus))
         seeds = _seeds(ranking, index)
         if not seeds or max(seeds.values()) <= 0:
             return Answer(missing=ranking.missing)

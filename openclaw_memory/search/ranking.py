@@ -148,6 +148,8 @@ def rank(query: Query, index: ResidentIndex) -> Ranking:
         order = order - (corpus.shape.kind == _SESSION) * np.float32(_BEHIND_NOTES) * (order.max() - order.min())
     if is_widened:
         allowed, request = _choose_archived(index, order, allowed, query.request, request)
+    if without_machine_text(order, allowed, corpus) is not allowed:
+        order = order - corpus.rows.machine * (order.max() - order.min())
     return Ranking(
         query,
         request,
@@ -155,7 +157,7 @@ def rank(query: Query, index: ResidentIndex) -> Ranking:
         features,
         score,
         order,
-        without_machine_text(order, allowed, corpus),
+        allowed,
         similarities,
         graph,
         adjustment,

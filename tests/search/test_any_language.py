@@ -214,16 +214,17 @@ def test_who_asks_how_much_gets_the_line_with_the_figure(
         )
 
 
-def test_what_dreaming_reports_is_found_only_where_no_note_answers(tmp_path: Path) -> None:
+def test_what_dreaming_reports_stands_behind_notes_unless_it_answers_best(tmp_path: Path) -> None:
     text = "the kiln Vesuvius tripped the fuse in the cellar"
     report = "# Light Sleep\n\n" + "".join(
         f"- Candidate: User: {each}\n  - confidence: 0.58\n  - recalls: 0\n  - status: staged\n"
         for each in (text, "a kiln has a fuse of its own", "which ferry leaves at nine")
     )
-    notes = {"dreaming/light/2026-03-02.md": report, "2026-03-01.md": f"# Pottery\n\n- {text}\n"}
+    notes = {"2026-03-01.md": f"# Pottery\n\n- {text}\n", "2026-03-05.md": "# House\n\n- the kiln is red\n"}
+    notes["dreaming/light/2026-03-02.md"] = report
     with opened(tmp_path, notes) as memory:
-        [first] = memory.search(SearchRequest("which fuse did the kiln trip")).results
-        assert first.path == "memory/2026-03-01.md"
+        paths = [hit.path for hit in memory.search(SearchRequest("which fuse did the kiln trip")).results]
+        assert paths == ["memory/2026-03-01.md", "memory/2026-03-05.md", "memory/dreaming/light/2026-03-02.md"]
         first, *_ = memory.search(SearchRequest("does the ferry leave at nine?")).results
         assert first.path == "memory/dreaming/light/2026-03-02.md"
         assert not [row for row in memory.facts.query().rows if "dreaming" in (row.source or "")]
